@@ -1,0 +1,63 @@
+import js from '@eslint/js';
+import tseslint from 'typescript-eslint';
+
+/**
+ * Who may import whom, from the inside out: a folder sees only the folders named beside it.
+ * An import never runs upward, and only editor/ and extension.ts import `vscode`.
+ */
+const layers = {
+  domain: [],
+  python: ['domain'],
+  patch: ['domain', 'python'],
+  dataset: ['domain', 'patch'],
+  repository: ['domain', 'patch'],
+  engine: ['domain', 'repository', 'patch', 'python'],
+  evaluation: ['domain', 'python', 'patch', 'dataset', 'repository', 'engine'],
+  method: ['domain', 'python', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
+};
+
+const folders = [...Object.keys(layers), 'editor'];
+
+const layerRules = Object.entries(layers).map(([folder, allowed]) => ({
+  files: [`src/${folder}/**/*.ts`],
+  rules: {
+    'no-restricted-imports': [
+      'error',
+      {
+        paths: [
+          { name: 'vscode', message: `${folder}/ runs without VS Code: only editor/ imports it.` },
+        ],
+        patterns: folders
+          .filter((other) => other !== folder && !allowed.includes(other))
+          .map((other) => ({
+            regex: `(^|/)\\.\\./(.*/)?${other}/`,
+            message: `${folder}/ may not import ${other}/: imports run downward only.`,
+          })),
+      },
+    ],
+  },
+}));
+
+export default tseslint.config(
+  { ignores: ['dist/', 'node_modules/', '.cache/', '.vscode-test/', 'media/'] },
+  js.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    extends: [...tseslint.configs.recommendedTypeChecked],
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/require-await': 'off',
+      eqeqeq: ['error', 'always'],
+    },
+  },
+  {
+    files: ['**/*.{js,mjs,cjs}'],
+    languageOptions: { globals: { console: 'readonly', process: 'readonly', URL: 'readonly', require: 'readonly', module: 'writable', __dirname: 'readonly', setTimeout: 'readonly', clearTimeout: 'readonly', fetch: 'readonly', Buffer: 'readonly' } },
+  },
+  ...layerRules,
+);
