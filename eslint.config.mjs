@@ -11,7 +11,7 @@ const layers = {
   patch: ['domain', 'python'],
   dataset: ['domain', 'patch'],
   repository: ['domain', 'patch'],
-  engine: ['domain', 'repository', 'patch', 'python'],
+  engine: ['domain', 'repository'],
   evaluation: ['domain', 'python', 'patch', 'dataset', 'repository', 'engine'],
   method: ['domain', 'python', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
 };
@@ -57,7 +57,20 @@ export default tseslint.config(
   },
   {
     files: ['**/*.{js,mjs,cjs}'],
-    languageOptions: { globals: { console: 'readonly', process: 'readonly', URL: 'readonly', require: 'readonly', module: 'writable', __dirname: 'readonly', setTimeout: 'readonly', clearTimeout: 'readonly', fetch: 'readonly', Buffer: 'readonly' } },
+    languageOptions: {
+      globals: {
+        console: 'readonly',
+        process: 'readonly',
+        URL: 'readonly',
+        require: 'readonly',
+        module: 'writable',
+        __dirname: 'readonly',
+        setTimeout: 'readonly',
+        clearTimeout: 'readonly',
+        fetch: 'readonly',
+        Buffer: 'readonly',
+      },
+    },
   },
   ...layerRules,
 );

@@ -1,0 +1,62 @@
+// Bundles the entry points into dist/ and copies what cannot be bundled: grammars and the tracer.
+const { build, context } = require('esbuild');
+const { cpSync, copyFileSync, mkdirSync, rmSync } = require('node:fs');
+const { dirname, join } = require('node:path');
+
+const production = process.argv.includes('--production');
+const watch = process.argv.includes('--watch');
+const dist = join(__dirname, 'dist');
+
+/** @type {import('esbuild').BuildOptions} */
+const shared = {
+  bundle: true,
+  format: 'cjs',
+  platform: 'node',
+  target: 'node20',
+  outdir: dist,
+  minify: production,
+  sourcemap: production ? false : 'linked',
+  logLevel: 'warning',
+  // Its ES module asks for import.meta.url, which a CommonJS bundle does not have.
+  alias: { 'web-tree-sitter': require.resolve('web-tree-sitter') },
+};
+
+const bundles = [
+  { ...shared, entryPoints: { extension: 'src/extension.ts' }, external: ['vscode'] },
+  {
+    ...shared,
+    entryPoints: { cli: 'src/cli.ts' },
+    banner: { js: '#!/usr/bin/env node' },
+  },
+];
+
+function copyAssets() {
+  mkdirSync(dist, { recursive: true });
+  const tracer = join(dist, 'tracer');
+  rmSync(tracer, { recursive: true, force: true });
+  cpSync(join(__dirname, 'src/engine/tracer'), tracer, {
+    recursive: true,
+    filter: (path) => !path.includes('__pycache__'),
+  });
+  const wasm = dirname(require.resolve('web-tree-sitter'));
+  copyFileSync(join(wasm, 'tree-sitter.wasm'), join(dist, 'tree-sitter.wasm'));
+  copyFileSync(
+    require.resolve('tree-sitter-wasms/out/tree-sitter-python.wasm'),
+    join(dist, 'tree-sitter-python.wasm'),
+  );
+}
+
+async function main() {
+  copyAssets();
+  if (watch) {
+    const contexts = await Promise.all(bundles.map((options) => context(options)));
+    await Promise.all(contexts.map((each) => each.watch()));
+  } else {
+    await Promise.all(bundles.map((options) => build(options)));
+  }
+}
+
+main().catch((error) => {
+  console.error(error.message);
+  process.exit(1);
+});

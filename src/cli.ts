@@ -1,0 +1,170 @@
+import { cpus, homedir } from 'node:os';
+import { join } from 'node:path';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import packageJson from '../package.json';
+import { Cancelled, HumanError } from './domain/problem';
+import { evaluateCommand } from './evaluation/commands/evaluate';
+import { instancesCommand, openCommand, showCommand } from './evaluation/commands/instances';
+import type { CommandContext } from './evaluation/commands/context';
+import { EXIT } from './evaluation/commands/context';
+
+/** Builds and wires the command line: options to commands, errors to one line, signals to an abort. */
+async function main(argv: readonly string[]): Promise<number> {
+  const abort = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      // The first signal ends cleanly; the second does not wait.
+      if (abort.signal.aborted) process.exit(EXIT.interrupted);
+      process.stderr.write('\nstopping (once more to stop at once)\n');
+      abort.abort();
+    });
+  }
+  const context: CommandContext = {
+    stdout: (text) => process.stdout.write(text),
+    stderr: (text) => process.stderr.write(text),
+    interactive: process.stderr.isTTY === true,
+    signal: abort.signal,
+    assets: __dirname,
+  };
+
+  let status: number = EXIT.done;
+  const program = new Command('swt-bench')
+    .description(packageJson.description)
+    .version(packageJson.version)
+    .showHelpAfterError('(see --help)')
+    .exitOverride();
+  const dataset = new Option(
+    '--dataset <file>',
+    'JSON or JSONL file of instances',
+  ).makeOptionMandatory();
+  const source = new Option(
+    '--source <repo=where>',
+    'repository, folder, archive or address that R is made from; repeatable; without `repo=` for every repository',
+  )
+    .argParser((value: string, all: string[] | undefined) => [...(all ?? []), value])
+    .default([], 'GitHub');
+  const storage = new Option('--storage <dir>', 'where trees and finished runs are kept')
+    .env('SWT_BENCH_STORAGE')
+    .default(defaultStorage());
+  const json = new Option('--json', 'print one JSON document on stdout');
+
+  program
+    .command('instances')
+    .description('list instances')
+    .addOption(dataset)
+    .option('--repo <owner/name>', 'only instances of this repository')
+    .option('--ids <a,b>', 'only these instances', list)
+    .option('--filter <file>', 'only instances named in this file, one id a line')
+    .addOption(json)
+    .action(async (options) => {
+      status = await instancesCommand(options, context);
+    });
+
+  program
+    .command('show')
+    .description('print the issue of an instance')
+    .argument('<id>')
+    .addOption(dataset)
+    .option('--reveal', 'also print the golden patch, the golden tests and later hints')
+    .addOption(json)
+    .action(async (id: string, options) => {
+      status = await showCommand(id, options, context);
+    });
+
+  program
+    .command('open')
+    .description('make the tree of R in a new folder')
+    .argument('<id>')
+    .addOption(dataset)
+    .requiredOption('--out <dir>', 'folder to make')
+    .option('--with-fixed', 'also make R∘X* in <dir>-fixed')
+    .addOption(source)
+    .addOption(storage)
+    .action(async (id: string, options) => {
+      status = await openCommand(id, options, context);
+    });
+
+  program
+    .command('evaluate')
+    .description('run candidates on R and R∘X* and grade them')
+    .addOption(dataset)
+    .requiredOption('--predictions <file>', 'JSON or JSONL file, `gold` or `none`')
+    .option('--ids <a,b>', 'only these instances', list)
+    .option('--repo <owner/name>', 'only instances of this repository')
+    .option('--filter <file>', 'only instances named in this file, one id a line')
+    .addOption(new Option('--engine <name>', 'where tests run').choices(['local']).default('local'))
+    .option('--python <path>', 'interpreter or virtual environment of the local engine')
+    .addOption(source)
+    .option(
+      '--workers <n>',
+      'candidates at once, each on both sides in parallel',
+      positive,
+      Math.max(1, Math.floor(cpus().length / 2)),
+    )
+    .option('--timeout <seconds>', 'limit for one run on one side', positive, 1800)
+    .option('--run-id <id>', 'name of the run in reports', 'run')
+    .option('--out <dir>', 'write reports in the layout of the reference harness to this folder')
+    .addOption(
+      new Option('--format <format>', 'format of the candidates')
+        .choices(['auto', 'unified', 'custom'])
+        .default('auto'),
+    )
+    .option('--fresh', 'run candidates again although their runs are kept')
+    .addOption(storage)
+    .addOption(json)
+    .addHelpText(
+      'after',
+      '\nExit status: 0 every candidate was graded, 1 some could not be, 2 wrong usage or input, 130 interrupted.',
+    )
+    .action(async (options) => {
+      status = await evaluateCommand(options, context);
+    });
+
+  try {
+    await program.parseAsync(argv);
+    return status;
+  } catch (error) {
+    if (abort.signal.aborted || error instanceof Cancelled) return EXIT.interrupted;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    if (error instanceof HumanError) {
+      process.stderr.write(`swt-bench: ${error.message}\n`);
+      return EXIT.usage;
+    }
+    throw error;
+  }
+}
+
+function list(value: string): string[] {
+  const ids = value.split(',').map((id) => id.trim());
+  if (ids.some((id) => id === '')) throw new InvalidArgumentError('Write ids separated by commas.');
+  return ids;
+}
+
+function positive(value: string): number {
+  const number = Number(value);
+  if (!Number.isFinite(number) || number <= 0) {
+    throw new InvalidArgumentError('Write a number greater than 0.');
+  }
+  return number;
+}
+
+function defaultStorage(): string {
+  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'swt-bench');
+}
+
+main(process.argv).then(
+  (status) => {
+    // Not process.exit: what is still in the pipe to a slow reader must arrive.
+    process.exitCode = status;
+  },
+  (error: unknown) => {
+    const text = error instanceof Error ? error.message : String(error);
+    process.stderr.write(
+      `swt-bench: internal error: ${text}\nPlease report it with the command you ran.\n`,
+    );
+    if (process.env['SWT_BENCH_DEBUG'] !== undefined && error instanceof Error) {
+      process.stderr.write(`${error.stack}\n`);
+    }
+    process.exitCode = 1;
+  },
+);

@@ -1,0 +1,142 @@
+import { functionOf } from './outcome';
+
+/** What a changed line is to a candidate; always exactly one of these. */
+export type LineState = 'newly covered' | 'already covered' | 'missed' | 'not executable';
+
+export const lineStates: readonly LineState[] = [
+  'newly covered',
+  'already covered',
+  'missed',
+  'not executable',
+];
+
+/** How often one line ran in one run, by who ran it. */
+export interface Executions {
+  /** During import, collection, or anything else that belongs to no single test. */
+  readonly shared: number;
+  /** By test id. */
+  readonly byTest: ReadonlyMap<string, number>;
+}
+
+/** File to 1-based line to executions, of one run on one side. Lines that never ran are absent. */
+export type LineCounts = ReadonlyMap<string, ReadonlyMap<number, Executions>>;
+
+/** A line that the golden patch removes (numbered in R) or adds (numbered in R∘X*). */
+export interface ChangedLine {
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+/** What ran on one side: removed lines are looked up on R, added lines on R∘X*. */
+export interface SideEvidence {
+  /** R+T, or R∘X*+T: the touched files with the candidate. */
+  readonly candidate: LineCounts;
+  /** The same files without the candidate. */
+  readonly base: LineCounts;
+  /** The files of the golden tests without the golden tests: the rest of what is known of T^R. */
+  readonly goldenBase: LineCounts;
+  /** The files of the golden tests with them. */
+  readonly golden: LineCounts;
+}
+
+export interface CoveredLine extends ChangedLine {
+  readonly change: 'removed' | 'added';
+  readonly state: LineState;
+  /** Executions of the line in each run, whoever caused them. */
+  readonly counts: { readonly base: number; readonly candidate: number; readonly golden: number };
+  /** Tests of the candidate that it adds or changes and that ran the line. */
+  readonly coveredBy: readonly string[];
+}
+
+export interface ChangeCoverage {
+  readonly lines: readonly CoveredLine[];
+  readonly covered: number;
+  readonly executable: number;
+  /** covered / executable, in [0, 1]; undefined when nothing is executable. */
+  readonly delta: number | undefined;
+}
+
+/**
+ * Change coverage ΔC of a candidate (paper, section 3.3), with counts attributed to tests.
+ *
+ * A removed line is executable when T^R or T* ran it on R, an added line when they ran it on R∘X*.
+ * It is newly covered when the tests that the candidate adds or changes ran it more often than the
+ * tests they replace did, or when import and collection ran it more often than in any base run.
+ * Whole runs are not compared, since counts of two runs differ by chance.
+ *
+ * @param ownFunctions ids without parameters of the tests that the candidate adds or changes
+ */
+export function changeCoverage(input: {
+  readonly removed: readonly ChangedLine[];
+  readonly added: readonly ChangedLine[];
+  readonly base: SideEvidence;
+  readonly fixed: SideEvidence;
+  readonly ownFunctions: ReadonlySet<string>;
+}): ChangeCoverage {
+  const own = (test: string): boolean => input.ownFunctions.has(functionOf(test));
+  const lines = [
+    ...input.removed.map((line) => coverLine(line, 'removed', input.base, own)),
+    ...input.added.map((line) => coverLine(line, 'added', input.fixed, own)),
+  ];
+  return summarise(lines);
+}
+
+/** Counts states. Also for a part of the lines, such as one file. */
+export function summarise(lines: readonly CoveredLine[]): ChangeCoverage {
+  const covered = lines.filter((line) => line.state === 'newly covered').length;
+  const executable = lines.filter((line) => line.state !== 'not executable').length;
+  return { lines, covered, executable, delta: executable === 0 ? undefined : covered / executable };
+}
+
+function coverLine(
+  line: ChangedLine,
+  change: 'removed' | 'added',
+  evidence: SideEvidence,
+  own: (test: string) => boolean,
+): CoveredLine {
+  const at = (counts: LineCounts): Executions =>
+    counts.get(line.path)?.get(line.line) ?? { shared: 0, byTest: new Map() };
+  const candidate = at(evidence.candidate);
+  const base = at(evidence.base);
+  const goldenBase = at(evidence.goldenBase);
+  const golden = at(evidence.golden);
+
+  const ranBefore = total(base) + total(goldenBase);
+  const executable = ranBefore + total(golden) > 0;
+  const byOwn = total({ shared: 0, byTest: only(candidate.byTest, own) });
+  const byReplaced = total({ shared: 0, byTest: only(base.byTest, own) });
+  const more = byOwn > byReplaced || candidate.shared > Math.max(base.shared, goldenBase.shared);
+
+  return {
+    ...line,
+    change,
+    state: !executable
+      ? 'not executable'
+      : more
+        ? 'newly covered'
+        : ranBefore > 0
+          ? 'already covered'
+          : 'missed',
+    counts: {
+      base: Math.max(total(base), total(goldenBase)),
+      candidate: total(candidate),
+      golden: total(golden),
+    },
+    coveredBy: [...only(candidate.byTest, own)].filter(([, n]) => n > 0).map(([test]) => test),
+  };
+}
+
+function only(
+  byTest: ReadonlyMap<string, number>,
+  keep: (test: string) => boolean,
+): Map<string, number> {
+  return new Map([...byTest].filter(([test]) => keep(test)));
+}
+
+/** All executions of a line in a run. */
+export function total(executions: Executions): number {
+  let sum = executions.shared;
+  for (const count of executions.byTest.values()) sum += count;
+  return sum;
+}

@@ -1,0 +1,170 @@
+/**
+ * Grading as the reference harness does it, to the letter (its `grading.py`), so that a number can be
+ * compared with a published one. Its keys are kept. Known oddities that are kept on purpose:
+ * only PASSED counts as passing and only FAILED as failing, so error→pass and skipped→pass are
+ * reproductions; base counts of removed lines are read on R∘X* instead of R.
+ */
+
+/** Test name to status, as the harness' log parsers give it. */
+export type StatusMap = ReadonlyMap<string, string>;
+
+/** File to line to count of one run. */
+export type CountMap = ReadonlyMap<string, ReadonlyMap<number, number>>;
+
+export interface TransitionLists {
+  readonly FAIL_TO_PASS: string[];
+  readonly PASS_TO_PASS: string[];
+  readonly FAIL_TO_FAIL: string[];
+  readonly PASS_TO_FAIL: string[];
+  readonly UNMATCHED: string[];
+}
+
+export interface HarnessReport {
+  readonly patch_is_None: boolean;
+  readonly patch_exists: boolean;
+  readonly patch_successfully_applied: boolean;
+  readonly resolved: boolean;
+  readonly coverage_pred: number | null;
+  readonly coverage_gold: number | null;
+  readonly coverage_base: number | null;
+  readonly coverage_delta_pred: number | null;
+  readonly coverage_delta_gold: number | null;
+  readonly added_f2p?: number;
+  readonly tests_base?: TransitionLists;
+  readonly tests_pred?: TransitionLists;
+  readonly tests_gold?: TransitionLists;
+}
+
+/** A line that the golden patch removes (line of R) or adds (line of R∘X*). */
+export interface PatchLine {
+  readonly path: string;
+  readonly line: number;
+}
+
+/** Transitions by the harness' rules: {PASSED, FAILED, anything else} on each side. */
+export function harnessTransitions(pre: StatusMap, post: StatusMap): TransitionLists {
+  const lists: TransitionLists = {
+    FAIL_TO_PASS: [],
+    PASS_TO_PASS: [],
+    FAIL_TO_FAIL: [],
+    PASS_TO_FAIL: [],
+    UNMATCHED: [],
+  };
+  const read = (status: string | undefined): 'P' | 'F' | 'none' =>
+    status === 'PASSED' ? 'P' : status === 'FAILED' ? 'F' : 'none';
+  for (const test of new Set([...pre.keys(), ...post.keys()])) {
+    const before = read(pre.get(test));
+    const after = read(post.get(test));
+    if (after === 'P') (before === 'P' ? lists.PASS_TO_PASS : lists.FAIL_TO_PASS).push(test);
+    else if (before === 'P') lists.PASS_TO_FAIL.push(test);
+    else if (after === 'F') lists.FAIL_TO_FAIL.push(test);
+    else lists.UNMATCHED.push(test);
+  }
+  return lists;
+}
+
+/**
+ * `resolved`: the candidate's F→P are a strict superset of the base's, and it adds no P→F and no
+ * F→F. `addedFailToPass`: how many F→P beyond base.
+ */
+export function harnessResolution(
+  candidate: TransitionLists,
+  base: TransitionLists,
+): { resolved: boolean; addedFailToPass: number } {
+  const minus = (left: readonly string[], right: readonly string[]): string[] => {
+    const known = new Set(right);
+    return left.filter((each) => !known.has(each));
+  };
+  const added = minus(candidate.FAIL_TO_PASS, base.FAIL_TO_PASS).length;
+  const lost = minus(base.FAIL_TO_PASS, candidate.FAIL_TO_PASS).length;
+  const clean =
+    minus(candidate.PASS_TO_FAIL, base.PASS_TO_FAIL).length === 0 &&
+    minus(candidate.FAIL_TO_FAIL, base.FAIL_TO_FAIL).length === 0;
+  return { resolved: lost === 0 && added > 0 && clean, addedFailToPass: added };
+}
+
+/** Statuses and counts of one of the three test sets, on R (`pre`) and on R∘X* (`post`). */
+export interface HarnessRuns {
+  readonly pre: { readonly statuses: StatusMap; readonly counts: CountMap };
+  readonly post: { readonly statuses: StatusMap; readonly counts: CountMap };
+}
+
+/** The whole report of one instance, from the six runs. */
+export function gradeHarness(input: {
+  readonly removed: readonly PatchLine[];
+  readonly added: readonly PatchLine[];
+  readonly candidate: HarnessRuns;
+  readonly golden: HarnessRuns;
+  readonly base: HarnessRuns;
+}): HarnessReport {
+  const { candidate, golden, base } = input;
+  const ran = (counts: CountMap, at: PatchLine): boolean =>
+    counts.get(at.path)?.has(at.line) ?? false;
+  // The harness keys lines by file in dictionaries, so a line named twice counts once per list entry
+  // in the denominator but once in the numerator; a diff never names a line twice.
+  const removed = input.removed.filter(
+    (at) => ran(golden.pre.counts, at) || ran(base.pre.counts, at),
+  );
+  const added = input.added.filter(
+    (at) => ran(golden.post.counts, at) || ran(base.post.counts, at),
+  );
+  const executable = removed.length + added.length;
+  const count = (counts: CountMap, at: PatchLine): number => counts.get(at.path)?.get(at.line) ?? 0;
+  const share = (
+    onRemoved: (at: PatchLine) => boolean,
+    onAdded: (at: PatchLine) => boolean,
+  ): number | null =>
+    executable === 0
+      ? null
+      : (removed.filter(onRemoved).length + added.filter(onAdded).length) / executable;
+  // Base counts of removed lines come from R∘X*: the harness' own slip, kept.
+  const baseCount = (at: PatchLine): number => count(base.post.counts, at);
+  const over = (runs: HarnessRuns): number | null =>
+    share(
+      (at) => count(runs.pre.counts, at) > 0,
+      (at) => count(runs.post.counts, at) > 0,
+    );
+  const beyond = (runs: HarnessRuns): number | null =>
+    share(
+      (at) => count(runs.pre.counts, at) > baseCount(at),
+      (at) => count(runs.post.counts, at) > baseCount(at),
+    );
+
+  const tests_pred = harnessTransitions(candidate.pre.statuses, candidate.post.statuses);
+  const tests_gold = harnessTransitions(golden.pre.statuses, golden.post.statuses);
+  const tests_base = harnessTransitions(base.pre.statuses, base.post.statuses);
+  const { resolved, addedFailToPass } = harnessResolution(tests_pred, tests_base);
+  return {
+    patch_is_None: false,
+    patch_exists: true,
+    patch_successfully_applied: true,
+    resolved,
+    coverage_pred: over(candidate),
+    coverage_gold: over(golden),
+    coverage_base: share(
+      (at) => baseCount(at) > 0,
+      (at) => baseCount(at) > 0,
+    ),
+    coverage_delta_pred: beyond(candidate),
+    coverage_delta_gold: beyond(golden),
+    added_f2p: addedFailToPass,
+    tests_base,
+    tests_pred,
+    tests_gold,
+  };
+}
+
+/** The report of a candidate that did not apply, or that is empty. */
+export function harnessUnapplied(exists: boolean): HarnessReport {
+  return {
+    patch_is_None: !exists,
+    patch_exists: exists,
+    patch_successfully_applied: false,
+    resolved: false,
+    coverage_pred: null,
+    coverage_gold: null,
+    coverage_base: null,
+    coverage_delta_pred: null,
+    coverage_delta_gold: null,
+  };
+}

@@ -1,0 +1,152 @@
+import { functionOf, standing, unrelatedReason } from './outcome';
+import type { TestTransition } from './transition';
+
+/**
+ * Why a candidate is, or is not, a success under strict grading; the first that holds, in this order.
+ */
+export type Reason =
+  | 'success'
+  | 'no candidate'
+  | 'does not apply'
+  | 'no test found'
+  | 'could not run'
+  | 'timed out'
+  | 'breaks a test'
+  | 'unrelated failure'
+  | 'fails on both sides'
+  | 'passes on R'
+  | 'no test ran';
+
+/** The strict grade of one candidate on one instance (the paper's definitions, section 3). */
+export interface Verdict {
+  readonly success: boolean;
+  readonly reason: Reason;
+  /** One sentence for a person. */
+  readonly explanation: string;
+  /** W: the candidate patch applies to R. */
+  readonly wellFormed: boolean;
+  /** Tests of the candidate by transition, beyond what T^R does by itself. */
+  readonly failToPass: readonly string[];
+  readonly failToFail: readonly string[];
+  readonly passToPass: readonly string[];
+  readonly passToFail: readonly string[];
+  /** F→×: tests of the candidate that fail on R, whatever they do on R∘X*. */
+  readonly failToAny: readonly string[];
+  /** ×→F: tests that fail on R∘X* and did not without the candidate. One is enough to forbid success. */
+  readonly anyToFail: readonly string[];
+}
+
+export interface StrictEvidence {
+  /** The touched files under R+T and R∘X*+T. */
+  readonly candidate: readonly TestTransition[];
+  /** The same files under R and R∘X*, without the candidate. */
+  readonly base: readonly TestTransition[];
+  /** Functions (ids without parameters) that the candidate adds or changes. */
+  readonly ownFunctions: ReadonlySet<string>;
+  /** A run of the candidate was stopped by the time limit. */
+  readonly timedOut?: boolean;
+}
+
+/**
+ * Strict grading. Success is at least one F→P and no ×→F. The candidate answers for the tests that
+ * it adds or changes, and for those of the touched files whose fate it changes; a test that
+ * already failed on R∘X* without it, or already went F→P, is not its doing.
+ */
+export function gradeStrict(evidence: StrictEvidence): Verdict {
+  const before = new Map(evidence.base.map((each) => [each.test, each]));
+  const own = (each: TestTransition): boolean =>
+    evidence.ownFunctions.has(functionOf(each.test)) ||
+    [...evidence.ownFunctions].some((name) => name.startsWith(`${each.test}::`));
+  const answerable = evidence.candidate.filter(
+    (each) => own(each) || before.get(each.test)?.transition !== each.transition,
+  );
+  const failsAfter = (each: TestTransition | undefined): boolean =>
+    each !== undefined && standing(each.fixed.outcome) === 'fails';
+
+  const ids = (list: readonly TestTransition[]): string[] => list.map((each) => each.test);
+  const failToPassing = answerable.filter((each) => each.transition === 'F→P');
+  const failToFailing = answerable.filter((each) => each.transition === 'F→F');
+  const failToAny = answerable.filter((each) => standing(each.base.outcome) === 'fails');
+  const anyToFailing = answerable.filter(
+    (each) => failsAfter(each) && (own(each) || !failsAfter(before.get(each.test))),
+  );
+  const passToPass = evidence.candidate.filter((each) => own(each) && each.transition === 'P→P');
+
+  const { reason, explanation } = ((): Pick<Verdict, 'reason' | 'explanation'> => {
+    if (evidence.timedOut === true) {
+      return { reason: 'timed out', explanation: 'a run was stopped by the time limit' };
+    }
+    if (failToPassing.length > 0 && anyToFailing.length === 0) {
+      return {
+        reason: 'success',
+        explanation: `${plural(failToPassing.length, 'test')} F→P and none fails after the fix`,
+      };
+    }
+    const broken = anyToFailing[0];
+    if (broken !== undefined && (failToPassing.length > 0 || broken.transition !== 'F→F')) {
+      return {
+        reason: 'breaks a test',
+        explanation: `${broken.test} fails on R∘X* (${broken.transition})`,
+      };
+    }
+    if (broken !== undefined) {
+      const unrelated = unrelatedReason(broken.base);
+      if (unrelated !== undefined) {
+        return {
+          reason: 'unrelated failure',
+          explanation: `${broken.test} fails on both sides, and the cause (${unrelated}) looks unrelated to the issue`,
+        };
+      }
+      return {
+        reason: 'fails on both sides',
+        explanation: `${broken.test} fails on R∘X* too: it asks for something the fix does not do`,
+      };
+    }
+    if (passToPass.length > 0) {
+      return {
+        reason: 'passes on R',
+        explanation:
+          failToAny.length === 0
+            ? `${plural(passToPass.length, 'test')} P→P: no test of the candidate fails on R`
+            : `${plural(passToPass.length, 'test')} P→P, and what fails on R does not run on R∘X*`,
+      };
+    }
+    return {
+      reason: 'no test ran',
+      explanation: 'no test of the candidate passed or failed on both sides',
+    };
+  })();
+
+  return {
+    success: reason === 'success',
+    reason,
+    explanation,
+    wellFormed: true,
+    failToPass: ids(failToPassing),
+    failToFail: ids(failToFailing),
+    passToPass: ids(passToPass),
+    passToFail: ids(answerable.filter((each) => each.transition === 'P→F')),
+    failToAny: ids(failToAny),
+    anyToFail: ids(anyToFailing),
+  };
+}
+
+/** The verdict on a candidate that never came to a run. */
+export function ungraded(reason: Reason, explanation: string, wellFormed: boolean): Verdict {
+  return {
+    success: false,
+    reason,
+    explanation,
+    wellFormed,
+    failToPass: [],
+    failToFail: [],
+    passToPass: [],
+    passToFail: [],
+    failToAny: [],
+    anyToFail: [],
+  };
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

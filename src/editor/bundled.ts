@@ -1,0 +1,134 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { loadDataset } from '../dataset/dataset';
+import { loadPredictions } from '../dataset/predictions';
+import type { Instance } from '../domain/instance';
+import { HumanError } from '../domain/problem';
+import type { Reporter } from '../domain/reporter';
+import { applyPatch } from '../patch/apply';
+import { toUnified } from '../patch/convert';
+import { parseUnified } from '../patch/unified';
+import { sourceOf } from '../repository/source';
+import { prepareTrees } from '../repository/trees';
+import { makeWorkspace } from '../repository/workspace';
+import type { OpenInstance } from './openInstance';
+
+export const bundledDataset = (extension: string): string =>
+  join(extension, 'media', 'sample', 'instance.jsonl');
+
+export const bundledSource = (extension: string): string =>
+  join(extension, 'media', 'sample', 'repository');
+
+const bundledPredictions = (extension: string): string =>
+  join(extension, 'media', 'sample', 'predictions.jsonl');
+
+async function bundledInstance(extension: string): Promise<Instance> {
+  const instance = (await loadDataset(bundledDataset(extension))).instances[0];
+  if (instance === undefined)
+    throw new HumanError('The bundled instance is missing', 'Reinstall the extension');
+  return instance;
+}
+
+/** Makes the workspace of the bundled instance, if it is not there yet, and returns its folder. */
+export async function prepareBundledWorkspace(
+  context: Pick<vscode.ExtensionContext, 'extensionPath' | 'globalStorageUri'>,
+  reporter: Reporter,
+): Promise<string> {
+  const instance = await bundledInstance(context.extensionPath);
+  const storage = context.globalStorageUri.fsPath;
+  const source = await sourceOf(instance, new Map([['*', bundledSource(context.extensionPath)]]));
+  const trees = await prepareTrees(instance, source, storage, { reporter });
+  const folder = join(storage, 'workspaces', instance.id);
+  await vscode.workspace.fs.createDirectory(vscode.Uri.file(join(storage, 'workspaces')));
+  await makeWorkspace(instance, trees, { dataset: 'bundled', sources: [] }, folder);
+  return folder;
+}
+
+/**
+ * Lets the newcomer choose one of the bundled candidates and puts it into the workspace, over what
+ * was there, as one edit that can be undone.
+ */
+export async function applyBundledCandidate(
+  extension: string,
+  open: OpenInstance,
+  chosen?: string,
+): Promise<void> {
+  const instance = await open.instance();
+  const { predictions } = await loadPredictions(
+    bundledPredictions(extension),
+    [instance],
+    new Set([instance.id]),
+  );
+  const name =
+    chosen ??
+    (await vscode.window.showQuickPick(
+      predictions.map((each) => each.model),
+      {
+        title: 'Apply a Bundled Candidate',
+        placeHolder: 'It replaces your edits; Undo brings them back',
+      },
+    ));
+  const prediction = predictions.find((each) => each.model === name);
+  if (prediction === undefined) return;
+
+  const read = (path: string): Promise<string | undefined> => open.fileOfR(path);
+  const converted = await toUnified(prediction.patch, {
+    format: 'auto',
+    read,
+    python: await open.python(),
+  });
+  const applied = await applyPatch(parseUnified(converted.patch), read);
+  const failed = converted.diagnostics.find((each) => each.severity === 'error');
+  if (failed !== undefined || !applied.ok) {
+    const why = failed?.message ?? (applied.ok ? '' : applied.problems[0]?.message);
+    throw new HumanError(
+      `${prediction.model} does not apply to R (${why ?? 'unknown reason'})`,
+      'Choose another one',
+    );
+  }
+  await replaceEdits(open, applied.files);
+}
+
+/** Takes the author's edits back to R and puts `files` in, in one workspace edit, and saves. */
+async function replaceEdits(
+  open: OpenInstance,
+  files: ReadonlyMap<string, string | undefined>,
+): Promise<void> {
+  const edit = new vscode.WorkspaceEdit();
+  const uriOf = (path: string): vscode.Uri => vscode.Uri.joinPath(open.folder.uri, path);
+  const wanted = new Map(files);
+  for (const file of parseUnified(await open.candidatePatch()).files) {
+    const path = file.newPath ?? file.oldPath;
+    if (path !== null && !wanted.has(path)) wanted.set(path, await open.fileOfR(path));
+  }
+  for (const [path, content] of wanted) {
+    const uri = uriOf(path);
+    if (content === undefined) {
+      edit.deleteFile(uri, { ignoreIfNotExists: true });
+    } else if (await exists(uri)) {
+      const document = await vscode.workspace.openTextDocument(uri);
+      edit.replace(uri, new vscode.Range(0, 0, document.lineCount, 0), content);
+    } else {
+      edit.createFile(uri, { contents: Buffer.from(content), ignoreIfExists: false });
+    }
+  }
+  if (!(await vscode.workspace.applyEdit(edit))) {
+    throw new HumanError(
+      'The candidate could not be put into the workspace',
+      'Close its files and try again',
+    );
+  }
+  for (const path of wanted.keys()) {
+    const document = vscode.workspace.textDocuments.find(
+      (each) => each.uri.toString() === uriOf(path).toString(),
+    );
+    await document?.save();
+  }
+}
+
+async function exists(uri: vscode.Uri): Promise<boolean> {
+  return vscode.workspace.fs.stat(uri).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,141 @@
+import * as vscode from 'vscode';
+import { testFilesOf, isTestPath } from '../patch/testFiles';
+import { parseUnified } from '../patch/unified';
+import { changedTests } from '../python/changedTests';
+import { findTests, type PythonTest } from '../python/tests';
+import type { OpenInstance } from './openInstance';
+
+/** A test of a touched file, and what it is to the candidate. */
+export interface ListedTest extends PythonTest {
+  /** `added` or `changed` against R; `kept` when R has the same test. */
+  readonly status: 'added' | 'changed' | 'kept';
+}
+
+/** A file that the candidate touches, with its tests: those of the candidate first. */
+export interface ListedFile {
+  readonly path: string;
+  readonly uri: vscode.Uri;
+  readonly tests: readonly ListedTest[];
+}
+
+/**
+ * Which tests the candidate consists of, kept up to date as files are typed in, saved, made and
+ * deleted. A file counts as touched when it differs from R on disk or in an editor.
+ */
+export class CandidateTests implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+  private files = new Map<string, ListedFile>();
+  private readonly subscriptions: vscode.Disposable[] = [this.changed];
+  private timer: NodeJS.Timeout | undefined;
+  private looking: Promise<void> = Promise.resolve();
+  private disposed = false;
+
+  constructor(private readonly open: OpenInstance) {
+    const watcher = vscode.workspace.createFileSystemWatcher(
+      new vscode.RelativePattern(open.folder, '**/*.py'),
+    );
+    const soon = (): void => this.lookSoon();
+    this.subscriptions.push(
+      watcher,
+      watcher.onDidChange(soon),
+      watcher.onDidCreate(soon),
+      watcher.onDidDelete(soon),
+      vscode.workspace.onDidChangeTextDocument((event) => {
+        if (event.contentChanges.length > 0) void this.lookAtDocument(event.document);
+      }),
+    );
+    this.lookSoon();
+  }
+
+  list(): readonly ListedFile[] {
+    return [...this.files.values()].sort((a, b) => a.path.localeCompare(b.path));
+  }
+
+  /** Resolves when everything on disk at this moment has been read. */
+  refresh(): Promise<void> {
+    clearTimeout(this.timer);
+    this.looking = this.looking.then(() => this.look()).catch(() => undefined);
+    return this.looking;
+  }
+
+  private lookSoon(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.refresh(), 100);
+  }
+
+  private async look(): Promise<void> {
+    const touched = new Set(testFilesOf(parseUnified(await this.open.candidatePatch())));
+    for (const document of vscode.workspace.textDocuments) {
+      const path = this.pathOf(document.uri);
+      if (path !== undefined && document.isDirty) touched.add(path);
+    }
+    const files = new Map<string, ListedFile>();
+    for (const path of touched) {
+      const listed = await this.describe(path);
+      if (listed !== undefined) files.set(path, listed);
+    }
+    if (this.disposed) return;
+    this.files = files;
+    this.changed.fire();
+  }
+
+  private async lookAtDocument(document: vscode.TextDocument): Promise<void> {
+    const path = this.pathOf(document.uri);
+    if (path === undefined) return;
+    const listed = await this.describe(path);
+    if (this.disposed) return;
+    if (listed !== undefined && listed.tests.some((test) => test.status !== 'kept')) {
+      this.files.set(path, listed);
+      this.changed.fire();
+    } else if (!document.isDirty) {
+      this.lookSoon();
+    } else if (this.files.has(path) && listed !== undefined) {
+      this.files.set(path, listed);
+      this.changed.fire();
+    }
+  }
+
+  /** Path relative to the workspace of a test file in it; undefined for anything else. */
+  private pathOf(uri: vscode.Uri): string | undefined {
+    if (uri.scheme !== this.open.folder.uri.scheme) return undefined;
+    if (vscode.workspace.getWorkspaceFolder(uri) !== this.open.folder) return undefined;
+    const path = uri.path.slice(this.open.folder.uri.path.length).replace(/^\/+/, '');
+    return isTestPath(path) && path.endsWith('.py') ? path : undefined;
+  }
+
+  private async describe(path: string): Promise<ListedFile | undefined> {
+    const uri = vscode.Uri.joinPath(this.open.folder.uri, path);
+    const document = vscode.workspace.textDocuments.find(
+      (each) => each.uri.toString() === uri.toString(),
+    );
+    const python = await this.open.python();
+    const [before, source] = await Promise.all([
+      this.open.fileOfR(path),
+      document === undefined
+        ? vscode.workspace.fs.readFile(uri).then(
+            (bytes) => Buffer.from(bytes).toString('utf8'),
+            () => undefined,
+          )
+        : Promise.resolve(document.getText()),
+    ]);
+    if (source === undefined) return undefined;
+    const { added, changed } = changedTests(python, before, source, { path });
+    const statuses = new Map<string, ListedTest['status']>([
+      ...added.map((test) => [test.id, 'added'] as const),
+      ...changed.map((test) => [test.id, 'changed'] as const),
+    ]);
+    const tests = findTests(python, source, { path }).map((test) => ({
+      ...test,
+      status: statuses.get(test.id) ?? ('kept' as const),
+    }));
+    const own = tests.filter((test) => test.status !== 'kept');
+    return { path, uri, tests: [...own, ...tests.filter((test) => test.status === 'kept')] };
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    clearTimeout(this.timer);
+    for (const each of this.subscriptions) each.dispose();
+  }
+}

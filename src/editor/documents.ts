@@ -1,0 +1,37 @@
+import * as vscode from 'vscode';
+import { sideName, type Side } from '../domain/outcome';
+import { scheme } from './names';
+import type { OpenInstance } from './openInstance';
+
+/** Address of a file of R or R∘X* as a read-only document. */
+export function sideUri(side: Side, path: string): vscode.Uri {
+  return vscode.Uri.from({ scheme, authority: side, path: `/${path}` });
+}
+
+export function issueUri(id: string): vscode.Uri {
+  return vscode.Uri.from({ scheme, authority: 'issue', path: `/${id}.md` });
+}
+
+/** Side and path of a document of ours; undefined for any other. */
+export function sideOfUri(uri: vscode.Uri): { side: Side; path: string } | undefined {
+  if (uri.scheme !== scheme) return undefined;
+  if (uri.authority !== 'base' && uri.authority !== 'fixed') return undefined;
+  return { side: uri.authority, path: uri.path.slice(1) };
+}
+
+/**
+ * Content of documents that are not in the workspace: sides of the golden diff, and the issue. The
+ * golden side is served only once it was revealed, whoever asks.
+ */
+export function documentProvider(open: OpenInstance): vscode.TextDocumentContentProvider {
+  return {
+    async provideTextDocumentContent(uri) {
+      const file = sideOfUri(uri);
+      if (file === undefined) return (await open.instance()).issue.replaceAll('\r\n', '\n');
+      if (!open.revealed) {
+        return `The golden patch is hidden. Run "SWT-Bench: Show Change Coverage" to reveal ${sideName[file.side]}.\n`;
+      }
+      return open.fileOfSide(file.side, file.path);
+    },
+  };
+}

@@ -1,0 +1,235 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { loadDataset, selectInstances } from '../dataset/dataset';
+import type { Instance } from '../domain/instance';
+import type { Side } from '../domain/outcome';
+import { HumanError } from '../domain/problem';
+import type { Reporter } from '../domain/reporter';
+import { localEngine } from '../engine/local/localEngine';
+import { evaluateCandidate, type CandidateResult } from '../evaluation/candidate';
+import { runStore } from '../evaluation/runStore';
+import { openSession, type InstanceSession } from '../evaluation/session';
+import { createPythonParser, type PythonParser } from '../python/parser';
+import { git } from '../repository/git';
+import { parseSources, sourceOf } from '../repository/source';
+import { editsOf, prepareTrees, type Trees } from '../repository/trees';
+import type { WorkspaceMarker } from '../repository/workspace';
+import { bundledDataset, bundledSource } from './bundled';
+import { settingKeys } from './names';
+
+/** A verdict, and exactly what it is about. */
+export interface Evaluated {
+  readonly result: CandidateResult;
+  /** Digest of the candidate's patch at the time. */
+  readonly digest: string;
+}
+
+export interface RunRequestOptions {
+  readonly signal: AbortSignal;
+  readonly reporter: Reporter;
+  readonly onOutput?: (side: Side, text: string) => void;
+}
+
+/**
+ * The instance whose workspace is open: what it is, its trees and sandboxes once they are needed, and
+ * the last verdict. Everything that draws listens to `onDidChange`.
+ */
+export class OpenInstance implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+  private evaluated: Evaluated | undefined;
+  private running = 0;
+  private loaded: Promise<Instance> | undefined;
+  private parsing: Promise<PythonParser> | undefined;
+  private preparing: Promise<Trees> | undefined;
+  private opening: { settings: string; session: Promise<InstanceSession> } | undefined;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    readonly folder: vscode.WorkspaceFolder,
+    readonly marker: WorkspaceMarker,
+    private readonly reporter: Reporter,
+  ) {}
+
+  /** The last verdict, if any. */
+  get last(): Evaluated | undefined {
+    return this.evaluated;
+  }
+
+  get isRunning(): boolean {
+    return this.running > 0;
+  }
+
+  /** Whether the developer has asked to see X*; remembered with the workspace. */
+  get revealed(): boolean {
+    return this.context.workspaceState.get('revealed', false);
+  }
+
+  async setRevealed(revealed: boolean): Promise<void> {
+    await this.context.workspaceState.update('revealed', revealed);
+    this.changed.fire();
+  }
+
+  /** @throws HumanError when the dataset or the row is gone */
+  instance(): Promise<Instance> {
+    this.loaded ??= this.loadInstance();
+    return this.loaded;
+  }
+
+  private async loadInstance(): Promise<Instance> {
+    const path =
+      this.marker.dataset === 'bundled'
+        ? bundledDataset(this.context.extensionPath)
+        : this.marker.dataset;
+    const instance = selectInstances(await loadDataset(path), { ids: [this.marker.id] })[0];
+    if (instance === undefined) throw new HumanError(`${this.marker.id} is not in ${path}`);
+    return instance;
+  }
+
+  /** tree-sitter, loaded when something is to be parsed for the first time. */
+  python(): Promise<PythonParser> {
+    this.parsing ??= createPythonParser((file) => join(this.context.extensionPath, 'dist', file));
+    return this.parsing;
+  }
+
+  /** The pristine trees of R and R∘X*. */
+  trees(): Promise<Trees> {
+    this.preparing ??= this.prepare().catch((error: unknown) => {
+      this.preparing = undefined;
+      throw error;
+    });
+    return this.preparing;
+  }
+
+  private async prepare(): Promise<Trees> {
+    const instance = await this.instance();
+    const sources =
+      this.marker.dataset === 'bundled'
+        ? [bundledSource(this.context.extensionPath)]
+        : this.marker.sources;
+    return prepareTrees(
+      instance,
+      await sourceOf(instance, parseSources(sources)),
+      this.context.globalStorageUri.fsPath,
+      { reporter: this.reporter },
+    );
+  }
+
+  private session(): Promise<InstanceSession> {
+    const python = vscode.workspace
+      .getConfiguration(undefined, this.folder.uri)
+      .get<string>(settingKeys.python, '');
+    if (this.opening?.settings !== python) {
+      const old = this.opening;
+      void old?.session.then(
+        (session) => session.dispose(),
+        () => undefined,
+      );
+      const session = this.openSession(python);
+      this.opening = { settings: python, session };
+      session.catch(() => {
+        if (this.opening?.session === session) this.opening = undefined;
+      });
+    }
+    const { opening } = this;
+    if (opening === undefined) throw new Error('no session');
+    return opening.session;
+  }
+
+  private async openSession(python: string): Promise<InstanceSession> {
+    const storage = this.context.globalStorageUri.fsPath;
+    return openSession({
+      instance: await this.instance(),
+      trees: await this.trees(),
+      engine: await localEngine({
+        storage,
+        tracer: join(this.context.extensionPath, 'dist', 'tracer'),
+        ...(python === '' ? {} : { python }),
+      }),
+      python: await this.python(),
+      store: runStore(join(storage, 'runs')),
+    });
+  }
+
+  /** What the author has changed in the workspace, as a patch on R. */
+  candidatePatch(signal?: AbortSignal): Promise<string> {
+    return editsOf(this.folder.uri.fsPath, signal);
+  }
+
+  /** A file of R by its path relative to the workspace; undefined when R has none. */
+  async fileOfR(path: string): Promise<string | undefined> {
+    return git(['show', `HEAD:${path}`], { cwd: this.folder.uri.fsPath }).catch(() => undefined);
+  }
+
+  /** Grades what is in the workspace, as saved. */
+  async evaluate(options: RunRequestOptions): Promise<Evaluated> {
+    return this.busy(async () => {
+      const patch = await this.candidatePatch(options.signal);
+      const result = await evaluateCandidate(
+        await this.session(),
+        { model: 'workspace', text: patch, format: 'unified' },
+        { ...options, timeoutSeconds: this.timeout(), reuse: false },
+      );
+      this.evaluated = { result, digest: digestOf(patch) };
+      return this.evaluated;
+    });
+  }
+
+  /** Runs chosen tests of the workspace on one side. */
+  async runOn(
+    side: Side,
+    files: readonly string[],
+    select: readonly string[] | undefined,
+    options: RunRequestOptions,
+  ): ReturnType<InstanceSession['run']> {
+    return this.busy(async () => {
+      const patch = await this.candidatePatch(options.signal);
+      const session = await this.session();
+      return session.run(
+        { patch, files, ...(select === undefined ? {} : { select }) },
+        { ...options, timeoutSeconds: this.timeout(), reuse: false, sides: [side] },
+      );
+    });
+  }
+
+  private async busy<T>(work: () => Promise<T>): Promise<T> {
+    this.running++;
+    this.changed.fire();
+    try {
+      return await work();
+    } finally {
+      this.running--;
+      this.changed.fire();
+    }
+  }
+
+  private timeout(): number {
+    const seconds = vscode.workspace
+      .getConfiguration(undefined, this.folder.uri)
+      .get<number>(settingKeys.timeout, 300);
+    return seconds > 0 ? seconds : 300;
+  }
+
+  /** Whether the workspace is still what the last verdict is about. */
+  async isCurrent(): Promise<boolean> {
+    return this.evaluated?.digest === digestOf(await this.candidatePatch());
+  }
+
+  /** A file of a side, for the golden diff; empty where that side has no such file. */
+  async fileOfSide(side: Side, path: string): Promise<string> {
+    const trees = await this.trees();
+    return readFile(join(trees[side], path), 'utf8').catch(() => '');
+  }
+
+  dispose(): void {
+    this.changed.dispose();
+    void this.opening?.session.then(
+      (session) => session.dispose(),
+      () => undefined,
+    );
+  }
+}
+
+const digestOf = (patch: string): string => createHash('sha256').update(patch).digest('hex');

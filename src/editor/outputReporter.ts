@@ -1,0 +1,15 @@
+import * as vscode from 'vscode';
+import type { Reporter } from '../domain/reporter';
+
+/** Logs and steps in the output channel "SWT-Bench", which is made when there is something to say. */
+export function outputReporter(subscriptions: vscode.Disposable[]): Reporter {
+  let channel: vscode.LogOutputChannel | undefined;
+  const out = (): vscode.LogOutputChannel => {
+    if (channel === undefined) {
+      channel = vscode.window.createOutputChannel('SWT-Bench', { log: true });
+      subscriptions.push(channel);
+    }
+    return channel;
+  };
+  return { log: (line) => out().info(line), progress: (step) => out().debug(step) };
+}

@@ -1,0 +1,338 @@
+import * as vscode from 'vscode';
+import { fileOf, functionOf, sideName, type Side, type TestResult } from '../domain/outcome';
+import { Cancelled, HumanError, messageOf } from '../domain/problem';
+import type { Reporter } from '../domain/reporter';
+import { transitionInWords, type TestTransition } from '../domain/transition';
+import { resultsOf } from '../evaluation/results';
+import type { CandidateTests, ListedFile } from './candidateTests';
+import { casesOf, outcomeInWords, symbol, tellingCase, transitionLabel } from './display';
+import type { OpenInstance } from './openInstance';
+
+/**
+ * The candidate in VS Code's Testing view: its tests by file, those it adds or changes first, and the
+ * profiles that run them on R, on R∘X*, or on both.
+ */
+export class CandidateTesting implements vscode.Disposable {
+  private readonly controller: vscode.TestController;
+  private readonly subscriptions: vscode.Disposable[];
+
+  constructor(
+    private readonly open: OpenInstance,
+    private readonly tests: CandidateTests,
+    private readonly reporter: Reporter,
+  ) {
+    this.controller = vscode.tests.createTestController('swt-bench', 'SWT-Bench');
+    this.controller.refreshHandler = () => this.tests.refresh();
+    const profile = (label: string, isDefault: boolean, run: RunProfile): void => {
+      const made = this.controller.createRunProfile(
+        label,
+        vscode.TestRunProfileKind.Run,
+        (request, token) => run(request, token),
+        isDefault,
+      );
+      made.supportsContinuousRun = isDefault;
+    };
+    profile('Reproduce', true, (request, token) =>
+      request.continuous === true
+        ? this.reproduceOnSave(request, token)
+        : this.reproduce(request, token),
+    );
+    profile('Run on R', false, (request, token) => this.runOn('base', request, token));
+    profile('Run on R∘X*', false, (request, token) => this.runOn('fixed', request, token));
+    this.subscriptions = [
+      this.controller,
+      tests.onDidChange(() => this.list()),
+      open.onDidChange(() => this.describe()),
+    ];
+    this.list();
+  }
+
+  /** Runs everything that is listed on both sides, as the command does. */
+  async reproduceAll(): Promise<void> {
+    const source = new vscode.CancellationTokenSource();
+    await this.tests.refresh();
+    await this.reproduce(new vscode.TestRunRequest(), source.token);
+  }
+
+  private list(): void {
+    const files = this.tests.list();
+    this.controller.items.replace(files.map((file) => this.fileItem(file)));
+    this.describe();
+  }
+
+  private fileItem(file: ListedFile): vscode.TestItem {
+    const item =
+      this.controller.items.get(file.path) ??
+      this.controller.createTestItem(file.path, file.path, file.uri);
+    item.children.replace(
+      file.tests.map((test, index) => {
+        const label = test.id.slice(file.path.length + 2).replaceAll('::', ' › ');
+        const child =
+          item.children.get(test.id) ?? this.controller.createTestItem(test.id, label, file.uri);
+        // In the order of the list: tests of the candidate before the rest of the file.
+        child.sortText = String(index).padStart(6, '0');
+        child.range = new vscode.Range(test.defLine - 1, 0, test.defLine - 1, 0);
+        return child;
+      }),
+    );
+    return item;
+  }
+
+  /** Writes what is known of each test beside its name. */
+  private describe(): void {
+    const result = this.open.last?.result;
+    for (const file of this.tests.list()) {
+      const item = this.controller.items.get(file.path);
+      for (const test of file.tests) {
+        const child = item?.children.get(test.id);
+        if (child === undefined) continue;
+        const cases = result === undefined ? [] : casesOf(result, test.id);
+        const label = transitionLabel(cases);
+        const telling = tellingCase(cases);
+        const status = test.status === 'kept' ? '' : test.status === 'added' ? 'new' : 'changed';
+        child.description = [
+          label === undefined || telling === undefined
+            ? ''
+            : `${symbol(telling.transition)} ${label}`,
+          status,
+        ]
+          .filter((part) => part !== '')
+          .join(' · ');
+      }
+    }
+  }
+
+  /** Both sides, graded. Every listed test ends in a state, on every path. */
+  private async reproduce(
+    request: vscode.TestRunRequest,
+    token: vscode.CancellationToken,
+  ): Promise<void> {
+    const run = this.controller.createTestRun(request, 'R and R∘X*');
+    const items = this.requested(request);
+    const outputs: Record<Side, string> = { base: '', fixed: '' };
+    try {
+      if (!this.mayRun(run)) return;
+      items.forEach((item) => run.enqueued(item));
+      await this.saveAll();
+      items.forEach((item) => run.started(item));
+      const { result } = await this.open.evaluate({
+        signal: abortSignalOf(token),
+        reporter: this.reporter,
+        onOutput: (side, text) => {
+          outputs[side] += text;
+        },
+      });
+      this.report(
+        run,
+        items,
+        result.tests,
+        `${result.strict.reason}: ${result.strict.explanation}`,
+      );
+      const { strict } = result;
+      append(run, `${strict.success ? '✓' : '✗'} ${strict.explanation}\n`);
+      for (const note of result.notes) append(run, `  ${note}\n`);
+    } catch (error) {
+      this.failed(run, items, error);
+    } finally {
+      for (const side of ['base', 'fixed'] as const) {
+        if (outputs[side] !== '') append(run, `\n── ${sideName[side]} ──\n${outputs[side]}`);
+      }
+      run.end();
+    }
+  }
+
+  private report(
+    run: vscode.TestRun,
+    items: readonly vscode.TestItem[],
+    tests: readonly TestTransition[],
+    otherwise: string,
+  ): void {
+    for (const item of items) {
+      const cases = tests.filter((each) => functionOf(each.test) === item.id);
+      const telling = tellingCase(cases);
+      if (telling === undefined) {
+        run.errored(item, new vscode.TestMessage(`Did not run. ${otherwise}`));
+        continue;
+      }
+      const status = this.tests
+        .list()
+        .flatMap((file) => file.tests)
+        .find((test) => test.id === item.id)?.status;
+      // A test that R has too is well when it passes; one of the candidate only when it reproduces.
+      const good =
+        telling.transition === 'F→P' || (status === 'kept' && telling.transition === 'P→P');
+      const milliseconds = cases.reduce(
+        (sum, each) => sum + ((each.base.seconds ?? 0) + (each.fixed.seconds ?? 0)) * 1000,
+        0,
+      );
+      if (good) run.passed(item, milliseconds);
+      else if (telling.transition === '-→-') run.skipped(item);
+      else run.failed(item, this.messages(item, telling), milliseconds);
+    }
+  }
+
+  private messages(item: vscode.TestItem, each: TestTransition): vscode.TestMessage[] {
+    const summary = new vscode.TestMessage(
+      `${symbol(each.transition)} ${each.transition}: ${transitionInWords(each.transition)}`,
+    );
+    if (item.uri !== undefined && item.range !== undefined) {
+      summary.location = new vscode.Location(item.uri, item.range);
+    }
+    return [
+      summary,
+      ...(['base', 'fixed'] as const).flatMap((side) => this.failure(item, side, each[side])),
+    ];
+  }
+
+  private failure(item: vscode.TestItem, side: Side, result: TestResult): vscode.TestMessage[] {
+    const text = result.details ?? result.message;
+    if (text === undefined || (result.outcome !== 'failed' && result.outcome !== 'error'))
+      return [];
+    const message = new vscode.TestMessage(`${outcomeInWords(side, result)}\n\n${text}`);
+    const frame = [...(result.frames ?? [])]
+      .reverse()
+      .find((each) => each.path === fileOf(item.id));
+    if (item.uri !== undefined && frame !== undefined) {
+      message.location = new vscode.Location(item.uri, new vscode.Position(frame.line - 1, 0));
+    }
+    return [message];
+  }
+
+  /** One side, plain outcomes, only the tests asked for. */
+  private async runOn(
+    side: Side,
+    request: vscode.TestRunRequest,
+    token: vscode.CancellationToken,
+  ): Promise<void> {
+    const run = this.controller.createTestRun(request, sideName[side]);
+    const items = this.requested(request);
+    try {
+      if (!this.mayRun(run)) return;
+      items.forEach((item) => run.enqueued(item));
+      await this.saveAll();
+      items.forEach((item) => run.started(item));
+      const ids = items.map((item) => item.id);
+      const { plan, records } = await this.open.runOn(
+        side,
+        [...new Set(ids.map(fileOf))],
+        request.include === undefined ? undefined : ids,
+        {
+          signal: abortSignalOf(token),
+          reporter: this.reporter,
+          onOutput: (_side, text) => append(run, text),
+        },
+      );
+      const record = records[side];
+      const results = record === undefined ? [] : resultsOf(record, ids);
+      for (const item of items) {
+        const mine = results.filter((each) => functionOf(each.test) === item.id);
+        const bad = mine.find((each) => each.outcome === 'failed' || each.outcome === 'error');
+        const milliseconds = mine.reduce((sum, each) => sum + (each.seconds ?? 0) * 1000, 0);
+        if (bad !== undefined) run.failed(item, this.failure(item, side, bad), milliseconds);
+        else if (mine.some((each) => each.outcome === 'passed')) run.passed(item, milliseconds);
+        else if (mine.length > 0) run.skipped(item);
+        else {
+          const why = plan.notRun.find((each) => each.path === fileOf(item.id))?.reason;
+          run.errored(item, new vscode.TestMessage(why ?? `Did not run on ${sideName[side]}`));
+        }
+      }
+    } catch (error) {
+      this.failed(run, items, error);
+    } finally {
+      run.end();
+    }
+  }
+
+  /** Runs again after each save until the profile is switched off; a newer save cancels the run before. */
+  private reproduceOnSave(
+    request: vscode.TestRunRequest,
+    token: vscode.CancellationToken,
+  ): Promise<void> {
+    let current: vscode.CancellationTokenSource | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const start = (): void => {
+      current?.cancel();
+      current = new vscode.CancellationTokenSource();
+      const mine = current.token;
+      void this.tests.refresh().then(() => this.reproduce(request, mine));
+    };
+    const subscription = vscode.workspace.onDidSaveTextDocument((document) => {
+      if (!document.uri.path.endsWith('.py')) return;
+      clearTimeout(timer);
+      timer = setTimeout(start, 150);
+    });
+    token.onCancellationRequested(() => {
+      clearTimeout(timer);
+      subscription.dispose();
+      current?.cancel();
+    });
+    start();
+    return Promise.resolve();
+  }
+
+  /** Leaves of what was asked for, without what was excluded. */
+  private requested(request: vscode.TestRunRequest): vscode.TestItem[] {
+    const found = new Map<string, vscode.TestItem>();
+    const walk = (item: vscode.TestItem): void => {
+      if (request.exclude?.includes(item) === true) return;
+      if (item.children.size === 0) found.set(item.id, item);
+      else item.children.forEach(walk);
+    };
+    if (request.include === undefined) this.controller.items.forEach(walk);
+    else {
+      // Items may have been replaced since the request was made: look them up by id.
+      for (const item of request.include) walk(this.find(item.id) ?? item);
+    }
+    return [...found.values()];
+  }
+
+  private find(id: string): vscode.TestItem | undefined {
+    return this.controller.items.get(id) ?? this.controller.items.get(fileOf(id))?.children.get(id);
+  }
+
+  private async saveAll(): Promise<void> {
+    await vscode.workspace.saveAll(false);
+    await this.tests.refresh();
+  }
+
+  private mayRun(run: vscode.TestRun): boolean {
+    if (vscode.workspace.isTrusted) return true;
+    append(run, 'This workspace is not trusted: its tests are not run. Trust it to run them.\n');
+    return false;
+  }
+
+  private failed(run: vscode.TestRun, items: readonly vscode.TestItem[], error: unknown): void {
+    if (error instanceof Cancelled) {
+      append(run, 'Cancelled.\n');
+      for (const item of items) run.skipped(item);
+      return;
+    }
+    const known = error instanceof HumanError;
+    const text = known ? error.message : `Internal error: ${messageOf(error)}`;
+    this.reporter.log(error instanceof Error ? (error.stack ?? text) : text);
+    append(run, `${text}\n`);
+    for (const item of items) run.errored(item, new vscode.TestMessage(text));
+    void vscode.window.showErrorMessage(text);
+  }
+
+  dispose(): void {
+    for (const each of this.subscriptions) each.dispose();
+  }
+}
+
+type RunProfile = (
+  request: vscode.TestRunRequest,
+  token: vscode.CancellationToken,
+) => Promise<void>;
+
+/** Terminals want carriage returns. */
+function append(run: vscode.TestRun, text: string): void {
+  run.appendOutput(text.replace(/\r?\n/g, '\r\n'));
+}
+
+export function abortSignalOf(token: vscode.CancellationToken): AbortSignal {
+  const controller = new AbortController();
+  if (token.isCancellationRequested) controller.abort();
+  else token.onCancellationRequested(() => controller.abort());
+  return controller.signal;
+}

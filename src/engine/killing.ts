@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * Kills a run whole: its process group, every descendant, and on Linux every process that carries the
+ * run's mark in its environment, which finds those that left the group and whose parents are gone.
+ *
+ * @param pid the main process, or undefined if it never started
+ * @param mark value of `SWT_BENCH_RUN` in the environment of the run
+ * @returns how many processes had to be killed besides the main one
+ */
+export async function killEverything(pid: number | undefined, mark: string): Promise<number> {
+  if (pid === undefined) return 0;
+  if (process.platform === 'win32') {
+    await new Promise<void>((resolve) =>
+      execFile('taskkill', ['/pid', String(pid), '/T', '/F'], () => resolve()),
+    );
+    return 0;
+  }
+  const killed = new Set<number>();
+  // Again until nothing is found: a process may fork between the look and the signal.
+  for (let round = 0; round < 50; round++) {
+    signal(-pid);
+    const alive = await processesOf(pid, mark);
+    for (const each of alive) {
+      signal(each);
+      killed.add(each);
+    }
+    if (alive.length === 0) break;
+    await delay(round < 5 ? 5 : 50);
+  }
+  killed.delete(pid);
+  return killed.size;
+}
+
+/** Living processes that carry the mark of a run. For tests and for reports of what would not die. */
+export async function stillRunning(mark: string): Promise<number[]> {
+  return (await listProcesses(mark)).filter((each) => each.marked).map((each) => each.pid);
+}
+
+function signal(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Already gone, or never there.
+  }
+}
+
+interface Found {
+  readonly pid: number;
+  readonly parent: number;
+  readonly marked: boolean;
+}
+
+async function processesOf(root: number, mark: string): Promise<number[]> {
+  const all = await listProcesses(mark);
+  const mine = new Set(
+    all.filter((each) => each.marked || each.pid === root).map((each) => each.pid),
+  );
+  for (let grew = true; grew;) {
+    grew = false;
+    for (const each of all) {
+      if (!mine.has(each.pid) && mine.has(each.parent)) {
+        mine.add(each.pid);
+        grew = true;
+      }
+    }
+  }
+  mine.delete(process.pid);
+  return [...mine];
+}
+
+/** Processes other than zombies. */
+async function listProcesses(mark: string): Promise<Found[]> {
+  if (process.platform !== 'linux') return listWithPs();
+  const names = await readdir('/proc');
+  const found = await Promise.all(
+    names
+      .filter((name) => /^\d+$/.test(name))
+      .map(async (name): Promise<Found | undefined> => {
+        try {
+          const stat = await readFile(`/proc/${name}/stat`, 'utf8');
+          // The command in brackets may itself hold spaces and brackets.
+          const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+          if (state === 'Z' || state === 'X') return undefined;
+          const environment = await readFile(`/proc/${name}/environ`, 'latin1').catch(() => '');
+          return { pid: Number(name), parent: Number(parent), marked: environment.includes(mark) };
+        } catch {
+          return undefined; // ended meanwhile
+        }
+      }),
+  );
+  return found.filter((each) => each !== undefined);
+}
+
+function listWithPs(): Promise<Found[]> {
+  return new Promise((resolve) => {
+    execFile(
+      'ps',
+      ['-axo', 'pid=,ppid=,state='],
+      { maxBuffer: 16 * 1024 * 1024 },
+      (_error, stdout) => {
+        const found = stdout.split('\n').flatMap((line) => {
+          const [pid, parent, state] = line.trim().split(/\s+/);
+          if (pid === undefined || parent === undefined || state?.startsWith('Z') === true)
+            return [];
+          return [{ pid: Number(pid), parent: Number(parent), marked: false }];
+        });
+        resolve(found);
+      },
+    );
+  });
+}

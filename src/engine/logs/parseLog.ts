@@ -1,0 +1,82 @@
+import { parseDjango } from './django';
+import {
+  parseMatplotlib,
+  parsePytest,
+  parsePytestOptions,
+  parsePytestV2,
+  parseSeaborn,
+} from './pytest';
+import { parseSympy } from './sympy';
+import { parseUnittest } from './unittest';
+
+export type LogParser = (log: string) => Map<string, string>;
+
+/** As the reference harness has it (`MAP_REPO_TO_PARSER` of its log_parsers.py). */
+const parsers: ReadonlyMap<string, LogParser> = new Map([
+  ['astropy/astropy', parsePytestV2],
+  ['django/django', parseDjango],
+  ['marshmallow-code/marshmallow', parsePytest],
+  ['matplotlib/matplotlib', parseMatplotlib],
+  ['mwaskom/seaborn', parseSeaborn],
+  ['nielstron/humaneval_fix', parsePytest],
+  ['pallets/flask', parsePytest],
+  ['psf/requests', parsePytestOptions],
+  ['pvlib/pvlib-python', parsePytest],
+  ['pydata/xarray', parsePytest],
+  ['pydicom/pydicom', parsePytestOptions],
+  ['pylint-dev/astroid', parsePytest],
+  ['pylint-dev/pylint', parsePytestOptions],
+  ['pytest-dev/pytest', parsePytest],
+  ['pyvista/pyvista', parsePytest],
+  ['scikit-learn/scikit-learn', parsePytestV2],
+  ['sphinx-doc/sphinx', parsePytestV2],
+  ['sqlfluff/sqlfluff', parsePytest],
+  ['sympy/sympy', parseSympy],
+]);
+
+/** Repositories that the reference harness has a log parser for. */
+export const knownRepositories: readonly string[] = [...parsers.keys()];
+
+/**
+ * The status of each test in a log, to the letter as the reference harness reads it: `PASSED`,
+ * `FAILED`, `ERROR` or `SKIPPED`, though an odd line can give another word. Where the harness would
+ * stop with an exception, the line is passed over.
+ *
+ * A repository that the harness does not know is read as pytest's log and, if there is none, as that
+ * of `python -m unittest -v`, which also gives `XFAIL`.
+ *
+ * @param log the output of the tests, its lines ended by `\n`: see `testOutput`
+ */
+export function parseLog(
+  log: string,
+  repo: string,
+  options: { mode?: 'unit-test' | 'reproduction-script' } = {},
+): Map<string, string> {
+  if (options.mode === 'reproduction-script') return parseReproductionScript(log);
+  const parser = parsers.get(repo) ?? parsers.get(repo.toLowerCase());
+  if (parser !== undefined) return parser(log);
+  const found = parsePytest(log);
+  return found.size > 0 ? found : parseUnittest(log);
+}
+
+/** The exit status that `set -x` and `echo $?` leave in the log, as a test of this one name. */
+function parseReproductionScript(log: string): Map<string, string> {
+  const status = /(?:^|\n)\+ echo (\p{Nd}+)(?=\n|$)/u.exec(log)?.[1];
+  if (status === undefined) return new Map();
+  return new Map([['reproduction_script', status === '0' ? 'PASSED' : 'FAILED']]);
+}
+
+/**
+ * The part of a saved log that the reference harness reads: what comes after the command that runs
+ * the tests with its coverage tracer and before it prints the coverage, if these are there, with
+ * line ends as Python's text mode makes them.
+ */
+export function testOutput(log: string): string {
+  let output = log.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
+  if (output.includes('trace.py --count -C coverage.cover')) {
+    // Like `re.split(...)[1]`: up to the next such command, if there are several.
+    const command = /\n\+ python3 [^\n]*trace\.py --count -C coverage\.cover [^\n]*\n/;
+    output = output.split(command)[1] ?? output;
+  }
+  return output.split('\n+ cat coverage.cover')[0] ?? output;
+}

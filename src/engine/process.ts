@@ -1,0 +1,214 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { StringDecoder } from 'node:string_decoder';
+import { messageOf } from '../domain/problem';
+import { killEverything, stillRunning } from './killing';
+
+export interface ProcessRequest {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number;
+  /** Bytes of output after which the run is stopped. */
+  readonly outputLimit: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Receives output as it comes, the first 2 MiB of it. */
+  readonly onOutput?: ((text: string) => void) | undefined;
+}
+
+/** How a process came to its end. */
+export type Ending = 'exited' | 'timed out' | 'too much output' | 'cancelled' | 'not started';
+
+export interface ProcessResult {
+  readonly ending: Ending;
+  /** Exit status, or undefined when a signal ended the process or it never started. */
+  readonly exitCode: number | undefined;
+  readonly killedBy: string | undefined;
+  /** Why it could not be started. */
+  readonly startError: string | undefined;
+  /** stdout and stderr as they came, the middle of a very long output left out. */
+  readonly output: string;
+  /** Bytes written in all, kept or not. */
+  readonly outputBytes: number;
+  readonly seconds: number;
+  /** Processes that outlived the main one and were killed. */
+  readonly leftBehind: number;
+}
+
+/** The longest delay of a timer; a longer one would fire at once. */
+const longestDelay = 2 ** 31 - 1;
+
+const keepHead = 2 * 1024 * 1024;
+const keepTail = 2 * 1024 * 1024;
+
+/** All processes of one run carry this in their environment, so that they are found wherever they went. */
+export const runMark = 'SWT_BENCH_RUN';
+
+/**
+ * Runs a program and everything it starts, until it ends, its time is up, it writes too much, or the
+ * caller cancels. When it returns nothing of the run is alive. Never throws for what the program does.
+ */
+export async function runProcess(request: ProcessRequest): Promise<ProcessResult> {
+  const mark = randomUUID();
+  const started = performance.now();
+  const kept = new BoundedOutput(keepHead, keepTail);
+  let ending: Ending = 'exited';
+
+  if (request.signal?.aborted === true) return unstarted('cancelled', undefined);
+  const [program, ...args] = request.argv;
+  let child;
+  try {
+    child = spawn(program ?? '', args, {
+      cwd: request.cwd,
+      env: { ...request.env, [runMark]: mark },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own: a test that signals its group does not reach us, and ours reaches all.
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    });
+  } catch (error) {
+    // An argument list that is too long, for example, does not come as an `error` event.
+    return unstarted('not started', messageOf(error));
+  }
+
+  let stopping: Promise<number> | undefined;
+  const stop = (why: Ending): void => {
+    if (stopping !== undefined) return;
+    ending = why;
+    stopping = killEverything(child.pid, mark);
+    // What is written after this moment is not read: a pipe held open elsewhere must not hold us.
+    child.stdout.destroy();
+    child.stderr.destroy();
+  };
+
+  let streamed = 0;
+  for (const stream of [child.stdout, child.stderr]) {
+    const decoder = new StringDecoder('utf8'); // a character may be cut in two by the pipe
+    stream.on('data', (chunk: Buffer) => {
+      kept.add(chunk);
+      if (request.onOutput !== undefined && streamed < keepHead) {
+        streamed += chunk.length;
+        const text = decoder.write(chunk);
+        if (text !== '') request.onOutput(text);
+      }
+      if (kept.bytes > request.outputLimit) stop('too much output');
+    });
+  }
+
+  const timer = setTimeout(
+    () => stop('timed out'),
+    Math.min(request.timeoutSeconds * 1000, longestDelay),
+  );
+  const cancel = (): void => stop('cancelled');
+  request.signal?.addEventListener('abort', cancel, { once: true });
+  const { exitCode, killedBy, startError } = await new Promise<
+    Pick<ProcessResult, 'exitCode' | 'killedBy' | 'startError'>
+  >((resolve) => {
+    child.once('error', (error) => {
+      if (child.pid === undefined) {
+        resolve({ exitCode: undefined, killedBy: undefined, startError: error.message });
+      }
+    });
+    child.once('exit', (code, signal) => {
+      resolve({
+        exitCode: code ?? undefined,
+        killedBy: signal ?? undefined,
+        startError: undefined,
+      });
+    });
+  });
+  clearTimeout(timer);
+  request.signal?.removeEventListener('abort', cancel);
+
+  // Whatever the main process left running (daemons, background jobs) goes with it.
+  const killed = await (stopping ?? killEverything(child.pid, mark));
+  if (ending === 'exited') await drained(child.stdout, child.stderr);
+  // Whoever got out of the run with the pipe in hand must not keep us reading.
+  child.stdout.destroy();
+  child.stderr.destroy();
+  return {
+    ending: startError === undefined ? ending : 'not started',
+    exitCode,
+    killedBy,
+    startError,
+    output: kept.text(),
+    outputBytes: kept.bytes,
+    seconds: (performance.now() - started) / 1000,
+    leftBehind: ending === 'exited' ? killed : 0,
+  };
+}
+
+function unstarted(ending: Ending, startError: string | undefined): ProcessResult {
+  return {
+    ending,
+    exitCode: undefined,
+    killedBy: undefined,
+    startError,
+    output: '',
+    outputBytes: 0,
+    seconds: 0,
+    leftBehind: 0,
+  };
+}
+
+/** Waits until both streams have been read to their end, for a second at most. */
+async function drained(...streams: readonly NodeJS.ReadableStream[]): Promise<void> {
+  const ends = streams.map(
+    (stream) =>
+      new Promise<void>((resolve) => {
+        if ((stream as { readableEnded?: boolean }).readableEnded === true) resolve();
+        else stream.once('close', resolve).once('end', resolve);
+      }),
+  );
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, 1000)));
+  await Promise.race([Promise.all(ends), limit]);
+  clearTimeout(timer);
+}
+
+/** Keeps the beginning and the end of a stream of bytes, in bounded memory. */
+class BoundedOutput {
+  bytes = 0;
+  private readonly head: Buffer[] = [];
+  private headBytes = 0;
+  private tail: Buffer[] = [];
+  private tailBytes = 0;
+
+  constructor(
+    private readonly headLimit: number,
+    private readonly tailLimit: number,
+  ) {}
+
+  add(chunk: Buffer): void {
+    this.bytes += chunk.length;
+    const room = this.headLimit - this.headBytes;
+    if (room > 0) {
+      const part = chunk.subarray(0, room);
+      append(this.head, part);
+      this.headBytes += part.length;
+      chunk = chunk.subarray(part.length);
+    }
+    if (chunk.length === 0) return;
+    append(this.tail, chunk);
+    this.tailBytes += chunk.length;
+    while (this.tailBytes - (this.tail[0]?.length ?? 0) >= this.tailLimit) {
+      this.tailBytes -= this.tail.shift()?.length ?? 0;
+    }
+  }
+
+  text(): string {
+    const left = this.bytes - this.headBytes - this.tailBytes;
+    const gap = left > 0 ? `\n[... ${left} bytes of output left out ...]\n` : '';
+    return Buffer.concat([...this.head, Buffer.from(gap), ...this.tail]).toString('utf8');
+  }
+}
+
+/** Small pieces are joined: a program that writes byte by byte must not fill the memory with buffers. */
+function append(pieces: Buffer[], piece: Buffer): void {
+  const last = pieces.at(-1);
+  if (last !== undefined && last.length + piece.length <= 4096) {
+    pieces[pieces.length - 1] = Buffer.concat([last, piece]);
+  } else pieces.push(piece);
+}
+
+export { stillRunning };

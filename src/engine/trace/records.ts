@@ -1,0 +1,117 @@
+import { z } from 'zod';
+
+/**
+ * The records of a journal, one JSON object a line, as the Python files in ../tracer write them.
+ * Tested code can write to that folder too, so that nothing here is trusted: sizes are bounded, and
+ * what does not fit is dropped.
+ */
+
+const id = z.string().min(1).max(20_000);
+const path = z.string().min(1).max(4_096);
+const pid = z.number().int().nonnegative();
+const count = z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER);
+const line = z.number().int().positive().max(100_000_000);
+const optionalText = (limit: number) =>
+  z
+    .string()
+    .nullish()
+    .transform((text) => text?.slice(0, limit));
+
+const processRecord = z.object({
+  kind: z.literal('process'),
+  pid,
+  ppid: pid,
+  argv: z.array(z.string()).catch([]),
+  python: z.string().max(100).catch('unknown'),
+  implementation: z.string().max(100).catch('unknown'),
+  technique: z.string().max(100).nullish(),
+  slots: z.array(z.tuple([path, line])),
+});
+
+const beginRecord = z.object({ kind: z.literal('begin'), test: id.nullable() });
+
+const countsRecord = z.object({
+  kind: z.literal('counts'),
+  test: id.nullable(),
+  counts: z.record(z.string(), count),
+});
+
+const fileRecord = z.object({
+  kind: z.literal('file'),
+  path,
+  how: z.string().max(100),
+  why: optionalText(2_000),
+});
+
+const elsewhereRecord = z.object({ kind: z.literal('elsewhere'), path, loaded: path });
+
+const problemRecord = z.object({
+  kind: z.literal('problem'),
+  text: z.string().transform((text) => text.slice(0, 4_000)),
+});
+
+const exitRecord = z.object({ kind: z.literal('exit') });
+
+const sessionRecord = z.object({
+  kind: z.literal('session'),
+  runner: z.string().max(100),
+  version: optionalText(100),
+});
+
+const outcomeRecord = z.object({
+  kind: z.literal('outcome'),
+  test: id,
+  outcome: z.enum(['passed', 'failed', 'error', 'skipped', 'xfailed', 'xpassed']),
+  seconds: z.number().nonnegative().catch(0),
+  phase: z.enum(['setup', 'call', 'teardown', 'collect']).nullish().catch(null),
+  exception: optionalText(500).catch(undefined),
+  message: optionalText(4_000).catch(undefined),
+  details: optionalText(40_000).catch(undefined),
+  frames: z
+    .array(z.tuple([path, z.number().int().nonnegative(), z.string().max(1_000)]))
+    .max(200)
+    .catch([]),
+});
+
+const collectedRecord = z.object({ kind: z.literal('collected'), tests: z.array(id) });
+
+const journalRecord = z.discriminatedUnion('kind', [
+  processRecord,
+  beginRecord,
+  countsRecord,
+  fileRecord,
+  elsewhereRecord,
+  problemRecord,
+  exitRecord,
+  sessionRecord,
+  outcomeRecord,
+  collectedRecord,
+]);
+
+export type JournalRecord = z.infer<typeof journalRecord>;
+export type ProcessRecord = z.infer<typeof processRecord>;
+export type OutcomeRecord = z.infer<typeof outcomeRecord>;
+
+const kinds: ReadonlySet<unknown> = new Set(
+  journalRecord.options.map((option) => option.shape.kind.value),
+);
+
+/**
+ * One line of a journal.
+ *
+ * @returns the record; `unknown` for a kind that a later version may write; `broken` for anything
+ *   that is not a record
+ */
+export function parseRecord(text: string): JournalRecord | 'unknown' | 'broken' {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return 'broken';
+  }
+  if (typeof value !== 'object' || value === null) return 'broken';
+  const kind: unknown = 'kind' in value ? value.kind : undefined;
+  if (!kinds.has(kind)) return typeof kind === 'string' ? 'unknown' : 'broken';
+  const parsed = journalRecord.safeParse(value);
+  return parsed.success ? parsed.data : 'broken';
+}

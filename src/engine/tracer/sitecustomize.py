@@ -1,0 +1,99 @@
+"""Starts the tracer in every Python process that has this folder on PYTHONPATH.
+
+`site` imports this module at start-up. The environment variable SWT_TRACE_CONFIG holds the path of
+the configuration (see swt_tracer); without it nothing happens. A sitecustomize module that this
+one hides is executed afterwards, as if this one were not there. Nothing here prints or raises: what
+goes wrong is written to the journal as a `problem` record.
+"""
+
+import os
+import sys
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def _read_config(path):
+    """The configuration as a dict. `json` is not used where it can be had cheaper: it imports `re`,
+    which costs as much as the rest of the start of the interpreter."""
+    with open(path, "rb") as stream:
+        text = stream.read().decode("utf-8")
+    try:
+        from _json import make_scanner
+
+        class Context(object):
+            strict = True
+            object_hook = object_pairs_hook = array_hook = None
+            parse_float = float
+            parse_int = int
+            parse_constant = float
+            memo = {}
+
+        return make_scanner(Context)(text, len(text) - len(text.lstrip()))[0]
+    except Exception:
+        import json
+
+        return json.loads(text)
+
+
+def _complain(config, text):
+    """Writes a journal of one `problem` record, for when the tracer itself cannot."""
+    out = (config or {}).get("out")
+    if not out:
+        return
+    name = "%d-%s.jsonl" % (os.getpid(), "".join("%02x" % byte for byte in os.urandom(4)))
+    text = "".join(char if " " <= char <= "~" and char not in '"\\' else "?" for char in text)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    file = os.open(os.path.join(out, name), flags, 0o644)
+    try:
+        os.write(file, ('{"kind":"problem","text":"%s"}\n' % text[:2000]).encode("ascii"))
+    finally:
+        os.close(file)
+
+
+def _boot():
+    path = os.environ.get("SWT_TRACE_CONFIG")
+    if not path:
+        return
+    config = tracer = None
+    try:
+        config = _read_config(path)
+        import swt_tracer as tracer
+
+        tracer.start(config)
+        if config.get("outcomes") and os.path.exists(os.path.join(_HERE, "swt_outcomes.py")):
+            import swt_outcomes
+
+            swt_outcomes.install(config)
+    except Exception as error:
+        text = "the tracer did not start: %s: %s" % (type(error).__name__, error)
+        try:
+            if tracer is not None and tracer.current_journal():
+                tracer.problem(text)
+            else:
+                _complain(config, text)
+        except Exception:
+            pass
+
+
+def _chain():
+    """Executes the sitecustomize that comes later on sys.path, if there is one."""
+    paths = [
+        path for path in sys.path if os.path.realpath(path or ".") != os.path.realpath(_HERE)
+    ]
+    external = sys.modules.get("_frozen_importlib_external")
+    spec = external.PathFinder.find_spec("sitecustomize", paths) if external else None
+    if spec is None or spec.loader is None:
+        return
+    module = type(sys)("sitecustomize")
+    module.__spec__ = spec
+    module.__file__ = spec.origin
+    module.__cached__ = spec.cached
+    module.__loader__ = spec.loader
+    module.__package__ = ""
+    sys.modules["sitecustomize"] = module
+    spec.loader.exec_module(module)
+
+
+_boot()
+# What goes wrong in here is the business of `site`, as it would be without us.
+_chain()

@@ -1,0 +1,378 @@
+"""Puts counters into the bytecode of CPython 3.6-3.11, where a changed line gives a line event.
+
+A counter is `None in cells[slot]`, with the value dropped: `cells[slot]` is an iterator that counts
+one execution each time it is asked for its next value (see swt_tracer.Cells). It needs no call,
+so no other tracer or profiler sees it, and it is one C function, so no thread can get in between.
+
+Whether an instruction gives a line event depends on how control got there; the rules are those of
+`maybe_call_line_trace` in CPython's Python/ceval.c:
+- 3.6-3.9: at the first instruction of a range of the line table, and after any jump backwards;
+- 3.10: after any jump backwards, and at the first instruction of a range whose line is not that of
+  the instruction executed before;
+- 3.11: whenever the line is not that of the instruction executed before, and after any jump
+  backwards except to SEND. Nothing before the first RESUME, and RESUME itself, counts.
+So every edge into an instruction is looked at, and only edges that give an event lead through the
+counter. The added instructions carry the line of the instruction they count, and so neither add
+line events of their own nor take any away for a tracer that the program uses.
+
+Known difference, 3.10 only: an exception handler on a changed line, entered from instructions of
+the same line (no event) and of others (an event), counts both: in `with A(), B():` that B() raises.
+"""
+
+import opcode
+from types import CodeType
+
+from swt_lines import (
+    VERSION, Unsupported, read_handlers, read_linetable, read_lnotab, read_locations,
+    write_handlers, write_linetable, write_lnotab, write_locations,
+)
+
+_OP = opcode.opmap
+_NAME = opcode.opname
+_RELATIVE = frozenset(opcode.hasjrel)
+_JUMPS = frozenset(opcode.hasjrel) | frozenset(opcode.hasjabs)
+_BACKWARD = frozenset(op for op in _JUMPS if "BACKWARD" in _NAME[op])
+_SETUPS = frozenset(op for op in _JUMPS if _NAME[op].startswith("SETUP_"))
+_CACHES = getattr(opcode, "_inline_cache_entries", None) or [0] * 256
+_UNIT = 2 if VERSION >= (3, 10) else 1
+_EXTENDED = _OP["EXTENDED_ARG"]
+_NO_NEXT = frozenset(
+    _OP[name]
+    for name in (
+        "RETURN_VALUE", "RAISE_VARARGS", "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE", "BREAK_LOOP",
+        "CONTINUE_LOOP", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT",
+    )
+    if name in _OP
+)
+# Instructions that raise nothing, as far as the lines of an exception's origin matter.
+_CALM = frozenset(
+    op
+    for op in range(256)
+    if _NAME[op].startswith(("JUMP_", "POP_", "SETUP_", "ROT_", "DUP_", "STORE_FAST", "STORE_NAME"))
+    or _NAME[op] in ("NOP", "LOAD_CONST", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VALUE")
+)
+# The counter needs this many places on the stack.
+_DEPTH = 3
+
+
+class _Instruction(object):
+    """One instruction, its EXTENDED_ARG prefixes and caches included."""
+
+    __slots__ = (
+        "op", "arg", "target", "offset", "position", "line", "begins", "place", "handler", "via",
+        "via_handler", "size", "counts", "guard",
+    )
+
+    def __init__(self, op, arg, offset=0, position=0):
+        self.op = op
+        self.arg = arg
+        self.target = None  # the instruction a jump leads to
+        self.offset = offset  # of its first prefix
+        self.position = position  # of itself
+        self.line = None
+        self.begins = False  # a range of the line table starts here
+        self.place = (None, None, None, None)
+        self.handler = None  # 3.11: (instruction, depth, whether the offset is pushed)
+        self.via = False  # the jump leads through the counter
+        self.via_handler = False  # and so does the way from here to the exception handler
+        self.size = 1  # code units without caches
+        self.counts = None  # the slot counted on entry
+        self.guard = False  # what falls into it jumps over the counter
+
+
+def _decode(code):
+    raw = code.co_code
+    found, offset, arg, start = [], 0, 0, 0
+    while offset < len(raw):
+        op = raw[offset]
+        arg = (arg << 8) | raw[offset + 1]
+        if op != _EXTENDED:
+            found.append(_Instruction(op, arg, start, offset))
+            start = offset + 2 + 2 * _CACHES[op]
+            arg = 0
+            offset = start
+        else:
+            offset += 2
+    by_offset = {instruction.offset: instruction for instruction in found}
+    for instruction in found:
+        if instruction.op in _JUMPS:
+            goal = instruction.arg * _UNIT
+            if instruction.op in _RELATIVE:
+                sign = -1 if instruction.op in _BACKWARD else 1
+                goal = instruction.position + 2 + sign * goal
+            if goal not in by_offset:
+                raise Unsupported("a jump into an instruction")
+            instruction.target = by_offset[goal]
+    if VERSION >= (3, 11):
+        _place_311(code, found, by_offset)
+    else:
+        ranges = read_linetable(code) if VERSION >= (3, 10) else read_lnotab(code)
+        _place(found, by_offset, ranges)
+    return found
+
+
+def _place(found, by_offset, ranges):
+    for start, line in ranges:
+        if start in by_offset:
+            by_offset[start].begins = True
+        elif start < found[-1].position:
+            raise Unsupported("a line that starts inside an instruction")
+    index = 0
+    for instruction in found:
+        while index + 1 < len(ranges) and ranges[index + 1][0] <= instruction.offset:
+            index += 1
+        instruction.line = ranges[index][1]
+
+
+def _place_311(code, found, by_offset):
+    places = read_locations(code)
+    for instruction in found:
+        instruction.place = places[instruction.offset]
+        instruction.line = instruction.place[0]
+    for start, end, target, depth, pushed in read_handlers(code):
+        handler = (by_offset[target], depth, pushed)
+        for instruction in found:
+            if start <= instruction.offset < end:
+                instruction.handler = handler
+
+
+def _falls(before, here, entry):
+    """Whether control that comes from the instruction before gives a line event `here`."""
+    if VERSION < (3, 10):
+        # After CALL_FINALLY (3.8), control comes back from the end of the finally block: backwards.
+        return here.begins or _NAME[before.op] == "CALL_FINALLY"
+    if VERSION < (3, 11):
+        return here.begins and (before is None or before.line != here.line)
+    return before is entry or before.line != here.line
+
+
+def _jumps(source, here):
+    """Whether the jump at `source` gives a line event `here`."""
+    if VERSION < (3, 10):
+        return here.begins or (source.op not in _SETUPS and here.offset < source.offset)
+    if VERSION < (3, 11):
+        return here.offset < source.offset or (here.begins and source.line != here.line)
+    if source.line != here.line:
+        return True
+    return here.offset < source.position and here.op != _OP["SEND"]
+
+
+def _block_sources(found):
+    """3.10: {handler: [instructions from which an exception leads there]}, by the block stack."""
+    after = {id(here): found[index + 1] for index, here in enumerate(found[:-1])}
+    sources, stacks, restored = {}, {}, []
+    todo = [(found[0], ())]
+    while todo:
+        here, stack = todo.pop()
+        if id(here) in stacks:
+            continue
+        stacks[id(here)] = stack
+        name = _NAME[here.op]
+        inner = [block for block in stack if block[0] == "try"]
+        if inner:
+            if name == "RERAISE" and here.arg and stack[-1][0] == "except":
+                # The frame goes back to the instruction that raised, before the outer handler.
+                restored.append((inner[-1][1], stack[-1][1]))
+            elif here.op not in _CALM:
+                sources.setdefault(id(inner[-1][1]), []).append(here)
+        follow = stack
+        if here.op in _SETUPS:
+            todo.append((here.target, stack + (("except", here.target),)))
+            follow = stack + (("try", here.target),)
+        elif here.target is not None:
+            todo.append((here.target, stack))
+        if name in ("POP_BLOCK", "POP_EXCEPT", "END_ASYNC_FOR"):
+            follow = stack[:-1]
+        if here.op not in _NO_NEXT and id(here) in after:
+            todo.append((after[id(here)], follow))
+    for _ in range(len(restored)):
+        for outer, inner in restored:
+            known = sources.setdefault(id(outer), [])
+            known.extend(here for here in sources.get(id(inner), ()) if here not in known)
+    return sources
+
+
+def _origins(found, guarded):
+    """3.11: {id of a RERAISE that restores its origin: [instructions the exception came from]}."""
+    nearest, result = (), {}
+    for here in found:
+        inside = [one for one in guarded.get(id(here), ()) if one.handler[2]]
+        nearest = inside or nearest
+        if _NAME[here.op] == "RERAISE" and here.arg and nearest:
+            result[id(here)] = nearest
+    return result
+
+
+def _mark(found, slots):
+    """Sets counts, guard and via: the edges that give line events on the lines in `slots`."""
+    entry = None
+    if VERSION >= (3, 11):
+        entry = next(here for here in found if _NAME[here.op] == "RESUME")
+    jumps, guarded = {}, {}
+    for here in found:
+        if here.target is not None:
+            jumps.setdefault(id(here.target), []).append(here)
+        if here.handler is not None:
+            guarded.setdefault(id(here.handler[0]), []).append(here)
+    blocks = _block_sources(found) if VERSION == (3, 10) else {}
+    origins = _origins(found, guarded)
+    marked = False
+    for before, here in zip([None] + found, found):
+        if here.line not in slots or here.line is None:
+            continue
+        if VERSION >= (3, 11) and (here.offset <= entry.offset or _NAME[here.op] == "RESUME"):
+            continue
+        reached = before is None or before.op not in _NO_NEXT
+        event = reached and _falls(before, here, entry)
+        some = event
+        for source in jumps.get(id(here), ()):
+            if VERSION == (3, 10) and source.op in _SETUPS:
+                known = blocks.get(id(here), ())
+                source.via = here.begins and any(one.line != here.line for one in known)
+            else:
+                source.via = _jumps(source, here)
+            some = some or source.via
+        for source in guarded.get(id(here), ()):
+            source.via_handler = any(
+                one.line != here.line for one in origins.get(id(source), (source,))
+            )
+            some = some or source.via_handler
+        if some:
+            if before is not None and _NAME[before.op] == "SEND":
+                raise Unsupported("a line that starts inside `yield from`")
+            here.counts = slots[here.line]
+            here.guard = reached and not event
+            marked = True
+    return marked
+
+
+def _counter(here, none, cells, slot):
+    """The instructions of the counter of `here`, by the indexes of its constants; its start."""
+    block = [
+        _Instruction(_OP["LOAD_CONST"], none),
+        _Instruction(_OP["LOAD_CONST"], cells),
+        _Instruction(_OP["LOAD_CONST"], slot),
+        _Instruction(_OP["BINARY_SUBSCR"], 0),
+    ]
+    if "CONTAINS_OP" in _OP:
+        block.append(_Instruction(_OP["CONTAINS_OP"], 0))
+    else:
+        block.append(_Instruction(_OP["COMPARE_OP"], opcode.cmp_op.index("in")))
+    block.append(_Instruction(_OP["POP_TOP"], 0))
+    start = block[0]
+    if here.guard:
+        block.insert(0, _Instruction(_OP["JUMP_FORWARD"], 0))
+        block[0].target = here
+    for added in block:
+        added.line = here.line
+        added.place = (here.line, here.line, None, None)
+        added.handler = here.handler
+        added.via_handler = here.via_handler
+    start.begins, here.begins = here.begins, False
+    return block, start
+
+
+def _assemble(code, found, starts):
+    """Lays `found` out; returns the attributes of the new code object."""
+    for here in found:
+        if here.target is not None and here.via:
+            here.target = starts.get(id(here.target), here.target)
+    grown = True
+    while grown:
+        grown, offset = False, 0
+        for here in found:
+            here.offset = offset
+            offset += 2 * (here.size + _CACHES[here.op])
+        for here in found:
+            if here.target is not None:
+                goal = here.target.offset
+                if here.op in _RELATIVE:
+                    goal = abs(goal - (here.offset + 2 * here.size))
+                here.arg = goal // _UNIT
+            need = 1 if here.arg < 256 else (here.arg.bit_length() + 7) // 8
+            if need > here.size:
+                here.size, grown = need, True
+    raw = bytearray()
+    for here in found:
+        for prefix in range(here.size - 1, 0, -1):
+            raw += bytes((_EXTENDED, (here.arg >> (8 * prefix)) & 255))
+        raw += bytes((here.op, here.arg & 255)) + bytes(2 * _CACHES[here.op])
+    new = {"co_code": bytes(raw)}
+    if VERSION >= (3, 11):
+        places = [(here.place, here.size + _CACHES[here.op]) for here in found]
+        new["co_linetable"] = write_locations(places, code.co_firstlineno)
+        new["co_exceptiontable"] = write_handlers(_handlers(found, starts))
+    else:
+        ranges = [(here.offset, here.line) for here in found if here.begins]
+        if VERSION >= (3, 10):
+            new["co_linetable"] = write_linetable(ranges, code.co_firstlineno, len(raw))
+        else:
+            new["co_lnotab"] = write_lnotab(ranges, code.co_firstlineno)
+    return new
+
+
+def _handlers(found, starts):
+    entries = []
+    for here in found:
+        if here.handler is None:
+            continue
+        goal = here.handler[0]
+        if here.via_handler:
+            goal = starts.get(id(goal), goal)
+        end = here.offset + 2 * (here.size + _CACHES[here.op])
+        entry = (here.offset, end, goal.offset) + here.handler[1:]
+        if entries and entries[-1][1] == entry[0] and entries[-1][2:] == entry[2:]:
+            entry = (entries.pop()[0],) + entry[1:]
+        entries.append(entry)
+    return entries
+
+
+def _replace(code, changes):
+    if hasattr(code, "replace"):
+        return code.replace(**changes)
+    names = (
+        "co_argcount", "co_kwonlyargcount", "co_nlocals", "co_stacksize", "co_flags", "co_code",
+        "co_consts", "co_names", "co_varnames", "co_filename", "co_name", "co_firstlineno",
+        "co_lnotab", "co_freevars", "co_cellvars",
+    )
+    return CodeType(*[changes.get(name, getattr(code, name)) for name in names])
+
+
+def _lines(code):
+    if VERSION >= (3, 11):
+        return {place[0] for place in read_locations(code).values()}
+    ranges = read_linetable(code) if VERSION >= (3, 10) else read_lnotab(code)
+    return {line for _, line in ranges}
+
+
+def rewrite(code, slots, cells, always=False):
+    """`code` with its nested code objects, counting the lines in `slots` ({line: slot}).
+
+    `cells` becomes a constant of every code object that counts, `cells[slot]` must be an iterator
+    that yields None. Code objects without such lines stay the very same objects, unless `always`
+    (for tests: taken apart and put together again). Raises Unsupported.
+    """
+    consts = tuple(
+        rewrite(const, slots, cells, always) if isinstance(const, CodeType) else const
+        for const in code.co_consts
+    )
+    changes = {}
+    if any(new is not old for new, old in zip(consts, code.co_consts)):
+        changes["co_consts"] = consts
+    if always or not slots.keys().isdisjoint(_lines(code)):
+        found = _decode(code)
+        if _mark(found, slots) or always:
+            used = sorted({here.counts for here in found if here.counts is not None})
+            first = len(consts)
+            instructions, starts = [], {}
+            for here in found:
+                if here.counts is not None:
+                    slot = first + 2 + used.index(here.counts)
+                    block, starts[id(here)] = _counter(here, first, first + 1, slot)
+                    instructions.extend(block)
+                instructions.append(here)
+            changes.update(_assemble(code, instructions, starts))
+            if used:
+                changes["co_consts"] = consts + (None, cells) + tuple(used)
+                changes["co_stacksize"] = code.co_stacksize + _DEPTH
+    return _replace(code, changes) if changes else code

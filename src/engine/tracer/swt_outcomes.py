@@ -1,0 +1,423 @@
+"""Records the outcome of every test and tells the tracer which test is running.
+
+Nothing is asked of the repository or of the test command: `install` puts a finder on
+`sys.meta_path` that looks at the few modules in which test runners live (`_pytest.config`,
+`unittest.result`, SymPy's `runtests`) and, when one of them is imported, puts the matching
+`swt_runner_*.py` beside this file to work. A program that runs no tests pays for one dictionary
+look-up per import.
+
+Only the outermost session is recorded. A session that a test starts, in its own process or in a
+child, must not be taken for ours: see `may_record`.
+
+Everything here runs inside somebody else's program, so every entry point swallows its own
+exceptions and nothing is printed. Standard library only, CPython 3.6 to 3.14.
+"""
+
+import os
+import sys
+import time
+
+_MESSAGE = 2000
+_DETAILS = 20000
+_FRAMES = 50
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+#: From best to worst: a later phase of a test replaces its outcome only by a worse one.
+RANK = {"passed": 0, "xfailed": 1, "skipped": 2, "xpassed": 3, "failed": 4, "error": 5}
+
+
+class _State(object):
+    """What this process knows; a fork inherits it, and `session_pid` tells the two apart."""
+
+    def __init__(self):
+        self.root = None
+        self.real_root = None
+        self.out = None
+        self.session = None  # the runner whose outcomes are recorded
+        self.session_pid = None
+        self.current = None  # the running test
+        self.current_pid = None
+        self.outer = None  # (pid, answer) of the look for a session in a parent process
+        self.journal = None  # (pid, file descriptor) of the fallback journal
+        self.problems = 0
+
+
+state = _State()
+
+
+def install(config):
+    """Hooks the runners, now if they are loaded and else when they are.
+
+    `config`: the parsed configuration, of which `root`, `out` and `outcomes` are read.
+    """
+    try:
+        if not config.get("outcomes", True) or state.root is not None:
+            return
+        state.root = os.path.abspath(config["root"])
+        state.real_root = os.path.realpath(state.root)
+        state.out = config["out"]
+        for name, hook in _HOOKS.items():
+            module = sys.modules.get(name)
+            if module is not None:
+                hook(module)
+        sys.meta_path.insert(0, _Finder())
+    except Exception as error:
+        problem("outcomes are not recorded", error)
+
+
+def _hook_pytest(module):
+    """`get_config` is the one function through which every session of pytest 3 to 9 begins."""
+    original = module.get_config
+    if getattr(original, "swt_original", None) is not None:
+        return
+
+    def get_config(*args, **kwargs):
+        config = original(*args, **kwargs)
+        try:
+            load("swt_runner_pytest").attach(config, sys._getframe(1))
+        except Exception as error:
+            problem("the pytest plug-in was not registered", error)
+        return config
+
+    get_config.swt_original = original
+    get_config.__doc__ = original.__doc__
+    module.get_config = get_config
+
+
+def _hook_rewrite(module):
+    """pytest executes the modules it rewrites itself, past any import hook of the tracer's."""
+    if sys.version_info < (3, 12) and hasattr(_tracer(), "instrument"):
+        load("swt_rewrite").hook(module, _tracer().instrument)
+
+
+def _hook_unittest(module):
+    load("swt_runner_unittest").hook(module)
+
+
+def _hook_loader(module):
+    load("swt_runner_unittest").hook_loader(module)
+
+
+def _hook_sympy(module):
+    load("swt_runner_sympy").hook(module)
+
+
+_HOOKS = {
+    "_pytest.config": _hook_pytest,
+    "_pytest.assertion.rewrite": _hook_rewrite,
+    "unittest.result": _hook_unittest,
+    "unittest.loader": _hook_loader,
+    "sympy.testing.runtests": _hook_sympy,
+    "sympy.utilities.runtests": _hook_sympy,
+}
+
+
+class _Finder(object):
+    """Finds the modules of `_HOOKS` as the other finders do, with a loader that tells us."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in _HOOKS:
+            return None
+        for finder in list(sys.meta_path):
+            find = getattr(finder, "find_spec", None)
+            spec = find(name, path, target) if find and finder is not self else None
+            if spec is None:
+                continue
+            if hasattr(spec.loader, "exec_module"):
+                spec.loader = _Loader(spec.loader, _HOOKS[name])
+            return spec
+        return None
+
+
+class _Loader(object):
+    """A loader that runs a hook after the module, and leaves the real loader in its place."""
+
+    def __init__(self, loader, hook):
+        self.swt_loader = loader
+        self.swt_hook = hook
+
+    def __getattr__(self, name):
+        return getattr(self.swt_loader, name)
+
+    def create_module(self, spec):
+        create = getattr(self.swt_loader, "create_module", None)
+        return create(spec) if create else None
+
+    def exec_module(self, module):
+        if getattr(module, "__spec__", None) is not None:
+            module.__spec__.loader = self.swt_loader
+        module.__loader__ = self.swt_loader
+        self.swt_loader.exec_module(module)
+        try:
+            self.swt_hook(module)
+        except Exception as error:
+            problem("%s was not hooked" % module.__name__, error)
+
+
+def load(name):
+    """A module of this folder, whatever the program has done to `sys.path` since the start."""
+    module = sys.modules.get(name)
+    if module is None:
+        import importlib.util
+
+        path = os.path.join(_HERE, name + ".py")
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    return module
+
+
+def _tracer():
+    return sys.modules.get("swt_tracer")
+
+
+# --- which session is ours -----------------------------------------------------------------
+
+
+def may_record():
+    """Whether a session that begins now in this process is the outermost one.
+
+    It is not when this process has one already, when it was forked from one that has, or when a
+    parent process has one: tests start runners of their own, in every one of these ways.
+    """
+    return state.session is None and not outer_session()
+
+
+def outer_session():
+    """Whether some parent process has a session: it left a mark in the output folder.
+
+    Parents are found by process id, since an environment variable does not reach a child that
+    gets an environment of its own making, as pytest's own tests give it.
+    """
+    pid = os.getpid()
+    if state.outer is None or state.outer[0] != pid:
+        state.outer = (pid, any(has_session(parent) for parent in _parents()))
+    return state.outer[1]
+
+
+def has_session(pid):
+    """Whether the process `pid` has a session now."""
+    return os.path.exists(os.path.join(state.out, "%d.session" % pid))
+
+
+def _parents():
+    pid = os.getppid()
+    for _ in range(64):
+        if pid <= 1:
+            return
+        yield pid
+        try:
+            with open("/proc/%d/stat" % pid, "rb") as stream:
+                # The name in brackets may hold anything, brackets and spaces included.
+                pid = int(stream.read().rpartition(b")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            return
+
+
+def begin_session(runner, version):
+    """Takes this process for `runner`; the caller has asked `may_record`."""
+    _begin(runner)
+    write({"kind": "session", "runner": runner, "version": version})
+
+
+def begin_worker():
+    """Takes this process for a worker: another one records the outcomes of what it runs."""
+    _begin("worker")
+
+
+def _begin(runner):
+    state.session = runner
+    state.session_pid = os.getpid()
+    try:
+        open(_mark(), "w").close()
+    except OSError as error:
+        problem("sessions started by tests cannot be told from this one", error)
+    import atexit
+
+    atexit.register(end_session)
+
+
+def end_session():
+    """Lets a later session of this process be recorded."""
+    if state.session is None or state.session_pid != os.getpid():
+        return
+    state.session = None
+    try:
+        os.unlink(_mark())
+    except OSError:
+        pass
+
+
+def _mark():
+    return os.path.join(state.out, "%d.session" % os.getpid())
+
+
+def owns(runner):
+    """Whether this very process (not a fork of it) records the outcomes of `runner`."""
+    return state.session == runner and state.session_pid == os.getpid()
+
+
+# --- records -------------------------------------------------------------------------------
+
+
+def switch(test):
+    """Makes `test` (an id, or None for shared work) the running one; returns the former."""
+    former = state.current
+    state.current = test
+    state.current_pid = os.getpid()
+    tracer = _tracer()
+    if tracer is not None and hasattr(tracer, "switch"):
+        tracer.switch(test)
+    elif former != test:
+        write({"kind": "begin", "test": test})
+    return former
+
+
+def running():
+    """The running test: what `switch` was told last, here or in a parent process."""
+    if state.current is None and state.current_pid != os.getpid():
+        tracer = _tracer()
+        if tracer is not None and hasattr(tracer, "current"):
+            return tracer.current()
+    return state.current
+
+
+def outcome(test, result, seconds, phase, exception=None, message=None, details=None, frames=()):
+    """Writes one outcome at once, so that a process that dies right after it loses nothing.
+
+    `result` is a key of RANK, `seconds` a duration, `frames` a list of [path below root, line,
+    function] with the innermost last.
+    """
+    write(
+        {
+            "kind": "outcome",
+            "test": test,
+            "outcome": result,
+            "seconds": round(max(seconds, 0.0), 6),
+            "phase": phase,
+            "exception": exception,
+            "message": clip(message, _MESSAGE),
+            "details": clip(details, _DETAILS),
+            "frames": list(frames),
+        }
+    )
+
+
+def clip(text, limit):
+    """`text` in at most `limit` characters; of a long one the start and, mostly, the end."""
+    if text is None or len(text) <= limit:
+        return text
+    head = limit // 4
+    return text[:head] + "\n...\n" + text[len(text) - (limit - head - 5):]
+
+
+def problem(text, error=None):
+    """Records what went wrong with us; a few times, since it may be in every test."""
+    state.problems += 1
+    if state.problems > 20:
+        return
+    try:
+        if error is not None:
+            text = "%s: %s: %s" % (text, type(error).__name__, error)
+        write({"kind": "problem", "text": clip(text, _MESSAGE)})
+    except Exception:
+        pass
+
+
+def write(record):
+    """Appends one record to the journal of this process, in one write."""
+    tracer = _tracer()
+    if tracer is not None and hasattr(tracer, "write"):
+        tracer.write(record)
+        return
+    import json
+
+    pid = os.getpid()
+    if state.journal is None or state.journal[0] != pid:
+        name = "%d-%s.jsonl" % (pid, "".join("%02x" % byte for byte in os.urandom(4)))
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        state.journal = (pid, os.open(os.path.join(state.out, name), flags, 0o644))
+        write(
+            {
+                "kind": "process",
+                "format": 1,
+                "pid": pid,
+                "ppid": os.getppid(),
+                "argv": list(getattr(sys, "argv", [])),
+                "python": "%d.%d.%d" % sys.version_info[:3],
+                "implementation": sys.implementation.name,
+                "slots": [],
+            }
+        )
+    line = json.dumps(record, ensure_ascii=True, separators=(",", ":")) + "\n"
+    os.write(state.journal[1], line.encode("ascii"))
+
+
+def quiet(function):
+    """`function` with its exceptions turned into problem records."""
+
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            problem("%s failed" % function.__name__, error)
+            return None
+
+    return call
+
+
+now = time.perf_counter
+
+
+# --- where things are ----------------------------------------------------------------------
+
+
+def relative(path):
+    """`path` below the root with `/`, or None when it is elsewhere."""
+    if not path:
+        return None
+    path = os.path.abspath(path)
+    if path.endswith(".pyc"):
+        path = path[:-1]
+    for root in (state.root, state.real_root):
+        if path.startswith(root + os.sep):
+            return path[len(root) + 1:].replace(os.sep, "/")
+    return None
+
+
+def frames_of(traceback):
+    """The frames of a traceback that are below the root, innermost last."""
+    found = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        path = relative(code.co_filename)
+        if path is not None and "/site-packages/" not in "/" + path:
+            found.append([path, traceback.tb_lineno, code.co_name])
+        traceback = traceback.tb_next
+    # A recursion without end: where it was entered and where it stopped.
+    return found if len(found) <= _FRAMES else found[: _FRAMES // 2] + found[-_FRAMES // 2:]
+
+
+def error_of(error):
+    """(exception name, message, frames) of an exception that nothing has formatted yet.
+
+    Formatting runs the program's own `__str__`, which must not count for any test.
+    """
+    test = switch(None) if state.current is not None else None
+    try:
+        try:
+            message = str(error)
+        except Exception:
+            message = ""
+        frames = frames_of(error.__traceback__)
+        if isinstance(error, SyntaxError) and relative(error.filename):
+            frames.append([relative(error.filename), error.lineno or 0, "<module>"])
+        return type(error).__name__, message, frames
+    finally:
+        if test is not None:
+            switch(test)

@@ -1,0 +1,478 @@
+"""Counts the executions of a few given lines, by test, at next to no cost; CPython 3.6 to 3.14.
+
+`start(config)` is called by sitecustomize with the configuration, a dict:
+    {"format": 1, "root": "/abs/tree", "files": {"pkg/mod.py": [12, 13]}, "out": "/abs/dir"}
+Each process writes `<pid>-<8 hex digits>.jsonl`, one record a line, and beside it
+`<pid>-<8 hex digits>.counts`: one unsigned 64-bit little-endian total for each slot, a mapped file
+in which every execution is counted at once, so that no way to die loses any. A count is the number
+of line events that sys.settrace would give. swt_techniques has the three ways of counting.
+
+Limits, of which the first five are not noticed by the tracer itself:
+- `python -I`, `-E` or `-S`, or an environment without PYTHONPATH: the process is not traced.
+- A child made by fork() in C code counts into the file of its parent until it writes a record.
+- Before 3.12, code of a changed file that is compiled and executed by the program itself, past the
+  import system, runpy and pytest's rewriting, is not counted.
+- Before 3.12, a function with a changed line holds constants and instructions of ours: marshal
+  refuses it, a just-in-time compiler of bytecode (numba) may, a tracer of opcodes sees them.
+- A mapped file takes one file descriptor (none from 3.13 on).
+- Before 3.12, a main script with changed lines is traced by sys.settrace: exact, but slow.
+- Sub-interpreters write journals of their own, if they import `site`.
+"""
+
+import os
+import sys
+from itertools import count, repeat
+
+try:
+    from _json import encode_basestring_ascii as _quote
+except ImportError:
+    from json import dumps as _quote
+
+_ENV = "SWT_TRACE_TEST"
+
+
+class Cells(list):
+    """cells[slot] is an iterator that counts one execution each time it is advanced.
+
+    A list, so that a forked child can be given other iterators; hashable, since code objects with
+    constants must be; pickled by name, for libraries that send functions to other processes.
+    """
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def __reduce_ex__(self, protocol):
+        return "cells"
+
+
+class _State(object):
+    """What this process knows; `None` or empty until `start`."""
+
+    def __init__(self):
+        self.root = self.out = self.stem = self.pid = self.view = self.map = None
+        self.technique = None
+        self.test = None
+        self.open = False
+        self.slots = []  # [path, line] by slot
+        self.lines = {}  # {path: {line: slot}}
+        self.targets = {}  # {real path: path}
+        self.names = frozenset()  # base names of the targets
+        self.known = {}  # {co_filename: {line: slot}, or None if not a target}
+        self.paths = {}  # {co_filename of a target: path}
+        self.how = {}  # {path: its `file` record}
+        self.counted = []  # totals by slot that are in the journal
+        self.problems = set()
+        self.checks = []  # functions that return the text of a problem, or None
+        self.instrument = None
+        self.start_folder = None
+
+
+state = _State()
+cells = Cells()
+
+
+# --- the journal ---------------------------------------------------------------------------
+
+
+def _encode(value):
+    if isinstance(value, str):
+        return _quote(value)
+    if value is None or value is True or value is False:
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, dict):
+        parts = ["%s:%s" % (_quote(str(key)), _encode(item)) for key, item in value.items()]
+        return "{%s}" % ",".join(parts)
+    return "[%s]" % ",".join([_encode(item) for item in value])
+
+
+def write(record, _open=os.open, _write=os.write, _close=os.close, _getpid=os.getpid):
+    """Appends `record`, a dict of JSON values, to the journal of this process, in one write.
+
+    The file is opened anew each time: programs close all descriptors, or replace `os.open`.
+    """
+    if state.stem is None:
+        return
+    if _getpid() != state.pid:
+        _after_fork()
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+    try:
+        line = (_encode(record) + "\n").encode("ascii")
+        file = _open(state.stem + ".jsonl", flags, 0o644)
+        try:
+            _write(file, line)
+        finally:
+            _close(file)
+    except (OSError, UnicodeError, KeyError, TypeError):
+        pass
+
+
+def problem(text):
+    """Records, once, something that may make counts wrong."""
+    if text not in state.problems:
+        state.problems.add(text)
+        write({"kind": "problem", "text": text})
+
+
+def current_journal():
+    """The path of the journal of this process, or None."""
+    return state.stem and state.stem + ".jsonl"
+
+
+def _begin_journal():
+    state.pid = os.getpid()
+    name = "%d-%s" % (state.pid, "".join("%02x" % byte for byte in os.urandom(4)))
+    state.stem = os.path.join(state.out, name)
+    state.problems = set()
+    state.open = True
+    write(
+        {
+            "kind": "process",
+            "format": 1,
+            "pid": state.pid,
+            "ppid": os.getppid() if hasattr(os, "getppid") else 0,
+            "argv": command_line(),
+            "python": "%d.%d.%d" % sys.version_info[:3],
+            "implementation": sys.implementation.name,
+            "technique": state.technique,
+            "slots": state.slots,
+        }
+    )
+    _open_counts()
+    _begin(state.test)
+
+
+def command_line():
+    """The arguments this process was started with, the interpreter and its options included."""
+    found = getattr(sys, "orig_argv", None)
+    if not found:
+        try:
+            with open("/proc/self/cmdline", "rb") as stream:
+                found = [os.fsdecode(part) for part in stream.read().split(b"\0")[:-1]]
+        except OSError:
+            found = [sys.executable] + getattr(sys, "argv", [])
+    return list(found)
+
+
+# --- counts --------------------------------------------------------------------------------
+
+
+def _open_counts():
+    """Points `cells` to a new file of zeros."""
+    size = 8 * len(state.slots)
+    state.counted = [0] * len(state.slots)
+    state.view = memoryview(bytearray(size)).cast("Q")
+    if not size:
+        return
+    try:
+        import mmap
+
+        file = os.open(state.stem + ".counts", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+        try:
+            # Written, not only made long: on a full disk this fails, a hole would kill later.
+            os.write(file, bytes(size))
+            more = {"trackfd": False} if sys.version_info >= (3, 13) and os.name != "nt" else {}
+            state.map = mmap.mmap(file, size, **more)
+        finally:
+            os.close(file)
+        if sys.byteorder == "little":
+            state.view = memoryview(state.map).cast("Q")
+    except (ImportError, OSError, ValueError) as error:
+        problem("counts are lost if this process is killed: %s" % error)
+    if sys.byteorder == "little" or state.map is None:
+        cells[:] = [
+            map(state.view.__setitem__, repeat(slot), count(1)) for slot in range(len(state.slots))
+        ]
+    else:
+        from struct import Struct
+
+        state.view = None
+        put = Struct("<Q").pack_into
+        cells[:] = [
+            map(put, repeat(state.map), repeat(8 * slot), count(1))
+            for slot in range(len(state.slots))
+        ]
+
+
+def _totals():
+    if state.view is not None:
+        return state.view.tolist()
+    return [
+        int.from_bytes(state.map[index:index + 8], "little")
+        for index in range(0, 8 * len(state.slots), 8)
+    ]
+
+
+def flush():
+    """Writes what was counted since the last record, for the current test."""
+    if state.stem is None:
+        return
+    if os.getpid() != state.pid:
+        _after_fork()
+    totals, before = _totals(), state.counted
+    if totals == before:
+        return
+    # First remembered, then written: what a signal in between loses, the mapped file still has.
+    state.counted = totals
+    counts = {
+        str(slot): total - before[slot]
+        for slot, total in enumerate(totals)
+        if total != before[slot]
+    }
+    write({"kind": "counts", "test": state.test, "counts": counts})
+
+
+# --- tests ---------------------------------------------------------------------------------
+
+
+def switch(test):
+    """Makes `test` (an id, or None for import, collection and all that is shared) the current one.
+    """
+    if test == state.test:
+        return
+    flush()
+    _begin(test)
+    for check in state.checks:
+        text = check()
+        if text:
+            problem(text)
+
+
+def current():
+    """The id of the current test, or None."""
+    return state.test
+
+
+def _begin(test):
+    state.test = test
+    write({"kind": "begin", "test": test})
+    try:
+        # Not by os.environ: the program's view of it stays as it is.
+        os.putenv(_ENV, test or "")
+    except (ValueError, OSError, UnicodeError):
+        pass
+
+
+def _inherited_test():
+    """The test that the parent process was running, from the environment or from its journal."""
+    test = os.environ.pop(_ENV, None)
+    if test is not None:
+        return test or None
+    try:
+        names = os.listdir(state.out)
+        pid = os.getppid()
+        for _ in range(16):
+            start = "%d-" % pid
+            paths = [os.path.join(state.out, name) for name in names
+                     if name.startswith(start) and name.endswith(".jsonl")]
+            if paths:
+                return _last_test(max(paths, key=os.path.getmtime))
+            with open("/proc/%d/stat" % pid, "rb") as stream:
+                # The name in brackets may hold anything, brackets included.
+                pid = int(stream.read().rpartition(b")")[2].split()[1])
+            if pid <= 1:
+                break
+    except (OSError, ValueError, IndexError, AttributeError):
+        pass
+    return None
+
+
+def _last_test(path):
+    with open(path, "rb") as stream:
+        data = stream.read()
+    at = data.rfind(b'{"kind":"begin",')
+    end = data.find(b"\n", at)
+    if at < 0 or end < 0:
+        return None
+    import json
+
+    return json.loads(data[at:end].decode("ascii"))["test"]
+
+
+# --- the changed files ---------------------------------------------------------------------
+
+
+def resolve(filename):
+    """{line: slot} for code of this co_filename, None if it is of no changed file; keeps it."""
+    found = None
+    if filename.replace("\\", "/").rpartition("/")[2] in state.names:
+        for folder in (state.start_folder, None):
+            path = os.path.join(folder, filename) if folder else filename
+            path = state.targets.get(_real(path))
+            if path is not None:
+                state.paths[filename] = path
+                found = state.lines[path]
+                break
+    state.known[filename] = found
+    return found
+
+
+def _real(path):
+    try:
+        return os.path.normcase(os.path.realpath(path))
+    except (OSError, ValueError):
+        return path
+
+
+def note(filename, how, why=None):
+    """Records how the changed file of this co_filename is counted; a fallback replaces another."""
+    path = state.paths[filename]
+    if path in state.how and (state.how[path]["how"] == how or why is None):
+        return
+    record = {"kind": "file", "path": path, "how": how}
+    if why:
+        record["why"] = why
+    state.how[path] = record
+    write(record)
+
+
+def instrument(code):
+    """The module's code `code`, made to count if it is of a changed file; never raises.
+
+    For whatever executes code past the import system. Before CPython 3.12 only: later versions
+    count without it, and get `code` itself back.
+    """
+    if state.instrument is None:
+        return code
+    try:
+        return state.instrument(code)
+    except Exception as error:
+        problem("code was not instrumented: %s: %s" % (type(error).__name__, error))
+        return code
+
+
+def _report_unseen():
+    """Records changed files that were loaded uncounted, or in whose place others were loaded."""
+    missing = [path for path in state.lines if path not in state.how]
+    if not missing:
+        return
+    names = {}
+    for path in missing:
+        for name in _module_names(path):
+            names.setdefault(name, path)
+    root = _real(state.root) + os.sep
+    for name, module in list(sys.modules.items()):
+        try:
+            # Past the module's own __getattribute__: one that loads lazily would load now.
+            file = object.__getattribute__(module, "__dict__").get("__file__")
+        except (AttributeError, TypeError):
+            continue
+        if not isinstance(file, str):
+            continue
+        if resolve(file) is not None:
+            if state.paths[file] in missing:
+                note(file, "not instrumented", "loaded as %s in a way not seen" % name)
+        elif name in names and names[name] not in state.how:
+            if not _real(file).startswith(root):
+                write({"kind": "elsewhere", "path": names[name], "loaded": file})
+
+
+def _module_names(path):
+    """Dotted names under which the changed file may be imported from another place."""
+    parts = (path[:-3] if path.endswith(".py") else path).split("/")
+    if parts[-1] == "__init__" and len(parts) > 1:
+        parts.pop()
+    top = len(parts) - 1
+    while top and os.path.exists(os.path.join(state.root, *(parts[:top] + ["__init__.py"]))):
+        top -= 1
+    return [".".join(parts[index:]) for index in range(top + 1)]
+
+
+# --- the life of a process -----------------------------------------------------------------
+
+
+def start(config):
+    """Begins to count in this process; see the module's documentation for `config`."""
+    state.root = os.path.abspath(config["root"])
+    state.out = os.path.abspath(config["out"])
+    state.start_folder = os.getcwd()
+    os.makedirs(state.out, exist_ok=True)
+    for path in sorted(config.get("files") or {}):
+        for line in sorted(set(config["files"][path])):
+            state.lines.setdefault(path, {})[line] = len(state.slots)
+            state.slots.append([path, line])
+        state.targets[_real(os.path.join(state.root, *path.split("/")))] = path
+    state.names = frozenset(path.rpartition("/")[2] for path in state.lines)
+    state.names |= frozenset(os.path.basename(path) for path in state.targets)
+    state.test = _inherited_test()
+
+    import swt_techniques
+
+    state.technique = config.get("technique") or swt_techniques.choose()
+    _begin_journal()
+    if state.slots:
+        swt_techniques.begin(sys.modules[__name__])
+    _follow_process()
+
+
+def _follow_process():
+    import atexit
+
+    atexit.register(finish)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_after_fork)
+    else:
+        for name in ("fork", "forkpty"):
+            if hasattr(os, name):
+                setattr(os, name, _forking(getattr(os, name)))
+    for name in ("_exit", "execv", "execve"):
+        if hasattr(os, name):
+            setattr(os, name, _ending(getattr(os, name)))
+
+
+def _forking(original):
+    def fork():
+        result = original()
+        if (result[0] if isinstance(result, tuple) else result) == 0:
+            _after_fork()
+        return result
+
+    return _dress(fork, original)
+
+
+def _ending(original):
+    def end(*args, **kwargs):
+        finish()
+        try:
+            return original(*args, **kwargs)
+        finally:
+            state.open = True  # exec failed
+
+    return _dress(end, original)
+
+
+def _dress(function, original):
+    function.__name__ = function.__qualname__ = original.__name__
+    function.__doc__ = original.__doc__
+    function.__module__ = "os"
+    return function
+
+
+def _after_fork():
+    """In a forked child: files of its own, counters at zero, the test of its parent."""
+    try:
+        if state.stem is not None:
+            state.pid = os.getpid()
+            _begin_journal()
+            for record in list(state.how.values()):
+                write(record)
+    except Exception as error:
+        problem("a forked child is not counted: %s: %s" % (type(error).__name__, error))
+
+
+def finish():
+    """Writes all there is left to write at the end of a process; again only after a failed exec."""
+    if not state.open:
+        return
+    try:
+        flush()
+        for check in state.checks:
+            text = check()
+            if text:
+                problem(text)
+        _report_unseen()
+    except Exception as error:
+        problem("the end was not recorded: %s: %s" % (type(error).__name__, error))
+    state.open = False
+    write({"kind": "exit"})

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import { HumanError, messageOf } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import { describeProblem, type Dataset } from '../../dataset/dataset';
+
+/** What a command may use of the process it runs in. */
+export interface CommandContext {
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  /** stderr is a terminal: progress may overwrite its line. */
+  readonly interactive: boolean;
+  readonly signal: AbortSignal;
+  /** Folder with the tracer and the grammars. */
+  readonly assets: string;
+}
+
+export const EXIT = { done: 0, negative: 1, usage: 2, interrupted: 130 } as const;
+
+/** Progress on one line of stderr that is wiped when done; nothing where stderr is not a terminal. */
+export function terminalReporter(context: CommandContext): Reporter & { clear(): void } {
+  const wipe = '\r\u001b[2K';
+  return {
+    log: (line) => context.stderr(`${context.interactive ? wipe : ''}${line}\n`),
+    progress: (step) => {
+      if (context.interactive) context.stderr(`${wipe}${step.slice(0, 100)}`);
+    },
+    clear: () => {
+      if (context.interactive) context.stderr(wipe);
+    },
+  };
+}
+
+/** Says which rows were left out, the first few by name. */
+export function warnOfRows(dataset: Dataset, context: CommandContext): void {
+  const { problems } = dataset;
+  for (const problem of problems.slice(0, 5)) {
+    context.stderr(`swt-bench: ${dataset.path}: ${describeProblem(problem)}\n`);
+  }
+  if (problems.length > 5) {
+    context.stderr(`swt-bench: ${dataset.path}: ${problems.length - 5} more rows cannot be used\n`);
+  }
+}
+
+/** Ids of `--ids` and of a filter file, both when both are given. */
+export async function chosenIds(
+  dataset: Dataset,
+  options: { readonly ids?: readonly string[]; readonly filter?: string },
+): Promise<{ ids?: readonly string[] }> {
+  if (options.filter === undefined) return options.ids === undefined ? {} : { ids: options.ids };
+  const text = await readFile(options.filter, 'utf8').catch((error: unknown) => {
+    throw new HumanError(
+      `The filter ${options.filter} cannot be read (${messageOf(error)})`,
+      'Name a text file with one instance id a line',
+    );
+  });
+  const listed = new Set(
+    text
+      .split(/\r?\n/)
+      .map((line) => line.trim())
+      .filter((line) => line !== '' && !line.startsWith('#')),
+  );
+  const wanted = options.ids ?? dataset.instances.map((instance) => instance.id);
+  const ids = wanted.filter((id) => listed.has(id));
+  if (ids.length === 0) {
+    throw new HumanError(
+      `The filter ${options.filter} names no instance of ${dataset.path}`,
+      'Name a text file with one instance id a line',
+    );
+  }
+  return { ids };
+}

@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import { loadDataset, selectInstances } from '../../dataset/dataset';
+import { loadPredictions } from '../../dataset/predictions';
+import { localEngine } from '../../engine/local/localEngine';
+import type { PatchFormat } from '../../patch/convert';
+import { createPythonParser } from '../../python/parser';
+import { parseSources } from '../../repository/source';
+import { evaluateBatch } from '../batch';
+import { ratesOf, toReport, writeInstanceReport, writeSummaries } from '../report';
+import { runStore } from '../runStore';
+import { ratesText, resultTable } from '../table';
+import { chosenIds, EXIT, terminalReporter, warnOfRows, type CommandContext } from './context';
+
+export interface EvaluateOptions {
+  dataset: string;
+  predictions: string;
+  ids?: string[];
+  repo?: string;
+  filter?: string;
+  engine: 'local';
+  python?: string;
+  source: string[];
+  workers: number;
+  timeout: number;
+  runId: string;
+  out?: string;
+  format: PatchFormat | 'auto';
+  fresh?: boolean;
+  storage: string;
+  json?: boolean;
+}
+
+/** `swt-bench evaluate`: runs and grades predictions, and writes reports when asked to. */
+export async function evaluateCommand(
+  options: EvaluateOptions,
+  context: CommandContext,
+): Promise<number> {
+  const dataset = await loadDataset(options.dataset);
+  warnOfRows(dataset, context);
+  const instances = selectInstances(dataset, {
+    ...(await chosenIds(dataset, options)),
+    ...(options.repo === undefined ? {} : { repo: options.repo }),
+  });
+  const { predictions, problems } = await loadPredictions(
+    options.predictions,
+    instances,
+    new Set(dataset.instances.map((instance) => instance.id)),
+  );
+  for (const problem of problems) {
+    context.stderr(`swt-bench: ${options.predictions}: ${problem}\n`);
+  }
+  const sources = parseSources(options.source);
+  const engine = await localEngine({
+    storage: options.storage,
+    tracer: join(context.assets, 'tracer'),
+    ...(options.python === undefined ? {} : { python: options.python }),
+  });
+  const python = await createPythonParser((file) => join(context.assets, file));
+  const reporter = terminalReporter(context);
+  const { pytest } = engine.environment;
+  reporter.log(
+    `${predictions.length} candidate${predictions.length === 1 ? '' : 's'}, local engine, ` +
+      `${engine.environment.description}, ${pytest === undefined ? 'pytest not installed' : `pytest ${pytest}`}`,
+  );
+  const entries = await evaluateBatch(
+    {
+      instances,
+      predictions,
+      engine,
+      python,
+      store: runStore(join(options.storage, 'runs')),
+      sources,
+      storage: options.storage,
+      workers: options.workers,
+      timeoutSeconds: options.timeout,
+      format: options.format,
+      fresh: options.fresh === true,
+      signal: context.signal,
+      reporter,
+    },
+    async (entry) => {
+      if (options.out !== undefined) await writeInstanceReport(options.out, options.runId, entry);
+    },
+  );
+  reporter.clear();
+  const written =
+    options.out === undefined ? [] : await writeSummaries(options.out, options.runId, entries);
+
+  if (options.json === true) {
+    const document = {
+      run_id: options.runId,
+      engine: engine.name,
+      environment: {
+        description: engine.environment.description,
+        interpreter: engine.environment.interpreter,
+        pytest: pytest ?? null,
+        digest: engine.environment.digest,
+      },
+      results: entries.map(toReport),
+      rates: ratesOf(entries),
+      problems,
+    };
+    context.stdout(`${JSON.stringify(document, null, 2)}\n`);
+  } else {
+    context.stdout(`${resultTable(entries)}\n`);
+    for (const entry of entries) {
+      if ('result' in entry) {
+        const { notes, difference, model, instance } = entry.result;
+        for (const note of [...notes, ...(difference === undefined ? [] : [difference])]) {
+          context.stdout(`\n${instance}, ${model}: ${note}`);
+        }
+      }
+    }
+    context.stdout(`\n\n${ratesText(ratesOf(entries))}\n`);
+    for (const path of written) context.stdout(`written: ${path}\n`);
+  }
+  const failed = entries.filter((entry) => !('result' in entry));
+  for (const entry of failed) {
+    if ('failure' in entry) {
+      context.stderr(`swt-bench: ${entry.prediction.instanceId}: ${entry.failure}\n`);
+    }
+  }
+  return failed.length > 0 || problems.length > 0 ? EXIT.negative : EXIT.done;
+}

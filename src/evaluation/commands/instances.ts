@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { figures, loadDataset, selectInstances } from '../../dataset/dataset';
+import { HumanError } from '../../domain/problem';
+import { parseSources, sourceOf } from '../../repository/source';
+import { copyTree, prepareTrees } from '../../repository/trees';
+import { makeWorkspace } from '../../repository/workspace';
+import { layOut } from '../table';
+import { chosenIds, EXIT, terminalReporter, warnOfRows, type CommandContext } from './context';
+
+/** `swt-bench instances`: one line, or one JSON object, for each instance. */
+export async function instancesCommand(
+  options: {
+    dataset: string;
+    repo?: string;
+    ids?: string[];
+    filter?: string;
+    json?: boolean;
+  },
+  context: CommandContext,
+): Promise<number> {
+  const dataset = await loadDataset(options.dataset);
+  warnOfRows(dataset, context);
+  const rows = selectInstances(dataset, {
+    ...(await chosenIds(dataset, options)),
+    ...(options.repo === undefined ? {} : { repo: options.repo }),
+  }).map(figures);
+  if (options.json === true) {
+    context.stdout(`${JSON.stringify(rows, null, 2)}\n`);
+  } else {
+    context.stdout(
+      `${layOut([
+        ['Instance', 'Version', 'Created', 'Issue', 'X* files/lines', 'T* files/lines'],
+        ...rows.map((row) => [
+          row.id,
+          row.version,
+          row.created_at.slice(0, 10),
+          `${row.issue_length} characters`,
+          `${row.patch.files}/${row.patch.lines}`,
+          `${row.test_patch.files}/${row.test_patch.lines}`,
+        ]),
+      ])}\n`,
+    );
+  }
+  return dataset.problems.length > 0 ? EXIT.negative : EXIT.done;
+}
+
+/** `swt-bench show`: the issue; what gives the fix away only with `--reveal`. */
+export async function showCommand(
+  id: string,
+  options: { dataset: string; reveal?: boolean; json?: boolean },
+  context: CommandContext,
+): Promise<number> {
+  const dataset = await loadDataset(options.dataset);
+  const instance = selectInstances(dataset, { ids: [id] })[0];
+  if (instance === undefined) return EXIT.negative;
+  const hidden = {
+    patch: instance.goldenPatch,
+    test_patch: instance.goldenTests,
+    hints_text: instance.hints,
+    FAIL_TO_PASS: instance.failToPass ?? null,
+    PASS_TO_PASS: instance.passToPass ?? null,
+  };
+  if (options.json === true) {
+    const shown = {
+      instance_id: instance.id,
+      repo: instance.repo,
+      base_commit: instance.baseCommit,
+      version: instance.version,
+      created_at: instance.createdAt,
+      problem_statement: instance.issue,
+      ...(options.reveal === true ? hidden : {}),
+    };
+    context.stdout(`${JSON.stringify(shown, null, 2)}\n`);
+    return EXIT.done;
+  }
+  context.stdout(`${instance.id}  (${instance.repo} at ${instance.baseCommit})\n\n`);
+  context.stdout(`${printable(instance.issue).trimEnd()}\n`);
+  if (options.reveal === true) {
+    context.stdout(`\n── golden patch (X*) ──\n${printable(instance.goldenPatch)}\n`);
+    context.stdout(`\n── golden tests (T*) ──\n${printable(instance.goldenTests)}\n`);
+    if (instance.hints !== '') context.stdout(`\n── hints ──\n${printable(instance.hints)}\n`);
+  }
+  return EXIT.done;
+}
+
+/** Without control characters: an issue text must not drive the terminal. */
+const printable = (text: string): string =>
+  // eslint-disable-next-line no-control-regex -- these are what is to be removed
+  text.replaceAll('\r\n', '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
+
+/** `swt-bench open`: R, and with `--with-fixed` R∘X*, in folders that do not exist yet or are empty. */
+export async function openCommand(
+  id: string,
+  options: {
+    dataset: string;
+    out: string;
+    withFixed?: boolean;
+    source: string[];
+    storage: string;
+  },
+  context: CommandContext,
+): Promise<number> {
+  const dataset = await loadDataset(options.dataset);
+  const instance = selectInstances(dataset, { ids: [id] })[0];
+  if (instance === undefined) return EXIT.negative;
+  const out = resolve(options.out);
+  const targets = [
+    { side: 'base', path: out },
+    ...(options.withFixed === true ? [{ side: 'fixed', path: `${out}-fixed` } as const] : []),
+  ] as const;
+  for (const { path } of targets) {
+    const entries = await readdir(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw new HumanError(`${path} is not a folder`, 'Name a new folder with --out');
+    });
+    if (entries.length > 0) {
+      throw new HumanError(`${path} is not empty`, 'Name a new folder with --out');
+    }
+  }
+  const reporter = terminalReporter(context);
+  const trees = await prepareTrees(
+    instance,
+    await sourceOf(instance, parseSources(options.source)),
+    options.storage,
+    { signal: context.signal, reporter },
+  );
+  await makeWorkspace(
+    instance,
+    trees,
+    { dataset: resolve(options.dataset), sources: options.source },
+    out,
+  );
+  if (options.withFixed === true) await moveCopy(trees.fixed, `${out}-fixed`);
+  reporter.clear();
+  for (const { side, path } of targets) {
+    context.stdout(`${side === 'base' ? 'R' : 'R∘X*'}: ${path}\n`);
+  }
+  if (trees.source.kind === 'snapshot') {
+    context.stderr(
+      `made from the snapshot ${trees.source.from}, not from ${instance.baseCommit}\n`,
+    );
+  }
+  return EXIT.done;
+}
+
+/** Copies a tree to a place that is free or empty, all of it or nothing. */
+async function moveCopy(tree: string, to: string): Promise<void> {
+  const beside = join(dirname(to), `.swt-bench-${randomUUID()}`);
+  try {
+    await copyTree(tree, beside);
+    await rmdir(to).catch(() => undefined);
+    await rename(beside, to);
+  } finally {
+    await rm(beside, { recursive: true, force: true });
+  }
+}

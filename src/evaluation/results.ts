@@ -1,0 +1,138 @@
+import type { Executions, LineCounts } from '../domain/changeCoverage';
+import { fileOf, functionOf, type TestResult } from '../domain/outcome';
+import type { CountMap, StatusMap } from '../domain/harness';
+import type { RunRecord } from '../engine/engine';
+import { parseLog } from '../engine/logs/parseLog';
+
+/**
+ * The outcome of every test of a run: what the recorder inside the run wrote, completed by what can
+ * be inferred. A file that could not be collected gives an error for each test that it is known to
+ * hold; a test that was running when the run ended is an error. Without a recorder (an unknown
+ * runner) the log is read instead.
+ *
+ * @param expected ids of the tests that the touched files define, without parameters
+ */
+export function resultsOf(record: RunRecord, expected: readonly string[]): TestResult[] {
+  const results = new Map<string, TestResult>();
+  for (const { test, ...rest } of record.trace.outcomes) results.set(test, { test, ...rest });
+
+  for (const test of cutOff(record, results)) {
+    results.set(test, { test, outcome: 'error', phase: 'call', message: endingOf(record) });
+  }
+
+  // A failed import of a file, or a failed set-up of a class, stands for the tests in it.
+  for (const [whole, result] of [...results]) {
+    if (result.outcome !== 'error') continue;
+    const inside = expected.filter(
+      (test) => test.startsWith(`${whole}::`) && !hasResult(results, test),
+    );
+    if (inside.length === 0) continue;
+    results.delete(whole);
+    for (const test of inside) results.set(test, { ...result, test });
+  }
+
+  // Tests of files of which nothing ran, because the run broke off, could not be collected.
+  if (brokeOff(record)) {
+    for (const test of expected) {
+      const file = fileOf(test);
+      if ([...results.keys()].some((id) => fileOf(id) === file)) continue;
+      results.set(test, { test, outcome: 'error', phase: 'collect', message: endingOf(record) });
+    }
+  }
+
+  if (results.size === 0 && record.trace.sessions.length === 0) {
+    for (const [test, status] of parseLog(record.log, '')) {
+      const outcome = outcomeOfStatus(status);
+      if (outcome !== undefined) results.set(test, { test, outcome });
+    }
+  }
+  return [...results.values()];
+}
+
+function hasResult(results: ReadonlyMap<string, TestResult>, test: string): boolean {
+  return results.has(test) || [...results.keys()].some((id) => functionOf(id) === test);
+}
+
+/** Tests that began and never ended. */
+function cutOff(record: RunRecord, results: ReadonlyMap<string, TestResult>): string[] {
+  return record.trace.unfinished.flatMap(({ lastTest }) =>
+    lastTest === null || results.has(lastTest) ? [] : [lastTest],
+  );
+}
+
+/** The run ended in a way in which no runner ends a session. */
+function brokeOff(record: RunRecord): boolean {
+  return record.ending !== 'exited' || record.killedBy !== undefined || !sessionEnded(record);
+}
+
+/** Exit statuses of runners that got to the end: 0 passed, 1 failed, 2 to 5 and Django's sums of failures. */
+function sessionEnded(record: RunRecord): boolean {
+  return record.trace.unfinished.length === 0 && record.exitCode !== undefined;
+}
+
+/** How a run ended, in words. */
+export function endingOf(record: RunRecord): string {
+  switch (record.ending) {
+    case 'timed out':
+      return `stopped by the time limit after ${record.seconds.toFixed(0)} s`;
+    case 'too much output':
+      return 'stopped because it printed without end';
+    case 'cancelled':
+      return 'cancelled';
+    case 'not started':
+      return `could not be started: ${record.startError ?? 'unknown reason'}`;
+    case 'exited':
+      return record.killedBy !== undefined
+        ? `the test process was killed by ${record.killedBy}`
+        : `the test process ended early with exit status ${record.exitCode ?? 'unknown'}`;
+  }
+}
+
+function outcomeOfStatus(status: string): TestResult['outcome'] | undefined {
+  switch (status) {
+    case 'PASSED':
+      return 'passed';
+    case 'FAILED':
+      return 'failed';
+    case 'ERROR':
+      return 'error';
+    case 'SKIPPED':
+      return 'skipped';
+    case 'XFAIL':
+      return 'xfailed';
+    case 'XPASS':
+      return 'xpassed';
+    default:
+      return undefined;
+  }
+}
+
+/** Status map of a run as the reference harness reads it: from the log alone. */
+export function statusesOf(record: RunRecord, repo: string): StatusMap {
+  return parseLog(record.log, repo);
+}
+
+/** Executions of the changed lines, by file, line and test. */
+export function lineCountsOf(record: RunRecord): LineCounts {
+  const files = new Map<string, Map<number, Executions>>();
+  for (const { path, line, byTest, shared } of record.trace.counts) {
+    const lines = files.get(path) ?? new Map<number, Executions>();
+    lines.set(line, { shared, byTest });
+    files.set(path, lines);
+  }
+  return files;
+}
+
+/** Whole-run counts, as the reference harness compares them; lines that never ran are absent. */
+export function wholeCountsOf(record: RunRecord): CountMap {
+  const files = new Map<string, Map<number, number>>();
+  for (const { path, line, byTest, shared } of record.trace.counts) {
+    let sum = shared;
+    for (const count of byTest.values()) sum += count;
+    if (sum === 0) continue;
+    const lines = files.get(path) ?? new Map<number, number>();
+    lines.set(line, sum);
+    files.set(path, lines);
+  }
+  return files;
+}

@@ -1,0 +1,213 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ChangedLine } from '../domain/changeCoverage';
+import type { Instance } from '../domain/instance';
+import type { Side } from '../domain/outcome';
+import { Cancelled, throwIfAborted } from '../domain/problem';
+import type { Reporter } from '../domain/reporter';
+import type { Engine, Pair, RunRecord } from '../engine/engine';
+import { planTests, type TestFile, type TestPlan } from '../engine/testCommand';
+import { applyPatch } from '../patch/apply';
+import { changedLines } from '../patch/changedLines';
+import { parseUnified } from '../patch/unified';
+import { testFilesOf } from '../patch/testFiles';
+import type { PythonParser } from '../python/parser';
+import { findTests, importsPytest } from '../python/tests';
+import type { Trees } from '../repository/trees';
+import type { RunKey, RunStore } from './runStore';
+
+/** Both sides of one run. */
+export interface BothSides {
+  readonly base: RunRecord;
+  readonly fixed: RunRecord;
+}
+
+/** A test patch and the files that a run of it covers. */
+export interface TestSet {
+  /** Unified diff; empty for T^R. */
+  readonly patch: string;
+  readonly files: readonly string[];
+  /** Test ids to run instead of the whole files. */
+  readonly select?: readonly string[];
+}
+
+export interface RunOptions {
+  readonly timeoutSeconds: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter: Reporter;
+  /** Whether a kept run of the same test set may be used instead of running. */
+  readonly reuse: boolean;
+  /** The sides to run on; both by default. */
+  readonly sides?: readonly Side[];
+  readonly onOutput?: ((side: Side, text: string) => void) | undefined;
+}
+
+/**
+ * One instance at work: its trees, a warm pair of sandboxes, and the runs already done. Runs of one
+ * session happen one after the other, both sides of each in parallel.
+ */
+export interface InstanceSession {
+  readonly instance: Instance;
+  readonly trees: Trees;
+  readonly engine: Engine;
+  readonly python: PythonParser;
+  /** Lines that X* removes (numbered in R) and adds (numbered in R∘X*). */
+  readonly changed: {
+    readonly removed: readonly ChangedLine[];
+    readonly added: readonly ChangedLine[];
+  };
+  /** Test files of T*. */
+  readonly goldenFiles: readonly string[];
+  /** A file of R; undefined when R has none at this path. */
+  readFileOfR(path: string): Promise<string | undefined>;
+  /**
+   * Runs a test set on both sides; undefined on a side that was not asked for.
+   * @throws GitError when the patch does not apply to a side, Cancelled
+   */
+  run(set: TestSet, options: RunOptions): Promise<{ plan: TestPlan; records: Partial<BothSides> }>;
+  dispose(): Promise<void>;
+}
+
+export async function openSession(parts: {
+  readonly instance: Instance;
+  readonly trees: Trees;
+  readonly engine: Engine;
+  readonly python: PythonParser;
+  readonly store: RunStore;
+}): Promise<InstanceSession> {
+  const { instance, trees, engine, python, store } = parts;
+  const changed = changedLines(parseUnified(instance.goldenPatch));
+  const countLines = {
+    base: linesByFile(changed.removed),
+    fixed: linesByFile(changed.added),
+  };
+  let pair: Promise<Pair> | undefined;
+  const warm = (signal: AbortSignal | undefined): Promise<Pair> => {
+    // A pair whose opening failed or was cancelled is not kept.
+    pair ??= engine.openPair(trees, signal).catch((error: unknown) => {
+      pair = undefined;
+      throw error;
+    });
+    return pair;
+  };
+  let queue: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = queue.then(work, work);
+    queue = turn.catch(() => undefined);
+    return turn;
+  };
+
+  const readFileOfR = async (path: string): Promise<string | undefined> =>
+    readFile(join(trees.base, path), 'utf8').catch(() => undefined);
+
+  const filesWith = async (set: TestSet): Promise<TestFile[]> => {
+    const after = await contentsWith(set.patch, readFileOfR);
+    return Promise.all(
+      set.files.map(async (path) => {
+        const source = (after.has(path) ? after.get(path) : await readFileOfR(path)) ?? '';
+        const styles = findTests(python, source, { path }).map((test) => test.style);
+        return {
+          path,
+          importsPytest: importsPytest(source),
+          unittestTests: styles.filter((style) => style === 'unittest').length,
+          pytestTests: styles.filter((style) => style === 'pytest').length,
+        };
+      }),
+    );
+  };
+
+  const session: InstanceSession = {
+    instance,
+    trees,
+    engine,
+    python,
+    changed,
+    goldenFiles: testFilesOf(parseUnified(instance.goldenTests)),
+    readFileOfR,
+    run: (set, options) =>
+      inTurn(async () => {
+        const { signal } = options;
+        throwIfAborted(signal);
+        const plan = planTests(instance.repo, await filesWith(set), engine.environment, set.select);
+        const wanted = options.sides ?? ['base', 'fixed'];
+        const key = (side: Side): RunKey => ({
+          tree: trees.digest[side],
+          patch: set.patch,
+          environment: engine.environment.digest,
+          request: {
+            plan,
+            countLines: countLines[side],
+            timeoutSeconds: options.timeoutSeconds,
+          },
+        });
+
+        const one = async (side: Side): Promise<RunRecord | undefined> => {
+          if (plan.files.length === 0) return undefined;
+          return store.getOrRun(key(side), options.reuse, async () => {
+            const sandbox = (await warm(signal))[side];
+            await sandbox.load(set.patch, signal);
+            const record = await sandbox.run({
+              ...key(side).request,
+              signal,
+              onOutput:
+                options.onOutput === undefined
+                  ? undefined
+                  : (text) => options.onOutput?.(side, text),
+            });
+            if (record.ending === 'cancelled') throw new Cancelled();
+            return record;
+          });
+        };
+        const done = await Promise.allSettled(wanted.map(one));
+        const failed = done.find((each) => each.status === 'rejected');
+        if (failed !== undefined) throw failed.reason;
+        const records: { base?: RunRecord; fixed?: RunRecord } = {};
+        for (const [index, side] of wanted.entries()) {
+          const settled = done[index];
+          if (settled?.status === 'fulfilled' && settled.value !== undefined) {
+            records[side] = settled.value;
+          }
+        }
+        return { plan, records };
+      }),
+    dispose: () =>
+      inTurn(async () => {
+        const opened = await pair?.catch(() => undefined);
+        pair = undefined;
+        await opened?.dispose();
+      }),
+  };
+  return session;
+}
+
+function linesByFile(lines: readonly ChangedLine[]): ReadonlyMap<string, readonly number[]> {
+  const files = new Map<string, number[]>();
+  for (const { path, line } of lines) {
+    if (path.endsWith('.py')) files.set(path, [...(files.get(path) ?? []), line]);
+  }
+  return files;
+}
+
+/** Files of a test set that R already has: what T^R can run. */
+export async function existingIn(trees: Trees, files: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(
+    files.map(async (path) => {
+      const info = await stat(join(trees.base, path)).catch(() => undefined);
+      return info?.isFile() === true ? [path] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/**
+ * Files as a patch leaves them, by path; undefined for a file it deletes. Empty when the patch does
+ * not apply, which the caller has found out before.
+ */
+export async function contentsWith(
+  patch: string,
+  read: (path: string) => Promise<string | undefined>,
+): Promise<ReadonlyMap<string, string | undefined>> {
+  if (patch.trim() === '') return new Map();
+  const applied = await applyPatch(parseUnified(patch), read);
+  return applied.ok ? applied.files : new Map();
+}

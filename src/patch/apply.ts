@@ -1,0 +1,270 @@
+import type { Diagnostic } from './diagnostic';
+import { numberLines, type Hunk } from './hunk';
+import type { FilePatch, ParsedPatch } from './unified';
+import { splitLines } from './write';
+
+export { makeUnified } from './write';
+
+/** Why a part does not apply. `line` is that of the patch, as in every diagnostic. */
+export interface ApplyProblem extends Diagnostic {
+  readonly path: string;
+  /** 1-based among the hunks of its part. */
+  readonly hunk?: number;
+  /** 1-based line of the file where the hunk fits best but for this line. */
+  readonly fileLine?: number;
+  /** The line that the patch expects there, and the one that is there (undefined behind the end). */
+  readonly expected?: string;
+  readonly found?: string;
+}
+
+export type ApplyResult =
+  | {
+      readonly ok: true;
+      /** New contents by path, of every file that the patch writes; undefined where it deletes. */
+      readonly files: ReadonlyMap<string, string | undefined>;
+      /** The patch with the line numbers at which its hunks really went in. */
+      readonly placed: ParsedPatch;
+    }
+  | { readonly ok: false; readonly problems: readonly ApplyProblem[] };
+
+/** Reads a file of the tree; undefined if there is none. */
+export type ReadFile = (path: string) => Promise<string | undefined>;
+
+/**
+ * Applies a patch in memory as `git apply` does by default: context has to fit exactly, the place may
+ * differ from the line numbers, a hunk at line 1 has to fit at the beginning and one without context
+ * behind its changes at the end. Everything applies or nothing. Modes are not looked at.
+ *
+ * Problems of the parse are not looked at either: the caller decides whether the patch as mended by
+ * the parser is to be applied. Paths have to be checked with `checkPatchPaths` first.
+ */
+export async function applyPatch(patch: ParsedPatch, read: ReadFile): Promise<ApplyResult> {
+  const files = new Map<string, string | undefined>();
+  const placed: FilePatch[] = [];
+  const problems: ApplyProblem[] = [];
+  const leaving = new Set(
+    patch.files
+      .filter((file) => file.kind === 'deleted' || file.kind === 'renamed')
+      .map((file) => file.oldPath),
+  );
+
+  for (const file of patch.files) {
+    const path = file.newPath ?? file.oldPath ?? '';
+    const fail = (message: string, hint: string, more: Partial<ApplyProblem> = {}): void => {
+      problems.push({ severity: 'error', line: file.line, message, hint, path, ...more });
+    };
+    const moved = file.kind === 'renamed' || file.kind === 'copied';
+    // Renames and copies start from the tree, whatever the patch does before: git does so too.
+    const now = async (at: string): Promise<string | undefined> =>
+      files.has(at) && !moved ? files.get(at) : read(at);
+
+    let before = file.oldPath === null ? undefined : await now(file.oldPath);
+    if (file.binary) {
+      fail(`${path}: binary content cannot be applied here`, 'Leave the file out of the patch');
+      continue;
+    }
+    let part = file;
+    if (file.oldPath !== null && before === undefined) {
+      const creates =
+        !file.git && file.hunks.length === 1 && file.hunks.every((h) => h.oldLines === 0);
+      if (!creates) {
+        fail(`${file.oldPath}: no such file in the tree`, 'Check the path');
+        continue;
+      }
+      part = { ...file, oldPath: null, kind: 'added' };
+    }
+    const arrives = part.kind === 'added' || moved;
+    if (arrives && part.newPath !== null && !leaving.has(part.newPath)) {
+      const there = files.has(part.newPath) ? files.get(part.newPath) : await read(part.newPath);
+      if (there !== undefined) {
+        fail(`${part.newPath}: the file exists already`, 'Change the file instead of adding it');
+        continue;
+      }
+    }
+    before ??= '';
+
+    const result = applyHunks(before, part.hunks);
+    if ('misfit' in result) {
+      const { message, hint, ...where } = result.misfit;
+      fail(`${path}: hunk ${where.hunk} does not apply: ${message}`, hint, where);
+      continue;
+    }
+    if (part.kind === 'deleted' && result.text !== '') {
+      fail(`${path}: the patch deletes the file but leaves lines`, 'Remove every line of it');
+      continue;
+    }
+    if (part.kind === 'renamed' && part.oldPath !== null) files.set(part.oldPath, undefined);
+    if (part.newPath === null) files.set(path, undefined);
+    else files.set(part.newPath, result.text);
+    placed.push({ ...part, hunks: result.placed });
+  }
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, files, placed: { files: placed, problems: [] } };
+}
+
+interface ImageLine {
+  /** With its line end. */
+  text: string;
+  /** 1-based in the file before; undefined once a hunk has written the line. */
+  origin: number | undefined;
+}
+
+interface Misfit {
+  hunk: number;
+  line: number;
+  message: string;
+  hint: string;
+  fileLine?: number;
+  expected?: string;
+  found?: string;
+}
+
+function applyHunks(
+  before: string,
+  hunks: readonly Hunk[],
+): { text: string; placed: Hunk[] } | { misfit: Misfit } {
+  let image: ImageLine[] = splitLines(before).map((text, i) => ({ text, origin: i + 1 }));
+  const total = image.length;
+  const placed: Hunk[] = [];
+  for (const [index, hunk] of hunks.entries()) {
+    const sides = sidesOf(hunk);
+    const at = findPlace(image, hunk, sides);
+    if (at === undefined) return { misfit: describeMisfit(image, hunk, index + 1, sides) };
+    let next = at;
+    while (next < image.length && image[next]?.origin === undefined) next += 1;
+    const origin = image[next]?.origin ?? total + 1;
+    placed.push({ ...hunk, oldStart: sides.old.length === 0 ? origin - 1 : origin });
+    const written = sides.new.map((text): ImageLine => ({ text, origin: undefined }));
+    image = [...image.slice(0, at), ...written, ...image.slice(at + sides.old.length)];
+  }
+  return { text: image.map((line) => line.text).join(''), placed: renumber(placed) };
+}
+
+/** Puts hunks in order and derives their new line numbers from the old ones. */
+function renumber(hunks: readonly Hunk[]): Hunk[] {
+  let shift = 0;
+  return [...hunks]
+    .sort((a, b) => a.oldStart - b.oldStart)
+    .map((hunk) => {
+      const first = (hunk.oldLines === 0 ? hunk.oldStart + 1 : hunk.oldStart) + shift;
+      shift += hunk.newLines - hunk.oldLines;
+      return numberLines({ ...hunk, newStart: hunk.newLines === 0 ? first - 1 : first });
+    });
+}
+
+interface Sides {
+  old: string[];
+  new: string[];
+  /** Whether the hunk has to begin where the file begins, and to end where it ends. */
+  atBeginning: boolean;
+  atEnd: boolean;
+}
+
+function sidesOf(hunk: Hunk): Sides {
+  const text = (line: Hunk['lines'][number]): string => line.text + (line.noNewline ? '' : '\n');
+  return {
+    old: hunk.lines.filter((line) => line.kind !== 'added').map(text),
+    new: hunk.lines.filter((line) => line.kind !== 'removed').map(text),
+    atBeginning: hunk.oldStart <= 1,
+    atEnd: hunk.lines.at(-1)?.kind !== 'context',
+  };
+}
+
+/** The index at which the hunk goes in: the fitting one that git tries first, nearest to its number. */
+function findPlace(image: readonly ImageLine[], hunk: Hunk, sides: Sides): number | undefined {
+  const last = image.length - sides.old.length;
+  if (last < 0) return undefined;
+  const fits = (at: number): boolean =>
+    !(sides.atBeginning && at !== 0) &&
+    !(sides.atEnd && at !== last) &&
+    sides.old.every((text, i) => {
+      const line = image[at + i];
+      return line?.text === text && line.origin !== undefined;
+    });
+  if (sides.atBeginning) return fits(0) ? 0 : undefined;
+  if (sides.atEnd) return fits(last) ? last : undefined;
+  const start = Math.min(Math.max(0, hunk.newStart - 1), image.length);
+  for (let distance = 0; distance <= image.length + start; distance += 1) {
+    if (fits(start + distance)) return start + distance;
+    if (distance > 0 && start - distance >= 0 && fits(start - distance)) return start - distance;
+  }
+  return undefined;
+}
+
+function describeMisfit(
+  image: readonly ImageLine[],
+  hunk: Hunk,
+  number: number,
+  sides: Sides,
+): Misfit {
+  const expectedAt = Math.min(Math.max(0, hunk.newStart - 1), image.length);
+  // Only for the message, so a large hunk is looked for near its place alone.
+  const reach = Math.max(10, Math.floor(20_000_000 / (sides.old.length + 1)));
+  let best = expectedAt;
+  let bestScore = -1;
+  const to = Math.min(image.length, expectedAt + reach);
+  for (let at = Math.max(0, expectedAt - reach); at <= to; at += 1) {
+    const found = sides.old.filter((text, i) => image[at + i]?.text === text).length;
+    const nearer = Math.abs(at - expectedAt) < Math.abs(best - expectedAt);
+    if (found > bestScore || (found === bestScore && nearer)) [best, bestScore] = [at, found];
+  }
+  if (bestScore === sides.old.length) {
+    const taken = sides.old.some((_, i) => image[best + i]?.origin === undefined);
+    const anchored =
+      sides.atBeginning && best !== 0
+        ? 'its line number says that it belongs at the beginning of the file'
+        : 'it has no context after its changes, which says that it belongs at the end of the file';
+    return {
+      hunk: number,
+      line: hunk.line,
+      message: taken
+        ? 'an earlier hunk has changed the lines it names'
+        : `it fits at line ${best + 1}, but ${anchored}`,
+      hint: taken ? 'Join the hunks' : 'Give three lines of context around the changes',
+    };
+  }
+  const i = sides.old.findIndex((text, k) => image[best + k]?.text !== text);
+  const expected = sides.old[i] ?? '';
+  const line = image[best + i];
+  const fileLine = line?.origin ?? best + i + 1;
+  const show = (text: string): string => JSON.stringify(text.replace(/\n$/, ''));
+  return {
+    hunk: number,
+    line: patchLine(hunk, i),
+    message:
+      line === undefined
+        ? `it expects ${show(expected)} behind the end of the file`
+        : `line ${fileLine} of the file is ${show(line.text)}, not ${show(expected)}`,
+    hint: hintFor(expected, line?.text),
+    fileLine,
+    expected: expected.replace(/\n$/, ''),
+    ...(line !== undefined && { found: line.text.replace(/\n$/, '') }),
+  };
+}
+
+/** The line of the patch that holds the hunk's `index`-th old line. */
+function patchLine(hunk: Hunk, index: number): number {
+  let seen = 0;
+  let at = hunk.line + 1;
+  for (const line of hunk.lines) {
+    if (line.kind !== 'added') {
+      if (seen === index) break;
+      seen += 1;
+    }
+    at += line.noNewline ? 2 : 1;
+  }
+  return at;
+}
+
+function hintFor(expected: string, found: string | undefined): string {
+  if (found === undefined) return 'Check the context lines and the path against the tree';
+  if (found.replace(/\r?\n$/, '') === expected.replace(/\r?\n$/, '')) {
+    return found.includes('\r') || expected.includes('\r')
+      ? 'The line ends differ: one side has CRLF'
+      : 'One side lacks the newline at the end of the file';
+  }
+  if (found.replace(/\s/g, '') === expected.replace(/\s/g, '')) {
+    return 'Only white space differs: copy the line from the file as it is';
+  }
+  return 'Copy the context and the removed lines from the file as they are';
+}

@@ -1,0 +1,57 @@
+/** Python code from a patch, ready to be put into a file at another depth. */
+export interface IndentedCode {
+  readonly lines: readonly string[];
+  /** White space that the code begins with. */
+  readonly indent: string;
+  /** Indexes of lines that begin inside a string: text, not code. */
+  readonly inString: ReadonlySet<number>;
+  /** Those of them in docstrings, which follow the code. */
+  readonly inDocstring: ReadonlySet<number>;
+}
+
+/** The white space that a line begins with. */
+export function indentOf(line: string): string {
+  return /^[ \t]*/.exec(line)?.[0] ?? '';
+}
+
+/** What a source indents by: a tab, or its narrowest run of blanks; four blanks if it says nothing. */
+export function indentUnit(lines: readonly string[]): string {
+  let unit = '';
+  for (const line of lines) {
+    const indent = indentOf(line);
+    if (indent === '' || indent.length === line.length) continue;
+    if (indent.startsWith('\t')) return '\t';
+    if (unit === '' || indent.length < unit.length) unit = indent;
+  }
+  return unit === '' || unit.length === 1 ? '    ' : unit;
+}
+
+/**
+ * Lines `from` to `to` of the code, indented by `indent` in place of their own indentation. Text inside
+ * strings stays as it is, since it is data; tabs and blanks become those of `unit`, the file's.
+ */
+export function reindent(
+  code: IndentedCode,
+  from: number,
+  to: number,
+  indent: string,
+  unit: string,
+): string[] {
+  const own = indentUnit(code.lines.map((line) => line.slice(code.indent.length)));
+  const mixes = own.startsWith('\t') !== unit.startsWith('\t');
+  return code.lines.slice(from, to).map((line, k) => {
+    const index = from + k;
+    if (code.inString.has(index)) {
+      const shifts = code.inDocstring.has(index) && line.trim() !== '';
+      return shifts && line.startsWith(code.indent)
+        ? indent + line.slice(code.indent.length)
+        : line;
+    }
+    if (line.trim() === '') return '';
+    const rest = line.startsWith(code.indent) ? line.slice(code.indent.length) : line.trimStart();
+    if (!mixes) return indent + rest;
+    const depth = indentOf(rest);
+    const steps = Math.floor(depth.length / own.length);
+    return indent + unit.repeat(steps) + depth.slice(steps * own.length) + rest.slice(depth.length);
+  });
+}

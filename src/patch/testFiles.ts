@@ -1,0 +1,80 @@
+import type { FilePatch, ParsedPatch } from './unified';
+
+/** Endings that the reference harness does not run; `csv` stands there without its dot. */
+const notTests = '.json .png csv .txt .md .jpg .jpeg .pkl .yml .yaml .toml'.split(' ');
+
+/**
+ * The test files of a run as the reference harness finds them (`get_test_directives` in its utils.py),
+ * to the letter: every new path of a `diff --git` line, wherever that stands, but for some endings.
+ * Deleted files and files that are not tests are among them; without such lines there are none.
+ */
+export function harnessTestFiles(patchText: string): string[] {
+  return [...patchText.matchAll(/diff --git a\/[^\n]* b\/([^\n]*)/g)]
+    .map((match) => match[1] ?? '')
+    .filter((path) => !notTests.some((ending) => path.endsWith(ending)));
+}
+
+/** A test file as Django's runner names it: `tests/admin/test_views.py` is `admin.test_views`. */
+export function djangoLabel(path: string): string {
+  return path
+    .replace(/\.py$/, '')
+    .replace(/^tests\//, '')
+    .replaceAll('/', '.');
+}
+
+const testName = /^(test_.*|.*_tests?|tests?|testing|unittest_.*)\.py$/;
+const testFolders = new Set(['test', 'tests', 'testing', 'unittests', 'unit_tests', 'e2e']);
+
+/** Whether the name alone says that a file holds tests: pytest's and Django's conventions, and pylint's. */
+function isTestName(path: string): boolean {
+  return testName.test(path.slice(path.lastIndexOf('/') + 1));
+}
+
+/** Whether a file belongs to the tests: by its name, or by a folder it lies in, with their data. */
+export function isTestPath(path: string): boolean {
+  const parts = path.split('/');
+  const name = parts.pop() ?? '';
+  return (
+    testName.test(name) || name === 'conftest.py' || parts.some((part) => testFolders.has(part))
+  );
+}
+
+const definesTest = /^\s*(async\s+def|def)\s+test|^\s*class\s+\w*(Test|Tests|TestCase)\b/;
+
+/**
+ * The files of a patch that a test runner can be given, in the patch's order: Python files that are
+ * there afterwards and that are tests by name, or lie in a folder of tests and define a test where the
+ * patch shows them. Needs no `diff --git` lines.
+ */
+export function testFilesOf(patch: ParsedPatch): string[] {
+  const paths = new Set<string>();
+  for (const file of patch.files) {
+    const path = file.newPath;
+    if (path === null || !path.endsWith('.py') || file.binary) continue;
+    if (isTestName(path) || (isTestPath(path) && isRunnable(path, file))) paths.add(path);
+  }
+  return [...paths];
+}
+
+function isRunnable(path: string, file: FilePatch): boolean {
+  if (/(^|\/)(conftest|__init__)\.py$/.test(path)) return false;
+  return file.hunks.some(
+    (hunk) =>
+      definesTest.test(hunk.section) ||
+      hunk.lines.some((line) => line.kind !== 'removed' && definesTest.test(line.text)),
+  );
+}
+
+/**
+ * Parts a patch into edits of tests and others. A file moved out of or into the tests is among the
+ * others, since such a patch touches both.
+ */
+export function splitTestEdits(patch: ParsedPatch): { tests: FilePatch[]; others: FilePatch[] } {
+  const tests: FilePatch[] = [];
+  const others: FilePatch[] = [];
+  for (const file of patch.files) {
+    const paths = [file.oldPath, file.newPath].filter((path) => path !== null);
+    (paths.every(isTestPath) ? tests : others).push(file);
+  }
+  return { tests, others };
+}

@@ -1,0 +1,252 @@
+import { definitionsIn, rangeOf, type Definition } from './definitions';
+import type { Node, PythonParser } from './parser';
+import { isFixture, testsIn, type PythonTest } from './tests';
+
+/** How the tests of a file differ between two versions. */
+export interface TestChanges {
+  readonly added: readonly PythonTest[];
+  /** By their own code, or by code of the file that they use; as they are afterwards. */
+  readonly changed: readonly PythonTest[];
+  /** As they were. */
+  readonly removed: readonly PythonTest[];
+  /** Names of helpers, fixtures and constants of the file whose own code changed. */
+  readonly helpers: readonly string[];
+  /** Whether statements of the module changed that bind no name, so that any test may depend on them. */
+  readonly moduleCode: boolean;
+}
+
+/** Run around every test of the module, whether or not a test names them. */
+const moduleWide =
+  /^(set[uU]p_?[mM]odule|tear[dD]own_?[mM]odule|setup_function|teardown_function|pytestmark|pytest_plugins)$/;
+
+/** Run around the tests of a class, whether or not a test names them. */
+const classWide =
+  /^(async)?(set[uU]p|tear[dD]own)(Class|_class|_method|TestData)?$|^(__init_subclass__|runTest|run)$/;
+
+interface Unit {
+  text: string;
+  /** Names that the code mentions. */
+  readonly mentions: ReadonlySet<string>;
+}
+
+interface Reading {
+  readonly tests: readonly PythonTest[];
+  /** Helpers by the name that code uses them by. A class stands for itself without its tests. */
+  readonly units: Map<string, Unit>;
+  /** Names among the units that reach every test. */
+  readonly everywhere: Set<string>;
+  /** Statements that bind no name. */
+  readonly loose: string;
+}
+
+/**
+ * Which tests two versions of a file add, change and remove. Functions are compared, not lines: moving
+ * a test, or editing comments and imports, changes nothing. A test also counts as changed when its
+ * class, without the class's other tests, or a helper, fixture or constant that it mentions changed,
+ * directly or through others.
+ *
+ * @param before undefined when the file is new
+ */
+export function changedTests(
+  python: PythonParser,
+  before: string | undefined,
+  after: string,
+  { path }: { path: string },
+): TestChanges {
+  const old = read(python, before ?? '', path);
+  const now = read(python, after, path);
+  const same = (a: string | undefined, b: string | undefined): boolean =>
+    a !== undefined && b !== undefined && (a === b || codeOf(python, a) === codeOf(python, b));
+
+  const helpers = [...new Set([...old.units.keys(), ...now.units.keys()])].filter(
+    (name) => !same(old.units.get(name)?.text, now.units.get(name)?.text),
+  );
+  const affected = spread(new Set(helpers), now.units);
+  const all = [...affected].some((name) => now.everywhere.has(name) || old.everywhere.has(name));
+
+  const oldTests = new Map(old.tests.map((test) => [test.id, test]));
+  const nowIds = new Set(now.tests.map((test) => test.id));
+  const added: PythonTest[] = [];
+  const changed: PythonTest[] = [];
+  for (const test of now.tests) {
+    const was = oldTests.get(test.id);
+    if (was === undefined) {
+      added.push(test);
+    } else if (
+      all ||
+      !same(dedent(was), dedent(test)) ||
+      classesOf(test).some((name) => affected.has(name)) ||
+      mentionsAny(mentionsOf(test.text), affected)
+    ) {
+      changed.push(test);
+    }
+  }
+  return {
+    added,
+    changed,
+    removed: old.tests.filter((test) => !nowIds.has(test.id)),
+    helpers,
+    moduleCode: !same(old.loose, now.loose),
+  };
+}
+
+/** Adds to `names` the helpers that mention one of them, until no more come. */
+function spread(names: Set<string>, units: ReadonlyMap<string, Unit>): Set<string> {
+  for (let grew = true; grew;) {
+    grew = false;
+    for (const [name, unit] of units) {
+      if (names.has(name) || !mentionsAny(unit.mentions, names)) continue;
+      names.add(name);
+      grew = true;
+    }
+  }
+  return names;
+}
+
+function mentionsAny(mentions: ReadonlySet<string>, names: ReadonlySet<string>): boolean {
+  for (const name of names) if (mentions.has(name)) return true;
+  return false;
+}
+
+/** Words in strings count too, since fixtures can be named there. */
+function mentionsOf(text: string): ReadonlySet<string> {
+  return new Set(text.match(/[\p{L}_][\p{L}\p{N}_]*/gu));
+}
+
+function classesOf(test: PythonTest): string[] {
+  return test.className?.split('::') ?? [];
+}
+
+/** A test's text as if it stood at the margin, so that its place does not matter. */
+function dedent(test: PythonTest): string {
+  const first = test.text.indexOf('\n');
+  if (first < 0 || test.column === 0) return test.text;
+  return test.text.replace(new RegExp(`^[ \\t]{1,${test.column}}`, 'gm'), '');
+}
+
+function read(python: PythonParser, source: string, path: string): Reading {
+  return python.parse(source, (root) => {
+    const definitions = definitionsIn(root);
+    const tests = testsIn(definitions, source, path);
+    const reading: Reading = { tests, units: new Map(), everywhere: new Set(), loose: '' };
+    const parts: { name: string; text: string }[] = [];
+    let loose = '';
+
+    const testStarts = new Set(tests.map((test) => test.range.start));
+    const testClasses = new Set(
+      definitions.filter((d) => testStarts.has(d.range.start)).flatMap(ancestors),
+    );
+    const byStart = new Map(definitions.map((d) => [d.range.start, d]));
+    for (const node of root.namedChildren) {
+      if (node === null || node.type === 'comment' || isImportOrString(node)) continue;
+      const definition = byStart.get(node.startIndex);
+      if (definition === undefined) {
+        const names = boundNames(node, definitions);
+        for (const name of names) parts.push({ name, text: node.text });
+        if (names.length === 0) loose += `${node.text}\n`;
+      } else if (testClasses.has(definition)) {
+        parts.push(...classParts(definition, definitions, testStarts, testClasses, source));
+      } else if (!testStarts.has(definition.range.start)) {
+        parts.push({ name: definition.name, text: node.text });
+        const auto =
+          isFixture(definition) && /\bautouse\s*=\s*True/.test(definition.decorators.join());
+        if (auto) reading.everywhere.add(definition.name);
+      }
+    }
+    for (const { name, text } of parts) {
+      const known = reading.units.get(name);
+      const joined = known === undefined ? text : `${known.text}\n${text}`;
+      reading.units.set(name, { text: joined, mentions: mentionsOf(joined) });
+      if (moduleWide.test(name)) reading.everywhere.add(name);
+    }
+    return { ...reading, loose };
+  });
+}
+
+function ancestors(definition: Definition): Definition[] {
+  const { parent } = definition;
+  return parent === undefined ? [] : [parent, ...ancestors(parent)];
+}
+
+/**
+ * A class of tests without its tests: its head, statements, fixtures and what runs around each test
+ * under the name of the class; its other methods under their own names.
+ */
+function classParts(
+  definition: Definition,
+  definitions: readonly Definition[],
+  testStarts: ReadonlySet<number>,
+  testClasses: ReadonlySet<Definition>,
+  source: string,
+): { name: string; text: string }[] {
+  const parts: { name: string; text: string }[] = [];
+  let own = '';
+  let at = definition.range.start;
+  for (const member of definitions) {
+    if (member.parent !== definition) continue;
+    own += source.slice(at, member.range.start);
+    at = member.range.end;
+    if (testStarts.has(member.range.start)) continue;
+    const text = source.slice(member.range.start, member.range.end);
+    if (testClasses.has(member)) {
+      parts.push(...classParts(member, definitions, testStarts, testClasses, source));
+    } else if (classWide.test(member.name) || isFixture(member)) {
+      own += text;
+    } else {
+      parts.push({ name: member.name, text });
+    }
+  }
+  own += source.slice(at, definition.range.end);
+  return [{ name: definition.name, text: blankLess(own) }, ...parts];
+}
+
+/** Without blank lines and white space at line ends, which vary with the tests that are left out. */
+function blankLess(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '' && !line.trimStart().startsWith('#'))
+    .join('\n');
+}
+
+function isImportOrString(node: Node): boolean {
+  if (/^(import|import_from|future_import)_statement$/.test(node.type)) return true;
+  return node.type === 'expression_statement' && /string$/.test(node.namedChild(0)?.type ?? '');
+}
+
+/** The names that a statement of the module binds, also below `if`, `try` and `with`. */
+function boundNames(node: Node, definitions: readonly Definition[]): string[] {
+  const { start, end } = rangeOf(node);
+  const defined = definitions.filter(
+    (d) => !d.local && d.range.start >= start && d.range.end <= end,
+  );
+  const targets = node
+    .descendantsOfType(['assignment', 'augmented_assignment'])
+    .flatMap(
+      (found) => found?.childForFieldName('left')?.text.match(/^[\p{L}_][\p{L}\p{N}_]*/u) ?? [],
+    );
+  return [...new Set([...defined.map((d) => d.name), ...targets])];
+}
+
+/** The code of a text as its tokens with their depth, without comments and white space. */
+function codeOf(python: PythonParser, text: string): string {
+  return python.parse(text, (root) => {
+    const tokens: string[] = [];
+    const cursor = root.walk();
+    for (let depth = 0; ;) {
+      const whole = cursor.nodeType === 'string';
+      if (cursor.nodeType !== 'comment' && !whole && cursor.gotoFirstChild()) {
+        depth += 1;
+        continue;
+      }
+      if (cursor.nodeType !== 'comment') tokens.push(`${depth} ${cursor.nodeText}`);
+      while (!cursor.gotoNextSibling()) {
+        if (!cursor.gotoParent()) {
+          cursor.delete();
+          return tokens.join('\n');
+        }
+        depth -= 1;
+      }
+    }
+  });
+}

@@ -1,0 +1,115 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+export const root = resolve(__dirname, '..', '..');
+export const sample = join(root, 'media', 'sample');
+
+export interface Answer {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Starts the built command line, as a user's shell would. */
+export function start(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>> = {},
+): { child: ChildProcess; answer: Promise<Answer> } {
+  const child = spawn(process.execPath, [join(root, 'dist', 'cli.js'), ...args], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const answer = new Promise<Answer>((done) =>
+    child.on('close', (status) => done({ status, stdout, stderr })),
+  );
+  return { child, answer };
+}
+
+export const cli = (
+  args: readonly string[],
+  env?: Readonly<Record<string, string | undefined>>,
+): Promise<Answer> => start(args, env).answer;
+
+/** A folder that is removed after the test file. */
+export function scratch(): { path: string; file(name: string, content: string): Promise<string> } {
+  const here = {
+    path: '',
+    async file(name: string, content: string) {
+      const path = join(here.path, name);
+      await writeFile(path, content);
+      return path;
+    },
+  };
+  before(async () => {
+    here.path = await mkdtemp(join(tmpdir(), 'swt-bench-test-'));
+  });
+  after(() => rm(here.path, { recursive: true, force: true }));
+  return here;
+}
+
+/** Arguments that evaluate predictions for the bundled instance. */
+export function onSample(storage: string, predictions: string, ...more: string[]): string[] {
+  return [
+    'evaluate',
+    ...['--dataset', join(sample, 'instance.jsonl')],
+    ...['--source', join(sample, 'repository')],
+    ...['--storage', storage, '--predictions', predictions, ...more],
+  ];
+}
+
+/** The parts of `evaluate --json` that the tests look at. */
+export interface Evaluation {
+  readonly results: readonly {
+    readonly instance_id: string;
+    readonly model_name_or_path: string;
+    readonly error?: string;
+    readonly patch_successfully_applied: boolean;
+    readonly resolved: boolean;
+    readonly coverage_delta_pred: number | null;
+    readonly coverage_delta_gold: number | null;
+    readonly added_f2p?: number;
+    readonly tests_pred?: Readonly<Record<string, readonly string[]>>;
+    readonly source?: { readonly kind: string; readonly from: string };
+    readonly notes?: readonly string[];
+    readonly runs?: Readonly<
+      Record<'base' | 'fixed', { ending: string; techniques: readonly string[] } | null>
+    >;
+    readonly strict: null | {
+      readonly success: boolean;
+      readonly reason: string;
+      readonly explanation: string;
+      readonly well_formed: boolean;
+      readonly FAIL_TO_PASS: readonly string[];
+      readonly FAIL_TO_FAIL: readonly string[];
+      readonly PASS_TO_PASS: readonly string[];
+      readonly candidate_tests: readonly string[];
+      readonly tests: readonly {
+        readonly test: string;
+        readonly transition: string;
+        readonly base: { readonly outcome: string; readonly message?: string };
+        readonly fixed: { readonly outcome: string; readonly message?: string };
+      }[];
+      readonly change_coverage: null | {
+        readonly covered: number;
+        readonly executable: number;
+        readonly delta: number | null;
+        readonly lines: readonly {
+          readonly path: string;
+          readonly line: number;
+          readonly change: 'removed' | 'added';
+          readonly state: string;
+          readonly counts: Readonly<Record<'base' | 'candidate' | 'golden', number>>;
+        }[];
+      };
+    };
+  }[];
+  readonly rates: { readonly selected: number };
+  readonly problems: readonly string[];
+}

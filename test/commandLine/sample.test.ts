@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cli, onSample, sample, scratch, type Evaluation } from './cli';
+import { pytestEnvironment } from '../environments';
+
+/** `expected.json`, made independently with Python's `trace` module. */
+interface Expected {
+  readonly applies: boolean;
+  readonly fail_to_pass: readonly string[];
+  readonly fail_to_fail: readonly string[];
+  readonly pass_to_pass: readonly string[];
+  readonly change_coverage: null | {
+    readonly covered: number;
+    readonly executable: number;
+    readonly removed: Readonly<Record<string, Readonly<Record<string, string>>>>;
+    readonly added: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  };
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  'covers-everything': 'success',
+  'covers-some': 'success',
+  'passes-on-both': 'passes on R',
+  'fails-on-both': 'fails on both sides',
+  'import-error': 'unrelated failure',
+  'does-not-apply': 'does not apply',
+  'custom-format': 'success',
+  'pytest-style': 'success',
+  gold: 'success',
+};
+
+describe('the bundled instance', () => {
+  const folder = scratch();
+  let expected: { gold: Expected; candidates: Record<string, Expected> };
+  before(async () => {
+    const file = JSON.parse(await readFile(join(sample, 'expected.json'), 'utf8')) as {
+      gold: Expected;
+      candidates: Record<string, Expected>;
+    };
+    expected = file;
+  });
+
+  const evaluate = async (predictions: string, ...more: string[]): Promise<Evaluation> => {
+    const answer = await cli(
+      onSample(join(folder.path, 'storage'), predictions, '--json', ...more),
+    );
+    assert.notEqual(answer.status, 2, answer.stderr);
+    return JSON.parse(answer.stdout) as Evaluation;
+  };
+
+  const check = (result: Evaluation['results'][number], wanted: Expected): void => {
+    const name = result.model_name_or_path;
+    const { strict } = result;
+    assert.ok(strict, name);
+    assert.equal(strict.reason, reasons[name], name);
+    assert.equal(strict.well_formed, wanted.applies, name);
+    assert.equal(result.patch_successfully_applied, wanted.applies, name);
+    const sorted = (ids: readonly string[]) => [...ids].sort();
+    if (wanted.applies) {
+      assert.deepEqual(sorted(strict.FAIL_TO_PASS), sorted(wanted.fail_to_pass), name);
+      assert.deepEqual(sorted(strict.FAIL_TO_FAIL), sorted(wanted.fail_to_fail), name);
+      assert.deepEqual(sorted(strict.PASS_TO_PASS), sorted(wanted.pass_to_pass), name);
+    }
+    if (wanted.change_coverage === null) return;
+    const { covered, executable, lines } = strict.change_coverage ?? {};
+    assert.deepEqual(
+      [covered, executable],
+      [wanted.change_coverage.covered, wanted.change_coverage.executable],
+      name,
+    );
+    for (const change of ['removed', 'added'] as const) {
+      const states: Record<string, Record<string, string>> = {};
+      for (const line of lines?.filter((each) => each.change === change) ?? []) {
+        (states[line.path] ??= {})[String(line.line)] = line.state;
+      }
+      assert.deepEqual(states, wanted.change_coverage[change], `${name}, ${change}`);
+    }
+  };
+
+  it('gives each candidate its verdict and line states without pytest', async () => {
+    const python = execFileSync('python3', ['-c', 'import sys; print(sys.executable)'])
+      .toString()
+      .trim();
+    const bare = join(folder.path, 'bare');
+    execFileSync(python, ['-m', 'venv', '--without-pip', bare]);
+    const { results } = await evaluate(join(sample, 'predictions.jsonl'), '--python', bare);
+    assert.equal(results.length, Object.keys(expected.candidates).length);
+    for (const result of results) {
+      const wanted = expected.candidates[result.model_name_or_path];
+      assert.ok(wanted);
+      if (result.model_name_or_path !== 'pytest-style') check(result, wanted);
+    }
+    const pytestStyle = results.find((each) => each.model_name_or_path === 'pytest-style');
+    assert.equal(pytestStyle?.strict?.reason, 'could not run');
+    assert.match(pytestStyle?.strict?.explanation ?? '', /pytest is not installed/);
+  });
+
+  it('gives each candidate its verdict and line states with pytest', async function () {
+    const python = await pytestEnvironment(this);
+    const { results } = await evaluate(join(sample, 'predictions.jsonl'), '--python', python);
+    for (const result of results) {
+      const wanted = expected.candidates[result.model_name_or_path];
+      assert.ok(wanted);
+      check(result, wanted);
+    }
+  });
+
+  it('resolves gold under both gradings, with the dataset’s FAIL_TO_PASS', async () => {
+    const { results } = await evaluate('gold');
+    assert.ok(results[0]);
+    check(results[0], expected.gold);
+    assert.equal(results[0].resolved, true);
+  });
+
+  it('takes an empty candidate (`none`) as no candidate, with the lines still classified', async () => {
+    const { results } = await evaluate('none');
+    const coverage = results[0]?.strict?.change_coverage;
+    assert.equal(results[0]?.strict?.reason, 'no candidate');
+    assert.equal(coverage?.covered, 0);
+    assert.equal(coverage?.executable, expected.gold.change_coverage?.executable);
+  });
+
+  it('writes reports in the layout of the harness', async () => {
+    const out = join(folder.path, 'out');
+    await evaluate(join(sample, 'predictions.jsonl'), '--out', out, '--run-id', 'demo');
+    const id = 'tallybook__tallybook-217';
+    const report = JSON.parse(
+      await readFile(
+        join(out, 'run_instance_swt_logs', 'demo', 'covers-some', id, 'report.json'),
+        'utf8',
+      ),
+    ) as Record<string, Record<string, unknown>>;
+    assert.equal(report[id]?.['resolved'], true);
+    const summary = JSON.parse(
+      await readFile(join(out, 'evaluation_results', 'covers-some.demo.json'), 'utf8'),
+    ) as Record<string, unknown>;
+    assert.equal(summary['resolved_instances'], 1);
+    assert.ok(
+      existsSync(
+        join(out, 'run_instance_swt_logs', 'demo', 'pred_pre__covers-some', id, 'test_output.txt'),
+      ),
+    );
+  });
+
+  it('opens as a tree of R without later history, and R∘X* beside it when asked', async () => {
+    const out = join(folder.path, 'opened');
+    const args = [
+      ...['open', 'tallybook__tallybook-217', '--out', out, '--with-fixed'],
+      ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
+      ...['--storage', join(folder.path, 'storage')],
+    ];
+    const answer = await cli(args);
+    assert.equal(answer.status, 0, answer.stderr);
+    const git = (...command: string[]) =>
+      execFileSync('git', ['-C', out, ...command]).toString().trim();
+    assert.equal(git('rev-list', '--all', '--count'), '1');
+    assert.equal(git('remote'), '');
+    assert.equal(git('status', '--porcelain'), '');
+    const before = await readFile(join(out, 'tallybook', 'money.py'), 'utf8');
+    const after = await readFile(join(`${out}-fixed`, 'tallybook', 'money.py'), 'utf8');
+    assert.doesNotMatch(before, /divmod/);
+    assert.match(after, /divmod/);
+    const again = await cli(args);
+    assert.equal(again.status, 2);
+    assert.match(again.stderr, /is not empty/);
+  });
+
+  it('shows the issue, and the answer only with --reveal', async () => {
+    const args = ['show', 'tallybook__tallybook-217', '--dataset', join(sample, 'instance.jsonl')];
+    const plain = await cli(args);
+    assert.match(plain.stdout, /out of balance/);
+    const json = await cli([...args, '--json']);
+    for (const text of [plain.stdout, json.stdout]) {
+      assert.doesNotMatch(text, /divmod|by_loss|FAIL_TO_PASS|hints/);
+    }
+    assert.match((await cli([...args, '--reveal'])).stdout, /by_loss/);
+    const revealed = JSON.parse((await cli([...args, '--reveal', '--json'])).stdout) as object;
+    assert.ok('patch' in revealed && 'test_patch' in revealed);
+  });
+
+  it('lists figures of instances', async () => {
+    const answer = await cli(['instances', '--dataset', join(sample, 'instance.jsonl'), '--json']);
+    const [row] = JSON.parse(answer.stdout) as Record<string, unknown>[];
+    assert.equal(row?.['id'], 'tallybook__tallybook-217');
+    assert.deepEqual((row?.['patch'] as { files: number }).files, 2);
+  });
+});

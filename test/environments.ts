@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const root = resolve(__dirname, '..');
+const cache = process.env['SWT_BENCH_CACHE'] ?? join(root, '.cache');
+
+/**
+ * A virtual environment with these packages, made once and kept in the cache. Where the package
+ * registry cannot be reached the calling test is skipped, and says why.
+ *
+ * @param python interpreter to make it with
+ * @returns the environment's folder
+ */
+export async function environment(
+  test: Mocha.Context,
+  python: string,
+  packages: readonly string[],
+): Promise<string> {
+  const key = createHash('sha256').update([python, ...packages].join('\n')).digest('hex');
+  const folder = join(cache, 'environments', key.slice(0, 16));
+  const ready = join(folder, 'ready');
+  if (existsSync(ready)) return folder;
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(dirname(folder), { recursive: true });
+  await run(python, ['-m', 'venv', folder]);
+  const pip = join(folder, 'bin', 'python');
+  await orSkip(test, `packages ${packages.join(', ')}`, () =>
+    run(pip, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages], {
+      maxBuffer: 1 << 26,
+    }),
+  );
+  await writeFile(ready, packages.join('\n'));
+  return folder;
+}
+
+export const pytestEnvironment = (test: Mocha.Context): Promise<string> =>
+  environment(test, 'python3', ['pytest==8.3.5']);
+
+/** The source release of a project from the Python package registry, as an archive. */
+export async function sourceRelease(
+  test: Mocha.Context,
+  name: string,
+  version: string,
+): Promise<string> {
+  const folder = join(cache, 'releases');
+  const archive = join(folder, `${name}-${version}.tar.gz`);
+  if (existsSync(archive)) return archive;
+  const beside = join(folder, `.${name}-${version}-${process.pid}`);
+  await mkdir(beside, { recursive: true });
+  try {
+    await orSkip(test, `the source release ${name} ${version}`, () =>
+      run(
+        'python3',
+        [
+          ...['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check'],
+          ...['--no-deps', '--no-build-isolation', '--no-binary', ':all:', '--dest', beside],
+          `${name}==${version}`,
+        ],
+        { maxBuffer: 1 << 26 },
+      ),
+    );
+    const { readdir } = await import('node:fs/promises');
+    const file = (await readdir(beside)).find((each) => each.endsWith('.tar.gz'));
+    if (file === undefined) throw new Error(`pip brought no archive of ${name} ${version}`);
+    await rename(join(beside, file), archive);
+    return archive;
+  } finally {
+    await rm(beside, { recursive: true, force: true });
+  }
+}
+
+/** Skips the test, by name, when a registry cannot be reached; any other failure stays one. */
+async function orSkip<T>(test: Mocha.Context, what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const text = String((error as { stderr?: unknown }).stderr ?? error);
+    if (
+      /Could not find a version|No matching distribution|Max retries|NewConnectionError|Temporary failure|timed out|Connection/i.test(
+        text,
+      )
+    ) {
+      const runnable = test.test as (Mocha.Runnable & { skipReason?: string }) | undefined;
+      if (runnable !== undefined) {
+        runnable.skipReason = `${runnable.fullTitle()}: ${what} cannot be had from the package registry`;
+      }
+      test.skip();
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { cli, root, type Evaluation } from '../commandLine/cli';
+import { environment, sourceRelease } from '../environments';
+
+const run = promisify(execFile);
+const data =
+  process.env['SWT_BENCH_DATA'] ?? resolve(root, '..', 'shared', 'data', 'swe-bench-lite.dev.jsonl');
+
+interface Case {
+  readonly id: string;
+  readonly release: readonly [string, string];
+  readonly packages: readonly string[];
+  /** Modules that the tests need at least this Python for. */
+  readonly minor: number;
+}
+
+const flask = ['pytest==7.4.4', 'Werkzeug==2.2.3', 'Jinja2==3.1.2', 'click==8.1.3', 'itsdangerous==2.1.2', 'blinker', 'asgiref', 'python-dotenv', 'MarkupSafe==2.1.3', 'flask==2.2.5'];
+const sympy = ['mpmath==1.3.0'];
+
+const cases: readonly Case[] = [
+  { id: 'pallets__flask-4992', release: ['flask', '2.2.5'], packages: flask, minor: 11 },
+  { id: 'sympy__sympy-24152', release: ['sympy', '1.11.1'], packages: sympy, minor: 8 },
+  { id: 'sympy__sympy-24066', release: ['sympy', '1.11.1'], packages: sympy, minor: 8 },
+  { id: 'sympy__sympy-24102', release: ['sympy', '1.11.1'], packages: sympy, minor: 8 },
+];
+
+describe('real instances from source releases', () => {
+  let storage: string;
+  before(async function () {
+    if (!existsSync(data)) this.skip();
+    storage = await mkdtemp(join(tmpdir(), 'swt-bench-real-'));
+  });
+  after(async () => {
+    if (storage !== undefined) await rm(storage, { recursive: true, force: true });
+  });
+
+  for (const each of cases) {
+    it(`${each.id}: gold is resolved, FAIL_TO_PASS is F→P, and ΔC is what trace gives`, async function () {
+      const python = pythonAtLeast(each.minor);
+      if (python === undefined) {
+        (this.test as Mocha.Test & { skipReason?: string }).skipReason =
+          `${each.id}: no Python 3.${each.minor} or later`;
+        this.skip();
+      }
+      const venv = await environment(this, python, each.packages);
+      const archive = await sourceRelease(this, ...each.release);
+      const answer = await cli([
+        ...['evaluate', '--json', '--dataset', data, '--ids', each.id, '--predictions', 'gold'],
+        ...['--source', archive, '--python', venv, '--storage', storage],
+      ]);
+      assert.equal(answer.status, 0, answer.stderr);
+      const result = (JSON.parse(answer.stdout) as Evaluation).results[0];
+      assert.ok(result?.strict, result?.error);
+      assert.equal(result.strict.success, true, result.strict.explanation);
+      assert.equal(result.resolved, true);
+      assert.equal(result.source?.kind, 'snapshot');
+
+      const row = (await readFile(data, 'utf8'))
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as { instance_id: string; FAIL_TO_PASS: string })
+        .find((one) => one.instance_id === each.id);
+      const wanted = JSON.parse(row?.FAIL_TO_PASS ?? '[]') as string[];
+      // SymPy's lists hold bare function names.
+      const passing = result.strict.FAIL_TO_PASS.map((id) =>
+        wanted[0]?.includes('::') === true ? id : (id.split('::').at(-1) ?? id),
+      );
+      for (const test of wanted) assert.ok(passing.includes(test), `${test} is not F→P`);
+
+      await compareWithTrace(each, venv, result.strict.change_coverage, storage);
+    });
+  }
+
+  /**
+   * Runs golden and base tests again under Python's own `trace` module, on trees made by `open`, and
+   * compares every changed line: executed or not on its side, and by how much more than base.
+   */
+  async function compareWithTrace(
+    each: Case,
+    venv: string,
+    coverage: NonNullable<Evaluation['results'][number]['strict']>['change_coverage'],
+    storageFolder: string,
+  ): Promise<void> {
+    assert.ok(coverage);
+    const out = join(storageFolder, `trace-${each.id}`);
+    const archive = join(root, '.cache', 'releases', `${each.release.join('-')}.tar.gz`);
+    const opened = await cli([
+      ...['open', each.id, '--dataset', data, '--out', out, '--with-fixed'],
+      ...['--source', archive, '--storage', storageFolder],
+    ]);
+    assert.equal(opened.status, 0, opened.stderr);
+    const shown = await cli(['show', each.id, '--dataset', data, '--reveal', '--json']);
+    const { test_patch: testPatch } = JSON.parse(shown.stdout) as { test_patch: string };
+    const patchFile = join(storageFolder, `${each.id}.patch`);
+    await writeFile(patchFile, testPatch);
+    const files = [...testPatch.matchAll(/^\+\+\+ b\/(.*\.py)$/gm)].flatMap(([, path]) => path ?? []);
+
+    const counts: Record<string, Record<string, Record<string, number>>> = {};
+    for (const [side, tree] of [
+      ['removed', out],
+      ['added', `${out}-fixed`],
+    ] as const) {
+      counts[`${side}-base`] = await traced(tree, each, venv, files);
+      execFileSync('git', ['-C', tree, 'apply', '--whitespace=nowarn', patchFile]);
+      counts[`${side}-golden`] = await traced(tree, each, venv, files);
+    }
+    const at = (which: string, path: string, line: number): number =>
+      counts[which]?.[path]?.[String(line)] ?? 0;
+    for (const line of coverage.lines) {
+      const where = `${line.change} ${line.path}:${line.line}`;
+      const base = at(`${line.change}-base`, line.path, line.line);
+      const golden = at(`${line.change}-golden`, line.path, line.line);
+      assert.equal(line.counts.golden > 0, golden > 0, `${where}: run by golden or not`);
+      assert.equal(line.counts.base > 0, base > 0, `${where}: run by base or not`);
+      const state =
+        base + golden === 0
+          ? 'not executable'
+          : golden > base
+            ? 'newly covered'
+            : base > 0
+              ? 'already covered'
+              : 'missed';
+      assert.equal(line.state, state, `${where}: base ${base}, golden ${golden}`);
+    }
+  }
+
+  /** Counts of the package's files when the tests run under `python -m trace --count`. */
+  async function traced(
+    tree: string,
+    each: Case,
+    venv: string,
+    files: readonly string[],
+  ): Promise<Record<string, Record<string, number>>> {
+    const folder = await mkdtemp(join(tmpdir(), 'swt-bench-trace-'));
+    const script = join(folder, 'run.py');
+    const isSympy = each.release[0] === 'sympy';
+    const body = isSympy
+      ? `import sympy; sympy.test(*${JSON.stringify(files)}, subprocess=False, verbose=True, seed=0)`
+      : `import pytest; pytest.main(['-p', 'no:cacheprovider', '-q', *${JSON.stringify(files)}])`;
+    await writeFile(
+      script,
+      [
+        'import json, sys, trace',
+        `sys.path[:0] = ${JSON.stringify([join(tree, 'src'), tree])}`,
+        `tracer = trace.Trace(count=1, trace=0)`,
+        'try:',
+        `    tracer.run(${JSON.stringify(body)})`,
+        'except SystemExit:',
+        '    pass',
+        'out = {}',
+        'for (path, line), n in tracer.results().counts.items():',
+        `    if path.startswith(${JSON.stringify(`${tree}/`)}):`,
+        `        out.setdefault(path[${tree.length + 1}:], {})[line] = n`,
+        `json.dump(out, open(${JSON.stringify(join(folder, 'counts.json'))}, 'w'))`,
+      ].join('\n'),
+    );
+    try {
+      await run(join(venv, 'bin', 'python'), [script], {
+        cwd: tree,
+        env: { ...process.env, PYTHONHASHSEED: '0', PYTHONDONTWRITEBYTECODE: '1' },
+        maxBuffer: 1 << 28,
+      });
+      return JSON.parse(await readFile(join(folder, 'counts.json'), 'utf8')) as Record<
+        string,
+        Record<string, number>
+      >;
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+});
+
+/** An interpreter of at least 3.minor: `python3`, or the newest that is found by name. */
+function pythonAtLeast(minor: number): string | undefined {
+  const names = ['python3', ...[11, 12, 13, 10, 9].map((each) => `python3.${each}`)];
+  return names.find((name) => {
+    try {
+      const found = execFileSync(name, ['-c', 'import sys; print(sys.version_info[1])'], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      return Number(found.toString()) >= minor;
+    } catch {
+      return false;
+    }
+  });
+}
+

@@ -1,0 +1,55 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+/** Everything that scripts make and that can be thrown away. */
+export const cache = process.env.SWT_BENCH_CACHE ?? join(root, '.cache');
+
+const isWindows = process.platform === 'win32';
+
+/** Runs a program in the project folder with its output shown; resolves with its exit status. */
+export function run(program, args, options = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { cwd: root, stdio: 'inherit', ...options });
+    child.on('error', (error) => {
+      console.error(`${program} cannot be run: ${error.message}`);
+      resolve(127);
+    });
+    child.on('exit', (code, signal) => resolve(code ?? (signal === 'SIGINT' ? 130 : 1)));
+  });
+}
+
+/** Installs the packages of package-lock.json, if they are not there or the lock file has changed. */
+export async function ensureInstalled() {
+  const marker = join(root, 'node_modules', '.swt-bench-installed');
+  const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
+  if (existsSync(marker) && readFileSync(marker, 'utf8') === lock) return;
+  console.log('Installing npm packages …');
+  const status = await run(
+    isWindows ? 'npm.cmd' : 'npm',
+    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
+    { shell: isWindows },
+  );
+  if (status !== 0)
+    fail('npm ci failed. Check that the npm registry can be reached, and try again.');
+  writeFileSync(marker, lock);
+}
+
+/** Bundles the extension and the command line into dist/. */
+export async function ensureBuilt(args = []) {
+  if ((await run(process.execPath, ['esbuild.js', ...args])) !== 0) fail('The build failed.');
+}
+
+/** Stops with one clear line when a program that is needed is not there. */
+export function need(program, args, why) {
+  const { error, status } = spawnSync(program, args, { stdio: 'ignore' });
+  if (error || status !== 0)
+    fail(`${program} is needed ${why}, and cannot be run. Install it first.`);
+}
+
+export function fail(message) {
+  console.error(message);
+  process.exit(1);
+}

@@ -1,0 +1,94 @@
+// Everything that must hold, in the order in which a failure is cheapest to find. The last line counts.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { cache, ensureBuilt, ensureInstalled, root } from './setup.mjs';
+
+/** `npm test -- unit vscode` runs only the steps whose names begin so. */
+const wanted = process.argv.slice(2);
+const totals = { passed: 0, failed: 0, skipped: 0 };
+const failures = [];
+const skips = [];
+
+await ensureInstalled();
+mkdirSync(cache, { recursive: true });
+
+const bin = (name) => join(root, 'node_modules', '.bin', name);
+const mocha = (...args) => [
+  process.execPath,
+  [
+    join(root, 'node_modules', 'mocha', 'bin', 'mocha.js'),
+    ...['--import', 'tsx', '--reporter', join(root, 'test', 'scripts', 'countingReporter.cjs')],
+    ...args,
+  ],
+];
+
+await step('format', bin('prettier'), ['--check', '--log-level', 'warn', '.']);
+await step('lint', bin('eslint'), ['.']);
+await step('types', bin('tsc'), ['--noEmit', '-p', '.']);
+await step('build', process.execPath, ['esbuild.js']);
+await step('unit', ...mocha('test/unit/**/*.test.ts'));
+await step('tracer', 'python3', ['test/tracer/run.py']);
+await step('outcomes', 'python3', ['test/tracer/outcomes.py']);
+await step('engine', ...mocha('--timeout', '120000', 'test/engine/**/*.test.ts'));
+await step('commandLine', ...mocha('--timeout', '120000', 'test/commandLine/**/*.test.ts'));
+await step('package', ...mocha('--timeout', '300000', 'test/package/**/*.test.ts'));
+await step('real', ...mocha('--timeout', '900000', 'test/real/**/*.test.ts'));
+await ensureBuilt();
+await step('vscode', process.execPath, ['test/vscode/run.mjs']);
+
+for (const name of skips) console.log(`skipped: ${name}`);
+for (const name of failures) console.log(`FAILED: ${name}`);
+console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
+process.exitCode = totals.failed > 0 || totals.passed === 0 ? 1 : 0;
+
+/**
+ * Runs one step with its output shown. Steps that count report through a file (mocha) or their last line
+ * (`N passed, N failed, N skipped`); any other step counts as one.
+ */
+async function step(name, program, args) {
+  if (wanted.length > 0 && !wanted.some((each) => name.startsWith(each))) return;
+  const started = Date.now();
+  console.log(`\n━━ ${name}`);
+  const countFile = join(cache, `counts-${name}.json`);
+  rmSync(countFile, { force: true });
+  const { status, lastCounts } = await new Promise((resolve) => {
+    let tail = '';
+    const child = spawn(program, args, {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, SWT_BENCH_COUNTS: countFile },
+    });
+    child.stdout.on('data', (chunk) => {
+      process.stdout.write(chunk);
+      tail = (tail + chunk.toString()).slice(-4000);
+    });
+    child.on('error', (error) => {
+      console.error(error.message);
+      resolve({ status: 127 });
+    });
+    child.on('close', (code) => {
+      const line = tail.trimEnd().split('\n').at(-1) ?? '';
+      const match = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/.exec(line);
+      resolve({
+        status: code ?? 1,
+        lastCounts: match && {
+          passed: Number(match[1]),
+          failed: Number(match[2]),
+          skipped: Number(match[3] ?? 0),
+        },
+      });
+    });
+  });
+  const counts = existsSync(countFile)
+    ? JSON.parse(readFileSync(countFile, 'utf8'))
+    : (lastCounts ?? { passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: 0 });
+  // A step that died is a failure, whatever it had counted by then.
+  if (status !== 0 && counts.failed === 0) counts.failed = 1;
+  totals.passed += counts.passed;
+  totals.failed += counts.failed;
+  totals.skipped += counts.skipped;
+  skips.push(...(counts.skips ?? []));
+  if (counts.failed > 0) failures.push(`${name} (${counts.failed})`);
+  console.log(`━━ ${name}: ${((Date.now() - started) / 1000).toFixed(1)} s`);
+}

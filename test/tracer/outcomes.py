@@ -1,0 +1,832 @@
+"""Tests of the outcome recorder: small projects, run for real, and what was recorded of them.
+
+    python3 test/tracer/outcomes.py [--python PATH] [--alone] [NAME...]
+
+`--python` is the interpreter to run the projects with (this one when absent); pytest and
+pytest-xdist are used when it has them. `--alone` leaves the tracer out. The last line is
+`N passed, N failed, N skipped`.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TRACER = os.path.join(os.path.dirname(os.path.dirname(HERE)), "src", "engine", "tracer")
+
+ALONE = """
+    import json, os, sys
+    if os.environ.get("SWT_TRACE_CONFIG"):
+        sys.path.append(%r)
+        import swt_outcomes
+        with open(os.environ["SWT_TRACE_CONFIG"]) as stream:
+            swt_outcomes.install(json.load(stream))
+"""
+
+
+class Skip(Exception):
+    """Says why a check cannot be made here."""
+
+
+class Run(object):
+    """What one command recorded: outcomes by test (the last of each), and every record."""
+
+    def __init__(self, project, code, output):
+        self.code = code
+        self.output = output
+        self.journals = {}
+        for name in sorted(os.listdir(project.out)):
+            if name.endswith(".jsonl"):
+                with open(os.path.join(project.out, name)) as stream:
+                    self.journals[name] = [json.loads(line) for line in stream]
+        self.records = [record for journal in self.journals.values() for record in journal]
+        self.all = self.of("outcome")
+        self.outcomes = {record["test"]: record for record in self.all}
+
+    def of(self, kind):
+        return [record for record in self.records if record["kind"] == kind]
+
+    def results(self):
+        return {test: record["outcome"] for test, record in self.outcomes.items()}
+
+    def begun(self):
+        """Where the tests ran, in order; shared work in between as None."""
+        tests = []
+        for journal in self.journals.values():
+            begun = [record["test"] for record in journal if record["kind"] == "begin"]
+            tests += begun[1:] if begun[:1] == [None] else begun
+        return tests
+
+
+class Project(object):
+    """A folder with files, in which commands run with the recorder in place."""
+
+    def __init__(self, python, files, alone=False):
+        self.python = python
+        self.top = tempfile.mkdtemp(prefix="outcomes-")
+        self.root = os.path.join(self.top, "tree")
+        self.out = os.path.join(self.top, "out")
+        boot = TRACER
+        for path, text in files.items():
+            self.write(os.path.join(self.root, path), text)
+        if alone or not os.path.exists(os.path.join(TRACER, "sitecustomize.py")):
+            boot = os.path.join(self.top, "boot")
+            self.write(os.path.join(boot, "sitecustomize.py"), ALONE % TRACER)
+        config = {"format": 1, "root": self.root, "files": {}, "out": self.out, "outcomes": True}
+        self.write(os.path.join(self.top, "config.json"), json.dumps(config))
+        self.env = dict(os.environ)
+        for name in ("PYTEST_PLUGINS", "PYTEST_ADDOPTS", "PYTHONWARNINGS"):
+            self.env.pop(name, None)
+        self.env.update(
+            PYTHONPATH=boot,
+            PYTHONHASHSEED="0",
+            PYTHONDONTWRITEBYTECODE="1",
+            SWT_TRACE_CONFIG=os.path.join(self.top, "config.json"),
+        )
+
+    @staticmethod
+    def write(path, text):
+        if not os.path.isdir(os.path.dirname(path)):
+            os.makedirs(os.path.dirname(path))
+        with open(path, "w") as stream:
+            stream.write(textwrap.dedent(text))
+
+    def run(self, *command, **options):
+        shutil.rmtree(self.out, ignore_errors=True)
+        os.makedirs(self.out)
+        folder = os.path.join(self.root, options.get("folder", ""))
+        process = subprocess.Popen(
+            [self.python] + list(command),
+            cwd=folder,
+            env=self.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        output = process.communicate()[0].decode("utf-8", "replace")
+        run = Run(self, process.returncode, output)
+        problems = [record["text"] for record in run.of("problem")]
+        same({"problems": problems}, {"problems": []}, run)
+        left = [name for name in os.listdir(self.out) if name.endswith(".session")]
+        if "killed" not in options:
+            same(left, [], run)
+        return run
+
+
+def same(found, wanted, run=None):
+    """Fails with what differs, and with the output of the run."""
+    if found == wanted:
+        return
+    lines = []
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        for key in sorted(set(found) | set(wanted)):
+            if found.get(key) != wanted.get(key):
+                lines.append("%s: %r, not %r" % (key, found.get(key), wanted.get(key)))
+    else:
+        lines.append("%r\n  is not\n  %r" % (found, wanted))
+    if run is not None:
+        lines.append("--- output\n" + run.output[-3000:])
+    raise AssertionError("\n".join(lines))
+
+
+# --- unittest ------------------------------------------------------------------------------
+
+UNITTEST = {
+    "pkg/__init__.py": "",
+    "pkg/mod.py": """
+        class Broken(Exception):
+            pass
+
+        def inner(value):
+            raise Broken("no %s\\nand more" % value)
+
+        def outer(value):
+            inner(value)
+    """,
+    "tests/__init__.py": "",
+    "tests/test_a.py": """
+        import os, unittest
+        from pkg.mod import outer
+
+        class A(unittest.TestCase):
+            def test_pass(self): pass
+            def test_fail(self): self.assertEqual(1, 2, "one is not two")
+            def test_error(self): outer("luck")
+            def test_skip(self): self.skipTest("not today")
+            @unittest.skip("never")
+            def test_decorated(self): pass
+            @unittest.expectedFailure
+            def test_xfail(self): self.fail()
+            @unittest.expectedFailure
+            def test_xpass(self): pass
+            def test_sub_pass(self):
+                for i in range(3):
+                    with self.subTest(i=i): pass
+            def test_sub_fail(self):
+                for i in range(3):
+                    with self.subTest(i=i): self.assertNotEqual(i, 1)
+            def test_sub_worst(self):
+                with self.subTest("a"): self.fail("mild")
+                with self.subTest("b"): raise KeyError("grave")
+                with self.subTest("c"): self.fail("mild")
+            def test_inner_run(self):
+                class Inner(unittest.TestCase):
+                    def test_x(self): self.fail()
+                    def test_y(self): pass
+                result = unittest.TestResult()
+                unittest.defaultTestLoader.loadTestsFromTestCase(Inner).run(result)
+                self.assertEqual(result.testsRun, 2)
+
+        class SetUp(unittest.TestCase):
+            def setUp(self): raise ValueError("cannot set up")
+            def test_x(self): pass
+
+        class TearDown(unittest.TestCase):
+            def tearDown(self): raise ValueError("cannot tear down")
+            def test_x(self): pass
+            def test_both(self): self.fail("first")
+
+        class SetUpClass(unittest.TestCase):
+            @classmethod
+            def setUpClass(cls): raise ValueError("no class")
+            def test_x(self): pass
+
+        class SkipClass(unittest.TestCase):
+            @classmethod
+            def setUpClass(cls): raise unittest.SkipTest("no such thing")
+            def test_x(self): pass
+
+        @unittest.skip("all of it")
+        class Skipped(unittest.TestCase):
+            def test_x(self): pass
+
+        class Outer:
+            class Nested(unittest.TestCase):
+                def test_x(self): pass
+        Nested = Outer.Nested
+        Nested.__qualname__ = "Outer.Nested"
+
+        class Base:
+            def test_inherited(self): pass
+        class Derived(Base, unittest.TestCase): pass
+    """,
+    "tests/test_missing.py": "import nothing_of_that_name\n",
+    "tests/test_broken.py": "def f(:\n",
+    "tests/test_skips.py": "import unittest\nraise unittest.SkipTest('not on this system')\n",
+}
+
+UNITTEST_RESULTS = {
+    "tests/test_a.py::A::test_pass": "passed",
+    "tests/test_a.py::A::test_fail": "failed",
+    "tests/test_a.py::A::test_error": "error",
+    "tests/test_a.py::A::test_skip": "skipped",
+    "tests/test_a.py::A::test_decorated": "skipped",
+    "tests/test_a.py::A::test_xfail": "xfailed",
+    "tests/test_a.py::A::test_xpass": "failed",
+    "tests/test_a.py::A::test_sub_pass": "passed",
+    "tests/test_a.py::A::test_sub_fail": "failed",
+    "tests/test_a.py::A::test_sub_worst": "error",
+    "tests/test_a.py::A::test_inner_run": "passed",
+    "tests/test_a.py::SetUp::test_x": "error",
+    "tests/test_a.py::TearDown::test_x": "error",
+    "tests/test_a.py::TearDown::test_both": "error",
+    "tests/test_a.py::SetUpClass": "error",
+    "tests/test_a.py::SkipClass": "skipped",
+    "tests/test_a.py::Skipped::test_x": "skipped",
+    "tests/test_a.py::Outer::Nested::test_x": "passed",
+    "tests/test_a.py::Derived::test_inherited": "passed",
+    "tests/test_missing.py": "error",
+    "tests/test_broken.py": "error",
+    "tests/test_skips.py": "skipped",
+}
+
+
+def check_unittest(make):
+    run = make(UNITTEST).run("-m", "unittest", "discover", "-t", ".", "-s", "tests")
+    same(run.results(), UNITTEST_RESULTS, run)
+    same([record["runner"] for record in run.of("session")], ["unittest"])
+    same(len(run.all), len(run.outcomes), run)
+
+
+def check_unittest_failures(make):
+    run = make(UNITTEST).run("-m", "unittest", "tests.test_a")
+    error = run.outcomes["tests/test_a.py::A::test_error"]
+    same(error["exception"], "Broken")
+    same(error["message"], "no luck\nand more")
+    same([frame[0] + ":" + frame[2] for frame in error["frames"]],
+         ["tests/test_a.py:test_error", "pkg/mod.py:outer", "pkg/mod.py:inner"])
+    same(error["frames"][-1][1], 6)
+    assert "Traceback" in error["details"], error
+    same(error["phase"], "call")
+    same(run.outcomes["tests/test_a.py::A::test_fail"]["message"], "1 != 2 : one is not two")
+    same(run.outcomes["tests/test_a.py::A::test_skip"]["message"], "not today")
+    same(run.outcomes["tests/test_a.py::SetUp::test_x"]["phase"], "setup")
+    same(run.outcomes["tests/test_a.py::TearDown::test_x"]["phase"], "teardown")
+    same(run.outcomes["tests/test_a.py::SetUpClass"]["phase"], "setup")
+    same(run.outcomes["tests/test_a.py::SetUpClass"]["message"], "no class")
+    assert "KeyError" == run.outcomes["tests/test_a.py::A::test_sub_worst"]["exception"]
+
+
+def check_unittest_import_errors(make):
+    run = make(UNITTEST).run("-m", "unittest", "tests.test_missing")
+    missing = run.outcomes["tests/test_missing.py"]
+    same((missing["exception"], missing["phase"]), ("ModuleNotFoundError", "collect"), run)
+    assert "nothing_of_that_name" in missing["message"], missing
+    same(missing["frames"][-1][:2], ["tests/test_missing.py", 1])
+    for module in ("tests.test_broken", "tests/test_broken.py"):
+        run = make(UNITTEST).run("-m", "unittest", module)
+        same(run.results(), {"tests/test_broken.py": "error"}, run)
+        broken = run.outcomes["tests/test_broken.py"]
+        same((broken["exception"], broken["phase"]), ("SyntaxError", "collect"), run)
+        same(broken["frames"][-1][:2], ["tests/test_broken.py", 1], run)
+    run = make(UNITTEST).run("-m", "unittest", "tests.test_a.NoSuch")
+    same(run.results(), {"tests/test_a.py::NoSuch": "error"}, run)
+
+
+def check_unittest_begins(make):
+    files = {
+        "test_b.py": """
+            import unittest
+            class B(unittest.TestCase):
+                def test_1(self): pass
+                def test_2(self): self.fail()
+            if __name__ == "__main__":
+                unittest.main()
+        """
+    }
+    wanted = ["test_b.py::B::test_1", None, "test_b.py::B::test_2", None]
+    run = make(files).run("test_b.py")
+    same(run.begun(), wanted, run)
+    same(run.results(), {"test_b.py::B::test_1": "passed", "test_b.py::B::test_2": "failed"}, run)
+
+
+def check_unittest_dies(make):
+    files = {
+        "test_d.py": """
+            import os, unittest
+            class D(unittest.TestCase):
+                def test_1(self): pass
+                def test_2(self): os._exit(7)
+                def test_3(self): pass
+        """
+    }
+    run = make(files).run("-m", "unittest", "test_d", killed=True)
+    same(run.code, 7)
+    same(run.results(), {"test_d.py::D::test_1": "passed"}, run)
+    same(run.begun()[-1], "test_d.py::D::test_2", run)
+
+
+def check_unittest_children(make):
+    """Runners that a test starts as processes of their own, with our environment and without."""
+    files = {
+        "test_c.py": """
+            import os, subprocess, sys, unittest
+            class C(unittest.TestCase):
+                def test_child(self):
+                    code = subprocess.call([sys.executable, "-m", "unittest", "-q", "inner"])
+                    self.assertEqual(code, 1)
+                def test_own_environment(self):
+                    env = {k: v for k, v in os.environ.items() if k != "SWT_TRACE_TEST"}
+                    subprocess.call([sys.executable, "-m", "unittest", "-q", "inner"], env=env)
+                def test_fork(self):
+                    if not hasattr(os, "fork"): return
+                    pid = os.fork()
+                    if pid == 0:
+                        unittest.main("inner", argv=["x"], exit=False)
+                        os._exit(0)
+                    os.waitpid(pid, 0)
+        """,
+        "inner.py": """
+            import unittest
+            class I(unittest.TestCase):
+                def test_x(self): self.fail()
+        """,
+    }
+    run = make(files).run("-m", "unittest", "test_c")
+    same(run.results(), {
+        "test_c.py::C::test_child": "passed",
+        "test_c.py::C::test_own_environment": "passed",
+        "test_c.py::C::test_fork": "passed",
+    }, run)
+    same([test for test in run.begun() if test and "inner" in test], [], run)
+
+
+def check_unittest_hostile_exception(make):
+    """An exception whose text cannot be had, and one that is asked for its text only by us."""
+    files = {
+        "test_h.py": """
+            import unittest
+            class Mute(Exception):
+                def __str__(self): raise RuntimeError("no text")
+            class H(unittest.TestCase):
+                def test_mute(self): raise Mute()
+                def test_deep(self):
+                    def f(): f()
+                    f()
+                def test_surrogate(self): self.fail("\\udc80 " + "x" * 30000)
+                def test_prints(self):
+                    print("AssertionError: not this")
+                    self.fail("but this")
+        """
+    }
+    run = make(files).run("-m", "unittest", "-b", "test_h")
+    same(run.outcomes["test_h.py::H::test_prints"]["message"], "but this")
+    same(set(run.results().values()), {"error", "failed"}, run)
+    assert len(run.outcomes["test_h.py::H::test_deep"]["frames"]) <= 50
+    assert len(run.outcomes["test_h.py::H::test_surrogate"]["message"]) <= 2000
+    assert len(run.outcomes["test_h.py::H::test_surrogate"]["details"]) <= 20000
+
+
+# --- pytest --------------------------------------------------------------------------------
+
+PYTEST = {
+    "conftest.py": "pytest_plugins = 'pytester'\n",
+    "pkg.py": UNITTEST["pkg/mod.py"],
+    "tests/test_p.py": """
+        import pytest, unittest
+        from pkg import outer
+
+        def test_pass(): pass
+        def test_fail(): assert [1] == [2], "differ"
+        def test_error(): outer("luck")
+        def test_skip(): pytest.skip("not today")
+        @pytest.mark.skipif(True, reason="never")
+        def test_decorated(): pass
+        @pytest.mark.xfail(reason="known")
+        def test_xfail(): assert False
+        @pytest.mark.xfail(run=False)
+        def test_xfail_not_run(): assert False
+        @pytest.mark.xfail
+        def test_xpass(): pass
+        @pytest.mark.xfail(strict=True)
+        def test_strict(): pass
+        @pytest.mark.parametrize("v", ["a b", "c/d"])
+        def test_param(v): assert v != "c/d"
+        @pytest.fixture
+        def broken(): raise ValueError("cannot set up")
+        def test_setup(broken): pass
+        @pytest.fixture
+        def late():
+            yield
+            raise ValueError("cannot tear down")
+        def test_teardown(late): pass
+        def test_both(late): assert False
+        class Test:
+            def test_method(self): pass
+        class U(unittest.TestCase):
+            def test_u(self): self.assertTrue(False)
+            def test_v(self): pass
+        def test_pytester(testdir):
+            testdir.makepyfile("def test_x(): assert 0\\ndef test_y(): pass")
+            testdir.inline_run()
+            result = testdir.runpytest_subprocess()
+            assert result.ret == 1
+            names = testdir.inline_runsource("def test_z(pytestconfig):\\n"
+                "    assert pytestconfig.pluginmanager.getplugin('swt_outcomes') is None")
+            names.assertoutcome(passed=1)
+    """,
+    "tests/test_missing.py": "import nothing_of_that_name\n",
+    "tests/test_broken.py": "def f(:\n",
+    "tests/test_skips.py": "import pytest\npytest.importorskip('nothing_of_that_name')\n",
+}
+
+PYTEST_RESULTS = {
+    "tests/test_p.py::test_pass": "passed",
+    "tests/test_p.py::test_fail": "failed",
+    "tests/test_p.py::test_error": "failed",
+    "tests/test_p.py::test_skip": "skipped",
+    "tests/test_p.py::test_decorated": "skipped",
+    "tests/test_p.py::test_xfail": "xfailed",
+    "tests/test_p.py::test_xfail_not_run": "xfailed",
+    "tests/test_p.py::test_xpass": "xpassed",
+    "tests/test_p.py::test_strict": "failed",
+    "tests/test_p.py::test_param[a b]": "passed",
+    "tests/test_p.py::test_param[c/d]": "failed",
+    "tests/test_p.py::test_setup": "error",
+    "tests/test_p.py::test_teardown": "error",
+    "tests/test_p.py::test_both": "error",
+    "tests/test_p.py::Test::test_method": "passed",
+    "tests/test_p.py::U::test_u": "failed",
+    "tests/test_p.py::U::test_v": "passed",
+    "tests/test_p.py::test_pytester": "passed",
+    "tests/test_missing.py": "error",
+    "tests/test_broken.py": "error",
+    "tests/test_skips.py": "skipped",
+}
+
+
+def version_of(python, module):
+    code = "import %s; print(getattr(%s, '__version__', '?'))" % (module, module)
+    process = subprocess.Popen([python, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    output = process.communicate()[0].decode().strip()
+    return output if process.returncode == 0 else None
+
+
+def need(make, module):
+    version = version_of(make.python, module)
+    if version is None:
+        raise Skip("%s has no %s" % (make.python, module))
+    return version
+
+
+def check_pytest(make):
+    version = need(make, "pytest")
+    run = make(PYTEST).run("-m", "pytest", "--continue-on-collection-errors")
+    wanted = pytest_results(version)
+    same(run.results(), wanted, run)
+    same([(s["runner"], s["version"]) for s in run.of("session")], [("pytest", version)], run)
+    tests = [test for record in run.of("collected") for test in record["tests"]]
+    same(sorted(tests), sorted(t for t in wanted if "::" in t), run)
+    begun = [test for test in run.begun() if test is not None]
+    same(sorted(set(begun)), sorted(tests), run)
+    same(len(run.all), len(PYTEST_RESULTS) + 2, run)  # two got worse in their teardown
+    assert "swt_" not in run.output, run.output
+
+
+def pytest_results(version):
+    """As each version of pytest has it: before 4.0 an instance is a node of its own."""
+    if version.split(".")[0] != "3":
+        return PYTEST_RESULTS
+    return {test.replace("::Test::", "::Test::()::"): result
+            for test, result in PYTEST_RESULTS.items()}
+
+
+def check_pytest_failures(make):
+    need(make, "pytest")
+    for more in ([], ["--tb=no"], ["--tb=native"], ["--tb=line", "-p", "no:cacheprovider"]):
+        run = make(PYTEST).run("-m", "pytest", "tests/test_p.py", *more)
+        error = run.outcomes["tests/test_p.py::test_error"]
+        same(error["exception"], "Broken", run)
+        if "--tb=native" not in more:
+            same(error["message"], "no luck\nand more", run)
+        same([frame[0] + ":" + frame[2] for frame in error["frames"]],
+             ["tests/test_p.py:test_error", "pkg.py:outer", "pkg.py:inner"], run)
+        same(error["phase"], "call")
+        assert "no luck" in error["details"], error
+        same(run.outcomes["tests/test_p.py::test_setup"]["phase"], "setup")
+        same(run.outcomes["tests/test_p.py::test_teardown"]["phase"], "teardown")
+        same(run.outcomes["tests/test_p.py::test_skip"]["message"], "not today")
+        same(run.outcomes["tests/test_p.py::test_xfail"]["message"], "known")
+        fail = run.outcomes["tests/test_p.py::test_fail"]
+        same(fail["exception"], "AssertionError")
+        assert "differ" in fail["message"], fail
+
+
+def check_pytest_collection_errors(make):
+    need(make, "pytest")
+    run = make(PYTEST).run("-m", "pytest", "tests/test_missing.py", "tests/test_broken.py")
+    missing = run.outcomes["tests/test_missing.py"]
+    same((missing["exception"], missing["phase"]), ("ModuleNotFoundError", "collect"), run)
+    assert "nothing_of_that_name" in missing["message"], missing
+    same(missing["frames"][-1][:2], ["tests/test_missing.py", 1], run)
+    broken = run.outcomes["tests/test_broken.py"]
+    same((broken["exception"], broken["frames"][-1][0]), ("SyntaxError", "tests/test_broken.py"))
+
+
+def check_pytest_conftest_error(make):
+    need(make, "pytest")
+    files = {"tests/conftest.py": "import nothing_of_that_name\n",
+             "tests/test_x.py": "def test_x(): pass\n"}
+    run = make(files).run("-m", "pytest", "tests/test_x.py")
+    same(run.results(), {"tests/conftest.py": "error"}, run)
+    same(run.outcomes["tests/conftest.py"]["exception"], "ModuleNotFoundError", run)
+
+
+def check_pytest_shared_fixtures(make):
+    """Work for several tests is nobody's, at its start and at its end."""
+    need(make, "pytest")
+    files = {
+        "where.py": """
+            import sys
+            LOG = []
+            def where(name):
+                LOG.append((name, sys.modules["swt_outcomes"].state.current))
+        """,
+        "test_w.py": """
+            import pytest, unittest
+            from where import LOG, where
+            @pytest.fixture(scope="session")
+            def session():
+                where("session up"); yield; where("session down")
+            @pytest.fixture(scope="module")
+            def module(session):
+                where("module up"); yield; where("module down")
+            @pytest.fixture
+            def function(module):
+                where("function up"); yield; where("function down")
+            def setup_module(): where("setup_module")
+            def teardown_module(): where("teardown_module")
+            def test_1(function): where("test_1")
+            def test_2(function): where("test_2")
+            class U(unittest.TestCase):
+                @classmethod
+                def setUpClass(cls): where("setUpClass")
+                @classmethod
+                def tearDownClass(cls): where("tearDownClass")
+                def test_3(self): where("test_3")
+        """,
+        "conftest.py": """
+            from where import LOG
+            def pytest_unconfigure():
+                with open("log", "w") as stream:
+                    stream.write("\\n".join("%s: %s" % pair for pair in LOG))
+        """,
+    }
+    project = make(files)
+    run = project.run("-m", "pytest", "test_w.py")
+    with open(os.path.join(project.root, "log")) as stream:
+        found = sorted(stream.read().split("\n"))
+    one, two, three = "test_w.py::test_1", "test_w.py::test_2", "test_w.py::U::test_3"
+    same(found, sorted([
+        "session up: None", "session down: None", "module up: None", "module down: None",
+        "setup_module: None", "teardown_module: None", "setUpClass: None", "tearDownClass: None",
+        "function up: " + one, "test_1: " + one, "function down: " + one,
+        "function up: " + two, "test_2: " + two, "function down: " + two,
+        "test_3: " + three,
+    ]), run)
+
+
+def check_pytest_dies(make):
+    need(make, "pytest")
+    files = {
+        "test_d.py": """
+            import os, sys, pytest
+            def test_1(): pass
+            def test_fork():
+                if not hasattr(os, "fork"): return
+                pid = os.fork()
+                if pid == 0:
+                    sys.exit(0)  # goes on as a second pytest
+                os.waitpid(pid, 0)
+            def test_2(): pass
+            def test_3(): os._exit(7)
+            def test_4(): pass
+        """
+    }
+    run = make(files).run("-m", "pytest", "-p", "no:faulthandler", "test_d.py", killed=True)
+    same(run.code, 7, run)
+    same(run.results(), {"test_d.py::" + name: "passed" for name in
+                         ("test_1", "test_fork", "test_2")}, run)
+    same(len(run.all), 3, run)
+
+
+def check_pytest_root(make):
+    """pytest's root folder below the tree: ids are still those of the tree."""
+    need(make, "pytest")
+    files = {
+        "sub/setup.cfg": "[tool:pytest]\n",
+        "sub/tests/test_x.py": "def test_x(): pass\n",
+        "sub/tests/test_y.py": "import nothing_of_that_name\n",
+    }
+    run = make(files).run("-m", "pytest", "--continue-on-collection-errors", folder="sub")
+    same(run.results(), {"sub/tests/test_x.py::test_x": "passed", "sub/tests/test_y.py": "error"},
+         run)
+    same(run.of("collected")[0]["tests"], ["sub/tests/test_x.py::test_x"], run)
+
+
+def check_pytest_xdist(make):
+    version = need(make, "pytest")
+    need(make, "xdist")
+    run = make(PYTEST).run("-m", "pytest", "-n2", "--continue-on-collection-errors")
+    wanted = pytest_results(version)
+    same(run.results(), wanted, run)
+    same(len(run.of("session")), 1, run)
+    tests = [test for record in run.of("collected") for test in record["tests"]]
+    same(sorted(tests), sorted(t for t in wanted if "::" in t), run)
+    error = run.outcomes["tests/test_p.py::test_error"]
+    same(error["exception"], "Broken", run)
+    same([frame[2] for frame in error["frames"]], ["test_error", "outer", "inner"], run)
+    same(run.outcomes["tests/test_missing.py"]["exception"], "ModuleNotFoundError", run)
+    same(sorted(set(run.begun()) - {None}), sorted(tests), run)
+    assert len([journal for journal in run.journals.values()
+                if any(record["kind"] == "begin" and record["test"] for record in journal)]) <= 2
+
+
+def check_pytest_twice(make):
+    """Sessions one after the other are both the outermost; one inside a unittest test is not."""
+    need(make, "pytest")
+    files = {
+        "test_1.py": "def test_1(): pass\n",
+        "test_2.py": "def test_2(): assert 0\n",
+        "both.py": "import pytest\npytest.main(['test_1.py'])\npytest.main(['test_2.py'])\n",
+        "test_u.py": """
+            import pytest, unittest
+            class U(unittest.TestCase):
+                def test_u(self): pytest.main(["test_2.py"])
+        """,
+    }
+    project = make(files)
+    run = project.run("both.py")
+    same(run.results(), {"test_1.py::test_1": "passed", "test_2.py::test_2": "failed"}, run)
+    run = project.run("-m", "unittest", "test_u")
+    same(run.results(), {"test_u.py::U::test_u": "passed"}, run)
+
+
+# --- SymPy ---------------------------------------------------------------------------------
+
+SYMPY = {
+    "sympy/__init__.py": "__version__ = '1.99'\n",
+    "sympy/testing/__init__.py": "",
+    "sympy/testing/runtests.py": """
+        import os, sys
+        class PyTestReporter(object):
+            def __init__(self, root): self._root_dir = root
+            def entering_filename(self, filename, n):
+                self._active_file = filename[len(self._root_dir) + 1:]
+            def entering_test(self, f): self._active_f = f
+            def test_pass(self, char="."): pass
+            def test_fail(self, exc_info): pass
+            def test_exception(self, exc_info): pass
+            def test_skip(self, v=None): pass
+            def test_xfail(self): pass
+            def test_xpass(self, v): pass
+            def import_error(self, filename, exc_info): pass
+
+        def test_file(reporter, filename):
+            gl = {"__file__": filename}
+            try:
+                with open(filename) as stream:
+                    exec(compile(stream.read(), filename, "exec"), gl)
+            except ImportError:
+                reporter.import_error(filename, sys.exc_info())
+                return
+            except Exception:
+                reporter.test_exception(sys.exc_info())
+            tests = [gl[name] for name in gl if name.startswith("test_")]
+            reporter.entering_filename(filename, len(tests))
+            for f in tests:
+                reporter.entering_test(f)
+                try:
+                    f()
+                except Exception:
+                    t, v, tr = sys.exc_info()
+                    if t is AssertionError: reporter.test_fail((t, v, tr))
+                    elif t.__name__ == "Skipped": reporter.test_skip(v)
+                    elif t.__name__ == "XFail": reporter.test_xfail()
+                    elif t.__name__ == "XPass": reporter.test_xpass(v)
+                    else: reporter.test_exception((t, v, tr))
+                else:
+                    reporter.test_pass()
+
+        def run(paths):
+            root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+            reporter = PyTestReporter(root)
+            for path in paths:
+                test_file(reporter, os.path.join(root, path))
+    """,
+    "sympy/core/tests/test_x.py": """
+        class Skipped(Exception): pass
+        class XFail(Exception): pass
+        class XPass(Exception): pass
+        def helper(): raise ValueError("wrong")
+        def test_pass(): pass
+        def test_fail(): assert 1 == 2, "differ"
+        def test_error(): helper()
+        def test_skip(): raise Skipped("slow")
+        def test_xfail(): raise XFail()
+        def test_xpass(): raise XPass("test_xpass")
+    """,
+    "sympy/core/tests/test_y.py": "import nothing_of_that_name\n",
+    "sympy/core/tests/test_z.py": "1 / 0\n",
+    "bin/test": """
+        import os, sys
+        sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        from sympy.testing.runtests import run
+        run(sys.argv[1:])
+    """,
+}
+
+
+def check_sympy(make):
+    folder = "sympy/core/tests/"
+    run = make(SYMPY).run("bin/test", *[folder + "test_%s.py" % name for name in "xyz"])
+    test = folder + "test_x.py::test_"
+    same(run.results(), {
+        test + "pass": "passed", test + "fail": "failed", test + "error": "error",
+        test + "skip": "skipped", test + "xfail": "xfailed", test + "xpass": "xpassed",
+        folder + "test_y.py": "error", folder + "test_z.py": "error",
+    }, run)
+    error = run.outcomes[test + "error"]
+    same((error["exception"], error["message"]), ("ValueError", "wrong"), run)
+    same([frame[2] for frame in error["frames"]], ["test_error", "helper"], run)
+    assert "ValueError: wrong" in error["details"], error
+    same(run.outcomes[folder + "test_z.py"]["phase"], "collect", run)
+    same([(s["runner"], s["version"]) for s in run.of("session")], [("sympy", "1.99")], run)
+    same(run.outcomes[test + "skip"]["message"], "slow", run)
+
+
+# --- in general ----------------------------------------------------------------------------
+
+
+def check_other_programs(make):
+    """A program that runs no tests imports nothing of the runners and records no outcome."""
+    files = {"x.py": "import sys\nprint(sorted(m for m in sys.modules if 'runner' in m))\n"}
+    run = make(files).run("x.py")
+    same((run.output.strip(), run.all), ("[]", []), run)
+
+
+def check_output(make):
+    """What a runner prints is the same with and without us."""
+    project = make({
+        "test_o.py": """
+            import unittest
+            class O(unittest.TestCase):
+                def test_1(self): pass
+                def test_2(self): self.fail("x")
+        """
+    })
+    plain = dict(project.env)
+    ours = project.run("-m", "unittest", "-v", "test_o").output
+    project.env = {k: v for k, v in plain.items() if not k.startswith(("PYTHONPATH", "SWT_"))}
+    without = project.run("-m", "unittest", "-v", "test_o").output
+    cut = lambda text: "\n".join(line for line in text.split("\n") if not line.startswith("Ran "))
+    same([line for line in cut(ours).split("\n") if "swt_" not in line
+          and line.strip() not in ("value = original(self, *args, **kwargs)",)],
+         cut(without).split("\n"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--alone", action="store_true", help="leave the tracer out")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    checks = [(name[6:], check) for name, check in sorted(globals().items())
+              if name.startswith("check_")]
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    made = []
+
+    def make(files):
+        made.append(Project(options.python, files, options.alone))
+        return made[-1]
+
+    make.python = options.python
+    code = "import platform as p; print(p.python_implementation(), p.python_version())"
+    print(subprocess.check_output([options.python, "-c", code]).decode().strip()
+          + ", pytest %s" % version_of(options.python, "pytest"))
+    for name, check in checks:
+        if options.names and name not in options.names:
+            continue
+        try:
+            check(make)
+            counts["passed"] += 1
+            print("passed  " + name)
+        except Skip as why:
+            counts["skipped"] += 1
+            print("skipped %s: %s" % (name, why))
+        except Exception as error:
+            counts["failed"] += 1
+            print("failed  %s: %s: %s" % (name, type(error).__name__, error))
+        for project in made:
+            shutil.rmtree(project.top, ignore_errors=True)
+        del made[:]
+    print("%(passed)d passed, %(failed)d failed, %(skipped)d skipped" % counts)
+    return 1 if counts["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

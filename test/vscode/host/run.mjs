@@ -1,0 +1,222 @@
+import { existsSync, rmSync } from 'node:fs';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { acquire, cacheFolder } from './acquire.mjs';
+import { startBridge } from './bridge.mjs';
+import { openBrowser } from './browser.mjs';
+import { startServer, testAddress } from './codeServer.mjs';
+import { startDesktop } from './desktop.mjs';
+import { onExit } from './processes.mjs';
+
+/** Settings under which a run is the same everywhere and nothing covers what the tests look at. */
+export const QUIET_SETTINGS = {
+  'security.workspace.trust.enabled': false,
+  'workbench.startupEditor': 'none',
+  'workbench.tips.enabled': false,
+  'workbench.enableExperiments': false,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'chat.disableAIFeatures': true,
+  'telemetry.telemetryLevel': 'off',
+  'extensions.webWorker': false,
+  'extensions.autoUpdate': false,
+  'extensions.autoCheckUpdates': false,
+  'extensions.ignoreRecommendations': true,
+  'update.mode': 'none',
+  'update.showReleaseNotes': false,
+  'git.openRepositoryInParentFolders': 'never',
+  'git.autofetch': false,
+  'npm.autoDetect': 'off',
+  'window.commandCenter': false,
+  'window.dialogStyle': 'custom',
+  'window.restoreWindows': 'none',
+  'files.simpleDialog.enable': true,
+  // In a narrow editor the inline view would replace the original side, and with it its decorations.
+  'diffEditor.renderSideBySide': true,
+  'diffEditor.useInlineViewWhenSpaceIsLimited': false,
+  'editor.scrollBeyondLastLine': false,
+  'editor.minimap.enabled': false,
+  'editor.fontFamily': "'DejaVu Sans Mono', Menlo, Consolas, monospace",
+  'editor.cursorBlinking': 'solid',
+  'testing.automaticallyOpenPeekView': 'never',
+  'testing.automaticallyOpenTestResults': 'neverOpen',
+};
+
+/**
+ * @typedef {object} RunOptions
+ * @property {string} extension folder of the extension, built
+ * @property {string} tests bundled CommonJS file that exports `run(): Promise<void>`
+ * @property {string} [folder] to open
+ * @property {NodeJS.ProcessEnv} [env] added to the extension host's environment
+ * @property {Record<string, unknown>} [settings] user settings over {@link QUIET_SETTINGS}
+ * @property {number} [limit] in milliseconds, for everything after VS Code is acquired; default 3 minutes
+ * @property {string} [screenshots] folder for pictures; default .cache/screenshots
+ * @property {{ width: number, height: number }} [size] of the window; default 1400 x 900
+ * @property {(line: string) => void} [print] default: stdout
+ */
+
+/**
+ * Runs a bundled test suite in the extension host of a real VS Code.
+ * @param {RunOptions} options
+ * @returns {Promise<{ exitCode: number, counts: import('./bridge.mjs').Counts | null, version: string, kind: string }>}
+ *   exitCode is 0 only when the suite's `run()` resolved and, if it reported counts, none failed.
+ *   Rejects when no VS Code can be had.
+ */
+export async function runInVSCode(options) {
+  const print = options.print ?? ((line) => console.log(line));
+  const screenshots = options.screenshots ?? path.join(cacheFolder(), 'screenshots');
+  for (const needed of [path.join(options.extension, 'package.json'), options.tests]) {
+    if (!existsSync(needed)) throw new Error(`${needed}: no such file`);
+  }
+  const vscode = await acquire((text) => print(`vscode: ${text}`));
+
+  const data = await fs.mkdtemp(path.join(os.tmpdir(), 'swt-bench-vscode-'));
+  const undo = [onExit(() => rmSync(data, { recursive: true, force: true, maxRetries: 3 }))];
+  let counts = null;
+  let givePage;
+  const page = new Promise((resolve) => (givePage = resolve));
+  let serverLog = () => '';
+  const started = Date.now();
+  try {
+    const bridge = await startBridge({
+      page: () => page,
+      screenshots,
+      result: (given) => (counts = given),
+      print,
+    });
+    undo.push(bridge.close);
+    const setup = {
+      data,
+      extension: path.resolve(options.extension),
+      tests: path.resolve(options.tests),
+      folder: options.folder && path.resolve(options.folder),
+      settings: { ...QUIET_SETTINGS, ...options.settings },
+      env: { ...options.env, SWT_BENCH_BRIDGE: bridge.url },
+      size: options.size ?? { width: 1400, height: 900 },
+      print,
+    };
+    const window = await (vscode.kind === 'desktop'
+      ? openDesktop(vscode, setup, undo)
+      : openServed(vscode, setup, undo));
+    serverLog = window.log;
+    givePage(window.page);
+    print(`vscode: ${vscode.version} opened after ${seconds(started)}`);
+    const exitCode = await withLimit(window.exit, options.limit ?? 180_000);
+    print(`vscode: ended with ${exitCode} after ${seconds(started)}`);
+    if (exitCode !== 0 && counts === null)
+      await explain(print, window.page, screenshots, serverLog);
+    const passed = exitCode === 0 && !(counts?.failed > 0);
+    return {
+      exitCode: passed ? 0 : exitCode || 1,
+      counts,
+      version: vscode.version,
+      kind: vscode.kind,
+    };
+  } catch (error) {
+    print(`vscode: ${error.message}`);
+    const opened = await Promise.race([page, undefined]);
+    await explain(print, opened, screenshots, serverLog);
+    return { exitCode: 1, counts, version: vscode.version, kind: vscode.kind };
+  } finally {
+    for (const step of undo.reverse()) await step();
+  }
+}
+
+async function openServed(vscode, setup, undo) {
+  const server = await startServer(vscode.server, {
+    ...setup,
+    driver: true,
+    // An empty gallery: a test run asks nothing of the network.
+    env: { ...setup.env, EXTENSIONS_GALLERY: '{}' },
+  });
+  undo.push(server.kill);
+  const browser = await openBrowser(vscode.chromium, setup.size);
+  undo.push(browser.close);
+  const { page } = browser;
+  const exit = new Promise((resolve, reject) => {
+    void page.exposeFunction('codeAutomationExit', (code) => resolve(code));
+    page.on('crash', () => reject(new Error('the page of VS Code crashed')));
+    page.on('close', () => reject(new Error('the page of VS Code was closed')));
+    void server.ended.then((problem) => reject(new Error(problem)));
+  });
+  exit.catch(() => undefined);
+  let messages = '';
+  const note = (text) => {
+    if (process.env.SWT_BENCH_VERBOSE) setup.print(text);
+    if (!text.startsWith('info: ')) messages = (messages + text + '\n').slice(-100_000);
+  };
+  await page.exposeFunction('codeAutomationLog', (type, args) =>
+    note(`${type}: ${[args].flat().join(' ')}`),
+  );
+  const { extension, tests, folder } = setup;
+  await page.goto(testAddress(server, { extension, tests, folder }));
+  return { page, exit, log: () => `${server.log()}\n${messages}` };
+}
+
+async function openDesktop(vscode, setup, undo) {
+  let output = '';
+  const desktop = await startDesktop(vscode.executable, {
+    ...setup,
+    print: (text) => {
+      output = (output + text).slice(-100_000);
+      if (process.env.SWT_BENCH_VERBOSE) process.stdout.write(text);
+    },
+  });
+  undo.push(desktop.kill, desktop.close);
+  return { page: desktop.page, exit: desktop.exit, log: () => output };
+}
+
+function withLimit(promise, limit) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    const error = new Error(`the tests did not end within ${limit / 1000} s`);
+    timer = setTimeout(() => reject(error), limit);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+/** Leaves what is needed to understand a run that ended without a result. */
+async function explain(print, page, screenshots, serverLog) {
+  const log = serverLog().trimEnd().split('\n').slice(-40).join('\n');
+  if (log) print(`vscode: end of VS Code's log:\n${log}`);
+  if (!page) return;
+  try {
+    await fs.mkdir(screenshots, { recursive: true });
+    const file = path.join(screenshots, 'failure.png');
+    await page.screenshot({ path: file, timeout: 10_000 });
+    print(`vscode: picture of the window: ${file}`);
+  } catch (error) {
+    print(`vscode: no picture of the window: ${error.message.split('\n')[0]}`);
+  }
+}
+
+function seconds(since) {
+  return `${((Date.now() - since) / 1000).toFixed(1)} s`;
+}
+
+if (process.argv[1] && path.resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({
+    options: {
+      extension: { type: 'string', default: '.' },
+      tests: { type: 'string' },
+      folder: { type: 'string' },
+      limit: { type: 'string' },
+    },
+  });
+  if (!values.tests) {
+    console.error('usage: run.mjs --tests FILE [--extension DIR] [--folder DIR] [--limit SECONDS]');
+    process.exit(2);
+  }
+  try {
+    const { exitCode } = await runInVSCode({
+      ...values,
+      limit: values.limit ? Number(values.limit) * 1000 : undefined,
+    });
+    process.exit(exitCode);
+  } catch (error) {
+    console.error(error.message);
+    process.exit(1);
+  }
+}

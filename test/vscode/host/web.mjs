@@ -1,0 +1,104 @@
+// `npm run web [-- FOLDER] [--port N]`: a real VS Code in the browser with this extension installed.
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { createVSIX } from '@vscode/vsce';
+import { cacheFolder } from './acquire.mjs';
+import { folderAddress, installCodeServer, installExtension, startServer } from './codeServer.mjs';
+import { freePort, isFree, runToEnd } from './processes.mjs';
+
+const PROJECT = path.resolve(fileURLToPath(import.meta.url), '../../../..');
+/** Fixed, so that what the browser keeps for this address is found again. */
+const USUAL_PORT = 8421;
+
+const FIRST_SETTINGS = {
+  'chat.disableAIFeatures': true,
+  'workbench.startupEditor': 'none',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'telemetry.telemetryLevel': 'off',
+  'extensions.ignoreRecommendations': true,
+};
+
+/**
+ * @param {object} options
+ * @param {string} options.extension folder of the extension
+ * @param {string} [options.folder] to open
+ * @param {number} [options.port]
+ * @param {(text: string) => void} options.log
+ * @returns {Promise<{ address: string, ended: Promise<string> }>}
+ */
+async function startWeb({ extension, folder, port, log }) {
+  const data = path.join(cacheFolder(), 'web');
+  await fs.mkdir(data, { recursive: true });
+  const server = await installCodeServer(path.join(cacheFolder(), 'vscode'), log);
+
+  const build = path.join(extension, 'esbuild.js');
+  if (existsSync(build)) await runToEnd(process.execPath, [build], { cwd: extension });
+  const vsix = path.join(data, 'extension.vsix');
+  await quietly(() => createVSIX({ cwd: extension, packagePath: vsix, dependencies: false }));
+  await installExtension(server, data, vsix);
+
+  const settingsFile = path.join(data, 'data/User/settings.json');
+  const { origin, ended } = await startServer(server, {
+    data,
+    port: port ?? ((await isFree(USUAL_PORT)) ? USUAL_PORT : await freePort()),
+    token: await keptToken(path.join(data, 'token')),
+    ...(existsSync(settingsFile) ? {} : { settings: FIRST_SETTINGS }),
+  });
+  const token = await keptToken(path.join(data, 'token'));
+  return { address: folderAddress(origin, { folder, token }), ended };
+}
+
+/** Other users of the machine reach the loopback interface too; the token keeps them out. */
+async function keptToken(file) {
+  const kept = await fs.readFile(file, 'utf8').catch(() => '');
+  if (/^[0-9a-f]{32}$/.test(kept)) return kept;
+  const token = randomBytes(16).toString('hex');
+  await fs.writeFile(file, token, { mode: 0o600 });
+  return token;
+}
+
+/** The packager lists every file on stdout; only its failure is of interest here. */
+async function quietly(work) {
+  const { log, warn } = console;
+  console.log = console.warn = () => undefined;
+  try {
+    return await work();
+  } finally {
+    Object.assign(console, { log, warn });
+  }
+}
+
+/** Ctrl-C is how this command ends, so it is no failure. */
+process.on('SIGINT', () => process.exit(0));
+
+try {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      port: { type: 'string' },
+      extension: { type: 'string', default: PROJECT },
+    },
+  });
+  const port = values.port === undefined ? undefined : Number(values.port);
+  if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) {
+    throw new Error(`--port ${values.port}: not a port number`);
+  }
+  const folder = positionals[0] && path.resolve(positionals[0]);
+  if (folder && !existsSync(folder)) throw new Error(`${folder}: no such folder`);
+  const { address, ended } = await startWeb({
+    extension: path.resolve(values.extension),
+    folder,
+    port,
+    log: (text) => console.log(`vscode: ${text}`),
+  });
+  console.log(`\nVS Code is at  ${address}\nCtrl-C stops it.`);
+  console.error(await ended);
+  process.exit(1);
+} catch (error) {
+  console.error(error.message);
+  process.exit(1);
+}
