@@ -21,8 +21,25 @@ const shared = {
   alias: { 'web-tree-sitter': require.resolve('web-tree-sitter') },
 };
 
+/**
+ * Keeps `import('./parts')` an import at run time: what activation does not need is a bundle of its own.
+ * @type {import('esbuild').Plugin}
+ */
+const partsApart = {
+  name: 'parts-apart',
+  setup(build) {
+    build.onResolve({ filter: /^\.\/parts$/ }, () => ({ path: './parts.js', external: true }));
+  },
+};
+
 const bundles = [
-  { ...shared, entryPoints: { extension: 'src/extension.ts' }, external: ['vscode'] },
+  {
+    ...shared,
+    entryPoints: { extension: 'src/extension.ts' },
+    external: ['vscode'],
+    plugins: [partsApart],
+  },
+  { ...shared, entryPoints: { parts: 'src/editor/parts.ts' }, external: ['vscode'] },
   {
     ...shared,
     entryPoints: { cli: 'src/cli.ts' },

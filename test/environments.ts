@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -21,7 +21,9 @@ export async function environment(
   python: string,
   packages: readonly string[],
 ): Promise<string> {
-  const key = createHash('sha256').update([python, ...packages].join('\n')).digest('hex');
+  const key = createHash('sha256')
+    .update([python, ...packages].join('\n'))
+    .digest('hex');
   const folder = join(cache, 'environments', key.slice(0, 16));
   const ready = join(folder, 'ready');
   if (existsSync(ready)) return folder;
@@ -58,13 +60,12 @@ export async function sourceRelease(
         'python3',
         [
           ...['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check'],
-          ...['--no-deps', '--no-build-isolation', '--no-binary', ':all:', '--dest', beside],
+          ...['--no-deps', '--no-binary', ':all:', '--dest', beside],
           `${name}==${version}`,
         ],
         { maxBuffer: 1 << 26 },
       ),
     );
-    const { readdir } = await import('node:fs/promises');
     const file = (await readdir(beside)).find((each) => each.endsWith('.tar.gz'));
     if (file === undefined) throw new Error(`pip brought no archive of ${name} ${version}`);
     await rename(join(beside, file), archive);

@@ -8,6 +8,9 @@ import type { Instance } from '../domain/instance';
 const text = z.string();
 const list = z.union([z.array(text), text], 'is not a list of texts').nullish();
 
+/** Milliseconds since 1970, as far as a `Date` goes. */
+const instant = z.number().min(-8.64e15, 'is not a date').max(8.64e15, 'is not a date');
+
 const rowSchema = z.looseObject({
   instance_id: text.regex(/^[A-Za-z0-9][A-Za-z0-9_.+-]{0,199}$/, 'is not a plain identifier'),
   repo: text.regex(/^[A-Za-z0-9_-][A-Za-z0-9_.-]*\/(?!\.+$)[A-Za-z0-9_.-]+$/, 'is not owner/name'),
@@ -18,8 +21,7 @@ const rowSchema = z.looseObject({
   golden_code_patch: text.nullish(),
   golden_test_patch: text.nullish(),
   hints_text: text.nullish(),
-  // Milliseconds where it is a number; those that no date has are refused.
-  created_at: z.union([text, z.number().min(-8.64e15).max(8.64e15)], 'is not a date').nullish(),
+  created_at: z.union([text, instant], 'is not a date').nullish(),
   version: z.union([text, z.number()], 'is not a text').nullish(),
   FAIL_TO_PASS: list,
   PASS_TO_PASS: list,

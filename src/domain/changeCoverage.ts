@@ -65,7 +65,9 @@ export interface ChangeCoverage {
  * tests they replace did, or when import and collection ran it more often than in any base run.
  * Whole runs are not compared, since counts of two runs differ by chance.
  *
- * @param ownFunctions ids without parameters of the tests that the candidate adds or changes
+ * @param input.ownFunctions ids without parameters of the tests that the candidate adds or changes
+ * @param input.removedFunctions ids without parameters of the tests that it removes: a renamed test is
+ *   one removed and one added, and covers only what it runs more often than under its old name
  */
 export function changeCoverage(input: {
   readonly removed: readonly ChangedLine[];
@@ -73,11 +75,17 @@ export function changeCoverage(input: {
   readonly base: SideEvidence;
   readonly fixed: SideEvidence;
   readonly ownFunctions: ReadonlySet<string>;
+  readonly removedFunctions?: ReadonlySet<string>;
 }): ChangeCoverage {
-  const own = (test: string): boolean => input.ownFunctions.has(functionOf(test));
+  const tests: Tests = {
+    own: (test) => input.ownFunctions.has(functionOf(test)),
+    replaced: (test) =>
+      input.ownFunctions.has(functionOf(test)) ||
+      input.removedFunctions?.has(functionOf(test)) === true,
+  };
   const lines = [
-    ...input.removed.map((line) => coverLine(line, 'removed', input.base, own)),
-    ...input.added.map((line) => coverLine(line, 'added', input.fixed, own)),
+    ...input.removed.map((line) => coverLine(line, 'removed', input.base, tests)),
+    ...input.added.map((line) => coverLine(line, 'added', input.fixed, tests)),
   ];
   return summarise(lines);
 }
@@ -89,11 +97,18 @@ export function summarise(lines: readonly CoveredLine[]): ChangeCoverage {
   return { lines, covered, executable, delta: executable === 0 ? undefined : covered / executable };
 }
 
+interface Tests {
+  /** The test is one that the candidate adds or changes. */
+  readonly own: (test: string) => boolean;
+  /** The test of T^R is one that the candidate changes or removes. */
+  readonly replaced: (test: string) => boolean;
+}
+
 function coverLine(
   line: ChangedLine,
   change: 'removed' | 'added',
   evidence: SideEvidence,
-  own: (test: string) => boolean,
+  { own, replaced }: Tests,
 ): CoveredLine {
   const at = (counts: LineCounts): Executions =>
     counts.get(line.path)?.get(line.line) ?? { shared: 0, byTest: new Map() };
@@ -105,7 +120,7 @@ function coverLine(
   const ranBefore = total(base) + total(goldenBase);
   const executable = ranBefore + total(golden) > 0;
   const byOwn = total({ shared: 0, byTest: only(candidate.byTest, own) });
-  const byReplaced = total({ shared: 0, byTest: only(base.byTest, own) });
+  const byReplaced = total({ shared: 0, byTest: only(base.byTest, replaced) });
   const more = byOwn > byReplaced || candidate.shared > Math.max(base.shared, goldenBase.shared);
 
   return {

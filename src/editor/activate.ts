@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError, messageOf } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
-import { readMarker } from '../repository/workspace';
+import { readMarker } from '../repository/marker';
 import { commandIds, contextKeys, scheme, viewIds } from './names';
 import { InstanceTree } from './instanceTree';
 import { outputReporter } from './outputReporter';
@@ -32,7 +32,7 @@ export function wire(context: vscode.ExtensionContext): void {
     tree,
     vscode.window.createTreeView(viewIds.instance, { treeDataProvider: tree }),
     command(commandIds.openBundled, async () => {
-      const { prepareBundledWorkspace } = await import('./bundled');
+      const { prepareBundledWorkspace } = await import('./parts');
       const folder = await vscode.window.withProgress(
         { location: vscode.ProgressLocation.Notification, title: 'Preparing the bundled instance' },
         () => prepareBundledWorkspace(context, reporter),
@@ -42,7 +42,7 @@ export function wire(context: vscode.ExtensionContext): void {
     command(
       commandIds.applyBundledCandidate,
       withInstance(async (instance, name) => {
-        const { applyBundledCandidate } = await import('./bundled');
+        const { applyBundledCandidate } = await import('./parts');
         await applyBundledCandidate(
           context.extensionPath,
           instance,
@@ -53,7 +53,7 @@ export function wire(context: vscode.ExtensionContext): void {
     command(
       commandIds.showIssue,
       withInstance(async (instance) => {
-        const { issueUri } = await import('./documents');
+        const { issueUri } = await import('./parts');
         await vscode.commands.executeCommand('markdown.showPreview', issueUri(instance.marker.id));
       }),
     ),
@@ -64,14 +64,14 @@ export function wire(context: vscode.ExtensionContext): void {
     command(
       commandIds.showChangeCoverage,
       withInstance(async (instance) => {
-        const { showChangeCoverage } = await import('./goldenDiff');
+        const { showChangeCoverage } = await import('./parts');
         await showChangeCoverage(instance);
       }),
     ),
     command(
       commandIds.hideGolden,
       withInstance(async (instance) => {
-        const { hideGolden } = await import('./goldenDiff');
+        const { hideGolden } = await import('./parts');
         await hideGolden(instance);
       }),
     ),
@@ -98,11 +98,7 @@ export function wire(context: vscode.ExtensionContext): void {
       );
       tree.show(open);
       await vscode.commands.executeCommand('setContext', contextKeys.instanceOpen, true);
-      await vscode.commands.executeCommand(
-        'setContext',
-        contextKeys.bundled,
-        marker.dataset === 'bundled',
-      );
+      await vscode.commands.executeCommand('setContext', contextKeys.bundled, open.isBundled);
       return; // one instance to a window: verdict and status bar are about one candidate
     }
   });

@@ -7,22 +7,22 @@ import type { OpenInstance } from './openInstance';
  * Opens the golden patch as diffs, R on the left and R∘X* on the right, with the states of the changed
  * lines in the gutters. The first time it asks, since it gives the fix away.
  */
-export async function showChangeCoverage(open: OpenInstance, confirmed = false): Promise<void> {
+export async function showChangeCoverage(open: OpenInstance): Promise<void> {
   if (!open.revealed) {
-    const reveal = vscode.l10n.t('Reveal');
-    const answer = confirmed
-      ? reveal
-      : await vscode.window.showInformationMessage(
-          vscode.l10n.t('Reveal the golden patch (X*)?'),
-          {
-            modal: true,
-            detail: vscode.l10n.t(
-              'Change coverage is drawn on the maintainers’ fix. Once seen, your reproduction is no longer blind.',
-            ),
-          },
-          reveal,
-        );
-    if (answer !== reveal) return;
+    const reveal = vscode.l10n.t('Reveal the golden patch (X*)');
+    const answer = await vscode.window.showQuickPick(
+      [
+        {
+          label: reveal,
+          detail: vscode.l10n.t(
+            'Change coverage is drawn on the maintainers’ fix, which gives it away.',
+          ),
+        },
+        { label: vscode.l10n.t('Keep it hidden') },
+      ],
+      { title: vscode.l10n.t('Show Change Coverage') },
+    );
+    if (answer?.label !== reveal) return;
     await open.setRevealed(true);
   }
   const { files } = parseUnified((await open.instance()).goldenPatch);

@@ -15,8 +15,8 @@ import { createPythonParser, type PythonParser } from '../python/parser';
 import { git } from '../repository/git';
 import { parseSources, sourceOf } from '../repository/source';
 import { editsOf, prepareTrees, type Trees } from '../repository/trees';
-import type { WorkspaceMarker } from '../repository/workspace';
-import { bundledDataset, bundledSource } from './bundled';
+import type { WorkspaceMarker } from '../repository/marker';
+import { bundledDataset, bundledSource, isBundled } from './bundled';
 import { settingKeys } from './names';
 
 /** A verdict, and exactly what it is about. */
@@ -53,6 +53,11 @@ export class OpenInstance implements vscode.Disposable {
     private readonly reporter: Reporter,
   ) {}
 
+  /** The instance is the one that comes with the extension. */
+  get isBundled(): boolean {
+    return isBundled(this.context.extensionPath, this.marker);
+  }
+
   /** The last verdict, if any. */
   get last(): Evaluated | undefined {
     return this.evaluated;
@@ -79,10 +84,7 @@ export class OpenInstance implements vscode.Disposable {
   }
 
   private async loadInstance(): Promise<Instance> {
-    const path =
-      this.marker.dataset === 'bundled'
-        ? bundledDataset(this.context.extensionPath)
-        : this.marker.dataset;
+    const path = this.isBundled ? bundledDataset(this.context.extensionPath) : this.marker.dataset;
     const instance = selectInstances(await loadDataset(path), { ids: [this.marker.id] })[0];
     if (instance === undefined) throw new HumanError(`${this.marker.id} is not in ${path}`);
     return instance;
@@ -105,10 +107,9 @@ export class OpenInstance implements vscode.Disposable {
 
   private async prepare(): Promise<Trees> {
     const instance = await this.instance();
-    const sources =
-      this.marker.dataset === 'bundled'
-        ? [bundledSource(this.context.extensionPath)]
-        : this.marker.sources;
+    const sources = this.isBundled
+      ? [bundledSource(this.context.extensionPath)]
+      : this.marker.sources;
     return prepareTrees(
       instance,
       await sourceOf(instance, parseSources(sources)),

@@ -4,7 +4,7 @@ import { Cancelled, HumanError, messageOf } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import { transitionInWords, type TestTransition } from '../domain/transition';
 import { resultsOf } from '../evaluation/results';
-import type { CandidateTests, ListedFile } from './candidateTests';
+import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
 import { casesOf, outcomeInWords, symbol, tellingCase, transitionLabel } from './display';
 import type { OpenInstance } from './openInstance';
 
@@ -54,51 +54,62 @@ export class CandidateTesting implements vscode.Disposable {
     await this.reproduce(new vscode.TestRunRequest(), source.token);
   }
 
+  /**
+   * Tests of the candidate stand at the top, each by itself; the rest of a touched file is folded below
+   * them under the file's name.
+   */
   private list(): void {
     const files = this.tests.list();
-    this.controller.items.replace(files.map((file) => this.fileItem(file)));
+    const own = files.flatMap((file) =>
+      file.tests
+        .filter((test) => test.status !== 'kept')
+        .map((test) => this.testItem(this.controller.items, file, test)),
+    );
+    const rest = files.flatMap((file) => {
+      const kept = file.tests.filter((test) => test.status === 'kept');
+      if (kept.length === 0) return [];
+      const item =
+        this.controller.items.get(file.path) ??
+        this.controller.createTestItem(file.path, file.path, file.uri);
+      item.sortText = `1 ${file.path}`;
+      item.description = 'unchanged tests';
+      item.children.replace(kept.map((test) => this.testItem(item.children, file, test)));
+      return [item];
+    });
+    this.controller.items.replace([...own, ...rest]);
     this.describe();
   }
 
-  private fileItem(file: ListedFile): vscode.TestItem {
-    const item =
-      this.controller.items.get(file.path) ??
-      this.controller.createTestItem(file.path, file.path, file.uri);
-    item.children.replace(
-      file.tests.map((test, index) => {
-        const label = test.id.slice(file.path.length + 2).replaceAll('::', ' › ');
-        const child =
-          item.children.get(test.id) ?? this.controller.createTestItem(test.id, label, file.uri);
-        // In the order of the list: tests of the candidate before the rest of the file.
-        child.sortText = String(index).padStart(6, '0');
-        child.range = new vscode.Range(test.defLine - 1, 0, test.defLine - 1, 0);
-        return child;
-      }),
-    );
+  private testItem(
+    siblings: vscode.TestItemCollection,
+    file: ListedFile,
+    test: ListedTest,
+  ): vscode.TestItem {
+    const label = test.id.slice(file.path.length + 2).replaceAll('::', ' › ');
+    const item = siblings.get(test.id) ?? this.controller.createTestItem(test.id, label, file.uri);
+    item.sortText = `0 ${file.path} ${String(test.defLine).padStart(6, '0')}`;
+    item.range = new vscode.Range(test.defLine - 1, 0, test.defLine - 1, 0);
     return item;
   }
 
   /** Writes what is known of each test beside its name. */
   private describe(): void {
     const result = this.open.last?.result;
-    for (const file of this.tests.list()) {
-      const item = this.controller.items.get(file.path);
-      for (const test of file.tests) {
-        const child = item?.children.get(test.id);
-        if (child === undefined) continue;
-        const cases = result === undefined ? [] : casesOf(result, test.id);
-        const label = transitionLabel(cases);
-        const telling = tellingCase(cases);
-        const status = test.status === 'kept' ? '' : test.status === 'added' ? 'new' : 'changed';
-        child.description = [
-          label === undefined || telling === undefined
-            ? ''
-            : `${symbol(telling.transition)} ${label}`,
-          status,
-        ]
-          .filter((part) => part !== '')
-          .join(' · ');
-      }
+    for (const test of this.tests.list().flatMap((file) => file.tests)) {
+      const item = this.find(test.id);
+      if (item === undefined) continue;
+      const cases = result === undefined ? [] : casesOf(result, test.id);
+      const label = transitionLabel(cases);
+      const telling = tellingCase(cases);
+      const status = test.status === 'kept' ? '' : test.status === 'added' ? 'new' : 'changed';
+      item.description = [
+        label === undefined || telling === undefined
+          ? ''
+          : `${symbol(telling.transition)} ${label}`,
+        status,
+      ]
+        .filter((part) => part !== '')
+        .join(' · ');
     }
   }
 
@@ -116,7 +127,7 @@ export class CandidateTesting implements vscode.Disposable {
       await this.saveAll();
       items.forEach((item) => run.started(item));
       const { result } = await this.open.evaluate({
-        signal: abortSignalOf(token),
+        signal: abortSignalOf(token, run.token),
         reporter: this.reporter,
         onOutput: (side, text) => {
           outputs[side] += text;
@@ -217,7 +228,7 @@ export class CandidateTesting implements vscode.Disposable {
         [...new Set(ids.map(fileOf))],
         request.include === undefined ? undefined : ids,
         {
-          signal: abortSignalOf(token),
+          signal: abortSignalOf(token, run.token),
           reporter: this.reporter,
           onOutput: (_side, text) => append(run, text),
         },
@@ -330,9 +341,12 @@ function append(run: vscode.TestRun, text: string): void {
   run.appendOutput(text.replace(/\r?\n/g, '\r\n'));
 }
 
-export function abortSignalOf(token: vscode.CancellationToken): AbortSignal {
+/** A signal that aborts with the first of these tokens: of the request, and of the run in the view. */
+function abortSignalOf(...tokens: readonly vscode.CancellationToken[]): AbortSignal {
   const controller = new AbortController();
-  if (token.isCancellationRequested) controller.abort();
-  else token.onCancellationRequested(() => controller.abort());
+  for (const token of tokens) {
+    if (token.isCancellationRequested) controller.abort();
+    else token.onCancellationRequested(() => controller.abort());
+  }
   return controller.signal;
 }

@@ -21,8 +21,9 @@ export async function killEverything(pid: number | undefined, mark: string): Pro
   const killed = new Set<number>();
   // Again until nothing is found: a process may fork between the look and the signal.
   for (let round = 0; round < 50; round++) {
-    signal(-pid);
+    // Looked for first, so that those of the group are counted too.
     const alive = await processesOf(pid, mark);
+    signal(-pid);
     for (const each of alive) {
       signal(each);
       killed.add(each);

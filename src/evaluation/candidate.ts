@@ -107,7 +107,7 @@ export async function evaluateCandidate(
         ? { ...harnessUnapplied(exists), patch_successfully_applied: true }
         : harnessUnapplied(exists),
       difference: undefined,
-      changeCoverage: golden && coverageOf(session, undefined, undefined, golden, new Set()),
+      changeCoverage: golden && coverageOf(session, undefined, undefined, golden, noTests),
       goldenCoverage: golden?.coverage,
       runs: {},
     };
@@ -228,7 +228,11 @@ export async function evaluateCandidate(
     harness,
     difference: explainDifference(strict, harness, tests),
     changeCoverage:
-      golden && coverageOf(session, candidate.records, base.records, golden, functions),
+      golden &&
+      coverageOf(session, candidate.records, base.records, golden, {
+        own: functions,
+        removed: new Set(own.removed),
+      }),
     goldenCoverage: golden?.coverage,
     runs: {
       base: summarise(candidate.plan, candidate.records.base),
@@ -282,22 +286,21 @@ async function goldenEvidence(
   const evidence = { golden, goldenBase };
   return {
     ...evidence,
-    coverage: coverageOf(
-      session,
-      golden.records,
-      goldenBase.records,
-      evidence,
-      new Set(own.functions),
-    ),
+    coverage: coverageOf(session, golden.records, goldenBase.records, evidence, {
+      own: new Set(own.functions),
+      removed: new Set(own.removed),
+    }),
   };
 }
+
+const noTests = { own: new Set<string>(), removed: new Set<string>() };
 
 function coverageOf(
   session: InstanceSession,
   candidate: BothSides | undefined,
   base: BothSides | undefined,
   golden: Pick<GoldenEvidence, 'golden' | 'goldenBase'>,
-  ownFunctions: ReadonlySet<string>,
+  tests: { readonly own: ReadonlySet<string>; readonly removed: ReadonlySet<string> },
 ): ChangeCoverage {
   const counts = (records: BothSides | undefined, side: 'base' | 'fixed'): LineCounts =>
     records === undefined ? new Map() : lineCountsOf(records[side]);
@@ -312,20 +315,31 @@ function coverageOf(
     added: session.changed.added,
     base: evidence('base'),
     fixed: evidence('fixed'),
-    ownFunctions,
+    ownFunctions: tests.own,
+    removedFunctions: tests.removed,
   });
 }
 
-/** Functions of a patch's test files: those it adds or changes, all of them, and those before it. */
+/** Test functions of the files that a patch touches, as ids without parameters. */
+interface OwnTests {
+  /** Added or changed by the patch. */
+  readonly functions: string[];
+  readonly removed: string[];
+  /** All that the files hold with the patch, and without it. */
+  readonly all: string[];
+  readonly before: string[];
+}
+
 export async function ownTestsOf(
   session: Pick<InstanceSession, 'python' | 'readFileOfR'>,
   patch: string,
   files: readonly string[],
-): Promise<{ functions: string[]; all: string[]; before: string[] }> {
+): Promise<OwnTests> {
   const after = await contentsWith(patch, (path) => session.readFileOfR(path));
   const functions: string[] = [];
   const all: string[] = [];
   const before: string[] = [];
+  const removed: string[] = [];
   for (const path of files) {
     const old = await session.readFileOfR(path);
     const { python } = session;
@@ -333,10 +347,11 @@ export async function ownTestsOf(
     const source = after.get(path);
     if (source === undefined) continue;
     all.push(...findTests(python, source, { path }).map((test) => test.id));
-    const { added, changed } = changedTests(python, old, source, { path });
-    functions.push(...[...added, ...changed].map((test) => test.id));
+    const changes = changedTests(python, old, source, { path });
+    functions.push(...[...changes.added, ...changes.changed].map((test) => test.id));
+    removed.push(...changes.removed.map((test) => test.id));
   }
-  return { functions, all, before };
+  return { functions, removed, all, before };
 }
 
 /** Adds the candidate's tests that left no trace on either side. */

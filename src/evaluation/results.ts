@@ -31,19 +31,20 @@ export function resultsOf(record: RunRecord, expected: readonly string[]): TestR
     for (const test of inside) results.set(test, { ...result, test });
   }
 
-  // Tests of files of which nothing ran, because the run broke off, could not be collected.
-  if (brokeOff(record)) {
-    for (const test of expected) {
-      const file = fileOf(test);
-      if ([...results.keys()].some((id) => fileOf(id) === file)) continue;
-      results.set(test, { test, outcome: 'error', phase: 'collect', message: endingOf(record) });
-    }
-  }
-
   if (results.size === 0 && record.trace.sessions.length === 0) {
     for (const [test, status] of parseLog(record.log, '')) {
       const outcome = outcomeOfStatus(status);
       if (outcome !== undefined) results.set(test, { test, outcome });
+    }
+  }
+
+  // Tests of files of which nothing ran, because the run broke off, could not be collected. So it is
+  // too when nothing at all ran and the runner complains: a conftest.py that cannot be imported.
+  if (brokeOff(record) || (results.size === 0 && complains(record))) {
+    const ran = new Set([...results.keys()].map(fileOf));
+    for (const test of expected) {
+      if (ran.has(fileOf(test))) continue;
+      results.set(test, { test, outcome: 'error', phase: 'collect', message: endingOf(record) });
     }
   }
   return [...results.values()];
@@ -65,9 +66,13 @@ function brokeOff(record: RunRecord): boolean {
   return record.ending !== 'exited' || record.killedBy !== undefined || !sessionEnded(record);
 }
 
-/** Exit statuses of runners that got to the end: 0 passed, 1 failed, 2 to 5 and Django's sums of failures. */
 function sessionEnded(record: RunRecord): boolean {
   return record.trace.unfinished.length === 0 && record.exitCode !== undefined;
+}
+
+/** pytest, and unittest from 3.12 on, end with 5 when there is no test to run. */
+function complains(record: RunRecord): boolean {
+  return record.exitCode !== 0 && record.exitCode !== 5;
 }
 
 /** How a run ended, in words. */

@@ -76,7 +76,13 @@ export async function openSession(parts: {
   readonly store: RunStore;
 }): Promise<InstanceSession> {
   const { instance, trees, engine, python, store } = parts;
-  const changed = changedLines(parseUnified(instance.goldenPatch));
+  const readFileOfR = async (path: string): Promise<string | undefined> =>
+    readFile(join(trees.base, path), 'utf8').catch(() => undefined);
+
+  // On a snapshot the hunks may lie elsewhere than the patch says: count the lines where they went in.
+  const golden = parseUnified(instance.goldenPatch);
+  const placed = await applyPatch(golden, readFileOfR);
+  const changed = changedLines(placed.ok ? placed.placed : golden);
   const countLines = {
     base: linesByFile(changed.removed),
     fixed: linesByFile(changed.added),
@@ -96,9 +102,6 @@ export async function openSession(parts: {
     queue = turn.catch(() => undefined);
     return turn;
   };
-
-  const readFileOfR = async (path: string): Promise<string | undefined> =>
-    readFile(join(trees.base, path), 'utf8').catch(() => undefined);
 
   const filesWith = async (set: TestSet): Promise<TestFile[]> => {
     const after = await contentsWith(set.patch, readFileOfR);

@@ -41,7 +41,7 @@ export async function toUnified(
     return { patch: '', format: found, diagnostics: [{ severity: 'info', line: 1, message }] };
   }
   const format = options.format === 'auto' ? found : options.format;
-  if (format === 'unknown' || format === 'empty') {
+  if (format === 'unknown') {
     return failed(format, [
       {
         severity: 'error',

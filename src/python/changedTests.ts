@@ -153,10 +153,11 @@ function read(python: PythonParser, source: string, path: string): Reading {
         if (auto) reading.everywhere.add(definition.name);
       }
     }
-    for (const { name, text } of parts) {
-      const known = reading.units.get(name);
-      const joined = known === undefined ? text : `${known.text}\n${text}`;
-      reading.units.set(name, { text: joined, mentions: mentionsOf(joined) });
+    const texts = new Map<string, string[]>();
+    for (const { name, text } of parts) texts.set(name, [...(texts.get(name) ?? []), text]);
+    for (const [name, all] of texts) {
+      const text = all.join('\n');
+      reading.units.set(name, { text, mentions: mentionsOf(text) });
       if (moduleWide.test(name)) reading.everywhere.add(name);
     }
     return { ...reading, loose };

@@ -24,8 +24,6 @@ export interface Definition {
   readonly defLine: number;
   /** 0-based column of that word. */
   readonly column: number;
-  /** Offset behind the colon that opens the body. */
-  readonly headEnd: number;
   /** Where the body's first statement begins: a line of its own unless it is a one-liner. */
   readonly body: SourceRange;
   readonly isAsync: boolean;
@@ -72,7 +70,6 @@ function readDefinition(node: Node, parent: Definition | undefined): Definition 
     range: rangeOf(outer),
     defLine: node.startPosition.row + 1,
     column: node.startPosition.column,
-    headEnd: colonEnd(node),
     body: rangeOf(body),
     isAsync: node.child(0)?.type === 'async',
     bases: isClass ? readBases(node) : [],
@@ -84,11 +81,6 @@ function readDefinition(node: Node, parent: Definition | undefined): Definition 
             .map((child) => (child?.text ?? '').slice(1).trim()),
     parameters: isClass ? [] : readParameters(node),
   };
-}
-
-function colonEnd(node: Node): number {
-  const colon = node.children.findLast((child) => child?.type === ':');
-  return colon?.endIndex ?? node.endIndex;
 }
 
 function readBases(node: Node): string[] {

@@ -104,7 +104,9 @@ function classStyles(
   const cannotBeMade = (definition: Definition): boolean =>
     definitions.some((d) => d.parent === definition && /^__(init|new)__$/.test(d.name));
   const isOff = (definition: Definition): boolean =>
-    /^[ \t]+__test__\s*=\s*False\b/m.test(source.slice(definition.headEnd, definition.range.end));
+    /^[ \t]+__test__\s*=\s*False\b/m.test(
+      source.slice(definition.range.start, definition.range.end),
+    );
 
   const known = new Map<Definition, PythonTest['style'] | undefined>();
   const styleOf = (definition: Definition): PythonTest['style'] | undefined => {

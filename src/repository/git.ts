@@ -38,6 +38,8 @@ const fixedConfig = [
   'gc.auto=0',
   'advice.detachedHead=false',
   'protocol.ext.allow=never',
+  // The source repository may belong to somebody else; its hooks and monitors are switched off above.
+  'safe.directory=*',
 ];
 
 /**

@@ -9,7 +9,7 @@ import type { Reporter } from '../domain/reporter';
 import { git, GitError } from './git';
 import { writeFilesOfR, type TreeSource } from './source';
 
-/** The trees of one instance, each a git repository with a single commit, no remote and no history. */
+/** The trees of one instance: git repositories without remote or history. R∘X* is one commit on R's. */
 export interface Trees {
   /** R. */
   readonly base: string;

@@ -69,7 +69,10 @@ describe('bad input to the command line', () => {
   it('names a dataset row without a patch, and uses the others', async () => {
     const good = await row();
     const bad = { ...good, instance_id: 'tallybook__tallybook-1', patch: '' };
-    const dataset = await folder.file('rows.jsonl', [bad, good].map((each) => JSON.stringify(each)).join('\n'));
+    const dataset = await folder.file(
+      'rows.jsonl',
+      [bad, good].map((each) => JSON.stringify(each)).join('\n'),
+    );
     const listed = await cli(['instances', '--dataset', dataset, '--json']);
     assert.equal(listed.status, 1);
     assert.match(listed.stderr, /row 1 \(tallybook__tallybook-1\): patch is empty/);
@@ -83,7 +86,9 @@ describe('bad input to the command line', () => {
     const file = await folder.file(
       'unknown.jsonl',
       ['django__django-1', id]
-        .map((instance_id) => JSON.stringify({ instance_id, model_name_or_path: 'm', model_patch: '' }))
+        .map((instance_id) =>
+          JSON.stringify({ instance_id, model_name_or_path: 'm', model_patch: '' }),
+        )
         .join('\n'),
     );
     const answer = await cli(onSample(join(folder.path, 'storage'), file, '--json'));
@@ -97,7 +102,10 @@ describe('bad input to the command line', () => {
   for (const [what, args] of [
     ['a dataset that is not there', ['instances', '--dataset', '/no/such/file.jsonl']],
     ['a dataset that is a folder', ['instances', '--dataset', sample]],
-    ['an unknown instance', ['show', 'nobody__nothing-1', '--dataset', join(sample, 'instance.jsonl')]],
+    [
+      'an unknown instance',
+      ['show', 'nobody__nothing-1', '--dataset', join(sample, 'instance.jsonl')],
+    ],
     ['an unknown option', ['evaluate', '--no-such-option']],
     ['an unknown command', ['frobnicate']],
     ['a number that is none', ['evaluate', '--workers', 'many']],
@@ -112,7 +120,12 @@ describe('bad input to the command line', () => {
     });
   }
 
-  for (const path of ['../outside.py', '/tmp/outside_test.py', 'tests/../../outside.py', '.git/hooks/x']) {
+  for (const path of [
+    '../outside.py',
+    '/tmp/outside_test.py',
+    'tests/../../outside.py',
+    '.git/hooks/x',
+  ]) {
     it(`refuses a candidate that writes to ${path}`, async () => {
       const { json, status } = await evaluate(addsFile(path, testCase('pass')));
       assert.equal(status, 0);
@@ -155,7 +168,10 @@ describe('bad input to the command line', () => {
 
   it('stops a candidate that prints a gigabyte', async () => {
     const { json } = await evaluate(
-      addsFile('tests/test_loud.py', testCase('for _ in range(1024): sys.stdout.write("x" * 1048576)')),
+      addsFile(
+        'tests/test_loud.py',
+        testCase('for _ in range(1024): sys.stdout.write("x" * 1048576)'),
+      ),
     );
     const result = json.results[0];
     assert.equal(result?.runs?.base?.ending, 'too much output');

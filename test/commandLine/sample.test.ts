@@ -155,7 +155,9 @@ describe('the bundled instance', () => {
     const answer = await cli(args);
     assert.equal(answer.status, 0, answer.stderr);
     const git = (...command: string[]) =>
-      execFileSync('git', ['-C', out, ...command]).toString().trim();
+      execFileSync('git', ['-C', out, ...command])
+        .toString()
+        .trim();
     assert.equal(git('rev-list', '--all', '--count'), '1');
     assert.equal(git('remote'), '');
     assert.equal(git('status', '--porcelain'), '');

@@ -10,7 +10,8 @@ import { environment, sourceRelease } from '../environments';
 
 const run = promisify(execFile);
 const data =
-  process.env['SWT_BENCH_DATA'] ?? resolve(root, '..', 'shared', 'data', 'swe-bench-lite.dev.jsonl');
+  process.env['SWT_BENCH_DATA'] ??
+  resolve(root, '..', 'shared', 'data', 'swe-bench-lite.dev.jsonl');
 
 interface Case {
   readonly id: string;
@@ -20,7 +21,18 @@ interface Case {
   readonly minor: number;
 }
 
-const flask = ['pytest==7.4.4', 'Werkzeug==2.2.3', 'Jinja2==3.1.2', 'click==8.1.3', 'itsdangerous==2.1.2', 'blinker', 'asgiref', 'python-dotenv', 'MarkupSafe==2.1.3', 'flask==2.2.5'];
+const flask = [
+  'pytest==7.4.4',
+  'Werkzeug==2.2.3',
+  'Jinja2==3.1.2',
+  'click==8.1.3',
+  'itsdangerous==2.1.2',
+  'blinker',
+  'asgiref',
+  'python-dotenv',
+  'MarkupSafe==2.1.3',
+  'flask==2.2.5',
+];
 const sympy = ['mpmath==1.3.0'];
 
 const cases: readonly Case[] = [
@@ -73,7 +85,7 @@ describe('real instances from source releases', () => {
       );
       for (const test of wanted) assert.ok(passing.includes(test), `${test} is not F→P`);
 
-      await compareWithTrace(each, venv, result.strict.change_coverage, storage);
+      await compareWithTrace(each, venv, result, storage);
     });
   }
 
@@ -84,9 +96,10 @@ describe('real instances from source releases', () => {
   async function compareWithTrace(
     each: Case,
     venv: string,
-    coverage: NonNullable<Evaluation['results'][number]['strict']>['change_coverage'],
+    result: Evaluation['results'][number],
     storageFolder: string,
   ): Promise<void> {
+    const coverage = result.strict?.change_coverage;
     assert.ok(coverage);
     const out = join(storageFolder, `trace-${each.id}`);
     const archive = join(root, '.cache', 'releases', `${each.release.join('-')}.tar.gz`);
@@ -99,7 +112,9 @@ describe('real instances from source releases', () => {
     const { test_patch: testPatch } = JSON.parse(shown.stdout) as { test_patch: string };
     const patchFile = join(storageFolder, `${each.id}.patch`);
     await writeFile(patchFile, testPatch);
-    const files = [...testPatch.matchAll(/^\+\+\+ b\/(.*\.py)$/gm)].flatMap(([, path]) => path ?? []);
+    const files = [...testPatch.matchAll(/^\+\+\+ b\/(.*\.py)$/gm)].flatMap(
+      ([, path]) => path ?? [],
+    );
 
     const counts: Record<string, Record<string, Record<string, number>>> = {};
     for (const [side, tree] of [
@@ -128,6 +143,20 @@ describe('real instances from source releases', () => {
               : 'missed';
       assert.equal(line.state, state, `${where}: base ${base}, golden ${golden}`);
     }
+
+    // Harness grading compares whole runs, and takes base counts of removed lines from R∘X*.
+    const executable = coverage.lines.filter(
+      ({ change, path, line }) =>
+        at(`${change}-base`, path, line) + at(`${change}-golden`, path, line) > 0,
+    );
+    const covered = executable.filter(
+      ({ change, path, line }) => at(`${change}-golden`, path, line) > at('added-base', path, line),
+    );
+    assert.equal(result.coverage_delta_gold, covered.length / executable.length);
+    assert.equal(result.coverage_delta_pred, covered.length / executable.length);
+    console.log(
+      `      ΔC ${coverage.covered}/${coverage.executable}, harness ${covered.length}/${executable.length}`,
+    );
   }
 
   /** Counts of the package's files when the tests run under `python -m trace --count`. */
@@ -190,4 +219,3 @@ function pythonAtLeast(minor: number): string | undefined {
     }
   });
 }
-

@@ -17,8 +17,8 @@ const bin = (name) => join(root, 'node_modules', '.bin', name);
 const mocha = (...args) => [
   process.execPath,
   [
-    join(root, 'node_modules', 'mocha', 'bin', 'mocha.js'),
-    ...['--import', 'tsx', '--reporter', join(root, 'test', 'scripts', 'countingReporter.cjs')],
+    ...['--import', 'tsx', join(root, 'node_modules', 'mocha', 'bin', 'mocha.js')],
+    ...['--reporter', join(root, 'test', 'scripts', 'countingReporter.cjs')],
     ...args,
   ],
 ];

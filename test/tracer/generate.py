@@ -12,6 +12,7 @@ def tick(value=1):
 class M:
     def __init__(self, swallow): self.swallow = swallow
     def __enter__(self): return tick(self)
+    def __repr__(self): return 'M'
     def __exit__(self, *args): return self.swallow and fuel > 0
 class E1(Exception): pass
 class E2(Exception): pass

@@ -175,10 +175,13 @@ async function environmentOf(box: LocalSandbox): Promise<Record<string, string>>
  * could otherwise run each other's tests.
  */
 async function stampEdits(tree: string, signal: AbortSignal | undefined): Promise<void> {
-  const status = await git(['status', '--porcelain', '-z', '--untracked-files=all', '--no-renames', '--ignored'], {
-    cwd: tree,
-    signal,
-  });
+  const status = await git(
+    ['status', '--porcelain', '-z', '--untracked-files=all', '--no-renames', '--ignored'],
+    {
+      cwd: tree,
+      signal,
+    },
+  );
   for (const entry of status.split('\0')) {
     const path = join(tree, entry.slice(3));
     if (entry === '' || !path.endsWith('.py')) continue;

@@ -50,10 +50,7 @@ interface Answer {
  * @param tracer folder of the tracer, whose content is part of the digest
  * @throws HumanError when there is none, or it is older than 3.6
  */
-export async function findPython(
-  named: string | undefined,
-  tracer: string,
-): Promise<Environment> {
+export async function findPython(named: string | undefined, tracer: string): Promise<Environment> {
   const binary = process.platform === 'win32' ? ['Scripts', 'python.exe'] : ['bin', 'python'];
   const active = process.env['VIRTUAL_ENV'];
   const candidates =

@@ -14,7 +14,7 @@ const status: Readonly<Record<string, string>> = {
   ERROR: 'ERROR',
 };
 
-const { wordStart, wordEnd, space, notSpace } = pattern;
+const { wordStart, wordEnd, space } = pattern;
 
 export function parseDjango(log: string): Map<string, string> {
   const found = new Map<string, string>();
@@ -42,19 +42,27 @@ export function parseDjango(log: string): Map<string, string> {
   }
 
   // Reports of failures take precedence.
-  const failed = new RegExp(
-    `${wordStart}(?:test_|app_unmigrated)${notSpace}*${space}+\\([^)]*\\)`,
-    'gu',
-  );
   for (const line of log.split('\n')) {
     const heading = line.startsWith('ERROR:') ? 'ERROR' : line.startsWith('FAIL:') ? 'FAIL' : '';
     if (heading === '') continue;
-    const tests = (line.split(heading)[1] ?? '').match(failed);
-    if (tests?.length === 1 && tests[0] !== undefined) {
-      found.set(tests[0], heading === 'ERROR' ? 'ERROR' : 'FAILED');
+    const [test, another] = namesIn(line.split(heading)[1] ?? '');
+    if (test !== undefined && another === undefined) {
+      found.set(test, heading === 'ERROR' ? 'ERROR' : 'FAILED');
     }
   }
   return found;
+}
+
+/** The names `test_x (class)` in a line. */
+function* namesIn(line: string): Generator<string> {
+  const starts = new RegExp(`${wordStart}(?:test_|app_unmigrated)`, 'gu');
+  const names = nameReader(line);
+  for (let start = starts.exec(line); start !== null; start = starts.exec(line)) {
+    const end = names(start.index);
+    if (end === undefined) continue;
+    yield line.slice(start.index, end);
+    starts.lastIndex = end;
+  }
 }
 
 const spaceHere = new RegExp(space, 'u');

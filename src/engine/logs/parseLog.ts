@@ -56,8 +56,16 @@ export function parseLog(
   const parser = parsers.get(repo) ?? parsers.get(repo.toLowerCase());
   if (parser !== undefined) return parser(log);
   const found = parsePytest(log);
-  return found.size > 0 ? found : parseUnittest(log);
+  // A logger's `ERROR something`, and unittest's `ERROR: test_x`, are no lines of pytest's summary.
+  const isPytest = [...found].some(
+    ([name, status]) => statuses.has(status) && /::|\.py|^\[\d/.test(name),
+  );
+  if (isPytest) return found;
+  const verbose = parseUnittest(log);
+  return verbose.size > 0 ? verbose : found;
 }
+
+const statuses: ReadonlySet<string> = new Set(['PASSED', 'FAILED', 'ERROR', 'SKIPPED']);
 
 /** The exit status that `set -x` and `echo $?` leave in the log, as a test of this one name. */
 function parseReproductionScript(log: string): Map<string, string> {

@@ -36,16 +36,15 @@ function* failureHeadings(log: string): Generator<string> {
     from = before + 1;
     const start = before + 2;
     const newline = log.indexOf('\n', start);
-    const end = newline < 0 ? log.length : newline;
-    const left = skipUnderscores(log, start);
-    const lastSpace = log.lastIndexOf(' ', end - 1);
-    if (log[left] !== ' ' || left >= end || lastSpace < left + 1) continue;
-    const suffix = log.lastIndexOf('.py:', lastSpace - 4);
+    const line = log.slice(start, newline < 0 ? log.length : newline);
+    const left = skipUnderscores(line, 0);
+    const lastSpace = line.lastIndexOf(' ');
+    if (line[left] !== ' ' || lastSpace < left + 5) continue;
+    const suffix = line.lastIndexOf('.py:', lastSpace - 4);
     if (suffix < left + 1) continue;
-    const nameStart = log[suffix + 4] === ':' ? suffix + 5 : suffix + 4;
-    yield log.slice(nameStart, lastSpace);
+    yield line.slice(line[suffix + 4] === ':' ? suffix + 5 : suffix + 4, lastSpace);
     // The heading is used up, with the underscores that end it.
-    from = skipUnderscores(log, lastSpace + 1);
+    from = start + skipUnderscores(line, lastSpace + 1);
   }
 }
 

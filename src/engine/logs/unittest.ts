@@ -21,28 +21,26 @@ export function parseUnittest(log: string): Map<string, string> {
     if (started !== null) name = started[1];
     if (name === undefined) continue;
     const rest = started === null ? line : line.slice(started[0].length);
-    const ended = ending.exec(rest);
-    if (ended?.[1] === undefined) continue;
-    found.set(name, statusOf(ended[1]));
+    const status = statusAtEnd(rest);
+    if (status === undefined) continue;
+    found.set(name, status);
     name = undefined;
   }
   return found;
 }
 
-/** The status ends its line; without ` ... ` before it, it must be the whole line. */
-const ending =
-  /(?:^| \.\.\. (?:.*?)?)(ok|FAIL|ERROR|expected failure|unexpected success|skipped(?: ['"].*)?)\s*$/;
+const statuses: readonly (readonly [words: string, status: string])[] = [
+  ['ok', 'PASSED'],
+  ['FAIL', 'FAILED'],
+  ['ERROR', 'ERROR'],
+  ['expected failure', 'XFAIL'],
+  ['unexpected success', 'FAILED'],
+];
 
-function statusOf(text: string): string {
-  if (text.startsWith('skipped')) return 'SKIPPED';
-  switch (text) {
-    case 'ok':
-      return 'PASSED';
-    case 'ERROR':
-      return 'ERROR';
-    case 'expected failure':
-      return 'XFAIL';
-    default:
-      return 'FAILED';
-  }
+/** The status that ends a line; without ` ... ` before it, it must be the whole line. */
+function statusAtEnd(line: string): string | undefined {
+  const dots = line.indexOf(' ... ');
+  const text = (dots < 0 ? line : line.slice(dots + 5)).trimEnd();
+  if (text === 'skipped' || /^skipped ['"]/.test(text)) return 'SKIPPED';
+  return statuses.find(([words]) => (dots < 0 ? text === words : text.endsWith(words)))?.[1];
 }

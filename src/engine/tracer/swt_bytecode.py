@@ -7,16 +7,17 @@ so no other tracer or profiler sees it, and it is one C function, so no thread c
 Whether an instruction gives a line event depends on how control got there; the rules are those of
 `maybe_call_line_trace` in CPython's Python/ceval.c:
 - 3.6-3.9: at the first instruction of a range of the line table, and after any jump backwards;
-- 3.10: after any jump backwards, and at the first instruction of a range whose line is not that of
-  the instruction executed before;
-- 3.11: whenever the line is not that of the instruction executed before, and after any jump
-  backwards except to SEND. Nothing before the first RESUME, and RESUME itself, counts.
+- 3.9: also in an exception handler, unless the exception came from the first instruction of a range
+  or from the first range of the code object;
+- 3.10: whenever the line is not that of the instruction executed before, and after any jump
+  backwards;
+- 3.11: the same, but not after a jump to SEND. Nothing before the first RESUME, and no RESUME,
+  counts.
 So every edge into an instruction is looked at, and only edges that give an event lead through the
-counter. The added instructions carry the line of the instruction they count, and so neither add
-line events of their own nor take any away for a tracer that the program uses.
-
-Known difference, 3.10 only: an exception handler on a changed line, entered from instructions of
-the same line (no event) and of others (an event), counts both: in `with A(), B():` that B() raises.
+counter. Where that depends on the instruction an exception came from, 3.11 has a table in which the
+ways can be told apart; before, the counter of the handler looks at the traceback. The added
+instructions carry the line of the instruction they count, and so neither add line events of their
+own nor take any away for a tracer that the program uses.
 """
 
 import opcode
@@ -49,7 +50,10 @@ _CALM = frozenset(
     op
     for op in range(256)
     if _NAME[op].startswith(("JUMP_", "POP_", "SETUP_", "ROT_", "DUP_", "STORE_FAST", "STORE_NAME"))
-    or _NAME[op] in ("NOP", "LOAD_CONST", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VALUE")
+    or _NAME[op] in (
+        "NOP", "LOAD_CONST", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VALUE", "PUSH_EXC_INFO",
+        "PUSH_NULL", "COPY", "SWAP", "RESUME",
+    )
 )
 # The counter needs this many places on the stack.
 _DEPTH = 3
@@ -60,7 +64,7 @@ class _Instruction(object):
 
     __slots__ = (
         "op", "arg", "target", "offset", "position", "line", "begins", "place", "handler", "via",
-        "via_handler", "size", "counts", "guard",
+        "via_handler", "size", "counts", "guard", "only", "among", "first_range",
     )
 
     def __init__(self, op, arg, offset=0, position=0):
@@ -71,6 +75,7 @@ class _Instruction(object):
         self.position = position  # of itself
         self.line = None
         self.begins = False  # a range of the line table starts here
+        self.first_range = False  # it belongs to the first range of the line table
         self.place = (None, None, None, None)
         self.handler = None  # 3.11: (instruction, depth, whether the offset is pushed)
         self.via = False  # the jump leads through the counter
@@ -78,6 +83,8 @@ class _Instruction(object):
         self.size = 1  # code units without caches
         self.counts = None  # the slot counted on entry
         self.guard = False  # what falls into it jumps over the counter
+        self.only = None  # a handler that counts: (instructions, whether they or all others count)
+        self.among = None  # a placeholder of the constant with the offsets of these instructions
 
 
 def _decode(code):
@@ -115,13 +122,14 @@ def _place(found, by_offset, ranges):
     for start, line in ranges:
         if start in by_offset:
             by_offset[start].begins = True
-        elif start < found[-1].position:
+        elif start < found[-1].position and VERSION < (3, 10):
             raise Unsupported("a line that starts inside an instruction")
     index = 0
     for instruction in found:
         while index + 1 < len(ranges) and ranges[index + 1][0] <= instruction.offset:
             index += 1
         instruction.line = ranges[index][1]
+        instruction.first_range = index == 0
 
 
 def _place_311(code, found, by_offset):
@@ -141,9 +149,7 @@ def _falls(before, here, entry):
     if VERSION < (3, 10):
         # After CALL_FINALLY (3.8), control comes back from the end of the finally block: backwards.
         return here.begins or _NAME[before.op] == "CALL_FINALLY"
-    if VERSION < (3, 11):
-        return here.begins and (before is None or before.line != here.line)
-    return before is entry or before.line != here.line
+    return before is None or before is entry or before.line != here.line
 
 
 def _jumps(source, here):
@@ -151,30 +157,47 @@ def _jumps(source, here):
     if VERSION < (3, 10):
         return here.begins or (source.op not in _SETUPS and here.offset < source.offset)
     if VERSION < (3, 11):
-        return here.offset < source.offset or (here.begins and source.line != here.line)
+        return here.offset < source.offset or source.line != here.line
     if source.line != here.line:
         return True
     return here.offset < source.position and here.op != _OP["SEND"]
 
 
+def _raises(source, here, fresh):
+    """3.9, 3.10: whether an exception from `source` gives a line event in its handler `here`.
+
+    `fresh` holds the ids of instructions where generator.throw() may raise.
+    """
+    if VERSION >= (3, 10):
+        return source.line != here.line
+    return here.begins or id(source) in fresh or not (source.begins or source.first_range)
+
+
 def _block_sources(found):
-    """3.10: {handler: [instructions from which an exception leads there]}, by the block stack."""
+    """3.9, 3.10: {id of a handler: (instructions whose exceptions lead there, those that pass on)}.
+
+    Found by following the block stack. Of exceptions that are passed on, by RERAISE or a bare
+    `raise`, the traceback tells where they came from, but CPython goes by the passing on.
+    """
     after = {id(here): found[index + 1] for index, here in enumerate(found[:-1])}
-    sources, stacks, restored = {}, {}, []
+    sources, restored, seen = {}, [], set()
     todo = [(found[0], ())]
     while todo:
         here, stack = todo.pop()
-        if id(here) in stacks:
+        if id(here) in seen:
             continue
-        stacks[id(here)] = stack
+        seen.add(id(here))
         name = _NAME[here.op]
-        inner = [block for block in stack if block[0] == "try"]
+        inner = [handler for kind, handler in stack if kind == "try"]
         if inner:
+            direct, again = sources.setdefault(id(inner[-1]), ([], []))
             if name == "RERAISE" and here.arg and stack[-1][0] == "except":
-                # The frame goes back to the instruction that raised, before the outer handler.
-                restored.append((inner[-1][1], stack[-1][1]))
-            elif here.op not in _CALM:
-                sources.setdefault(id(inner[-1][1]), []).append(here)
+                # 3.10: the frame goes back to the instruction that raised.
+                restored.append((inner[-1], stack[-1][1]))
+            elif name == "RERAISE" or (name == "RAISE_VARARGS" and not here.arg):
+                again.append(here)
+            elif here.op not in _CALM or _NAME[after[id(here)].op] == "YIELD_FROM":
+                direct.append(here)
         follow = stack
         if here.op in _SETUPS:
             todo.append((here.target, stack + (("except", here.target),)))
@@ -185,21 +208,39 @@ def _block_sources(found):
             follow = stack[:-1]
         if here.op not in _NO_NEXT and id(here) in after:
             todo.append((after[id(here)], follow))
-    for _ in range(len(restored)):
+    for _ in restored:
         for outer, inner in restored:
-            known = sources.setdefault(id(outer), [])
-            known.extend(here for here in sources.get(id(inner), ()) if here not in known)
+            for known, more in zip(sources[id(outer)], sources.get(id(inner), ())):
+                known.extend(here for here in more if not any(here is one for one in known))
     return sources
 
 
+def _mark_handler(here, setup, sources, fresh):
+    """3.9, 3.10: decides for the handler `here`, set up by `setup`, which exceptions it counts."""
+    direct, again = sources.get(id(here), ((), ()))
+    events = [source for source in direct if _raises(source, here, fresh)]
+    silent = [source for source in direct if not _raises(source, here, fresh)]
+    otherwise = any(_raises(source, here, fresh) for source in again)
+    setup.via = bool(events or otherwise)
+    if setup.via and (silent or (again and not otherwise)):
+        here.only = (silent, False) if otherwise else (events, True)
+
+
 def _origins(found, guarded):
-    """3.11: {id of a RERAISE that restores its origin: [instructions the exception came from]}."""
+    """3.11: {id of a RERAISE that restores the frame's place: [instructions that may have raised]}.
+
+    The place is that of the nearest handler before it that keeps it.
+    """
     nearest, result = (), {}
     for here in found:
         inside = [one for one in guarded.get(id(here), ()) if one.handler[2]]
         nearest = inside or nearest
         if _NAME[here.op] == "RERAISE" and here.arg and nearest:
-            result[id(here)] = nearest
+            result[id(here)] = [
+                origin
+                for one in nearest if one.op not in _CALM
+                for origin in result.get(id(one), (one,))
+            ]
     return result
 
 
@@ -214,7 +255,14 @@ def _mark(found, slots):
             jumps.setdefault(id(here.target), []).append(here)
         if here.handler is not None:
             guarded.setdefault(id(here.handler[0]), []).append(here)
-    blocks = _block_sources(found) if VERSION == (3, 10) else {}
+    sources, fresh = {}, set()
+    if VERSION in ((3, 9), (3, 10)):
+        sources = _block_sources(found)
+        for before, here in zip([found[0]] + found, found):
+            if _NAME[here.op] == "YIELD_VALUE":
+                fresh.add(id(here))
+            elif _NAME[here.op] == "YIELD_FROM":  # a frame waits at the instruction before
+                fresh.add(id(before))
     origins = _origins(found, guarded)
     marked = False
     for before, here in zip([None] + found, found):
@@ -226,9 +274,8 @@ def _mark(found, slots):
         event = reached and _falls(before, here, entry)
         some = event
         for source in jumps.get(id(here), ()):
-            if VERSION == (3, 10) and source.op in _SETUPS:
-                known = blocks.get(id(here), ())
-                source.via = here.begins and any(one.line != here.line for one in known)
+            if source.op in _SETUPS and VERSION in ((3, 9), (3, 10)):
+                _mark_handler(here, source, sources, fresh)
             else:
                 source.via = _jumps(source, here)
             some = some or source.via
@@ -246,19 +293,34 @@ def _mark(found, slots):
     return marked
 
 
-def _counter(here, none, cells, slot):
-    """The instructions of the counter of `here`, by the indexes of its constants; its start."""
-    block = [
-        _Instruction(_OP["LOAD_CONST"], none),
-        _Instruction(_OP["LOAD_CONST"], cells),
-        _Instruction(_OP["LOAD_CONST"], slot),
-        _Instruction(_OP["BINARY_SUBSCR"], 0),
-    ]
+def _counter(here, none, cells, slot, name):
+    """The instructions of the counter of `here`, and its start.
+
+    The numbers are the indexes of its constants, and of the name "tb_lasti".
+    """
+    block = []
+
+    def add(op, arg=0):
+        block.append(_Instruction(_OP[op], arg))
+        return block[-1]
+
+    if here.only is not None:
+        # The stack ends in traceback, exception, class.
+        for op in ("ROT_THREE", "ROT_THREE", "DUP_TOP", "ROT_FOUR"):
+            add(op)
+        add("LOAD_ATTR", name)
+        add("LOAD_CONST").among = here.only[0]
+        add("CONTAINS_OP", 0 if here.only[1] else 1)
+        add("POP_JUMP_IF_FALSE").target = here
+    add("LOAD_CONST", none)
+    add("LOAD_CONST", cells)
+    add("LOAD_CONST", slot)
+    add("BINARY_SUBSCR")
     if "CONTAINS_OP" in _OP:
-        block.append(_Instruction(_OP["CONTAINS_OP"], 0))
+        add("CONTAINS_OP")
     else:
-        block.append(_Instruction(_OP["COMPARE_OP"], opcode.cmp_op.index("in")))
-    block.append(_Instruction(_OP["POP_TOP"], 0))
+        add("COMPARE_OP", opcode.cmp_op.index("in"))
+    add("POP_TOP")
     start = block[0]
     if here.guard:
         block.insert(0, _Instruction(_OP["JUMP_FORWARD"], 0))
@@ -303,10 +365,15 @@ def _assemble(code, found, starts):
         new["co_linetable"] = write_locations(places, code.co_firstlineno)
         new["co_exceptiontable"] = write_handlers(_handlers(found, starts))
     else:
-        ranges = [(here.offset, here.line) for here in found if here.begins]
         if VERSION >= (3, 10):
+            lines = zip([None] + found, found)
+            ranges = [
+                (here.offset, here.line) for before, here in lines
+                if before is None or before.line != here.line
+            ]
             new["co_linetable"] = write_linetable(ranges, code.co_firstlineno, len(raw))
         else:
+            ranges = [(here.offset, here.line) for here in found if here.begins]
             new["co_lnotab"] = write_lnotab(ranges, code.co_firstlineno)
     return new
 
@@ -361,18 +428,34 @@ def rewrite(code, slots, cells, always=False):
         changes["co_consts"] = consts
     if always or not slots.keys().isdisjoint(_lines(code)):
         found = _decode(code)
-        if _mark(found, slots) or always:
-            used = sorted({here.counts for here in found if here.counts is not None})
-            first = len(consts)
-            instructions, starts = [], {}
-            for here in found:
-                if here.counts is not None:
-                    slot = first + 2 + used.index(here.counts)
-                    block, starts[id(here)] = _counter(here, first, first + 1, slot)
-                    instructions.extend(block)
-                instructions.append(here)
-            changes.update(_assemble(code, instructions, starts))
-            if used:
-                changes["co_consts"] = consts + (None, cells) + tuple(used)
-                changes["co_stacksize"] = code.co_stacksize + _DEPTH
+        if _mark(found, slots):
+            changes.update(_insert(code, consts, found, cells))
+        elif always:
+            changes.update(_assemble(code, found, {}))
     return _replace(code, changes) if changes else code
+
+
+def _insert(code, consts, found, cells):
+    """Puts the counters that were marked in `found` in place; returns changed attributes."""
+    used = sorted({here.counts for here in found if here.counts is not None})
+    first = len(consts)
+    added = [None, cells] + used
+    instructions, starts, selections = [], {}, []
+    for here in found:
+        if here.counts is not None:
+            slot = first + added.index(here.counts, 2)
+            block, start = _counter(here, first, first + 1, slot, len(code.co_names))
+            for one in block:
+                if one.among is not None:
+                    one.arg = first + len(added) + len(selections)
+                    selections.append(one.among)
+            starts[id(here)] = start
+            instructions.extend(block)
+        instructions.append(here)
+    changes = _assemble(code, instructions, starts)
+    offsets = [frozenset(here.offset for here in among) for among in selections]
+    changes["co_consts"] = consts + tuple(added + offsets)
+    changes["co_stacksize"] = code.co_stacksize + _DEPTH
+    if offsets:
+        changes["co_names"] = code.co_names + ("tb_lasti",)
+    return changes

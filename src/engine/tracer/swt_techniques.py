@@ -59,20 +59,35 @@ def _begin_monitoring(tracer):
     disable = monitoring.DISABLE
     set_local_events = monitoring.set_local_events
     local = events.LINE | events.JUMP
+    # 3.13 gives no LINE event on the line of a RESUME that was specialised, which only one without
+    # events is.
+    keep_resume = sys.version_info >= (3, 13)
+    resume = events.PY_START | events.PY_RESUME
+    settled = {}
     advance = next
     jumps = {}
 
     def on_start(code, offset):
+        if id(code) in settled:
+            return None
         try:
             filename = code.co_filename
             slots = known[filename] if filename in known else resolve(filename)
             if slots is not None:
                 note(filename, "monitoring")
                 if _holds(code, slots):
+                    if keep_resume and not slots.keys().isdisjoint(_resume_lines(code)):
+                        set_local_events(tool, code, local | resume)
+                        # The code object is kept, for its id to stay its own.
+                        settled[id(code)] = code
+                        return None
                     set_local_events(tool, code, local)
         except Exception:
             pass
         return disable
+
+    def on_resume(code, offset):
+        return None
 
     def on_line(code, line):
         slot = known[code.co_filename].get(line)
@@ -103,7 +118,10 @@ def _begin_monitoring(tracer):
                 next(cell)
 
     monitoring.use_tool_id(tool, "swt-bench")
-    callbacks = ((events.LINE, on_line), (events.JUMP, on_jump), (events.PY_START, on_start))
+    callbacks = (
+        (events.PY_START, on_start), (events.PY_RESUME, on_resume),
+        (events.LINE, on_line), (events.JUMP, on_jump),
+    )
     for event, function in callbacks:
         monitoring.register_callback(tool, event, function)
     monitoring.set_events(tool, events.PY_START)
@@ -119,6 +137,18 @@ def _begin_monitoring(tracer):
         return None
 
     tracer.state.checks.append(check)
+
+
+def _resume_lines(code):
+    """The lines of the RESUME instructions, which start a function or come after a `yield`."""
+    import opcode
+
+    resume = opcode.opmap["RESUME"]
+    raw = code.co_code
+    return {
+        line for start, end, line in code.co_lines()
+        if resume in raw[start:end:2]
+    }
 
 
 def _line_at(code, offset, target):

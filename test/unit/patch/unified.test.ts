@@ -202,6 +202,7 @@ describe('parseUnified', () => {
 });
 
 describe('parseUnified beside git', function () {
+  this.timeout(60_000);
   let tree: GitTree;
   before(() => {
     tree = makeGitTree();
@@ -248,7 +249,8 @@ describe('parseUnified beside git', function () {
       const patch = tree.git('diff', '--cached', '-M', '-C', context, 'HEAD');
       const { files, problems } = parseUnified(patch);
       assert.deepEqual(problems, []);
-      const kinds = Object.fromEntries(files.map((f) => [f.newPath ?? f.oldPath, f.kind]));
+      const kinds: Record<string, string> = {};
+      for (const f of files) kinds[f.newPath ?? f.oldPath ?? ''] = f.kind;
       assert.deepEqual(kinds, {
         'my file.txt': 'modified',
         'café.py': 'modified',

@@ -4,7 +4,8 @@ import { readModule } from '../../../src/python/module';
 import { createPythonParser, type PythonParser } from '../../../src/python/parser';
 import { loadParser } from './loadParser';
 
-describe('createPythonParser', () => {
+describe('createPythonParser', function () {
+  this.timeout(60_000);
   it('names the file that is missing', async () => {
     await assert.rejects(
       createPythonParser((file) => `/nowhere/${file}`),
@@ -25,7 +26,8 @@ describe('createPythonParser', () => {
 
 describe('findDefinitions', () => {
   let python: PythonParser;
-  before(async () => {
+  before(async function () {
+    this.timeout(60_000);
     python = await loadParser();
   });
   after(() => python.dispose());
@@ -65,7 +67,6 @@ describe('findDefinitions', () => {
     assert.deepEqual(a.bases, ['m.Base', 'B[int]']);
     assert.deepEqual(g.decorators, ['property']);
     assert.deepEqual([inner.local, g.local], [true, false]);
-    assert.equal(source.slice(f.headEnd - 3, f.headEnd), '2):');
   });
 
   it('reads old and new syntax, CRLF, and what is readable of broken code', () => {

@@ -7,7 +7,8 @@ import { loadParser } from './loadParser';
 
 const path = 'tests/test_a.py';
 let python: PythonParser;
-before(async () => {
+before(async function () {
+  this.timeout(60_000);
   python = await loadParser();
 });
 after(() => python.dispose());
@@ -95,7 +96,8 @@ describe('findTests', () => {
   });
 });
 
-describe('changedTests', () => {
+describe('changedTests', function () {
+  this.timeout(60_000);
   const changes = (
     before: string | undefined,
     after: string,

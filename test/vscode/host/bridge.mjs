@@ -13,14 +13,15 @@ import { queries } from './queries.mjs';
  * JSON answer; client.ts is its typed client.
  * @param {object} options
  * @param {() => Promise<import('playwright-core').Page>} options.page
+ * @param {(size: { width: number, height: number }) => Promise<void>} options.resize the window
  * @param {string} options.screenshots folder for the pictures
  * @param {(counts: Counts) => void} options.result receives the counts of the suite
  * @param {(line: string) => void} options.print
  * @returns {Promise<{ url: string, close: () => void }>}
  */
-export async function startBridge({ page, screenshots, result, print }) {
+export async function startBridge({ page, resize, screenshots, result, print }) {
   const actions = {
-    screenshot: (body) => screenshot(page, screenshots, body),
+    screenshot: (body) => screenshot({ page, resize, screenshots }, body),
     evaluate: async ({ query, options }) => {
       if (!Object.hasOwn(queries, query)) throw new Error(`no query is called "${query}"`);
       return (await page()).evaluate(queries[query], options ?? {});
@@ -42,7 +43,7 @@ export async function startBridge({ page, screenshots, result, print }) {
       await (double ? found.dblclick(options) : found.click(options));
     },
     hover: async (target) => (await locate(page, target)).hover({ timeout: 10_000 }),
-    resize: async (size) => resize(await page(), size),
+    resize,
     result: async (counts) => result(counts),
     print: async ({ line }) => print(line),
   };
@@ -83,21 +84,15 @@ async function answer(actions, request) {
   }
 }
 
-async function screenshot(page, folder, { name, width, height, selector }) {
+async function screenshot({ page, resize, screenshots }, { name, width, height, selector }) {
   if (!/^[\w.-]+$/.test(name)) throw new Error(`"${name}" cannot be the name of a picture`);
   const current = await page();
-  if (width && height) await resize(current, { width, height });
-  await mkdir(folder, { recursive: true });
-  const file = path.join(folder, `${name}.png`);
+  if (width && height) await resize({ width, height });
+  await mkdir(screenshots, { recursive: true });
+  const file = path.join(screenshots, `${name}.png`);
   const target = selector ? current.locator(selector).first() : current;
   await target.screenshot({ path: file, animations: 'disabled', timeout: 15_000 });
   return { file };
-}
-
-async function resize(page, { width, height }) {
-  await page.setViewportSize({ width, height });
-  // VS Code lays itself out after the event; its lists follow a frame later.
-  await page.waitForTimeout(300);
 }
 
 async function locate(page, { selector, text }) {

@@ -3,7 +3,7 @@ import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
-import { findOnPath, onExit, runToEnd } from './processes.mjs';
+import { findOnPath, handleSignals, runToEnd } from './processes.mjs';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
 const PLACES = {
@@ -86,8 +86,7 @@ function exists(file) {
  */
 export async function openBrowser(executablePath, viewport) {
   const profile = await fs.mkdtemp(path.join(os.tmpdir(), 'swt-bench-browser-'));
-  const removeProfile = onExit(() => rmSync(profile, { recursive: true, force: true }));
-  // playwright kills its browser when this process ends; the signals are handled in processes.mjs.
+  handleSignals();
   const context = await chromium.launchPersistentContext(profile, {
     executablePath,
     headless: true,
@@ -105,12 +104,16 @@ export async function openBrowser(executablePath, viewport) {
       '--disable-sync',
     ],
   });
+  // Registered after playwright's own handler, which kills the browser when this process ends.
+  const removeProfile = () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  process.once('exit', removeProfile);
   const page = context.pages()[0] ?? (await context.newPage());
   const close = async () => {
     await Promise.race([
       context.close().catch(() => undefined),
       new Promise((resolve) => setTimeout(resolve, 5_000).unref()),
     ]);
+    process.off('exit', removeProfile);
     removeProfile();
   };
   return { page, close };

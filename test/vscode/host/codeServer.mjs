@@ -1,7 +1,14 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findOnPath, freePort, runToEnd, startGroup, withLock } from './processes.mjs';
+import {
+  findOnPath,
+  freePort,
+  runToEnd,
+  startGroup,
+  withLock,
+  withoutEditorVariables,
+} from './processes.mjs';
 
 /** The npm package code-server carries VS Code itself: 4.139.1 holds VS Code 1.139.1. */
 export const CODE_SERVER_VERSION = '4.139.1';
@@ -42,6 +49,8 @@ export async function installCodeServer(cache, log) {
   const { version } = JSON.parse(await fs.readFile(path.join(vscode, 'package.json'), 'utf8'));
   return { node: nodeIn(place), vscode, version };
 }
+
+const EXIT_WITH_PARENT = fileURLToPath(new URL('exitWithParent.cjs', import.meta.url));
 
 const VSCODE = 'node_modules/code-server/lib/vscode';
 
@@ -102,12 +111,17 @@ async function step(partial, name, log, title, work) {
 async function npm(folder, args) {
   const command = (await findOnPath('npm')) ?? 'npm';
   // Under `npm test`, npm's own variables name this project's folder; the nested npm must not see them.
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(
-      ([key]) => !/^npm_(config_local_prefix|package_|lifecycle_)/.test(key),
-    ),
-  );
-  await runToEnd(command, [...args, '--prefix', folder], { cwd: folder, env });
+  const own = /^npm_(config_local_prefix|package_|lifecycle_)/;
+  const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !own.test(key)));
+  await runToEnd(command, [...args, '--prefix', folder], {
+    cwd: folder,
+    // Killed like this process, so that a later one does not find npm still at work in the folder.
+    env: {
+      ...env,
+      NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --require ${JSON.stringify(EXIT_WITH_PARENT)}`,
+      SWT_BENCH_PARENT: String(process.pid),
+    },
+  });
 }
 
 function exists(file) {
@@ -127,10 +141,14 @@ function exists(file) {
  * @param {boolean} [options.driver] lets the page's address name an extension and tests to load
  * @param {Record<string, unknown>} [options.settings] user settings, written anew
  * @param {NodeJS.ProcessEnv} [options.env] added to this process's environment
- * @returns {Promise<{ origin: string, authority: string, kill: () => void, log: () => string, ended: Promise<string> }>}
- *   `log` gives the newest output, `ended` resolves with a description when the server ends
+ * @param {(text: string) => void} [options.note] receives what the server prints
+ * @returns {Promise<{ origin: string, authority: string, kill: () => void, ended: Promise<string> }>}
+ *   `ended` resolves with a description when the server ends
  */
-export async function startServer(installation, { data, port, token, driver, settings, env }) {
+export async function startServer(
+  installation,
+  { data, port, token, driver, settings, env, note },
+) {
   const user = path.join(data, 'data', 'User');
   await fs.mkdir(user, { recursive: true });
   if (settings) {
@@ -138,7 +156,7 @@ export async function startServer(installation, { data, port, token, driver, set
   }
   const chosen = port ?? (await freePort());
   const args = [
-    ...['--require', fileURLToPath(new URL('exitWithParent.cjs', import.meta.url))],
+    ...['--require', EXIT_WITH_PARENT],
     path.join(installation.vscode, 'out/server-main.js'),
     ...['--host', '127.0.0.1', '--port', String(chosen)],
     ...['--server-data-dir', data, '--extensions-dir', path.join(data, 'extensions')],
@@ -147,7 +165,7 @@ export async function startServer(installation, { data, port, token, driver, set
     ...['--accept-server-license-terms', '--disable-workspace-trust', '--telemetry-level', 'off'],
   ];
   const { child, kill } = startGroup(installation.node, args, {
-    env: cleanEnvironment({ ...process.env, ...env, SWT_BENCH_PARENT: String(process.pid) }),
+    env: withoutEditorVariables({ ...process.env, ...env, SWT_BENCH_PARENT: String(process.pid) }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -159,7 +177,8 @@ export async function startServer(installation, { data, port, token, driver, set
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8');
       stream.on('data', (text) => {
-        output = (output + text).slice(-100_000);
+        note?.(text);
+        output = (output + text).slice(-20_000);
         if (output.includes('Extension host agent listening on')) resolve(undefined);
       });
     }
@@ -173,15 +192,7 @@ export async function startServer(installation, { data, port, token, driver, set
     throw new Error(`${problem}:\n${output}`);
   }
   const authority = `127.0.0.1:${chosen}`;
-  return { origin: `http://${authority}`, authority, kill, log: () => output, ended };
-}
-
-/** Without what a surrounding VS Code or npm would pass on and confuse the server with. */
-function cleanEnvironment(env) {
-  const entries = Object.entries(env).filter(
-    ([key]) => !/^(VSCODE_|ELECTRON_|NODE_OPTIONS$|npm_)/.test(key),
-  );
-  return Object.fromEntries(entries);
+  return { origin: `http://${authority}`, authority, kill, ended };
 }
 
 /**
@@ -198,7 +209,7 @@ export async function installExtension(installation, data, vsix) {
       ...['--server-data-dir', data, '--extensions-dir', path.join(data, 'extensions')],
       ...['--accept-server-license-terms', '--install-extension', vsix, '--force'],
     ],
-    { env: cleanEnvironment(process.env) },
+    { env: withoutEditorVariables(process.env) },
   );
 }
 
@@ -224,7 +235,8 @@ export function folderAddress(origin, { folder, token }) {
  * @param {string} [what.folder] folder to open
  */
 export function testAddress(server, { extension, tests, folder }) {
-  const remote = (file) => `vscode-remote://${server.authority}${encodeURI(slashes(file))}`;
+  const encoded = (file) => slashes(file).split('/').map(encodeURIComponent).join('/');
+  const remote = (file) => `vscode-remote://${server.authority}${encoded(file)}`;
   const url = new URL(folderAddress(server.origin, { folder }));
   const payload = [
     ['extensionDevelopmentPath', remote(extension)],

@@ -1,9 +1,9 @@
-import { createRequire } from 'node:module';
 import fs from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { downloadAndUnzipVSCode } from '@vscode/test-electron';
-import { chromium } from 'playwright-core';
-import { findOnPath, freePort, startGroup } from './processes.mjs';
+import { _electron as electron } from 'playwright-core';
+import { findOnPath, onExit, startGroup, withoutEditorVariables } from './processes.mjs';
 
 /** The same VS Code that code-server carries, so that both ways test one version. */
 export const VSCODE_VERSION = '1.139.1';
@@ -16,9 +16,8 @@ const UPDATE_HOST = 'https://update.code.visualstudio.com';
  * @returns {Promise<{ reason: string, usable: boolean }>}
  */
 export async function probeDesktop(cache) {
-  const display = await findDisplay();
-  if (display === undefined) {
-    return { usable: false, reason: 'no display (DISPLAY, WAYLAND_DISPLAY) and no xvfb-run' };
+  if (!hasDisplay() && !(await findOnPath('Xvfb'))) {
+    return { usable: false, reason: 'no display (DISPLAY, WAYLAND_DISPLAY) and no Xvfb' };
   }
   const downloaded = await fs.readdir(cache).catch(() => []);
   if (downloaded.some((name) => name.startsWith('vscode-') && name.endsWith(VSCODE_VERSION))) {
@@ -30,12 +29,8 @@ export async function probeDesktop(cache) {
     : { usable: false, reason: `${UPDATE_HOST} does not answer (${problem})` };
 }
 
-/** @returns {Promise<string[] | undefined>} what to put before the command, undefined without a display */
-async function findDisplay() {
-  if (process.platform !== 'linux') return [];
-  if (process.env.DISPLAY || process.env.WAYLAND_DISPLAY) return [];
-  const xvfb = await findOnPath('xvfb-run');
-  return xvfb ? [xvfb, '-a', '-s', '-screen 0 1600x1000x24'] : undefined;
+function hasDisplay() {
+  return process.platform !== 'linux' || !!(process.env.DISPLAY || process.env.WAYLAND_DISPLAY);
 }
 
 /**
@@ -65,7 +60,7 @@ export function downloadDesktop(cache) {
 }
 
 /**
- * Starts VS Code for the desktop with an extension and its tests, and attaches to its window.
+ * Starts VS Code for the desktop with an extension and its tests, on a virtual display if need be.
  * @param {string} executable
  * @param {object} options
  * @param {string} options.data folder for everything it keeps
@@ -73,62 +68,59 @@ export function downloadDesktop(cache) {
  * @param {string} options.tests bundled CommonJS file that exports `run(): Promise<void>`
  * @param {string} [options.folder] to open
  * @param {Record<string, unknown>} options.settings user settings
+ * @param {{ width: number, height: number }} options.size of the window
  * @param {NodeJS.ProcessEnv} options.env added to this process's environment
- * @param {(text: string) => void} options.print receives what VS Code and the tests print
- * @returns {Promise<{ page: import('playwright-core').Page, exit: Promise<number>, kill: () => void, close: () => Promise<void> }>}
+ * @param {(text: string) => void} options.note receives what VS Code prints
+ * @param {(() => void | Promise<void>)[]} options.undo receives what ends it again
+ * @returns {Promise<{ page: import('playwright-core').Page, resize: (size: { width: number, height: number }) => Promise<void>, exit: Promise<number> }>}
  */
 export async function startDesktop(executable, options) {
   const user = path.join(options.data, 'user', 'User');
   await fs.mkdir(user, { recursive: true });
   await fs.writeFile(path.join(user, 'settings.json'), JSON.stringify(options.settings, null, 2));
-  const port = await freePort();
-  const [command, ...args] = [
-    ...((await findDisplay()) ?? []),
-    executable,
-    ...['--no-sandbox', '--disable-gpu', '--disable-gpu-sandbox', '--disable-updates'],
-    ...['--skip-welcome', '--skip-release-notes', '--disable-workspace-trust'],
-    `--remote-debugging-port=${port}`,
-    `--user-data-dir=${path.join(options.data, 'user')}`,
-    `--extensions-dir=${path.join(options.data, 'extensions')}`,
-    `--extensionDevelopmentPath=${options.extension}`,
-    `--extensionTestsPath=${options.tests}`,
-    ...(options.folder ? [options.folder] : []),
-  ];
-  const { child, kill } = startGroup(command, args, {
-    env: { ...process.env, ...options.env, ELECTRON_RUN_AS_NODE: undefined },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const display = hasDisplay() ? undefined : await startDisplay();
+  if (display) options.undo.push(display.kill);
+  const env = { ...process.env, ...options.env, ...(display && { DISPLAY: display.name }) };
+  const app = await electron.launch({
+    executablePath: executable,
+    env: withoutEditorVariables(env),
+    timeout: 60_000,
+    args: [
+      ...['--no-sandbox', '--disable-gpu', '--disable-gpu-sandbox', '--disable-updates'],
+      ...['--skip-welcome', '--skip-release-notes', '--disable-workspace-trust'],
+      `--user-data-dir=${path.join(options.data, 'user')}`,
+      `--extensions-dir=${path.join(options.data, 'extensions')}`,
+      `--extensionDevelopmentPath=${options.extension}`,
+      `--extensionTestsPath=${options.tests}`,
+      ...(options.folder ? [options.folder] : []),
+    ],
   });
+  const child = app.process();
+  options.undo.push(onExit(() => child.kill('SIGKILL')));
+  const exit = new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8');
-    stream.on('data', options.print);
+    stream?.setEncoding('utf8').on('data', options.note);
   }
-  const exit = new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('exit', (code) => resolve(code ?? 1));
-  });
-  try {
-    const { page, close } = await attach(port, exit);
-    return { page, exit, kill, close };
-  } catch (error) {
-    kill();
-    throw error;
-  }
+  const page = await app.firstWindow({ timeout: 60_000 });
+  const resize = async (size) => {
+    const window = await app.browserWindow(page);
+    await window.evaluate((it, { width, height }) => it.setContentSize(width, height), size);
+  };
+  await resize(options.size);
+  return { page, resize, exit };
 }
 
-async function attach(port, exit) {
-  const gone = exit.then((code) => ({ code }));
-  for (let attempt = 0; attempt < 120; attempt++) {
-    const browser = await chromium
-      .connectOverCDP(`http://127.0.0.1:${port}`)
-      .catch(() => undefined);
-    const page = browser
-      ?.contexts()
-      .flatMap((context) => context.pages())
-      .find((candidate) => candidate.url().includes('workbench'));
-    if (page) return { page, close: () => browser.close().catch(() => undefined) };
-    await browser?.close().catch(() => undefined);
-    const ended = await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 500))]);
-    if (ended) throw new Error(`VS Code ended with ${ended.code} before its window opened`);
-  }
-  throw new Error('the window of VS Code did not appear within a minute');
+/**
+ * Starts a virtual display.
+ * @returns {Promise<{ name: string, kill: () => void }>} name as in DISPLAY
+ */
+export async function startDisplay() {
+  const args = ['-displayfd', '1', '-screen', '0', '1600x1000x24', '-nolisten', 'tcp'];
+  const { child, kill } = startGroup('Xvfb', args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const number = await new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code) => reject(new Error(`Xvfb ended with ${code}`)));
+    child.stdout.setEncoding('utf8').on('data', (text) => resolve(text.trim()));
+  });
+  return { name: `:${number}`, kill };
 }

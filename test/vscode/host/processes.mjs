@@ -7,7 +7,8 @@ import path from 'node:path';
 const cleanups = new Set();
 let handling = false;
 
-function handleSignals() {
+/** Makes SIGINT, SIGTERM and SIGHUP end this process through its `exit` handlers. */
+export function handleSignals() {
   if (handling) return;
   handling = true;
   for (const [signal, status] of [
@@ -18,7 +19,7 @@ function handleSignals() {
     process.on(signal, () => process.exit(status));
   }
   process.on('exit', () => {
-    for (const cleanup of cleanups) cleanup();
+    for (const cleanup of [...cleanups].reverse()) cleanup();
   });
 }
 
@@ -107,6 +108,17 @@ export async function findOnPath(name) {
     }
   }
   return undefined;
+}
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {NodeJS.ProcessEnv} without what a VS Code or npm around this process would confuse another one with
+ */
+export function withoutEditorVariables(env) {
+  const entries = Object.entries(env).filter(
+    ([key]) => !/^(VSCODE_|ELECTRON_|NODE_OPTIONS$|npm_)/.test(key),
+  );
+  return Object.fromEntries(entries);
 }
 
 /** @returns {Promise<number>} a TCP port of the loopback interface that is free at this moment */

@@ -75,13 +75,23 @@ export async function runInVSCode(options) {
   const data = await fs.mkdtemp(path.join(os.tmpdir(), 'swt-bench-vscode-'));
   const undo = [onExit(() => rmSync(data, { recursive: true, force: true, maxRetries: 3 }))];
   let counts = null;
-  let givePage;
-  const page = new Promise((resolve) => (givePage = resolve));
-  let serverLog = () => '';
+  let open;
+  const window = new Promise((resolve) => (open = resolve));
+  let log = '';
+  const note = (text) => {
+    if (process.env.SWT_BENCH_VERBOSE) print(text.trimEnd());
+    log = (log + text).slice(-100_000);
+  };
   const started = Date.now();
   try {
     const bridge = await startBridge({
-      page: () => page,
+      page: async () => (await window).page,
+      resize: async (size) => {
+        const { page, resize } = await window;
+        await resize(size);
+        // VS Code lays itself out after the event; its lists follow a frame later.
+        await page.waitForTimeout(300);
+      },
       screenshots,
       result: (given) => (counts = given),
       print,
@@ -95,18 +105,17 @@ export async function runInVSCode(options) {
       settings: { ...QUIET_SETTINGS, ...options.settings },
       env: { ...options.env, SWT_BENCH_BRIDGE: bridge.url },
       size: options.size ?? { width: 1400, height: 900 },
-      print,
+      note,
+      undo,
     };
-    const window = await (vscode.kind === 'desktop'
-      ? openDesktop(vscode, setup, undo)
-      : openServed(vscode, setup, undo));
-    serverLog = window.log;
-    givePage(window.page);
+    const opened = await (vscode.kind === 'desktop'
+      ? startDesktop(vscode.executable, setup)
+      : openServed(vscode, setup));
+    open(opened);
     print(`vscode: ${vscode.version} opened after ${seconds(started)}`);
-    const exitCode = await withLimit(window.exit, options.limit ?? 180_000);
+    const exitCode = await withLimit(opened.exit, options.limit ?? 180_000);
     print(`vscode: ended with ${exitCode} after ${seconds(started)}`);
-    if (exitCode !== 0 && counts === null)
-      await explain(print, window.page, screenshots, serverLog);
+    if (exitCode !== 0 && counts === null) await explain(print, opened.page, screenshots, log);
     const passed = exitCode === 0 && !(counts?.failed > 0);
     return {
       exitCode: passed ? 0 : exitCode || 1,
@@ -116,25 +125,24 @@ export async function runInVSCode(options) {
     };
   } catch (error) {
     print(`vscode: ${error.message}`);
-    const opened = await Promise.race([page, undefined]);
-    await explain(print, opened, screenshots, serverLog);
+    const opened = await Promise.race([window, undefined]);
+    await explain(print, opened?.page, screenshots, log);
     return { exitCode: 1, counts, version: vscode.version, kind: vscode.kind };
   } finally {
     for (const step of undo.reverse()) await step();
   }
 }
 
-async function openServed(vscode, setup, undo) {
+async function openServed(vscode, setup) {
   const server = await startServer(vscode.server, {
     ...setup,
     driver: true,
     // An empty gallery: a test run asks nothing of the network.
     env: { ...setup.env, EXTENSIONS_GALLERY: '{}' },
   });
-  undo.push(server.kill);
-  const browser = await openBrowser(vscode.chromium, setup.size);
-  undo.push(browser.close);
-  const { page } = browser;
+  setup.undo.push(server.kill);
+  const { page, close } = await openBrowser(vscode.chromium, setup.size);
+  setup.undo.push(close);
   const exit = new Promise((resolve, reject) => {
     void page.exposeFunction('codeAutomationExit', (code) => resolve(code));
     page.on('crash', () => reject(new Error('the page of VS Code crashed')));
@@ -142,30 +150,13 @@ async function openServed(vscode, setup, undo) {
     void server.ended.then((problem) => reject(new Error(problem)));
   });
   exit.catch(() => undefined);
-  let messages = '';
-  const note = (text) => {
-    if (process.env.SWT_BENCH_VERBOSE) setup.print(text);
-    if (!text.startsWith('info: ')) messages = (messages + text + '\n').slice(-100_000);
-  };
-  await page.exposeFunction('codeAutomationLog', (type, args) =>
-    note(`${type}: ${[args].flat().join(' ')}`),
-  );
-  const { extension, tests, folder } = setup;
-  await page.goto(testAddress(server, { extension, tests, folder }));
-  return { page, exit, log: () => `${server.log()}\n${messages}` };
-}
-
-async function openDesktop(vscode, setup, undo) {
-  let output = '';
-  const desktop = await startDesktop(vscode.executable, {
-    ...setup,
-    print: (text) => {
-      output = (output + text).slice(-100_000);
-      if (process.env.SWT_BENCH_VERBOSE) process.stdout.write(text);
-    },
+  await page.exposeFunction('codeAutomationLog', (type, args) => {
+    const text = `${type}: ${[args].flat().join(' ')}\n`;
+    if (type !== 'info' || process.env.SWT_BENCH_VERBOSE) setup.note(text);
   });
-  undo.push(desktop.kill, desktop.close);
-  return { page: desktop.page, exit: desktop.exit, log: () => output };
+  const { extension, tests, folder } = setup;
+  await page.goto(testAddress(server, { extension, tests, folder }), { timeout: 60_000 });
+  return { page, resize: (size) => page.setViewportSize(size), exit };
 }
 
 function withLimit(promise, limit) {
@@ -178,9 +169,9 @@ function withLimit(promise, limit) {
 }
 
 /** Leaves what is needed to understand a run that ended without a result. */
-async function explain(print, page, screenshots, serverLog) {
-  const log = serverLog().trimEnd().split('\n').slice(-40).join('\n');
-  if (log) print(`vscode: end of VS Code's log:\n${log}`);
+async function explain(print, page, screenshots, log) {
+  const end = log.trimEnd().split('\n').slice(-60).join('\n');
+  if (end) print(`vscode: end of VS Code's log:\n${end}`);
   if (!page) return;
   try {
     await fs.mkdir(screenshots, { recursive: true });

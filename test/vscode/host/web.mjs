@@ -23,14 +23,16 @@ const FIRST_SETTINGS = {
 };
 
 /**
+ * Builds, packages and installs the extension, and serves VS Code on the loopback interface. What is
+ * done there stays in the cache folder.
  * @param {object} options
- * @param {string} options.extension folder of the extension
+ * @param {string} [options.extension] folder of the extension; default: this project
  * @param {string} [options.folder] to open
  * @param {number} [options.port]
  * @param {(text: string) => void} options.log
- * @returns {Promise<{ address: string, ended: Promise<string> }>}
+ * @returns {Promise<{ address: string, ended: Promise<string> }>} `ended` says why, if the server ends
  */
-async function startWeb({ extension, folder, port, log }) {
+export async function startWeb({ extension = PROJECT, folder, port, log }) {
   const data = path.join(cacheFolder(), 'web');
   await fs.mkdir(data, { recursive: true });
   const server = await installCodeServer(path.join(cacheFolder(), 'vscode'), log);
@@ -42,13 +44,13 @@ async function startWeb({ extension, folder, port, log }) {
   await installExtension(server, data, vsix);
 
   const settingsFile = path.join(data, 'data/User/settings.json');
+  const token = await keptToken(path.join(data, 'token'));
   const { origin, ended } = await startServer(server, {
     data,
     port: port ?? ((await isFree(USUAL_PORT)) ? USUAL_PORT : await freePort()),
-    token: await keptToken(path.join(data, 'token')),
+    token,
     ...(existsSync(settingsFile) ? {} : { settings: FIRST_SETTINGS }),
   });
-  const token = await keptToken(path.join(data, 'token'));
   return { address: folderAddress(origin, { folder, token }), ended };
 }
 
@@ -72,33 +74,46 @@ async function quietly(work) {
   }
 }
 
-/** Ctrl-C is how this command ends, so it is no failure. */
-process.on('SIGINT', () => process.exit(0));
-
-try {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      port: { type: 'string' },
-      extension: { type: 'string', default: PROJECT },
-    },
-  });
-  const port = values.port === undefined ? undefined : Number(values.port);
-  if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) {
-    throw new Error(`--port ${values.port}: not a port number`);
+/**
+ * The command line: `[FOLDER] [--port N] [--extension DIR]`.
+ * @param {string[]} args
+ * @returns {Promise<number>} exit status
+ */
+export async function main(args) {
+  let folder;
+  let port;
+  let extension;
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: { port: { type: 'string' }, extension: { type: 'string', default: PROJECT } },
+    });
+    extension = path.resolve(values.extension);
+    folder = positionals[0] && path.resolve(positionals[0]);
+    if (folder && !existsSync(folder)) throw new Error(`${folder}: no such folder`);
+    port = values.port === undefined ? undefined : Number(values.port);
+    if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) {
+      throw new Error(`--port ${values.port}: not a port number`);
+    }
+    if (port !== undefined && !(await isFree(port))) throw new Error(`port ${port} is in use`);
+  } catch (error) {
+    console.error(error.message);
+    return 2;
   }
-  const folder = positionals[0] && path.resolve(positionals[0]);
-  if (folder && !existsSync(folder)) throw new Error(`${folder}: no such folder`);
-  const { address, ended } = await startWeb({
-    extension: path.resolve(values.extension),
-    folder,
-    port,
-    log: (text) => console.log(`vscode: ${text}`),
-  });
-  console.log(`\nVS Code is at  ${address}\nCtrl-C stops it.`);
-  console.error(await ended);
-  process.exit(1);
-} catch (error) {
-  console.error(error.message);
-  process.exit(1);
+  // Ctrl-C is how this command ends, so it is no failure.
+  process.on('SIGINT', () => process.exit(0));
+  try {
+    const log = (text) => console.log(`vscode: ${text}`);
+    const { address, ended } = await startWeb({ extension, folder, port, log });
+    console.log(`\nVS Code is at  ${address}\nCtrl-C stops it.`);
+    console.error(await ended);
+  } catch (error) {
+    console.error(error.message);
+  }
+  return 1;
+}
+
+if (process.argv[1] && path.resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  process.exit(await main(process.argv.slice(2)));
 }

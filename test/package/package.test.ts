@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createVSIX } from '@vscode/vsce';
+import manifest from '../../package.json';
+import { commandIds, settingKeys, viewIds } from '../../src/editor/names';
+import { root } from '../commandLine/cli';
+
+/** What users install, and nothing else. `media/sample` holds the bundled instance. */
+const allowed = [
+  /^package\.json$/,
+  /^(README\.md|readme\.md|LICENSE(\.txt|\.md)?|CHANGELOG\.md|changelog\.md)$/i,
+  /^dist\/(extension|parts|cli)\.js$/,
+  /^dist\/tree-sitter(-python)?\.wasm$/,
+  /^dist\/tracer\/\w+\.py$/,
+  /^media\/(icon\.png|activity\.svg|gutter\/[\w-]+\.svg)$/,
+  /^media\/sample\/(README\.md|instance\.jsonl|predictions\.jsonl|expected\.json)$/,
+  /^media\/sample\/repository\/(README\.md|pyproject\.toml|(tallybook|tests)\/\w+\.py)$/,
+];
+
+describe('the packaged extension', () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'swt-bench-vsix-'));
+    execFileSync(process.execPath, ['esbuild.js', '--production'], { cwd: root });
+  });
+  after(async () => {
+    await rm(folder, { recursive: true, force: true });
+    execFileSync(process.execPath, ['esbuild.js'], { cwd: root });
+  });
+
+  it('holds what is needed and nothing else, in less than 3 MB', async () => {
+    const vsix = join(folder, 'extension.vsix');
+    await createVSIX({ cwd: root, packagePath: vsix, dependencies: false });
+    const { size } = await stat(vsix);
+    assert.ok(size < 3 * 1024 * 1024, `${size} bytes`);
+
+    const files = readZip(vsix)
+      .filter((name) => name.startsWith('extension/') && !name.endsWith('/'))
+      .map((name) => name.slice('extension/'.length));
+    console.log(`      ${files.length} files, ${(size / 1024 / 1024).toFixed(2)} MB`);
+    assert.deepEqual(
+      files.filter((name) => !allowed.some((pattern) => pattern.test(name))),
+      [],
+      'files that nobody needs',
+    );
+    const tracer = (await readdir(join(root, 'src/engine/tracer'))).filter((name) =>
+      name.endsWith('.py'),
+    );
+    for (const needed of [
+      'dist/extension.js',
+      'dist/parts.js',
+      'dist/cli.js',
+      'dist/tree-sitter.wasm',
+      'dist/tree-sitter-python.wasm',
+      'media/sample/repository/tallybook/money.py',
+      ...tracer.map((name) => `dist/tracer/${name}`),
+    ]) {
+      assert.ok(files.includes(needed), `${needed} is missing`);
+    }
+  });
+});
+
+describe('package.json and the code', () => {
+  const { contributes } = manifest;
+  it('name the same commands', () => {
+    assert.deepEqual(
+      contributes.commands.map((each) => each.command).sort(),
+      Object.values(commandIds).sort(),
+    );
+  });
+  it('name the same settings, with defaults and descriptions', () => {
+    const { properties } = contributes.configuration;
+    assert.deepEqual(Object.keys(properties).sort(), Object.values(settingKeys).sort());
+    for (const setting of Object.values(properties)) {
+      assert.ok('default' in setting);
+      assert.ok('description' in setting || 'markdownDescription' in setting);
+    }
+  });
+  it('name the same views', () => {
+    assert.deepEqual(
+      contributes.views['swt-bench'].map((view) => view.id),
+      Object.values(viewIds),
+    );
+  });
+  it('name the file that marks a workspace alike', () => {
+    const source = readFileSync(join(root, 'src/repository/marker.ts'), 'utf8');
+    const path = /markerPath = '([^']+)'/.exec(source)?.[1];
+    assert.deepEqual(manifest.activationEvents, [`workspaceContains:${path}`]);
+  });
+  it('give every command a title and the one category', () => {
+    for (const each of contributes.commands) {
+      assert.equal(each.category, 'SWT-Bench');
+      assert.notEqual(each.title, '');
+    }
+  });
+});
+
+/** Names in a zip file's central directory (APPNOTE.TXT 4.3.12). */
+function readZip(path: string): string[] {
+  const data = readFileSync(path);
+  const end = data.lastIndexOf(Buffer.from('PK\u0005\u0006', 'latin1'));
+  const count = data.readUInt16LE(end + 10);
+  let at = data.readUInt32LE(end + 16);
+  const names: string[] = [];
+  for (let index = 0; index < count; index++) {
+    const length = data.readUInt16LE(at + 28);
+    names.push(data.toString('utf8', at + 46, at + 46 + length));
+    at += 46 + length + data.readUInt16LE(at + 30) + data.readUInt16LE(at + 32);
+  }
+  return names;
+}

@@ -1,0 +1,26 @@
+// `npm run web`: a real VS Code in the browser with the extension, on the bundled instance.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { cache, ensureBuilt, ensureInstalled, fail, need, root, run } from './setup.mjs';
+
+need('git', ['--version'], 'to make the tree of R');
+await ensureInstalled();
+await ensureBuilt();
+
+const folder = join(cache, 'web', 'workspace');
+if (!existsSync(folder)) {
+  const sample = join(root, 'media', 'sample');
+  const status = await run(process.execPath, [
+    join(root, 'dist', 'cli.js'),
+    ...['open', 'tallybook__tallybook-217', '--dataset', join(sample, 'instance.jsonl')],
+    ...['--source', join(sample, 'repository'), '--storage', join(cache, 'storage')],
+    ...['--out', folder],
+  ]);
+  if (status !== 0) fail('The workspace of the bundled instance could not be made.');
+}
+const given = process.argv.slice(2);
+process.exitCode = await run(process.execPath, [
+  join(root, 'test', 'vscode', 'host', 'web.mjs'),
+  ...(given.some((each) => !each.startsWith('-')) ? [] : [folder]),
+  ...given,
+]);

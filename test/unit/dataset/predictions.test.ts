@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadPredictions, type Predictions } from '../../../src/dataset/predictions';
+import type { Instance } from '../../../src/domain/instance';
+
+const instance = (id: string): Instance => ({
+  id,
+  repo: 'octo/cat',
+  baseCommit: 'abcdef0',
+  version: '',
+  issue: '',
+  hints: '',
+  createdAt: '',
+  goldenPatch: `fix of ${id}`,
+  goldenTests: `tests of ${id}`,
+  failToPass: undefined,
+  passToPass: undefined,
+});
+
+describe('predictions', () => {
+  const selected = [instance('cat-1'), instance('cat-2')];
+  const known = new Set(['cat-1', 'cat-2', 'cat-3']);
+  let folder = '';
+  before(async () => (folder = await mkdtemp(join(tmpdir(), 'predictions-test-'))));
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  async function load(content: string): Promise<Predictions> {
+    const path = join(folder, 'predictions.jsonl');
+    await writeFile(path, content);
+    return loadPredictions(path, selected, known);
+  }
+  const lines = (...rows: unknown[]): string => rows.map((row) => JSON.stringify(row)).join('\r\n');
+
+  it('gold is T* and never X*; none is an empty candidate', async () => {
+    assert.deepEqual(await loadPredictions('gold', selected, known), {
+      predictions: [
+        { instanceId: 'cat-1', model: 'gold', patch: 'tests of cat-1' },
+        { instanceId: 'cat-2', model: 'gold', patch: 'tests of cat-2' },
+      ],
+      problems: [],
+    });
+    const none = await loadPredictions('none', selected, known);
+    assert.deepEqual(
+      none.predictions.map((each) => [each.instanceId, each.model, each.patch]),
+      [
+        ['cat-1', 'none', ''],
+        ['cat-2', 'none', ''],
+      ],
+    );
+  });
+
+  it('of a file, in its order, several models for one instance', async () => {
+    const { predictions, problems } = await load(
+      lines(
+        { instance_id: 'cat-2', model_name_or_path: 'a/b', model_patch: 'two' },
+        { instance_id: 'cat-1', model_name_or_path: 'a/b', model_patch: 'one', extra: 1 },
+        { instance_id: 'cat-1', model_name_or_path: 'other', model_patch: 'uno' },
+      ),
+    );
+    assert.deepEqual(problems, []);
+    assert.deepEqual(predictions, [
+      { instanceId: 'cat-2', model: 'a/b', patch: 'two' },
+      { instanceId: 'cat-1', model: 'a/b', patch: 'one' },
+      { instanceId: 'cat-1', model: 'other', patch: 'uno' },
+    ]);
+  });
+
+  it('of a JSON list and of an object by id', async () => {
+    const row = { instance_id: 'cat-1', model_name_or_path: 'm', model_patch: 'p' };
+    for (const content of [JSON.stringify([row]), JSON.stringify({ 'cat-1': row })]) {
+      assert.deepEqual((await load(content)).predictions, [
+        { instanceId: 'cat-1', model: 'm', patch: 'p' },
+      ]);
+    }
+  });
+
+  it('a missing or null patch is an empty candidate, a missing name "unnamed"', async () => {
+    const { predictions, problems } = await load(
+      lines({ instance_id: 'cat-1', model_patch: null }, { instance_id: 'cat-2' }),
+    );
+    assert.deepEqual(problems, []);
+    assert.deepEqual(predictions, [
+      { instanceId: 'cat-1', model: 'unnamed', patch: '' },
+      { instanceId: 'cat-2', model: 'unnamed', patch: '' },
+    ]);
+  });
+
+  it('names unknown ids, duplicates, broken lines and wrong fields by row; the rest is read', async () => {
+    const { predictions, problems } = await load(
+      [
+        lines({ instance_id: 'cat-1', model_name_or_path: 'm', model_patch: 'first' }),
+        lines({ instance_id: 'dog-1', model_name_or_path: 'm', model_patch: 'p' }),
+        '{"instance_id": "cat',
+        lines({ instance_id: 'cat-1', model_name_or_path: 'm', model_patch: 'second' }),
+        lines({ instance_id: 'cat-2', model_patch: ['p'] }),
+        lines({ model_patch: 'p' }),
+        'null',
+      ].join('\n'),
+    );
+    assert.deepEqual(predictions, [{ instanceId: 'cat-1', model: 'm', patch: 'first' }]);
+    assert.equal(problems.length, 6);
+    assert.equal(problems[0], 'row 2: dog-1 is not in the dataset');
+    assert.match(problems[1] ?? '', /^line 3 is not JSON/);
+    assert.equal(problems[2], 'row 4: a second prediction of m for cat-1 is left out');
+    assert.equal(problems[3], 'row 5: model_patch is missing or not a text');
+    assert.equal(problems[4], 'row 6: instance_id is missing or not a text');
+    assert.equal(problems[5], 'row 7: the row is not an object with an instance_id');
+  });
+
+  it('passes over instances that are known but not selected', async () => {
+    const { predictions, problems } = await load(
+      lines({ instance_id: 'cat-3', model_patch: 'p' }, { instance_id: 'cat-1', model_patch: 'p' }),
+    );
+    assert.equal(predictions.length, 1);
+    assert.deepEqual(problems, []);
+  });
+
+  it('says so when nothing is left', async () => {
+    await assert.rejects(load(lines({ instance_id: 'dog-1', model_patch: 'p' })), {
+      name: 'HumanError',
+      message:
+        /No prediction of .* is for a selected instance \(row 1: dog-1 is not in the dataset\)/,
+    });
+    await assert.rejects(
+      loadPredictions(join(folder, 'x'), selected, known),
+      /no predictions file/,
+    );
+    await assert.rejects(load(''), /is empty/);
+  });
+});

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { Outcome, TestResult } from '../../../src/domain/outcome';
+import {
+  endingOf,
+  lineCountsOf,
+  resultsOf,
+  statusesOf,
+  wholeCountsOf,
+} from '../../../src/evaluation/results';
+import { runRecord } from './examples';
+
+const file = 'tests/test_a.py';
+const a = `${file}::test_a`;
+const b = `${file}::test_b`;
+const other = 'tests/test_c.py::test_c';
+
+const brief = (results: readonly TestResult[]): [string, Outcome][] =>
+  results.map((each) => [each.test, each.outcome]);
+
+const passed = (test: string): TestResult => ({ test, outcome: 'passed' });
+
+describe('results of a run', () => {
+  it('are what the recorder wrote, in its order', () => {
+    const outcomes: TestResult[] = [
+      { test: b, outcome: 'failed', message: 'no', frames: [] },
+      passed(`${a}[1 2]`),
+    ];
+    assert.deepEqual(resultsOf(runRecord({ trace: { outcomes } }), [a, b, other]), outcomes);
+  });
+
+  it('a file that could not be imported is an error of each test that it holds', () => {
+    const error: TestResult = {
+      test: file,
+      outcome: 'error',
+      phase: 'collect',
+      exception: 'ImportError',
+    };
+    const results = resultsOf(
+      runRecord({ exitCode: 2, trace: { outcomes: [error, passed(other)] } }),
+      [a, b, other],
+    );
+    assert.deepEqual(brief(results), [
+      [other, 'passed'],
+      [a, 'error'],
+      [b, 'error'],
+    ]);
+    assert.equal(results[1]?.exception, 'ImportError');
+    assert.equal(results[1]?.phase, 'collect');
+  });
+
+  it('a class whose set-up failed stands for its tests that have no result', () => {
+    const results = resultsOf(
+      runRecord({
+        trace: {
+          outcomes: [passed(`${file}::K::one[x]`), { test: `${file}::K`, outcome: 'error' }],
+        },
+      }),
+      [`${file}::K::one`, `${file}::K::two`, `${file}::Kind::one`],
+    );
+    assert.deepEqual(brief(results), [
+      [`${file}::K::one[x]`, 'passed'],
+      [`${file}::K::two`, 'error'],
+    ]);
+  });
+
+  it('an error of a file of which no test is known stays, and so does a skipped file', () => {
+    const outcomes: TestResult[] = [
+      { test: file, outcome: 'error' },
+      { test: 'tests/test_c.py', outcome: 'skipped' },
+    ];
+    assert.deepEqual(resultsOf(runRecord({ trace: { outcomes } }), [other]), outcomes);
+  });
+
+  it('a test that was running when its process ended is an error that says how it ended', () => {
+    const cases = [
+      [runRecord({ ending: 'timed out', seconds: 30 }), /time limit after 30 s/],
+      [runRecord({ ending: 'too much output' }), /printed without end/],
+      [runRecord({ exitCode: undefined, killedBy: 'SIGSEGV' }), /killed by SIGSEGV/],
+      [runRecord({ exitCode: 0 }), /ended early with exit status 0/],
+    ] as const;
+    for (const [record, said] of cases) {
+      const unfinished = [{ pid: 7, argv: [], lastTest: a }];
+      const results = resultsOf(
+        { ...record, trace: { ...record.trace, unfinished, outcomes: [passed(b)] } },
+        [a, b],
+      );
+      assert.deepEqual(brief(results), [
+        [b, 'passed'],
+        [a, 'error'],
+      ]);
+      assert.match(results[1]?.message ?? '', said);
+    }
+  });
+
+  it('a test with a result of its own keeps it, though a child of it was killed', () => {
+    const results = resultsOf(
+      runRecord({
+        trace: { outcomes: [passed(a)], unfinished: [{ pid: 7, argv: [], lastTest: a }] },
+      }),
+      [a],
+    );
+    assert.deepEqual(brief(results), [[a, 'passed']]);
+  });
+
+  it('files that a run which broke off never came to could not be collected', () => {
+    const results = resultsOf(
+      runRecord({ ending: 'timed out', trace: { outcomes: [passed(a)] } }),
+      [a, b, other],
+    );
+    assert.deepEqual(brief(results), [
+      [a, 'passed'],
+      [other, 'error'],
+    ]);
+    assert.equal(results[1]?.phase, 'collect');
+  });
+
+  it('what a run that came to its end does not mention is missing', () => {
+    assert.deepEqual(
+      brief(resultsOf(runRecord({ trace: { outcomes: [passed(a)] } }), [a, other])),
+      [[a, 'passed']],
+    );
+    for (const exitCode of [0, 5]) assert.deepEqual(resultsOf(runRecord({ exitCode }), [a]), []);
+  });
+
+  it('a runner that complains and runs nothing could not collect anything', () => {
+    // pytest ends so when a conftest.py cannot be imported.
+    const results = resultsOf(
+      runRecord({
+        exitCode: 4,
+        log: 'ImportError while loading conftest',
+        trace: { sessions: [] },
+      }),
+      [a, other],
+    );
+    assert.deepEqual(brief(results), [
+      [a, 'error'],
+      [other, 'error'],
+    ]);
+  });
+
+  it('without a recorder the log is read', () => {
+    const log = `PASSED ${a}\nFAILED ${b} - assert 1\nSKIPPED [1] x\n`;
+    assert.deepEqual(
+      brief(resultsOf(runRecord({ exitCode: 1, log, trace: { sessions: [] } }), [a, b])).slice(
+        0,
+        2,
+      ),
+      [
+        [a, 'passed'],
+        [b, 'failed'],
+      ],
+    );
+    assert.deepEqual(resultsOf(runRecord({ log }), [a, b]), [], 'a recorder was there');
+  });
+
+  it('name each test once, whatever was recorded', () => {
+    const outcome = fc.constantFrom<Outcome>('passed', 'failed', 'error', 'skipped');
+    const id = fc.constantFrom(file, a, b, `${a}[1]`, other, 'tests/test_c.py', `${file}::K`);
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ test: id, outcome })),
+        fc.array(id),
+        fc.constantFrom('exited', 'timed out', 'too much output', 'not started'),
+        fc.uniqueArray(fc.constantFrom(a, b, other, `${file}::K::m`)),
+        fc.constantFrom(undefined, 0, 1, 4),
+        (outcomes, running, ending, expected, exitCode) => {
+          const unfinished = running.map((lastTest) => ({ pid: 1, argv: [], lastTest }));
+          const record = runRecord({ ending, exitCode, trace: { outcomes, unfinished } });
+          const ids = resultsOf(record, expected).map((each) => each.test);
+          assert.equal(new Set(ids).size, ids.length);
+          for (const { test } of outcomes) {
+            const stands = ids.includes(test) || ids.some((each) => each.startsWith(`${test}::`));
+            assert.ok(stands, `${test} is lost`);
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('other readings of a run', () => {
+  it('an ending in words, for each', () => {
+    assert.match(endingOf(runRecord({ ending: 'not started', startError: 'ENOENT' })), /ENOENT/);
+    assert.equal(endingOf(runRecord({ ending: 'cancelled' })), 'cancelled');
+    assert.match(endingOf(runRecord({ exitCode: undefined })), /unknown/);
+  });
+
+  it('the statuses of the log alone, as the harness reads it', () => {
+    const record = runRecord({
+      log: `PASSED ${a}[x y]\nERROR ${b}\n`,
+      trace: { outcomes: [passed(b)] },
+    });
+    assert.deepEqual(
+      [...statusesOf(record, 'pallets/flask')],
+      [
+        [`${a}[x`, 'PASSED'],
+        [b, 'ERROR'],
+      ],
+    );
+  });
+
+  it('counts by line and test, and in all', () => {
+    const record = runRecord({
+      trace: {
+        counts: [
+          { path: 'a.py', line: 1, shared: 2, byTest: new Map([[a, 3]]) },
+          { path: 'a.py', line: 2, shared: 0, byTest: new Map() },
+          { path: 'b.py', line: 1, shared: 0, byTest: new Map([[b, 1]]) },
+        ],
+      },
+    });
+    const counts = lineCountsOf(record);
+    assert.equal(counts.get('a.py')?.get(1)?.byTest.get(a), 3);
+    assert.equal(counts.get('a.py')?.get(1)?.shared, 2);
+    assert.deepEqual(
+      wholeCountsOf(record),
+      new Map([
+        ['a.py', new Map([[1, 5]])],
+        ['b.py', new Map([[1, 1]])],
+      ]),
+    );
+  });
+});

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { summarise } from '../../../src/domain/changeCoverage';
+import { rates } from '../../../src/domain/rates';
+import { ungraded } from '../../../src/domain/verdict';
+import type { BatchEntry } from '../../../src/evaluation/batch';
+import { coverageCell, layOut, ratesText, resultTable } from '../../../src/evaluation/table';
+import { candidateResult } from './examples';
+
+const entry = (model: string, instanceId = 'octo__cat-1'): BatchEntry => ({
+  prediction: { instanceId, model, patch: 'p' },
+  result: candidateResult({ model, instance: instanceId }),
+});
+
+const refused: BatchEntry = {
+  prediction: { instanceId: 'octo__cat-1', model: 'refused', patch: 'p' },
+  result: candidateResult({
+    model: 'refused',
+    tests: [],
+    ownTests: [],
+    strict: ungraded('does not apply', 'hunk 1 does not fit', false),
+    changeCoverage: undefined,
+  }),
+};
+
+const failed: BatchEntry = {
+  prediction: { instanceId: 'octo__cat-1', model: 'failed', patch: 'p' },
+  failure: 'git fetch failed: fatal:\nno such\tcommit',
+};
+
+describe('the table of results', () => {
+  it('has a line for each candidate, and a verdict in words beside the symbol', () => {
+    assert.equal(
+      resultTable([entry('by hand'), refused, failed]),
+      [
+        'Candidate  Applies  On R      On R∘X*   Verdict                                                 ΔC',
+        '─'.repeat(106),
+        'by hand    yes      1 failed  1 passed  ✓ reproduces the issue (F→P)                             50 %  1/2',
+        'refused    no       –         –         ✗ does not apply                                        –',
+        'failed     ?                            not evaluated: git fetch failed: fatal: no such commit',
+      ].join('\n'),
+    );
+  });
+
+  it('names the instance where there are several', () => {
+    const lines = resultTable([entry('m', 'a'), entry('m', 'b')]).split('\n');
+    assert.match(lines[0] ?? '', /^Instance {2}Candidate/);
+    assert.match(lines[2] ?? '', /^a {9}m /);
+    assert.equal(lines.length, 4);
+  });
+
+  it('counts the outcomes of the candidate’s own tests only', () => {
+    const own = ['t.py::a'];
+    const result = (test: string, outcome: 'failed' | 'passed' | 'skipped') => ({ test, outcome });
+    const tests = (['failed', 'skipped', 'failed'] as const).map((outcome, index) => {
+      const test = `t.py::a[${index}]`;
+      return {
+        test,
+        transition: 'F→P' as const,
+        base: result(test, outcome),
+        fixed: result(test, 'passed'),
+      };
+    });
+    const other = {
+      test: 't.py::b',
+      transition: 'F→F' as const,
+      base: result('t.py::b', 'failed'),
+      fixed: result('t.py::b', 'failed'),
+    };
+    const line = resultTable([
+      {
+        prediction: { instanceId: 'i', model: 'm', patch: '' },
+        result: candidateResult({ ownTests: own, tests: [...tests, other] }),
+      },
+    ]).split('\n')[2];
+    assert.match(line ?? '', /2 failed, 1 skipped {2}3 passed/);
+  });
+
+  it('does not let a name or a message drive the terminal', () => {
+    const text = resultTable([entry('\u001b[2J\nx\u009b'), failed]);
+    assert.equal(text.split('\n').length, 4);
+    // eslint-disable-next-line no-control-regex -- these are what is looked for
+    assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  });
+});
+
+describe('cells', () => {
+  it('ΔC as a share with its fraction; a dash when undefined, not 0', () => {
+    const of = (covered: number, executable: number) => ({
+      lines: [],
+      covered,
+      executable,
+      delta: executable === 0 ? undefined : covered / executable,
+    });
+    assert.equal(coverageCell(of(2, 3)), ' 67 %  2/3');
+    assert.equal(coverageCell(of(6, 6)), '100 %  6/6');
+    assert.equal(coverageCell(of(0, 6)), '  0 %  0/6');
+    assert.equal(coverageCell(of(0, 0)), '–');
+    assert.equal(coverageCell(summarise([])), '–');
+    assert.equal(coverageCell(undefined), '–');
+  });
+
+  it('rates with their denominator and what could not be evaluated', () => {
+    const graded = (success: boolean) => ({
+      instance: 'i',
+      verdict: { ...ungraded('no test ran', '', true), success },
+      changeCoverage: undefined,
+    });
+    assert.equal(
+      ratesText(
+        rates([
+          graded(true),
+          graded(false),
+          { instance: 'x', verdict: undefined, changeCoverage: undefined },
+        ]),
+      ),
+      'W 67 %   S 33 %   F→× 0 %   F→P 0 %   P→P 0 %   ΔC –   (of 3, 1 not evaluated)',
+    );
+    assert.match(ratesText(rates([])), /^W 0 % .*\(of 0, 0 not evaluated\)$/);
+  });
+});
+
+describe('columns', () => {
+  it('begin at the same place in every line, whatever the cells', () => {
+    const cell = fc.string({ unit: fc.constantFrom('a', '∘', '😀', '→', ' '), maxLength: 6 });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(cell, cell, cell), { minLength: 1 }), (rows) => {
+        const lines = layOut(rows).split('\n');
+        assert.equal(lines.length, rows.length + 1);
+        const widths = [0, 1].map((column) =>
+          Math.max(...rows.map((row) => [...(row[column] ?? '')].length)),
+        );
+        for (const [index, row] of rows.entries()) {
+          const line = [...(lines[index === 0 ? 0 : index + 1] ?? '')];
+          let start = 0;
+          for (const [column, width] of widths.entries()) {
+            const shown = line.slice(start, start + width).join('');
+            assert.equal(shown.trimEnd(), (row[column] ?? '').trimEnd());
+            start += width + 2;
+          }
+          assert.equal(line.slice(start).join(''), row[2].trimEnd());
+        }
+      }),
+    );
+  });
+
+  it('of nothing are nothing', () => assert.equal(layOut([]), ''));
+});

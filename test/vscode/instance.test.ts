@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Script } from 'node:vm';
+import * as vscode from 'vscode';
+import { hands, screenshot, visible, waitFor } from './host/client';
+
+const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
+const folder = (): vscode.WorkspaceFolder => {
+  const found = vscode.workspace.workspaceFolders?.[0];
+  assert.ok(found);
+  return found;
+};
+const fileUri = (path: string): vscode.Uri => vscode.Uri.joinPath(folder().uri, path);
+
+const apply = (name: string): Thenable<unknown> =>
+  vscode.commands.executeCommand('swt-bench.applyBundledCandidate', name);
+const reproduce = (): Thenable<unknown> => vscode.commands.executeCommand('swt-bench.reproduce');
+const statusText = async (): Promise<string> =>
+  (await visible.statusBar()).find((item) => item.id.endsWith('swt-bench.verdict'))?.text ?? '';
+
+interface Expected {
+  readonly change_coverage: {
+    readonly covered: number;
+    readonly executable: number;
+    readonly removed: Readonly<Record<string, Readonly<Record<string, string>>>>;
+    readonly added: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  };
+}
+
+async function expected(candidate: string): Promise<Expected> {
+  const file = JSON.parse(await readFile(join(sample, 'expected.json'), 'utf8')) as {
+    candidates: Record<string, Expected>;
+  };
+  const found = file.candidates[candidate];
+  assert.ok(found, candidate);
+  return found;
+}
+
+/** Applies a bundled candidate, runs it, and waits until the status bar shows the verdict. */
+async function evaluate(name: string): Promise<string> {
+  await apply(name);
+  await reproduce();
+  return waitFor(`a verdict on ${name}`, async () => {
+    const text = await statusText();
+    return text.includes('ΔC') && !text.includes('edited since') ? text : undefined;
+  });
+}
+
+describe('the bundled instance in VS Code', () => {
+  before(async () => {
+    await vscode.commands.executeCommand('workbench.view.testing.focus');
+  });
+
+  it('activates on the workspace of an instance, with a bundle that is quick to load', async () => {
+    const extension = vscode.extensions.getExtension<{ activationMs: number }>(
+      'swt-bench.swt-bench',
+    );
+    assert.ok(extension);
+    const { activationMs } = await extension.activate();
+    const main = join(extension.extensionPath, 'dist', 'extension.js');
+    const started = performance.now();
+    new Script(await readFile(main, 'utf8'), { filename: main });
+    const compiling = performance.now() - started;
+    console.log(
+      `    activation took ${activationMs.toFixed(1)} ms, reading its bundle ${compiling.toFixed(1)} ms`,
+    );
+    // Time is printed, not asserted: a busy machine must not fail the tests. What makes it is.
+    assert.ok((await stat(main)).size < 60_000, 'activation loads more than it needs');
+  });
+
+  it('shows nothing of the answer in the workspace', async () => {
+    const found = await vscode.workspace.findFiles('**/*', null);
+    for (const uri of found) {
+      const text = Buffer.from(await vscode.workspace.fs.readFile(uri)).toString('utf8');
+      assert.doesNotMatch(text, /left_over|by_loss/, uri.path);
+    }
+  });
+
+  it('lists the tests of a candidate, its own first, before anything has run', async () => {
+    await apply('covers-some');
+    const rows = await waitFor('rows in the Testing view', async () => {
+      const all = await visible.testingRows();
+      return all.some((row) => row.label.includes('test_parts_add_up')) ? all : undefined;
+    });
+    assert.match(rows[0]?.label ?? '', /AllocateTest › test_parts_add_up_to_the_amount/);
+    assert.match(rows[0]?.description ?? '', /new/);
+    assert.equal(
+      rows[1]?.label,
+      'tests/test_money.py',
+      'the rest of the touched file is listed too',
+    );
+    assert.match(rows[1]?.description ?? '', /unchanged tests/);
+  });
+
+  it('shows F→P where the test is defined, in the Testing view and in the status bar', async () => {
+    const text = await evaluate('covers-some');
+    assert.match(text, /1 F→P · ΔC 71 % 12\/17/);
+
+    const document = await vscode.workspace.openTextDocument(fileUri('tests/test_money.py'));
+    const line = document
+      .getText()
+      .split('\n')
+      .findIndex((each) => each.includes('test_parts_add_up'));
+    const editor = await vscode.window.showTextDocument(document);
+    editor.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.InCenter);
+    const after = await waitFor('text after the definition', async () =>
+      (await visible.decorationsAfter()).filter((each) => each.text.includes('F→P')),
+    );
+    assert.equal(after[0]?.line, line + 1);
+    assert.match(after[0]?.text ?? '', /✓ F→P\s+reproduces the issue: fails on R, passes on R∘X\*/);
+    assert.match(after[0]?.text ?? '', /on R: AssertionError/);
+
+    const row = await waitFor('the transition in the Testing view', async () =>
+      (await visible.testingRows()).find((each) => each.description.includes('✓ F→P')),
+    );
+    assert.match(row.aria, /Passed/);
+    await screenshot('testing-view');
+  });
+
+  for (const [candidate, status, inline] of [
+    ['passes-on-both', /passes on R · ΔC 88 % 15\/17/, /○ P→P\s+passes on R: does not reproduce/],
+    ['fails-on-both', /fails on both sides · ΔC 71 % 12\/17/, /✗ F→F\s+fails on R and on R∘X\*/],
+    [
+      'import-error',
+      /unrelated failure · ΔC 0 % 0\/17/,
+      /✗ F→F.*(ImportError|ModuleNotFoundError)/,
+    ],
+  ] as const) {
+    it(`tells that ${candidate} is no reproduction, and why`, async () => {
+      assert.match(await evaluate(candidate), status);
+      const [changed] = (await visible.testingRows()).filter((row) =>
+        /(P→P|F→F) · new/.test(row.description),
+      );
+      assert.ok(changed, 'a candidate test with its transition in the Testing view');
+      const path =
+        candidate === 'import-error'
+          ? 'test_rounding'
+          : candidate === 'passes-on-both'
+            ? 'test_ledger'
+            : 'test_money';
+      const document = await vscode.workspace.openTextDocument(fileUri(`tests/${path}.py`));
+      const editor = await vscode.window.showTextDocument(document);
+      const end = document.lineCount - 1;
+      editor.revealRange(new vscode.Range(end, 0, end, 0));
+      const after = await waitFor('text after the definition', async () =>
+        (await visible.decorationsAfter()).filter((each) => inline.test(each.text)),
+      );
+      assert.equal(after.length, 1);
+    });
+  }
+
+  it('takes the edits back with one Undo, and calls the verdict stale', async () => {
+    await evaluate('covers-some');
+    const document = await vscode.workspace.openTextDocument(fileUri('tests/test_money.py'));
+    const editor = await vscode.window.showTextDocument(document);
+    const line = document
+      .getText()
+      .split('\n')
+      .findIndex((each) => each.includes('test_parts_add_up'));
+    await editor.edit((edit) => edit.insert(new vscode.Position(line + 1, 0), '        # later\n'));
+    await waitFor('a stale mark', async () =>
+      (await visible.decorationsAfter()).find((each) => each.text.includes('edited since')),
+    );
+    await document.save();
+    await vscode.commands.executeCommand('undo');
+    await document.save();
+  });
+
+  it('finds a test while it is typed, runs it on save, and shows its transition', async () => {
+    const document = await vscode.workspace.openTextDocument(fileUri('tests/test_ledger.py'));
+    const editor = await vscode.window.showTextDocument(document);
+    const end = document.lineAt(document.lineCount - 1).range.end;
+    await editor.edit((edit) =>
+      edit.insert(
+        end,
+        '\n    def test_typed_by_hand(self):\n        self.spend("Anna", 2000, "Anna", "Ben", "Cleo")\n',
+      ),
+    );
+    await waitFor('the typed test in the Testing view, unsaved', async () =>
+      (await visible.testingRows()).find((row) => row.label.includes('test_typed_by_hand')),
+    );
+    await reproduce();
+    const after = await waitFor('its transition', async () => {
+      const visibleEditor = vscode.window.activeTextEditor;
+      visibleEditor?.revealRange(
+        new vscode.Range(document.lineCount - 1, 0, document.lineCount - 1, 0),
+      );
+      return (await visible.decorationsAfter()).filter((each) => each.text.includes('F→P'));
+    });
+    assert.match(after[0]?.text ?? '', /UnbalancedEntryError/);
+    assert.equal(document.isDirty, false, 'the run saves what it runs');
+  });
+
+  it('ends an endless run when it is cancelled', async () => {
+    const document = await vscode.workspace.openTextDocument(fileUri('tests/test_ledger.py'));
+    const editor = await vscode.window.showTextDocument(document);
+    const end = document.lineAt(document.lineCount - 1).range.end;
+    await editor.edit((edit) =>
+      edit.insert(end, '\n    def test_endless(self):\n        while True:\n            pass\n'),
+    );
+    const running = reproduce();
+    await waitFor('the run', async () => (await statusText()).includes('running'));
+    await vscode.commands.executeCommand('testing.cancelRun');
+    await running;
+    await waitFor('the end of the run', async () => !(await statusText()).includes('running'));
+    await vscode.window.showTextDocument(document);
+    await vscode.commands.executeCommand('undo');
+    await document.save();
+  });
+
+  it('asks before it shows the golden patch', async () => {
+    await evaluate('covers-some');
+    const asked = vscode.commands.executeCommand('swt-bench.showChangeCoverage');
+    const pick = await waitFor('the question', () => visible.quickInput());
+    assert.match(pick.items[0]?.label ?? '', /Reveal the golden patch/);
+    await hands.press('Escape');
+    await asked;
+    assert.equal((await visible.editors()).filter((each) => each.uri.includes('fixed')).length, 0);
+  });
+
+  it('shows the state of every changed line in the gutters of both sides', async () => {
+    const asked = vscode.commands.executeCommand('swt-bench.showChangeCoverage');
+    await waitFor('the question', () => visible.quickInput());
+    await hands.press('Enter');
+    await asked;
+    await hands.resize(1500, 1500);
+    const wanted = (await expected('covers-some')).change_coverage;
+    for (const path of ['tallybook/money.py', 'tallybook/expense.py']) {
+      const uri = (side: string): vscode.Uri =>
+        vscode.Uri.from({ scheme: 'swt-bench', authority: side, path: `/${path}` });
+      await vscode.commands.executeCommand('vscode.diff', uri('base'), uri('fixed'), path);
+      await waitFor(`gutters of ${path}`, async () => {
+        const icons = await visible.gutterIcons();
+        const states = (side: 'original' | 'modified') =>
+          Object.fromEntries(
+            icons
+              .filter((icon) => icon.side === side && icon.uri.includes(path))
+              .map((icon) => [String(icon.line), stateOfIcon(icon.icon)]),
+          );
+        assert.deepEqual(states('original'), wanted.removed[path]);
+        assert.deepEqual(states('modified'), wanted.added[path]);
+        return true;
+      });
+      await screenshot(`golden-diff-${path.split('/').at(-1)?.replace('.py', '') ?? ''}`, {
+        width: 1500,
+        height: 1000,
+      });
+      await hands.resize(1500, 1500);
+    }
+  });
+
+  it('sums up the instance in its view', async () => {
+    await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
+    const rows = await waitFor('rows of the view', () => visible.treeRows('Instance'));
+    assert.deepEqual(
+      rows.map((row) => row.label),
+      ['Issue', 'Candidate', 'Change coverage', 'Golden patch (X*)'],
+    );
+    assert.match(rows[1]?.description ?? '', /reproduces the issue \(F→P\)/);
+    assert.match(rows[2]?.description ?? '', /12\/17/);
+    assert.match(rows[3]?.description ?? '', /revealed/);
+  });
+
+  it('shows the issue as rendered text', async () => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await vscode.commands.executeCommand('swt-bench.showIssue');
+    const [text] = await waitFor('the issue', async () =>
+      (await visible.webviews()).filter((each) => each.includes('out of balance by')),
+    );
+    assert.doesNotMatch(text ?? '', /Rounding down first/, 'hints stay hidden');
+    await screenshot('issue');
+  });
+});
+
+/** `…/newly-covered-dark.svg` to `newly covered`. */
+function stateOfIcon(icon: string): string {
+  return icon
+    .replace(/^.*\//, '')
+    .replace(/-(light|dark)\.svg.*$/, '')
+    .replace('-', ' ');
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { screenshot, visible, waitFor } from './host/client';
+
+const extensionId = 'swt-bench.swt-bench';
+
+describe('a folder that is not an instance', () => {
+  it('does not activate the extension, even with Python tests in it', async () => {
+    const [file] = await vscode.workspace.findFiles('test_plain.py');
+    assert.ok(file);
+    await vscode.window.showTextDocument(file);
+    await vscode.commands.executeCommand('workbench.view.testing.focus');
+    const extension = vscode.extensions.getExtension(extensionId);
+    assert.ok(extension);
+    assert.equal(extension.isActive, false);
+  });
+
+  it('welcomes a newcomer in its view, with a button that opens the bundled instance', async () => {
+    await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
+    const pane = await waitFor('welcome text', async () =>
+      (await visible.panes()).find((each) => each.welcome.includes('No instance is open')),
+    );
+    assert.deepEqual(pane.buttons, ['Open Bundled Instance']);
+    await screenshot('welcome');
+  });
+
+  it('offers only what works without an instance in the command palette', async () => {
+    const commands = await vscode.commands.getCommands(true);
+    assert.ok(commands.includes('swt-bench.openBundledInstance'));
+    await assert.doesNotReject(async () => vscode.commands.executeCommand('swt-bench.showIssue'));
+    const shown = await waitFor('an explanation', async () =>
+      (await visible.notifications()).filter((each) =>
+        each.message.includes('No instance is open'),
+      ),
+    );
+    assert.match(shown[0]?.message ?? '', /Open Bundled Instance/);
+  });
+});
