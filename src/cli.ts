@@ -3,8 +3,15 @@ import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../package.json';
 import { Cancelled, HumanError } from './domain/problem';
-import { evaluateCommand } from './evaluation/commands/evaluate';
-import { instancesCommand, openCommand, showCommand } from './evaluation/commands/instances';
+import { evaluateCommand, type EvaluateOptions } from './evaluation/commands/evaluate';
+import {
+  instancesCommand,
+  openCommand,
+  showCommand,
+  type InstancesOptions,
+  type OpenOptions,
+  type ShowOptions,
+} from './evaluation/commands/instances';
 import type { CommandContext } from './evaluation/commands/context';
 import { EXIT } from './evaluation/commands/context';
 
@@ -56,7 +63,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .option('--ids <a,b>', 'only these instances', list)
     .option('--filter <file>', 'only instances named in this file, one id a line')
     .addOption(json)
-    .action(async (options) => {
+    .action(async (options: InstancesOptions) => {
       status = await instancesCommand(options, context);
     });
 
@@ -67,7 +74,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .addOption(dataset)
     .option('--reveal', 'also print the golden patch, the golden tests and later hints')
     .addOption(json)
-    .action(async (id: string, options) => {
+    .action(async (id: string, options: ShowOptions) => {
       status = await showCommand(id, options, context);
     });
 
@@ -80,7 +87,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .option('--with-fixed', 'also make R∘X* in <dir>-fixed')
     .addOption(source)
     .addOption(storage)
-    .action(async (id: string, options) => {
+    .action(async (id: string, options: OpenOptions) => {
       status = await openCommand(id, options, context);
     });
 
@@ -116,7 +123,7 @@ async function main(argv: readonly string[]): Promise<number> {
       'after',
       '\nExit status: 0 every candidate was graded, 1 some could not be, 2 wrong usage or input, 130 interrupted.',
     )
-    .action(async (options) => {
+    .action(async (options: EvaluateOptions) => {
       status = await evaluateCommand(options, context);
     });
 

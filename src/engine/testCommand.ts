@@ -28,6 +28,17 @@ export interface TestFile {
   readonly pytestTests: number;
 }
 
+/** What `bin/test -C --verbose --seed 0` does, for trees without it. */
+const sympyTest = `
+import os, sys
+os.environ['SYMPY_USE_CACHE'] = 'no'
+args, kw = sys.argv[1:], []
+if args[:1] == ['-k']:
+    kw, args = args[1].split(','), args[2:]
+import sympy
+sys.exit(not sympy.test(*args, kw=tuple(kw), subprocess=False, verbose=True, seed=0))
+`;
+
 const runnersByRepo: Readonly<Record<string, Runner>> = {
   'sympy/sympy': 'sympy',
   'django/django': 'django',
@@ -39,12 +50,14 @@ const runnersByRepo: Readonly<Record<string, Runner>> = {
  * tracebacks. Where a repository runs under pytest and pytest is missing, files of unittest style
  * run under unittest and the others are named in `notRun`.
  *
+ * @param tree `hasBinTest`: R has SymPy's `bin/test`, which its source releases leave out
  * @param select test ids to run instead of whole files, in the form `path::Class::test`
  */
 export function planTests(
   repo: string,
   files: readonly TestFile[],
   environment: Environment,
+  tree: { readonly hasBinTest: boolean },
   select?: readonly string[],
 ): TestPlan {
   const runner = runnersByRepo[repo] ?? (environment.pytest === undefined ? 'unittest' : 'pytest');
@@ -63,11 +76,7 @@ export function planTests(
       return {
         runner,
         args: [
-          'bin/test',
-          '-C',
-          '--verbose',
-          '--seed',
-          '0',
+          ...(tree.hasBinTest ? ['bin/test', '-C', '--verbose', '--seed', '0'] : ['-c', sympyTest]),
           ...(select === undefined
             ? []
             : ['-k', select.map((id) => id.split('::').at(-1)).join(',')]),

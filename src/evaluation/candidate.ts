@@ -20,7 +20,7 @@ import { findTests } from '../python/tests';
 import type { TreeSource } from '../repository/source';
 import { whyNotApply } from '../repository/trees';
 import { explainDifference } from './difference';
-import { lineCountsOf, resultsOf, statusesOf, wholeCountsOf } from './results';
+import { lineCountsOf, resultsOf, statusesOf, whyNotRunnable, wholeCountsOf } from './results';
 import {
   contentsWith,
   existingIn,
@@ -166,10 +166,14 @@ export async function evaluateCandidate(
   const own = await ownTestsOf(session, converted.patch, files);
   const candidate = await runSet(session, { patch: converted.patch, files }, options);
   notes.push(...candidate.notes, ...remarks(candidate));
-  if (candidate.records === undefined) {
+  const unrunnable =
+    candidate.records === undefined
+      ? candidate.notes.join('; ')
+      : (whyNotRunnable(candidate.records.base) ?? whyNotRunnable(candidate.records.fixed));
+  if (candidate.records === undefined || unrunnable !== undefined) {
     return {
       ...(await stopped(
-        ungraded('could not run', candidate.notes.join('; '), true),
+        ungraded('could not run', unrunnable ?? '', true),
         converted.diagnostics,
         converted.patch,
         true,

@@ -75,6 +75,21 @@ function complains(record: RunRecord): boolean {
   return record.exitCode !== 0 && record.exitCode !== 5;
 }
 
+/**
+ * Why a run says nothing about the tests, because their runner itself could not be started; undefined
+ * for any other run, good or bad.
+ */
+export function whyNotRunnable(record: RunRecord): string | undefined {
+  if (record.ending === 'not started') return endingOf(record);
+  if (record.trace.sessions.length > 0 || record.trace.outcomes.length > 0) return undefined;
+  const line = record.log
+    .split('\n')
+    .find((each) =>
+      /: can't open file |: No module named \S+$|: Error while finding module/.test(each),
+    );
+  return line === undefined || /^(\w*Error|\s)/.test(line) ? undefined : line.trim();
+}
+
 /** How a run ended, in words. */
 export function endingOf(record: RunRecord): string {
   switch (record.ending) {

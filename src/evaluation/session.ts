@@ -131,7 +131,13 @@ export async function openSession(parts: {
       inTurn(async () => {
         const { signal } = options;
         throwIfAborted(signal);
-        const plan = planTests(instance.repo, await filesWith(set), engine.environment, set.select);
+        const plan = planTests(
+          instance.repo,
+          await filesWith(set),
+          engine.environment,
+          { hasBinTest: (await readFileOfR('bin/test')) !== undefined },
+          set.select,
+        );
         const wanted = options.sides ?? ['base', 'fixed'];
         const key = (side: Side): RunKey => ({
           tree: trees.digest[side],

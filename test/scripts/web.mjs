@@ -1,6 +1,7 @@
 // `npm run web`: a real VS Code in the browser with the extension, on the bundled instance.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { cache, ensureBuilt, ensureInstalled, fail, need, root, run } from './setup.mjs';
 
 need('git', ['--version'], 'to make the tree of R');
@@ -19,8 +20,13 @@ if (!existsSync(folder)) {
   if (status !== 0) fail('The workspace of the bundled instance could not be made.');
 }
 const given = process.argv.slice(2);
+const { positionals } = parseArgs({
+  args: given,
+  options: { port: { type: 'string' }, extension: { type: 'string' } },
+  allowPositionals: true,
+});
 process.exitCode = await run(process.execPath, [
   join(root, 'test', 'vscode', 'host', 'web.mjs'),
-  ...(given.some((each) => !each.startsWith('-')) ? [] : [folder]),
+  ...(positionals.length > 0 ? [] : [folder]),
   ...given,
 ]);

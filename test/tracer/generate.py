@@ -186,6 +186,7 @@ class _Writer(object):
         self.loop, self.function, self.final = False, True, False
         self.generator = self.random.random() < 0.3
         self.put(depth, "def %s(v=%s, w=2):" % (name, self.random.choice("01")))
+        self.put(depth + 1, "tick()")  # see swt_bytecode: 3.9 treats the first line differently
         self.block(depth + 1, level + 1)
         if self.generator:
             self.put(depth + 1, "yield v")

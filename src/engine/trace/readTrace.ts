@@ -240,10 +240,12 @@ function readJournal(trace: Building, text: string, totals: Buffer | undefined):
     }
   }
 
-  // Two processes that recorded the same test: an outcome that is worse stands.
+  // Two processes recorded the same test: the worse stands, and of two alike the one that ran it,
+  // which took longer than to pass the result on.
   for (const [test, outcome] of outcomes) {
     const other = trace.outcomes.get(test);
-    if (other === undefined || badness[outcome.outcome] >= badness[other.outcome]) {
+    const worse = other === undefined ? 1 : badness[outcome.outcome] - badness[other.outcome];
+    if (worse > 0 || (worse === 0 && outcome.seconds > (other?.seconds ?? 0))) {
       trace.outcomes.set(test, outcome);
     }
   }

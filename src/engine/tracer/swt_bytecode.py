@@ -15,7 +15,8 @@ Whether an instruction gives a line event depends on how control got there; the 
   counts.
 So every edge into an instruction is looked at, and only edges that give an event lead through the
 counter. Where that depends on the instruction an exception came from, 3.11 has a table in which the
-ways can be told apart; before, the counter of the handler looks at the traceback. The added
+ways can be told apart; where this is not enough, and before 3.11, the counter looks at the offset
+or the traceback that the handler finds on the stack. The added
 instructions carry the line of the instruction they count, and so neither add line events of their
 own nor take any away for a tracer that the program uses.
 """
@@ -83,7 +84,7 @@ class _Instruction(object):
         self.size = 1  # code units without caches
         self.counts = None  # the slot counted on entry
         self.guard = False  # what falls into it jumps over the counter
-        self.only = None  # a handler that counts: (instructions, whether they or all others count)
+        self.only = None  # of a handler: the instructions whose exceptions it counts, None for all
         self.among = None  # a placeholder of the constant with the offsets of these instructions
 
 
@@ -174,13 +175,14 @@ def _raises(source, here, fresh):
 
 
 def _block_sources(found):
-    """3.9, 3.10: {id of a handler: (instructions whose exceptions lead there, those that pass on)}.
+    """3.9, 3.10: {id of a handler: [(origin, last)]} for all exceptions that lead there.
 
-    Found by following the block stack. Of exceptions that are passed on, by RERAISE or a bare
-    `raise`, the traceback tells where they came from, but CPython goes by the passing on.
+    `origin` is the instruction that the traceback tells, `last` that by which CPython goes: the same,
+    or the RERAISE or bare `raise` by which an earlier handler passed the exception on. Found by
+    following the block stack.
     """
     after = {id(here): found[index + 1] for index, here in enumerate(found[:-1])}
-    sources, restored, seen = {}, [], set()
+    sources, passed, seen = {}, [], set()
     todo = [(found[0], ())]
     while todo:
         here, stack = todo.pop()
@@ -188,16 +190,17 @@ def _block_sources(found):
             continue
         seen.add(id(here))
         name = _NAME[here.op]
-        inner = [handler for kind, handler in stack if kind == "try"]
-        if inner:
-            direct, again = sources.setdefault(id(inner[-1]), ([], []))
-            if name == "RERAISE" and here.arg and stack[-1][0] == "except":
-                # 3.10: the frame goes back to the instruction that raised.
-                restored.append((inner[-1], stack[-1][1]))
-            elif name == "RERAISE" or (name == "RAISE_VARARGS" and not here.arg):
-                again.append(here)
+        outer = [handler for kind, handler in stack if kind == "try"]
+        inner = [handler for kind, handler in stack if kind == "except"]
+        if outer:
+            known = sources.setdefault(id(outer[-1]), [])
+            if name == "RERAISE" or (name == "RAISE_VARARGS" and not here.arg):
+                # With an argument (3.10), the frame goes back to the instruction that raised.
+                back = name == "RERAISE" and here.arg
+                if inner:
+                    passed.append((id(inner[-1]), known, None if back else here))
             elif here.op not in _CALM or _NAME[after[id(here)].op] == "YIELD_FROM":
-                direct.append(here)
+                known.append((here, here))
         follow = stack
         if here.op in _SETUPS:
             todo.append((here.target, stack + (("except", here.target),)))
@@ -208,22 +211,25 @@ def _block_sources(found):
             follow = stack[:-1]
         if here.op not in _NO_NEXT and id(here) in after:
             todo.append((after[id(here)], follow))
-    for _ in restored:
-        for outer, inner in restored:
-            for known, more in zip(sources[id(outer)], sources.get(id(inner), ())):
-                known.extend(here for here in more if not any(here is one for one in known))
+    grown = True
+    while grown:
+        grown = False
+        for inner, known, last in passed:
+            for origin, former in list(sources.get(inner, ())):
+                more = (origin, former if last is None else last)
+                if more not in known:
+                    known.append(more)
+                    grown = True
     return sources
 
 
 def _mark_handler(here, setup, sources, fresh):
     """3.9, 3.10: decides for the handler `here`, set up by `setup`, which exceptions it counts."""
-    direct, again = sources.get(id(here), ((), ()))
-    events = [source for source in direct if _raises(source, here, fresh)]
-    silent = [source for source in direct if not _raises(source, here, fresh)]
-    otherwise = any(_raises(source, here, fresh) for source in again)
-    setup.via = bool(events or otherwise)
-    if setup.via and (silent or (again and not otherwise)):
-        here.only = (silent, False) if otherwise else (events, True)
+    origins = sources.get(id(here), ())
+    events = [origin for origin, last in origins if _raises(last, here, fresh)]
+    setup.via = bool(events)
+    if any(origin not in events for origin, _ in origins):
+        here.only = events
 
 
 def _origins(found, guarded):
@@ -280,10 +286,11 @@ def _mark(found, slots):
                 source.via = _jumps(source, here)
             some = some or source.via
         for source in guarded.get(id(here), ()):
-            source.via_handler = any(
-                one.line != here.line for one in origins.get(id(source), (source,))
-            )
+            events = [one.line != here.line for one in origins.get(id(source), (source,))]
+            source.via_handler = any(events)
             some = some or source.via_handler
+            if source.via_handler and not all(events) and source.handler[2]:
+                here.only = [one for one in found if one.line != here.line]
         if some:
             if before is not None and _NAME[before.op] == "SEND":
                 raise Unsupported("a line that starts inside `yield from`")
@@ -305,13 +312,18 @@ def _counter(here, none, cells, slot, name):
         return block[-1]
 
     if here.only is not None:
-        # The stack ends in traceback, exception, class.
-        for op in ("ROT_THREE", "ROT_THREE", "DUP_TOP", "ROT_FOUR"):
-            add(op)
-        add("LOAD_ATTR", name)
-        add("LOAD_CONST").among = here.only[0]
-        add("CONTAINS_OP", 0 if here.only[1] else 1)
-        add("POP_JUMP_IF_FALSE").target = here
+        if VERSION >= (3, 11):
+            # The stack ends in the offset of the instruction, the exception.
+            add("COPY", 2)
+        else:
+            # The stack ends in traceback, exception, class.
+            for op in ("ROT_THREE", "ROT_THREE", "DUP_TOP", "ROT_FOUR"):
+                add(op)
+            add("LOAD_ATTR", name)
+        add("LOAD_CONST").among = here.only
+        add("CONTAINS_OP")
+        jump = "POP_JUMP_IF_FALSE" if VERSION < (3, 11) else "POP_JUMP_FORWARD_IF_FALSE"
+        add(jump).target = here
     add("LOAD_CONST", none)
     add("LOAD_CONST", cells)
     add("LOAD_CONST", slot)
@@ -453,9 +465,12 @@ def _insert(code, consts, found, cells):
             instructions.extend(block)
         instructions.append(here)
     changes = _assemble(code, instructions, starts)
-    offsets = [frozenset(here.offset for here in among) for among in selections]
+    if VERSION >= (3, 11):  # in code units, of the instruction itself
+        offsets = [frozenset(one.offset // 2 + one.size - 1 for one in among) for among in selections]
+    else:
+        offsets = [frozenset(one.offset for one in among) for among in selections]
     changes["co_consts"] = consts + tuple(added + offsets)
     changes["co_stacksize"] = code.co_stacksize + _DEPTH
-    if offsets:
+    if offsets and VERSION < (3, 11):
         changes["co_names"] = code.co_names + ("tb_lasti",)
     return changes

@@ -172,6 +172,7 @@ class _Plugin(object):
         # Once more for each attempt of a plug-in that runs failed tests again.
         self.ranks.pop(nodeid, None)
         self.durations.pop(nodeid, None)
+        self.failures.clear()
 
     def pytest_runtest_logreport(self, report):
         try:
@@ -192,7 +193,7 @@ class _Plugin(object):
         self.ranks[report.nodeid] = rank
         if self.began is not None:
             seconds = swt.now() - self.began
-        failure = self._failure(report)
+        failure = self._failure(report) if result in ("failed", "error") else {}
         message, details = _texts(report, result, failure.get("exception"))
         swt.outcome(
             self._id(report.nodeid),

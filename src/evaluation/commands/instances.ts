@@ -9,15 +9,31 @@ import { makeWorkspace } from '../../repository/workspace';
 import { layOut } from '../table';
 import { chosenIds, EXIT, terminalReporter, warnOfRows, type CommandContext } from './context';
 
+export interface InstancesOptions {
+  dataset: string;
+  repo?: string;
+  ids?: string[];
+  filter?: string;
+  json?: boolean;
+}
+
+export interface ShowOptions {
+  dataset: string;
+  reveal?: boolean;
+  json?: boolean;
+}
+
+export interface OpenOptions {
+  dataset: string;
+  out: string;
+  withFixed?: boolean;
+  source: string[];
+  storage: string;
+}
+
 /** `swt-bench instances`: one line, or one JSON object, for each instance. */
 export async function instancesCommand(
-  options: {
-    dataset: string;
-    repo?: string;
-    ids?: string[];
-    filter?: string;
-    json?: boolean;
-  },
+  options: InstancesOptions,
   context: CommandContext,
 ): Promise<number> {
   const dataset = await loadDataset(options.dataset);
@@ -49,7 +65,7 @@ export async function instancesCommand(
 /** `swt-bench show`: the issue; what gives the fix away only with `--reveal`. */
 export async function showCommand(
   id: string,
-  options: { dataset: string; reveal?: boolean; json?: boolean },
+  options: ShowOptions,
   context: CommandContext,
 ): Promise<number> {
   const dataset = await loadDataset(options.dataset);
@@ -93,13 +109,7 @@ const printable = (text: string): string =>
 /** `swt-bench open`: R, and with `--with-fixed` R∘X*, in folders that do not exist yet or are empty. */
 export async function openCommand(
   id: string,
-  options: {
-    dataset: string;
-    out: string;
-    withFixed?: boolean;
-    source: string[];
-    storage: string;
-  },
+  options: OpenOptions,
   context: CommandContext,
 ): Promise<number> {
   const dataset = await loadDataset(options.dataset);

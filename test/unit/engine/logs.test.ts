@@ -232,7 +232,10 @@ describe('logs of repositories that the harness does not know', () => {
   });
 
   it('unittest without -v gives what failed', () => {
-    const log = 'F.\nERROR root no such thing\n' + '='.repeat(70) + '\nFAIL: test_a (t.A)\nERROR: test_b (t.A)\n';
+    const log =
+      'F.\nERROR root no such thing\n' +
+      '='.repeat(70) +
+      '\nFAIL: test_a (t.A)\nERROR: test_b (t.A)\n';
     assert.deepEqual(statuses(log, 'a/b'), { 'test_a (t.A)': 'FAILED', 'test_b (t.A)': 'ERROR' });
   });
 });
