@@ -415,6 +415,7 @@ PYTEST = {
             raise ValueError("cannot tear down")
         def test_teardown(late): pass
         def test_both(late): assert False
+        def test_no_fixture(nowhere): pass
         class Test:
             def test_method(self): pass
         class U(unittest.TestCase):
@@ -449,6 +450,7 @@ PYTEST_RESULTS = {
     "tests/test_p.py::test_setup": "error",
     "tests/test_p.py::test_teardown": "error",
     "tests/test_p.py::test_both": "error",
+    "tests/test_p.py::test_no_fixture": "error",
     "tests/test_p.py::Test::test_method": "passed",
     "tests/test_p.py::U::test_u": "failed",
     "tests/test_p.py::U::test_v": "passed",
@@ -511,6 +513,8 @@ def check_pytest_failures(make):
         same(run.outcomes["tests/test_p.py::test_teardown"]["phase"], "teardown")
         same(run.outcomes["tests/test_p.py::test_skip"]["message"], "not today")
         same(run.outcomes["tests/test_p.py::test_xfail"]["message"], "known")
+        fixture = run.outcomes["tests/test_p.py::test_no_fixture"]
+        assert "fixture 'nowhere' not found" in fixture["message"], fixture
         fail = run.outcomes["tests/test_p.py::test_fail"]
         same(fail["exception"], "AssertionError")
         assert "differ" in fail["message"], fail

@@ -50,7 +50,7 @@ _NO_NEXT = frozenset(
 _CALM = frozenset(
     op
     for op in range(256)
-    if _NAME[op].startswith(("JUMP_", "POP_", "SETUP_", "ROT_", "DUP_", "STORE_FAST", "STORE_NAME"))
+    if _NAME[op].startswith(("JUMP_", "POP_", "SETUP_FIN", "ROT_", "DUP_", "STORE_FAST", "STORE_NAME"))
     or _NAME[op] in (
         "NOP", "LOAD_CONST", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VALUE", "PUSH_EXC_INFO",
         "PUSH_NULL", "COPY", "SWAP", "RESUME",
@@ -65,7 +65,7 @@ class _Instruction(object):
 
     __slots__ = (
         "op", "arg", "target", "offset", "position", "line", "begins", "place", "handler", "via",
-        "via_handler", "size", "counts", "guard", "only", "among", "first_range",
+        "via_handler", "size", "counts", "guard", "only", "among", "range",
     )
 
     def __init__(self, op, arg, offset=0, position=0):
@@ -76,7 +76,7 @@ class _Instruction(object):
         self.position = position  # of itself
         self.line = None
         self.begins = False  # a range of the line table starts here
-        self.first_range = False  # it belongs to the first range of the line table
+        self.range = 0  # the index of its range in the line table
         self.place = (None, None, None, None)
         self.handler = None  # 3.11: (instruction, depth, whether the offset is pushed)
         self.via = False  # the jump leads through the counter
@@ -130,7 +130,7 @@ def _place(found, by_offset, ranges):
         while index + 1 < len(ranges) and ranges[index + 1][0] <= instruction.offset:
             index += 1
         instruction.line = ranges[index][1]
-        instruction.first_range = index == 0
+        instruction.range = index
 
 
 def _place_311(code, found, by_offset):
@@ -171,15 +171,15 @@ def _raises(source, here, fresh):
     """
     if VERSION >= (3, 10):
         return source.line != here.line
-    return here.begins or id(source) in fresh or not (source.begins or source.first_range)
+    return here.begins or id(source) in fresh or not (source.begins or source.range == 0)
 
 
 def _block_sources(found):
-    """3.9, 3.10: {id of a handler: [(origin, last)]} for all exceptions that lead there.
+    """3.9, 3.10: what raises into which handler, and what passes exceptions on to others.
 
-    `origin` is the instruction that the traceback tells, `last` that by which CPython goes: the same,
-    or the RERAISE or bare `raise` by which an earlier handler passed the exception on. Found by
-    following the block stack.
+    Returns {id of a handler: [instructions that raise]}, and a list of (handler, handler that it
+    passes exceptions on to, by which instruction: RERAISE or a bare `raise`, or None where CPython
+    goes back to that which raised). Found by following the block stack.
     """
     after = {id(here): found[index + 1] for index, here in enumerate(found[:-1])}
     sources, passed, seen = {}, [], set()
@@ -193,14 +193,13 @@ def _block_sources(found):
         outer = [handler for kind, handler in stack if kind == "try"]
         inner = [handler for kind, handler in stack if kind == "except"]
         if outer:
-            known = sources.setdefault(id(outer[-1]), [])
             if name == "RERAISE" or (name == "RAISE_VARARGS" and not here.arg):
                 # With an argument (3.10), the frame goes back to the instruction that raised.
                 back = name == "RERAISE" and here.arg
                 if inner:
-                    passed.append((id(inner[-1]), known, None if back else here))
+                    passed.append((inner[-1], outer[-1], None if back else here))
             elif here.op not in _CALM or _NAME[after[id(here)].op] == "YIELD_FROM":
-                known.append((here, here))
+                sources.setdefault(id(outer[-1]), []).append(here)
         follow = stack
         if here.op in _SETUPS:
             todo.append((here.target, stack + (("except", here.target),)))
@@ -211,25 +210,44 @@ def _block_sources(found):
             follow = stack[:-1]
         if here.op not in _NO_NEXT and id(here) in after:
             todo.append((after[id(here)], follow))
+    return sources, passed
+
+
+def _handled(found):
+    """3.9, 3.10: {id of a handler: {instruction: whether its exceptions count there}}.
+
+    The instruction is the one the traceback tells; CPython goes by the last that passed it on.
+    """
+    fresh = set()  # where generator.throw() may raise
+    for before, here in zip([found[0]] + found, found):
+        if _NAME[here.op] == "YIELD_VALUE":
+            fresh.add(id(here))
+        elif _NAME[here.op] == "YIELD_FROM":  # a frame waits at the instruction before
+            fresh.add(id(before))
+    sources, passed = _block_sources(found)
+    # (origin, last, stale): 3.9 may enter a range without an event, and then goes on to report the
+    # line it was on as long as it stays in that range.
+    ways = {key: [(one, one, False) for one in origins] for key, origins in sources.items()}
     grown = True
     while grown:
         grown = False
-        for inner, known, last in passed:
-            for origin, former in list(sources.get(inner, ())):
-                more = (origin, former if last is None else last)
-                if more not in known:
-                    known.append(more)
+        for inner, outer, last in passed:
+            for origin, former, stale in list(ways.get(id(inner), ())):
+                if former.range != inner.range:
+                    stale = not _raises(former, inner, fresh)
+                way = (origin, former, False)
+                if last is not None:
+                    way = (origin, last, stale and last.range == inner.range and VERSION < (3, 10))
+                if way not in ways.setdefault(id(outer), []):
+                    ways[id(outer)].append(way)
                     grown = True
-    return sources
-
-
-def _mark_handler(here, setup, sources, fresh):
-    """3.9, 3.10: decides for the handler `here`, set up by `setup`, which exceptions it counts."""
-    origins = sources.get(id(here), ())
-    events = [origin for origin, last in origins if _raises(last, here, fresh)]
-    setup.via = bool(events)
-    if any(origin not in events for origin, _ in origins):
-        here.only = events
+    counts = {}
+    for here in found:
+        for origin, last, stale in ways.get(id(here), ()):
+            event = _raises(last, here, fresh) and not (stale and last.range == here.range)
+            known = counts.setdefault(id(here), {})
+            known[origin] = known.get(origin, False) or event
+    return counts
 
 
 def _origins(found, guarded):
@@ -261,14 +279,7 @@ def _mark(found, slots):
             jumps.setdefault(id(here.target), []).append(here)
         if here.handler is not None:
             guarded.setdefault(id(here.handler[0]), []).append(here)
-    sources, fresh = {}, set()
-    if VERSION in ((3, 9), (3, 10)):
-        sources = _block_sources(found)
-        for before, here in zip([found[0]] + found, found):
-            if _NAME[here.op] == "YIELD_VALUE":
-                fresh.add(id(here))
-            elif _NAME[here.op] == "YIELD_FROM":  # a frame waits at the instruction before
-                fresh.add(id(before))
+    handled = _handled(found) if VERSION in ((3, 9), (3, 10)) else {}
     origins = _origins(found, guarded)
     marked = False
     for before, here in zip([None] + found, found):
@@ -281,7 +292,10 @@ def _mark(found, slots):
         some = event
         for source in jumps.get(id(here), ()):
             if source.op in _SETUPS and VERSION in ((3, 9), (3, 10)):
-                _mark_handler(here, source, sources, fresh)
+                origin = handled.get(id(here), {})
+                source.via = any(origin.values())
+                if source.via and not all(origin.values()):
+                    here.only = [one for one, event in origin.items() if event]
             else:
                 source.via = _jumps(source, here)
             some = some or source.via
@@ -447,6 +461,16 @@ def rewrite(code, slots, cells, always=False):
     return _replace(code, changes) if changes else code
 
 
+def _offsets(instructions):
+    """What the traceback (before 3.11) or the stack holds when one of these raised."""
+    for here in instructions:
+        if VERSION < (3, 11):
+            yield here.offset
+        else:  # in code units; a call waits at its last cache
+            first = here.offset // 2
+            yield from range(first, first + here.size + _CACHES[here.op])
+
+
 def _insert(code, consts, found, cells):
     """Puts the counters that were marked in `found` in place; returns changed attributes."""
     used = sorted({here.counts for here in found if here.counts is not None})
@@ -465,10 +489,7 @@ def _insert(code, consts, found, cells):
             instructions.extend(block)
         instructions.append(here)
     changes = _assemble(code, instructions, starts)
-    if VERSION >= (3, 11):  # in code units, of the instruction itself
-        offsets = [frozenset(one.offset // 2 + one.size - 1 for one in among) for among in selections]
-    else:
-        offsets = [frozenset(one.offset for one in among) for among in selections]
+    offsets = [frozenset(_offsets(among)) for among in selections]
     changes["co_consts"] = consts + tuple(added + offsets)
     changes["co_stacksize"] = code.co_stacksize + _DEPTH
     if offsets and VERSION < (3, 11):

@@ -44,6 +44,9 @@ class Cells(list):
     def __reduce_ex__(self, protocol):
         return "cells"
 
+    def __repr__(self):
+        return "swt_tracer.cells"
+
 
 class _State(object):
     """What this process knows; `None` or empty until `start`."""
