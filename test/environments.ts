@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -38,6 +38,15 @@ export async function environment(
   );
   await writeFile(ready, packages.join('\n'));
   return folder;
+}
+
+/** A virtual environment of `python3` with nothing in it, below `folder`. */
+export function bareEnvironment(folder: string): string {
+  const executable = 'import sys; print(getattr(sys, "_base_executable", sys.executable))';
+  const python = execFileSync('python3', ['-c', executable]).toString().trim();
+  const bare = join(folder, 'bare');
+  execFileSync(python, ['-m', 'venv', '--without-pip', bare]);
+  return bare;
 }
 
 export const pytestEnvironment = (test: Mocha.Context): Promise<string> =>

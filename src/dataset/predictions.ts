@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Instance, Prediction } from '../domain/instance';
 import { HumanError } from '../domain/problem';
+import type { Dataset } from './dataset';
 import { readRecords } from './records';
 
 const predictionSchema = z.looseObject({
@@ -19,12 +20,12 @@ export interface Predictions {
  * Predictions of a JSON or JSONL file, `gold` (T* as the candidate), or `none` (base runs only: an
  * empty candidate). A file may hold several candidates for one instance under different names.
  *
- * @param known the instances of the dataset; a prediction for another id is a problem, not an error
+ * @param dataset what the predictions are for; one for an id it does not have is a problem, not an error
  */
 export async function loadPredictions(
   from: string,
   selected: readonly Instance[],
-  known: ReadonlySet<string>,
+  dataset: Pick<Dataset, 'instances' | 'problems'>,
 ): Promise<Predictions> {
   if (from === 'gold' || from === 'none') {
     return {
@@ -36,6 +37,7 @@ export async function loadPredictions(
       problems: [],
     };
   }
+  const known = new Set(dataset.instances.map((instance) => instance.id));
   const wanted = new Set(selected.map((instance) => instance.id));
   const predictions = new Map<string, Prediction>();
   const problems: string[] = [];
@@ -56,7 +58,13 @@ export async function loadPredictions(
     }
     const { instance_id: instanceId, model_name_or_path: model, model_patch: patch } = parsed.data;
     if (!known.has(instanceId)) {
-      problems.push(`row ${record.row}: ${instanceId} is not in the dataset`);
+      const broken = dataset.problems.find((problem) => problem.id === instanceId);
+      problems.push(
+        `row ${record.row}: ${instanceId} ` +
+          (broken === undefined
+            ? 'is not in the dataset'
+            : `cannot be used, since its row in the dataset is broken (${broken.message})`),
+      );
       continue;
     }
     if (!wanted.has(instanceId)) continue;

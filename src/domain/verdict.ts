@@ -11,6 +11,7 @@ export type Reason =
   | 'no test found'
   | 'could not run'
   | 'timed out'
+  | 'too much output'
   | 'breaks a test'
   | 'unrelated failure'
   | 'fails on both sides'
@@ -43,8 +44,11 @@ export interface StrictEvidence {
   readonly base: readonly TestTransition[];
   /** Functions (ids without parameters) that the candidate adds or changes. */
   readonly ownFunctions: ReadonlySet<string>;
-  /** A run of the candidate was stopped by the time limit. */
-  readonly timedOut?: boolean;
+  /** A run of the candidate was stopped, so that not everything it would have done is known. */
+  readonly stopped?: {
+    readonly reason: 'timed out' | 'too much output';
+    readonly explanation: string;
+  };
 }
 
 /**
@@ -73,9 +77,7 @@ export function gradeStrict(evidence: StrictEvidence): Verdict {
   const passToPass = evidence.candidate.filter((each) => own(each) && each.transition === 'P→P');
 
   const { reason, explanation } = ((): Pick<Verdict, 'reason' | 'explanation'> => {
-    if (evidence.timedOut === true) {
-      return { reason: 'timed out', explanation: 'a run was stopped by the time limit' };
-    }
+    if (evidence.stopped !== undefined) return evidence.stopped;
     if (failToPassing.length > 0 && anyToFailing.length === 0) {
       return {
         reason: 'success',

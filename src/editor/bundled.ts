@@ -59,11 +59,10 @@ export async function applyBundledCandidate(
   chosen?: string,
 ): Promise<void> {
   const instance = await open.instance();
-  const { predictions } = await loadPredictions(
-    bundledPredictions(extension),
-    [instance],
-    new Set([instance.id]),
-  );
+  const { predictions } = await loadPredictions(bundledPredictions(extension), [instance], {
+    instances: [instance],
+    problems: [],
+  });
   const name =
     chosen ??
     (await vscode.window.showQuickPick(

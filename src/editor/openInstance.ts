@@ -14,7 +14,7 @@ import { openSession, type InstanceSession } from '../evaluation/session';
 import { createPythonParser, type PythonParser } from '../python/parser';
 import { git } from '../repository/git';
 import { parseSources, sourceOf } from '../repository/source';
-import { editsOf, prepareTrees, type Trees } from '../repository/trees';
+import { editsOf, prepareTrees, rOf, type Trees } from '../repository/trees';
 import type { WorkspaceMarker } from '../repository/marker';
 import { bundledDataset, bundledSource, isBundled } from './bundled';
 import { settingKeys } from './names';
@@ -44,6 +44,7 @@ export class OpenInstance implements vscode.Disposable {
   private loaded: Promise<Instance> | undefined;
   private parsing: Promise<PythonParser> | undefined;
   private preparing: Promise<Trees> | undefined;
+  private commitOfR: Promise<string> | undefined;
   private opening: { settings: string; session: Promise<InstanceSession> } | undefined;
 
   constructor(
@@ -161,7 +162,9 @@ export class OpenInstance implements vscode.Disposable {
 
   /** A file of R by its path relative to the workspace; undefined when R has none. */
   async fileOfR(path: string): Promise<string | undefined> {
-    return git(['show', `HEAD:${path}`], { cwd: this.folder.uri.fsPath }).catch(() => undefined);
+    const cwd = this.folder.uri.fsPath;
+    this.commitOfR ??= rOf(cwd);
+    return git(['show', `${await this.commitOfR}:${path}`], { cwd }).catch(() => undefined);
   }
 
   /** Grades what is in the workspace, as saved. */

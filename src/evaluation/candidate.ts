@@ -1,42 +1,36 @@
-import { changeCoverage, type ChangeCoverage, type LineCounts } from '../domain/changeCoverage';
-import {
-  gradeHarness,
-  harnessUnapplied,
-  type HarnessReport,
-  type HarnessRuns,
-} from '../domain/harness';
-import { functionOf, type TestResult } from '../domain/outcome';
-import { pairResults, type TestTransition } from '../domain/transition';
-import { gradeStrict, ungraded, type Verdict } from '../domain/verdict';
+import type { ChangeCoverage } from '../domain/changeCoverage';
+import { gradeHarness, harnessUnapplied, type HarnessReport } from '../domain/harness';
+import { functionOf, sideName, sides, type TestResult } from '../domain/outcome';
+import type { TestTransition } from '../domain/transition';
+import { gradeStrict, ungraded, type StrictEvidence, type Verdict } from '../domain/verdict';
 import type { RunRecord } from '../engine/engine';
 import type { TestPlan } from '../engine/testCommand';
-import { toUnified, type PatchFormat } from '../patch/convert';
 import type { Diagnostic } from '../patch/diagnostic';
-import { checkPatchPaths } from '../patch/safety';
-import { splitTestEdits, testFilesOf } from '../patch/testFiles';
-import { parseUnified } from '../patch/unified';
-import { changedTests } from '../python/changedTests';
-import { findTests } from '../python/tests';
 import type { TreeSource } from '../repository/source';
-import { whyNotApply } from '../repository/trees';
 import { explainDifference } from './difference';
-import { lineCountsOf, resultsOf, statusesOf, whyNotRunnable, wholeCountsOf } from './results';
 import {
-  contentsWith,
-  existingIn,
-  type BothSides,
-  type InstanceSession,
-  type RunOptions,
-  type TestSet,
-} from './session';
+  coverageOf,
+  goldenEvidence,
+  harnessBase,
+  harnessRuns,
+  runBase,
+  runSet,
+  transitionsOf,
+  type GoldenEvidence,
+  type SetRun,
+} from './evidence';
+import { readCandidate, type CandidateRequest, type RefusedCandidate } from './reading';
+import { endingOf, whyNotRunnable } from './results';
+import { existingIn, type BothSides, type InstanceSession, type RunOptions } from './session';
 
 /** One candidate on one instance, graded both ways. */
 export interface CandidateResult {
   readonly instance: string;
   readonly model: string;
   readonly source: TreeSource;
-  /** What was said while the candidate was turned into a unified diff, and other remarks. */
+  /** What was said while the candidate was turned into a unified diff. */
   readonly diagnostics: readonly Diagnostic[];
+  /** What a reader of the verdict should know besides. */
   readonly notes: readonly string[];
   /** The candidate as a unified diff on R; empty when there is none. */
   readonly patch: string;
@@ -68,148 +62,48 @@ export interface RunSummary {
   readonly log: string;
 }
 
-export interface CandidateRequest {
-  readonly model: string;
-  /** The candidate as it was handed in. */
-  readonly text: string;
-  readonly format: PatchFormat | 'auto';
-}
-
 /** Grades a candidate: converts it, applies it, runs it beside base and golden on both sides. */
 export async function evaluateCandidate(
   session: InstanceSession,
   request: CandidateRequest,
   options: RunOptions,
 ): Promise<CandidateResult> {
-  const { reporter, signal } = options;
-  const rest = {
-    instance: session.instance.id,
-    model: request.model,
-    source: session.trees.source,
-  };
-  const stopped = async (
-    strict: Verdict,
-    diagnostics: readonly Diagnostic[],
-    patch: string,
-    exists: boolean,
-  ): Promise<CandidateResult> => {
-    // Also without a run the lines have states: what a candidate of no effect leaves uncovered.
-    const golden = await goldenEvidence(session, options);
-    return {
-      ...rest,
-      diagnostics,
-      notes: [],
-      patch,
-      ownTests: [],
-      tests: [],
-      strict,
-      harness: strict.wellFormed
-        ? { ...harnessUnapplied(exists), patch_successfully_applied: true }
-        : harnessUnapplied(exists),
-      difference: undefined,
-      changeCoverage: golden && coverageOf(session, undefined, undefined, golden, noTests),
-      goldenCoverage: golden?.coverage,
-      runs: {},
-    };
-  };
-
-  if (request.text.trim() === '') {
-    return stopped(ungraded('no candidate', 'the prediction is empty', false), [], '', false);
-  }
+  const { reporter } = options;
   reporter.progress(`${request.model}: reading the patch`);
-  const converted = await toUnified(request.text, {
-    format: request.format,
-    read: (path) => session.readFileOfR(path),
-    python: session.python,
-  });
-  const refuse = (why: string, diagnostics = converted.diagnostics): Promise<CandidateResult> =>
-    stopped(ungraded('does not apply', why, false), diagnostics, '', true);
-  const firstError = converted.diagnostics.find((each) => each.severity === 'error');
-  if (firstError !== undefined) return refuse(firstError.message);
-
-  const parsed = parseUnified(converted.patch);
-  const unsafe = checkPatchPaths(parsed)[0];
-  if (unsafe !== undefined) return refuse(unsafe.message);
-  const unfit = await whyNotApply(session.trees.base, converted.patch, signal);
-  if (unfit !== undefined) return refuse(unfit);
-  const notes: string[] = [];
-  const unfitAfter = await whyNotApply(session.trees.fixed, converted.patch, signal);
-  if (unfitAfter !== undefined) {
-    return stopped(
-      ungraded('does not apply', `it applies to R but not to R∘X* (${unfitAfter})`, true),
-      converted.diagnostics,
-      converted.patch,
-      true,
-    );
-  }
-  const files = testFilesOf(parsed);
-  if (files.length === 0) {
-    return stopped(
-      ungraded(
-        'no test found',
-        'the patch touches no Python test file, so there is nothing to run',
-        true,
-      ),
-      converted.diagnostics,
-      converted.patch,
-      true,
-    );
-  }
-  const stray = splitTestEdits(parsed).others.map((file) => file.newPath ?? file.oldPath ?? '');
-  if (stray.length > 0) notes.push(`edits outside tests: ${stray.join(', ')}`);
-
+  const read = await readCandidate(session, request, options.signal);
   const golden = await goldenEvidence(session, options);
+  if ('verdict' in read) return withoutRun(session, request, read, golden);
+
   reporter.progress(`${request.model}: base tests`);
-  const baseFiles = await existingIn(session.trees, files);
-  const base = await runSet(session, { patch: '', files: baseFiles }, { ...options, reuse: true });
+  const base = await runBase(session, read.files, options);
   reporter.progress(`${request.model}: candidate tests`);
-  const own = await ownTestsOf(session, converted.patch, files);
-  const candidate = await runSet(session, { patch: converted.patch, files }, options);
-  notes.push(...candidate.notes, ...remarks(candidate));
+  const candidate = await runSet(session, { patch: read.patch, files: read.files }, options);
+  const notes = [...read.notes, ...candidate.notes, ...remarks(candidate)];
+  const { records } = candidate;
   const unrunnable =
-    candidate.records === undefined
+    records === undefined
       ? candidate.notes.join('; ')
-      : (whyNotRunnable(candidate.records.base) ?? whyNotRunnable(candidate.records.fixed));
-  if (candidate.records === undefined || unrunnable !== undefined) {
-    return {
-      ...(await stopped(
-        ungraded('could not run', unrunnable ?? '', true),
-        converted.diagnostics,
-        converted.patch,
-        true,
-      )),
-      ownTests: [...own.functions],
-      notes,
-    };
+      : (whyNotRunnable(records.base) ?? whyNotRunnable(records.fixed));
+  if (records === undefined || unrunnable !== undefined) {
+    const verdict = ungraded('could not run', unrunnable ?? '', true);
+    const refused = withoutRun(session, request, { ...read, verdict }, golden);
+    return { ...refused, ownTests: read.own.functions, notes };
   }
 
-  const tests = pairResults(
-    resultsOf(candidate.records.base, own.all),
-    resultsOf(candidate.records.fixed, own.all),
-  );
-  const before =
-    base.records === undefined
-      ? []
-      : pairResults(
-          resultsOf(base.records.base, own.before),
-          resultsOf(base.records.fixed, own.before),
-        );
+  const tests = transitionsOf(candidate, read.own.all);
+  const before = transitionsOf(base, read.own.before);
   // Tests that only appear when running (made by a loop, say) are the candidate's when base has none.
-  const known = new Set([...before.map((each) => functionOf(each.test)), ...own.before]);
-  const functions = new Set(own.functions);
-  for (const each of tests) {
-    const name = functionOf(each.test);
-    if (!known.has(name)) functions.add(name);
-  }
+  const known = new Set([...before.map((each) => functionOf(each.test)), ...read.own.before]);
+  const appeared = tests.map((each) => functionOf(each.test)).filter((name) => !known.has(name));
+  const own = new Set([...read.own.functions, ...appeared]);
 
   const strict = gradeStrict({
-    candidate: withMissing(tests, functions),
+    candidate: withMissing(tests, own),
     base: before,
-    ownFunctions: functions,
-    timedOut: Object.values(candidate.records).some(
-      (record: RunRecord) => record.ending === 'timed out',
-    ),
+    ownFunctions: own,
+    ...stoppedBy(records),
   });
+  const existing = await existingIn(session.trees, read.files);
   const harness =
     golden === undefined
       ? harnessUnapplied(true)
@@ -218,144 +112,68 @@ export async function evaluateCandidate(
           added: session.changed.added,
           candidate: harnessRuns(session, candidate),
           golden: harnessRuns(session, golden.golden),
-          base: harnessBase(session, base, files.length > baseFiles.length),
+          base: harnessBase(session, base, read.files.length > existing.length),
         });
-  const isOwn = (each: TestTransition): boolean => functions.has(functionOf(each.test));
+  const isOwn = (each: TestTransition): boolean => own.has(functionOf(each.test));
   return {
-    ...rest,
-    diagnostics: converted.diagnostics,
+    ...header(session, request),
+    diagnostics: read.diagnostics,
     notes,
-    patch: converted.patch,
-    ownTests: [...functions],
+    patch: read.patch,
+    ownTests: [...own],
     tests: [...tests.filter(isOwn), ...tests.filter((each) => !isOwn(each))],
     strict,
     harness,
     difference: explainDifference(strict, harness, tests),
     changeCoverage:
       golden &&
-      coverageOf(session, candidate.records, base.records, golden, {
-        own: functions,
-        removed: new Set(own.removed),
+      coverageOf(session, records, base.records, golden, {
+        own,
+        removed: new Set(read.own.removed),
       }),
     goldenCoverage: golden?.coverage,
     runs: {
-      base: summarise(candidate.plan, candidate.records.base),
-      fixed: summarise(candidate.plan, candidate.records.fixed),
+      base: summarise(candidate.plan, records.base),
+      fixed: summarise(candidate.plan, records.fixed),
     },
   };
 }
 
-interface SetRun {
-  readonly plan: TestPlan;
-  /** Undefined when nothing could be run here. */
-  readonly records: BothSides | undefined;
-  readonly notes: readonly string[];
-}
+const header = (session: InstanceSession, request: CandidateRequest) => ({
+  instance: session.instance.id,
+  model: request.model,
+  source: session.trees.source,
+});
 
-async function runSet(
+/**
+ * The result of a candidate that did not run. Its lines have states all the same: what T^R leaves to
+ * cover.
+ */
+function withoutRun(
   session: InstanceSession,
-  set: TestSet,
-  options: RunOptions,
-): Promise<SetRun> {
-  const { plan, records } = await session.run(set, options);
-  const { base, fixed } = records;
+  request: CandidateRequest,
+  { verdict, patch, diagnostics }: RefusedCandidate,
+  golden: GoldenEvidence | undefined,
+): CandidateResult {
+  const nothing = { own: new Set<string>(), removed: new Set<string>() };
+  const exists = verdict.reason !== 'no candidate';
   return {
-    plan,
-    records: base !== undefined && fixed !== undefined ? { base, fixed } : undefined,
-    notes: plan.notRun.map(({ path, reason }) => `${path}: ${reason}`),
+    ...header(session, request),
+    diagnostics,
+    notes: [],
+    patch,
+    ownTests: [],
+    tests: [],
+    strict: verdict,
+    harness: {
+      ...harnessUnapplied(exists),
+      ...(verdict.wellFormed ? { patch_successfully_applied: true } : {}),
+    },
+    difference: undefined,
+    changeCoverage: golden && coverageOf(session, undefined, undefined, golden, nothing),
+    goldenCoverage: golden?.coverage,
+    runs: {},
   };
-}
-
-/** Golden tests with and without T*, and what T* covers. */
-interface GoldenEvidence {
-  readonly golden: SetRun;
-  readonly goldenBase: SetRun;
-  readonly coverage: ChangeCoverage;
-}
-
-async function goldenEvidence(
-  session: InstanceSession,
-  options: RunOptions,
-): Promise<GoldenEvidence | undefined> {
-  const files = session.goldenFiles;
-  if (files.length === 0) return undefined;
-  options.reporter.progress('golden tests');
-  // Base and golden do not change with the candidate: once per instance is enough.
-  const once = { ...options, reuse: true, onOutput: undefined };
-  const golden = await runSet(session, { patch: session.instance.goldenTests, files }, once);
-  const existing = await existingIn(session.trees, files);
-  const goldenBase = await runSet(session, { patch: '', files: existing }, once);
-  if (golden.records === undefined) return undefined;
-  const own = await ownTestsOf(session, session.instance.goldenTests, files);
-  const evidence = { golden, goldenBase };
-  return {
-    ...evidence,
-    coverage: coverageOf(session, golden.records, goldenBase.records, evidence, {
-      own: new Set(own.functions),
-      removed: new Set(own.removed),
-    }),
-  };
-}
-
-const noTests = { own: new Set<string>(), removed: new Set<string>() };
-
-function coverageOf(
-  session: InstanceSession,
-  candidate: BothSides | undefined,
-  base: BothSides | undefined,
-  golden: Pick<GoldenEvidence, 'golden' | 'goldenBase'>,
-  tests: { readonly own: ReadonlySet<string>; readonly removed: ReadonlySet<string> },
-): ChangeCoverage {
-  const counts = (records: BothSides | undefined, side: 'base' | 'fixed'): LineCounts =>
-    records === undefined ? new Map() : lineCountsOf(records[side]);
-  const evidence = (side: 'base' | 'fixed') => ({
-    candidate: counts(candidate, side),
-    base: counts(base, side),
-    goldenBase: counts(golden.goldenBase.records, side),
-    golden: counts(golden.golden.records, side),
-  });
-  return changeCoverage({
-    removed: session.changed.removed,
-    added: session.changed.added,
-    base: evidence('base'),
-    fixed: evidence('fixed'),
-    ownFunctions: tests.own,
-    removedFunctions: tests.removed,
-  });
-}
-
-/** Test functions of the files that a patch touches, as ids without parameters. */
-interface OwnTests {
-  /** Added or changed by the patch. */
-  readonly functions: string[];
-  readonly removed: string[];
-  /** All that the files hold with the patch, and without it. */
-  readonly all: string[];
-  readonly before: string[];
-}
-
-export async function ownTestsOf(
-  session: Pick<InstanceSession, 'python' | 'readFileOfR'>,
-  patch: string,
-  files: readonly string[],
-): Promise<OwnTests> {
-  const after = await contentsWith(patch, (path) => session.readFileOfR(path));
-  const functions: string[] = [];
-  const all: string[] = [];
-  const before: string[] = [];
-  const removed: string[] = [];
-  for (const path of files) {
-    const old = await session.readFileOfR(path);
-    const { python } = session;
-    if (old !== undefined) before.push(...findTests(python, old, { path }).map((test) => test.id));
-    const source = after.get(path);
-    if (source === undefined) continue;
-    all.push(...findTests(python, source, { path }).map((test) => test.id));
-    const changes = changedTests(python, old, source, { path });
-    functions.push(...[...changes.added, ...changes.changed].map((test) => test.id));
-    removed.push(...changes.removed.map((test) => test.id));
-  }
-  return { functions, removed, all, before };
 }
 
 /** Adds the candidate's tests that left no trace on either side. */
@@ -377,24 +195,16 @@ function withMissing(
   ];
 }
 
-function harnessRuns(session: InstanceSession, run: SetRun): HarnessRuns {
-  const side = (record: RunRecord | undefined) => ({
-    statuses: record === undefined ? new Map() : statusesOf(record, session.instance.repo),
-    counts: record === undefined ? new Map() : wholeCountsOf(record),
-  });
-  return { pre: side(run.records?.base), post: side(run.records?.fixed) };
-}
-
-/**
- * The harness' base run names every file of the candidate, also one that R does not have; pytest then
- * runs nothing at all.
- */
-function harnessBase(session: InstanceSession, base: SetRun, namesMissing: boolean): HarnessRuns {
-  if (namesMissing && base.plan.runner === 'pytest') {
-    const nothing = { statuses: new Map<string, string>(), counts: new Map() };
-    return { pre: nothing, post: nothing };
+function stoppedBy(records: BothSides): Pick<StrictEvidence, 'stopped'> {
+  for (const side of sides) {
+    const { ending } = records[side];
+    if (ending === 'timed out' || ending === 'too much output') {
+      return {
+        stopped: { reason: ending, explanation: `on ${sideName[side]} ${endingOf(records[side])}` },
+      };
+    }
   }
-  return harnessRuns(session, base);
+  return {};
 }
 
 function summarise(plan: TestPlan, record: RunRecord): RunSummary {
@@ -412,17 +222,16 @@ function summarise(plan: TestPlan, record: RunRecord): RunSummary {
 /** What may make the counts of a run wrong, for the person who reads ΔC. */
 function remarks(run: SetRun): string[] {
   const found = new Set<string>();
-  for (const record of Object.values(run.records ?? {}) as RunRecord[]) {
+  for (const record of run.records === undefined ? [] : [run.records.base, run.records.fixed]) {
     for (const { path, loaded } of record.trace.elsewhere) {
       found.add(
-        `${path} was imported from ${loaded}, not from the tree: its lines cannot be counted`,
+        `${path} was imported from ${loaded}, not from the tree: its lines are not counted`,
       );
     }
     for (const { path, how, why } of record.trace.files) {
-      if (how === 'not instrumented')
-        found.add(`${path} could not be counted${why === undefined ? '' : `: ${why}`}`);
-      if (how === 'settrace')
-        found.add(`${path} was counted with sys.settrace${why === undefined ? '' : ` (${why})`}`);
+      const because = why === undefined ? '' : ` (${why})`;
+      if (how === 'not instrumented') found.add(`${path} could not be counted${because}`);
+      if (how === 'settrace') found.add(`${path} was counted with sys.settrace${because}`);
     }
     for (const problem of record.trace.problems) found.add(problem);
   }

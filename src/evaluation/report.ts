@@ -115,23 +115,41 @@ function withoutLog(run: RunSummary | undefined): unknown {
   return { ...run, log: undefined };
 }
 
-/** The paper's rates of a set of results. */
-export function ratesOf(entries: readonly BatchEntry[]): Rates {
-  return rates(
-    entries.map((entry) =>
-      'result' in entry
-        ? {
-            instance: entry.prediction.instanceId,
-            verdict: entry.result.strict,
-            changeCoverage: entry.result.changeCoverage,
-          }
-        : {
-            instance: entry.prediction.instanceId,
-            verdict: undefined,
-            changeCoverage: undefined,
-            failure: entry.failure,
-          },
-    ),
+/**
+ * The paper's rates of one model's results.
+ *
+ * @param selected ids of all selected instances: one without a prediction counts as not evaluated
+ */
+export function ratesOf(entries: readonly BatchEntry[], selected: readonly string[] = []): Rates {
+  const predicted = new Set(entries.map((entry) => entry.prediction.instanceId));
+  const none = { verdict: undefined, changeCoverage: undefined };
+  return rates([
+    ...entries.map((entry) => {
+      const instance = entry.prediction.instanceId;
+      if (!('result' in entry)) return { instance, ...none, failure: entry.failure };
+      const { strict: verdict, changeCoverage } = entry.result;
+      return { instance, verdict, changeCoverage };
+    }),
+    ...selected
+      .filter((id) => !predicted.has(id))
+      .map((instance) => ({ instance, ...none, failure: 'no prediction' })),
+  ]);
+}
+
+/** Rates of each model of a set of results, by name. */
+export function ratesByModel(
+  entries: readonly BatchEntry[],
+  selected: readonly string[],
+): Map<string, Rates> {
+  const models = new Set(entries.map((entry) => entry.prediction.model));
+  return new Map(
+    [...models].map((model) => [
+      model,
+      ratesOf(
+        entries.filter((entry) => entry.prediction.model === model),
+        selected,
+      ),
+    ]),
   );
 }
 
@@ -145,8 +163,10 @@ export function folderName(model: string): string {
       .replaceAll('/', '__')
       .replace(/[^\p{L}\p{N}_.+@=, -]/gu, '_')
       .replace(/^\.+/, '_') || 'unnamed';
-  if (Buffer.byteLength(name) <= 100) return name;
-  // A file name holds 255 bytes, and a model may be named by a long path: told apart by a digest.
+  const kept = name === model.replaceAll('/', '__') || model === '';
+  if (kept && Buffer.byteLength(name) <= 100) return name;
+  // A file name holds 255 bytes, and a model may be named by a long path or with signs that no file
+  // name holds: such names are told apart by a digest.
   const start = Buffer.from(name)
     .subarray(0, 80)
     .toString('utf8')

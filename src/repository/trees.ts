@@ -28,7 +28,7 @@ interface Work {
 const digestSchema = z.object({ base: z.string(), fixed: z.string() });
 
 /** Raised when the layout or content of kept trees changes, so that older ones are made again. */
-const layout = 2;
+const layout = 3;
 
 /**
  * The trees of an instance below `storage`, made once and kept. They are pristine: nothing runs in
@@ -110,6 +110,7 @@ export async function writeTreeOfR(
   await mkdir(join(out, '.git', 'info'), { recursive: true });
   await writeFile(join(out, '.git', 'info', 'exclude'), leftovers.join('\n') + '\n');
   await commitAll(out, `R of ${instance.id}`, work.signal);
+  await git(['update-ref', refOfR, 'HEAD'], { cwd: out, signal: work.signal });
 }
 
 /** What running and editing leaves in a tree and is never part of a candidate. */
@@ -203,7 +204,18 @@ export async function resetTree(tree: string, signal?: AbortSignal): Promise<voi
   await git(['clean', '-ffdxq'], { cwd: tree, signal });
 }
 
-/** The edits of a working copy against its commit, new files included, as a patch. */
+/** Where every tree remembers R, so that an author who commits still has a candidate against R. */
+const refOfR = 'refs/swt-bench/R';
+
+/** The commit that is R in a tree: HEAD where nothing else is said. */
+export function rOf(tree: string, signal?: AbortSignal): Promise<string> {
+  return git(['rev-parse', '--verify', '--quiet', refOfR], { cwd: tree, signal }).then(
+    (id) => id.trim(),
+    () => 'HEAD',
+  );
+}
+
+/** The edits of a working copy against R, committed or not, new files included, as a patch. */
 export async function editsOf(tree: string, signal?: AbortSignal): Promise<string> {
   const index = join(
     tree,
@@ -213,12 +225,10 @@ export async function editsOf(tree: string, signal?: AbortSignal): Promise<strin
   const options = { cwd: tree, signal, env: { GIT_INDEX_FILE: index } };
   try {
     // An index of our own, so that what the author has staged stays as it is.
-    await git(['read-tree', 'HEAD'], options);
+    const r = await rOf(tree, signal);
+    await git(['read-tree', r], options);
     await git(['add', '--all', '.'], options);
-    return await git(
-      ['diff', '--cached', '--binary', '--no-color', '--no-ext-diff', 'HEAD'],
-      options,
-    );
+    return await git(['diff', '--cached', '--binary', '--no-color', '--no-ext-diff', r], options);
   } finally {
     await rm(index, { force: true });
   }

@@ -66,7 +66,7 @@ class Run(object):
 class Project(object):
     """A folder with files, in which commands run with the recorder in place."""
 
-    def __init__(self, python, files, alone=False):
+    def __init__(self, python, files, alone=False, counted=None):
         self.python = python
         self.top = tempfile.mkdtemp(prefix="outcomes-")
         self.root = os.path.join(self.top, "tree")
@@ -77,7 +77,8 @@ class Project(object):
         if alone or not os.path.exists(os.path.join(TRACER, "sitecustomize.py")):
             boot = os.path.join(self.top, "boot")
             self.write(os.path.join(boot, "sitecustomize.py"), ALONE % TRACER)
-        config = {"format": 1, "root": self.root, "files": {}, "out": self.out, "outcomes": True}
+        config = {"format": 1, "root": self.root, "files": counted or {}, "out": self.out,
+                  "outcomes": True}
         self.write(os.path.join(self.top, "config.json"), json.dumps(config))
         self.env = dict(os.environ)
         for name in ("PYTEST_PLUGINS", "PYTEST_ADDOPTS", "PYTHONWARNINGS"):
@@ -618,6 +619,20 @@ def check_pytest_dies(make):
     same(len(run.all), 3, run)
 
 
+def check_pytest_rewritten(make):
+    """Lines of a module that pytest rewrites and executes itself are counted as well."""
+    need(make, "pytest")
+    if make.alone:
+        raise Skip("nothing is counted without the tracer")
+    files = {"test_r.py": "def f(n):\n    return n\n\ndef test_f():\n    assert f(1) and f(2)\n"}
+    project = make(files, {"test_r.py": [2]})
+    project.env.pop("PYTHONDONTWRITEBYTECODE")
+    for _ in range(2):  # compiled, and from pytest's cache
+        run = project.run("-m", "pytest", "test_r.py")
+        same([(r["test"], r["counts"]) for r in run.of("counts")],
+             [("test_r.py::test_f", {"0": 2})], run)
+
+
 def check_pytest_root(make):
     """pytest's root folder below the tree: ids are still those of the tree."""
     need(make, "pytest")
@@ -802,11 +817,12 @@ def main():
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     made = []
 
-    def make(files):
-        made.append(Project(options.python, files, options.alone))
+    def make(files, counted=None):
+        made.append(Project(options.python, files, options.alone, counted))
         return made[-1]
 
     make.python = options.python
+    make.alone = options.alone or not os.path.exists(os.path.join(TRACER, "sitecustomize.py"))
     code = "import platform as p; print(p.python_implementation(), p.python_version())"
     print(subprocess.check_output([options.python, "-c", code]).decode().strip()
           + ", pytest %s" % version_of(options.python, "pytest"))

@@ -213,6 +213,19 @@ def _block_sources(found):
     return sources, passed
 
 
+def _slipped_into(found):
+    """3.9: ids of instructions that are reached only by jumps, from other ranges, without event."""
+    ranges = {}
+    for here in found:
+        if here.target is not None:
+            ranges.setdefault(id(here.target), set()).add(here.range)
+    return {
+        id(here) for before, here in zip(found, found[1:])
+        if before.op in _NO_NEXT and not here.begins
+        and id(here) in ranges and here.range not in ranges[id(here)]
+    }
+
+
 def _handled(found):
     """3.9, 3.10: {id of a handler: {instruction: whether its exceptions count there}}.
 
@@ -224,6 +237,7 @@ def _handled(found):
             fresh.add(id(here))
         elif _NAME[here.op] == "YIELD_FROM":  # a frame waits at the instruction before
             fresh.add(id(before))
+    slipped = _slipped_into(found)
     sources, passed = _block_sources(found)
     # (origin, last, stale): 3.9 may enter a range without an event, and then goes on to report the
     # line it was on as long as it stays in that range.
@@ -237,7 +251,8 @@ def _handled(found):
                     stale = not _raises(former, inner, fresh)
                 way = (origin, former, False)
                 if last is not None:
-                    way = (origin, last, stale and last.range == inner.range and VERSION < (3, 10))
+                    stale = stale and last.range == inner.range or id(last) in slipped
+                    way = (origin, last, stale and VERSION < (3, 10))
                 if way not in ways.setdefault(id(outer), []):
                     ways[id(outer)].append(way)
                     grown = True

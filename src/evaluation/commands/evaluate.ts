@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { loadDataset, selectInstances } from '../../dataset/dataset';
 import { loadPredictions } from '../../dataset/predictions';
+import { HumanError } from '../../domain/problem';
 import { localEngine } from '../../engine/local/localEngine';
 import type { PatchFormat } from '../../patch/convert';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
 import { evaluateBatch } from '../batch';
-import { ratesOf, toReport, writeInstanceReport, writeSummaries } from '../report';
+import { ratesByModel, toReport, writeInstanceReport, writeSummaries } from '../report';
 import { runStore } from '../runStore';
 import { ratesText, resultTable } from '../table';
 import { chosenIds, EXIT, terminalReporter, warnOfRows, type CommandContext } from './context';
@@ -41,11 +42,13 @@ export async function evaluateCommand(
     ...(await chosenIds(dataset, options)),
     ...(options.repo === undefined ? {} : { repo: options.repo }),
   });
-  const { predictions, problems } = await loadPredictions(
-    options.predictions,
-    instances,
-    new Set(dataset.instances.map((instance) => instance.id)),
-  );
+  if (instances.length === 0) {
+    throw new HumanError(
+      `No instance of ${options.dataset} is of the repository ${options.repo ?? ''}`,
+      'Run `swt-bench instances` to see the repositories',
+    );
+  }
+  const { predictions, problems } = await loadPredictions(options.predictions, instances, dataset);
   for (const problem of problems) {
     context.stderr(`swt-bench: ${options.predictions}: ${problem}\n`);
   }
@@ -86,6 +89,10 @@ export async function evaluateCommand(
   const written =
     options.out === undefined ? [] : await writeSummaries(options.out, options.runId, entries);
 
+  const rates = ratesByModel(
+    entries,
+    instances.map((instance) => instance.id),
+  );
   if (options.json === true) {
     const document = {
       run_id: options.runId,
@@ -97,7 +104,7 @@ export async function evaluateCommand(
         digest: engine.environment.digest,
       },
       results: entries.map(toReport),
-      rates: ratesOf(entries),
+      rates: Object.fromEntries(rates),
       problems,
     };
     context.stdout(`${JSON.stringify(document, null, 2)}\n`);
@@ -111,7 +118,11 @@ export async function evaluateCommand(
         }
       }
     }
-    context.stdout(`\n\n${ratesText(ratesOf(entries))}\n`);
+    context.stdout('\n');
+    // Rates of a single instance would only say the verdict again.
+    if (instances.length > 1) {
+      for (const [model, of] of rates) context.stdout(`\n${model}: ${ratesText(of)}\n`);
+    }
     for (const path of written) context.stdout(`written: ${path}\n`);
   }
   const failed = entries.filter((entry) => !('result' in entry));

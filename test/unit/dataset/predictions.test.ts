@@ -21,7 +21,8 @@ const instance = (id: string): Instance => ({
 
 describe('predictions', () => {
   const selected = [instance('cat-1'), instance('cat-2')];
-  const known = new Set(['cat-1', 'cat-2', 'cat-3']);
+  const broken = { row: 4, id: 'cat-4', field: 'patch', message: 'patch is empty' };
+  const known = { instances: [...selected, instance('cat-3')], problems: [broken] };
   let folder = '';
   before(async () => (folder = await mkdtemp(join(tmpdir(), 'predictions-test-'))));
   after(() => rm(folder, { recursive: true, force: true }));
@@ -115,6 +116,13 @@ describe('predictions', () => {
     );
     assert.equal(predictions.length, 1);
     assert.deepEqual(problems, []);
+  });
+
+  it('says when the dataset’s own row is what is wrong', async () => {
+    const { problems } = await load(
+      lines({ instance_id: 'cat-4', model_patch: 'p' }, { instance_id: 'cat-1', model_patch: 'p' }),
+    );
+    assert.match(problems[0] ?? '', /row 1: cat-4 cannot be used, .*patch is empty/);
   });
 
   it('says so when nothing is left', async () => {

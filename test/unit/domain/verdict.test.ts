@@ -163,7 +163,7 @@ describe('strict grading: the reason is the first that holds', () => {
       candidate: paired({ [own]: fp }),
       base: [],
       ownFunctions: new Set([own]),
-      timedOut: true,
+      stopped: { reason: 'timed out', explanation: 'stopped by the time limit' },
     });
     assert.equal(verdict.success, false);
     assert.equal(verdict.reason, 'timed out');

@@ -262,7 +262,11 @@ describe('names of folders', () => {
     assert.equal(folderName('gpt-4.1_x+y@1=2, z'), 'gpt-4.1_x+y@1=2, z');
     assert.equal(folderName('model'), 'model');
     assert.equal(folderName(''), 'unnamed');
-    assert.equal(folderName('modèle ∘ 模'), 'modèle _ 模');
+    assert.match(folderName('modèle ∘ 模'), /^modèle _ 模-[0-9a-f]{12}$/);
+  });
+
+  it('tell apart names that differ in signs only', () => {
+    assert.notEqual(folderName('a:b'), folderName('a?b'));
   });
 
   it('tell long names apart', () => {
@@ -293,6 +297,12 @@ describe('names of folders', () => {
 });
 
 describe('rates of entries', () => {
+  it('count selected instances without a prediction as not evaluated', () => {
+    const rates = ratesOf([entry('a')], ['a', 'd']);
+    assert.deepEqual(rates.success, { count: 1, of: 2 });
+    assert.deepEqual(rates.notEvaluated, [{ instance: 'd', reason: 'no prediction' }]);
+  });
+
   it('count what could not be evaluated among all', () => {
     const rates = ratesOf([entry('a'), unresolved('b'), failed('c')]);
     assert.deepEqual(rates.success, { count: 1, of: 3 });

@@ -1,0 +1,121 @@
+import type { PatchFormat } from '../patch/convert';
+import { toUnified } from '../patch/convert';
+import type { Diagnostic } from '../patch/diagnostic';
+import { checkPatchPaths } from '../patch/safety';
+import { splitTestEdits, testFilesOf } from '../patch/testFiles';
+import { parseUnified } from '../patch/unified';
+import { ungraded, type Verdict } from '../domain/verdict';
+import { changedTests } from '../python/changedTests';
+import { findTests } from '../python/tests';
+import { whyNotApply } from '../repository/trees';
+import { contentsWith, type InstanceSession } from './session';
+
+export interface CandidateRequest {
+  readonly model: string;
+  /** The candidate as it was handed in. */
+  readonly text: string;
+  readonly format: PatchFormat | 'auto';
+}
+
+/** A candidate that can be run: it applies to both sides and holds files of tests. */
+export interface ReadCandidate {
+  readonly diagnostics: readonly Diagnostic[];
+  /** Unified diff that `git apply` takes on R and on R∘X*. */
+  readonly patch: string;
+  /** Test files that it changes or adds. */
+  readonly files: readonly string[];
+  readonly own: OwnTests;
+  readonly notes: readonly string[];
+}
+
+/** A candidate that never comes to a run, with the verdict that follows. */
+export interface RefusedCandidate {
+  readonly diagnostics: readonly Diagnostic[];
+  /** Empty when it is not even a patch. */
+  readonly patch: string;
+  readonly verdict: Verdict;
+}
+
+/** Converts a candidate to a unified diff and finds out whether and what it can run. Changes nothing. */
+export async function readCandidate(
+  session: InstanceSession,
+  request: CandidateRequest,
+  signal?: AbortSignal,
+): Promise<ReadCandidate | RefusedCandidate> {
+  if (request.text.trim() === '') {
+    const verdict = ungraded('no candidate', 'the prediction is empty', false);
+    return { diagnostics: [], patch: '', verdict };
+  }
+  const { diagnostics, patch } = await toUnified(request.text, {
+    format: request.format,
+    read: (path) => session.readFileOfR(path),
+    python: session.python,
+  });
+  const refuse = (why: string): RefusedCandidate => ({
+    diagnostics,
+    patch: '',
+    verdict: ungraded('does not apply', why, false),
+  });
+  const firstError = diagnostics.find((each) => each.severity === 'error');
+  if (firstError !== undefined) return refuse(firstError.message);
+  const parsed = parseUnified(patch);
+  const unsafe = checkPatchPaths(parsed)[0];
+  if (unsafe !== undefined) return refuse(unsafe.message);
+  const unfit = await whyNotApply(session.trees.base, patch, signal);
+  if (unfit !== undefined) return refuse(unfit);
+
+  const unfitAfter = await whyNotApply(session.trees.fixed, patch, signal);
+  if (unfitAfter !== undefined) {
+    const why = `it applies to R but not to R∘X* (${unfitAfter})`;
+    return { diagnostics, patch, verdict: ungraded('does not apply', why, true) };
+  }
+  const files = testFilesOf(parsed);
+  if (files.length === 0) {
+    // Never an empty list of files: a runner without arguments runs the whole suite.
+    const why = 'the patch touches no Python test file, so there is nothing to run';
+    return { diagnostics, patch, verdict: ungraded('no test found', why, true) };
+  }
+  const stray = splitTestEdits(parsed).others.map((file) => file.newPath ?? file.oldPath ?? '');
+  return {
+    diagnostics,
+    patch,
+    files,
+    own: await ownTestsOf(session, patch, files),
+    notes: stray.length > 0 ? [`edits outside tests: ${stray.join(', ')}`] : [],
+  };
+}
+
+/** Test functions of the files that a patch touches, as ids without parameters. */
+export interface OwnTests {
+  /** Added or changed by the patch. */
+  readonly functions: readonly string[];
+  readonly removed: readonly string[];
+  /** All that the files hold with the patch, and without it. */
+  readonly all: readonly string[];
+  readonly before: readonly string[];
+}
+
+/** Compares the functions of test files with and without a patch. */
+export async function ownTestsOf(
+  session: Pick<InstanceSession, 'python' | 'readFileOfR'>,
+  patch: string,
+  files: readonly string[],
+): Promise<OwnTests> {
+  const { python } = session;
+  const after = await contentsWith(patch, (path) => session.readFileOfR(path));
+  const functions: string[] = [];
+  const removed: string[] = [];
+  const all: string[] = [];
+  const before: string[] = [];
+  for (const path of files) {
+    const old = await session.readFileOfR(path);
+    if (old !== undefined) before.push(...findTests(python, old, { path }).map((test) => test.id));
+    const source = after.get(path);
+    if (source === undefined) continue;
+    all.push(...findTests(python, source, { path }).map((test) => test.id));
+    const changes = changedTests(python, old, source, { path });
+    functions.push(...[...changes.added, ...changes.changed].map((test) => test.id));
+    removed.push(...changes.removed.map((test) => test.id));
+  }
+  return { functions, removed, all, before };
+}
