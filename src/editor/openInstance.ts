@@ -39,6 +39,8 @@ export interface RunRequestOptions {
 export class OpenInstance implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;
+  /** Ends the runs under way when the window closes. */
+  private readonly closing = new AbortController();
   private evaluated: Evaluated | undefined;
   private running = 0;
   private loaded: Promise<Instance> | undefined;
@@ -174,7 +176,7 @@ export class OpenInstance implements vscode.Disposable {
       const result = await evaluateCandidate(
         await this.session(),
         { model: 'workspace', text: patch, format: 'unified' },
-        { ...options, timeoutSeconds: this.timeout(), reuse: false },
+        { ...this.runOptions(options), reuse: false },
       );
       this.evaluated = { result, digest: digestOf(patch) };
       return this.evaluated;
@@ -193,7 +195,7 @@ export class OpenInstance implements vscode.Disposable {
       const session = await this.session();
       return session.run(
         { patch, files, ...(select === undefined ? {} : { select }) },
-        { ...options, timeoutSeconds: this.timeout(), reuse: false, sides: [side] },
+        { ...this.runOptions(options), reuse: false, sides: [side] },
       );
     });
   }
@@ -207,6 +209,11 @@ export class OpenInstance implements vscode.Disposable {
       this.running--;
       this.changed.fire();
     }
+  }
+
+  private runOptions(options: RunRequestOptions): RunRequestOptions & { timeoutSeconds: number } {
+    const signal = AbortSignal.any([options.signal, this.closing.signal]);
+    return { ...options, signal, timeoutSeconds: this.timeout() };
   }
 
   private timeout(): number {
@@ -228,6 +235,7 @@ export class OpenInstance implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.closing.abort();
     this.changed.dispose();
     void this.opening?.session.then(
       (session) => session.dispose(),

@@ -35,6 +35,11 @@ export async function killEverything(pid: number | undefined, mark: string): Pro
   return killed.size;
 }
 
+/** Kills a process group at once, without looking for what has left it. */
+export function killGroup(pid: number | undefined): void {
+  if (pid !== undefined && process.platform !== 'win32') signal(-pid);
+}
+
 /** Living processes that carry the mark of a run. For tests and for reports of what would not die. */
 export async function stillRunning(mark: string): Promise<number[]> {
   return (await listProcesses(mark)).filter((each) => each.marked).map((each) => each.pid);

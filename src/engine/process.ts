@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
 import { messageOf } from '../domain/problem';
-import { killEverything, stillRunning } from './killing';
+import { killEverything, killGroup, stillRunning } from './killing';
 
 export interface ProcessRequest {
   readonly argv: readonly string[];
@@ -12,6 +12,9 @@ export interface ProcessRequest {
   /** Bytes of output after which the run is stopped. */
   readonly outputLimit: number;
   readonly signal?: AbortSignal | undefined;
+  /** Told when the program starts and when nothing of it is left. */
+  readonly guardian?:
+    { started(mark: string, pid: number): void; ended(mark: string): void } | undefined;
   /** Receives output as it comes, the first 2 MiB of it. */
   readonly onOutput?: ((text: string) => void) | undefined;
 }
@@ -71,10 +74,14 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
     return unstarted('not started', messageOf(error));
   }
 
+  if (child.pid !== undefined) request.guardian?.started(mark, child.pid);
+
   let stopping: Promise<number> | undefined;
   const stop = (why: Ending): void => {
     if (stopping !== undefined) return;
     ending = why;
+    // At once, before the pipes close: a program that sees them closed would report that instead.
+    killGroup(child.pid);
     stopping = killEverything(child.pid, mark);
     // What is written after this moment is not read: a pipe held open elsewhere must not hold us.
     child.stdout.destroy();
@@ -122,6 +129,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
 
   // Whatever the main process left running (daemons, background jobs) goes with it.
   const killed = await (stopping ?? killEverything(child.pid, mark));
+  request.guardian?.ended(mark);
   if (ending === 'exited') await drained(child.stdout, child.stderr);
   // Whoever got out of the run with the pipe in hand must not keep us reading.
   child.stdout.destroy();

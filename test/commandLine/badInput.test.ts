@@ -206,18 +206,7 @@ describe('bad input to the command line', () => {
     const storage = join(folder.path, 'killed');
     const all = join(sample, 'predictions.jsonl');
     const { child, answer } = start(onSample(storage, all, '--json'));
-    await new Promise<void>((resolve) => {
-      const look = setInterval(() => {
-        void readdir(join(storage, 'runs')).then(
-          (names) => {
-            if (names.length < 3) return;
-            clearInterval(look);
-            resolve();
-          },
-          () => undefined,
-        );
-      }, 20);
-    });
+    await until(async () => (await readdir(join(storage, 'runs')).catch(() => [])).length >= 3);
     child.kill('SIGKILL');
     await answer;
     const again = await cli(onSample(storage, all, '--json'));
@@ -232,22 +221,30 @@ describe('bad input to the command line', () => {
     assert.deepEqual(await readdir(join(storage, 'pairs')), []);
   });
 
+  it('leaves no test running when it is killed in the middle of one', async () => {
+    const storage = join(folder.path, 'orphans');
+    const mark = join(folder.path, 'orphan');
+    const file = await predictions(
+      addsFile(
+        'tests/test_orphan.py',
+        testCase(`open('${mark}' + str(os.getpid()), 'w').close()`, 'while True: pass'),
+      ),
+    );
+    const { child, answer } = start(onSample(storage, file));
+    const orphans = async (): Promise<string[]> =>
+      (await readdir(folder.path)).filter((name) => /^orphan\d+$/.test(name));
+    await until(async () => (await orphans()).length === 2);
+    child.kill('SIGKILL');
+    await answer;
+    for (const name of await orphans()) await until(() => isDead(name.slice('orphan'.length)));
+    await until(async () => (await readdir(join(storage, 'pairs'))).length === 0);
+  });
+
   it('ends with status 130 on Ctrl-C and leaves no working copy', async () => {
     const storage = join(folder.path, 'interrupted');
     const file = await predictions(addsFile('tests/test_slow.py', testCase('time.sleep(600)')));
     const { child, answer } = start(onSample(storage, file));
-    await new Promise<void>((resolve) => {
-      const look = setInterval(() => {
-        void readdir(join(storage, 'pairs')).then(
-          (names) => {
-            if (names.length === 0) return;
-            clearInterval(look);
-            resolve();
-          },
-          () => undefined,
-        );
-      }, 20);
-    });
+    await until(async () => (await readdir(join(storage, 'pairs')).catch(() => [])).length > 0);
     child.kill('SIGINT');
     assert.equal((await answer).status, 130);
     assert.deepEqual(await readdir(join(storage, 'pairs')), []);
@@ -264,4 +261,9 @@ async function isDead(pid: string): Promise<boolean> {
   } catch {
     return true;
   }
+}
+
+/** Looks again until it holds; the time limit of the test ends a wait in vain. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }

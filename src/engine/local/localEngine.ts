@@ -8,6 +8,7 @@ import { applyToTree, copyTree, resetTree, type Trees } from '../../repository/t
 import type { Engine, Environment, Pair, RunRecord, RunRequest, Sandbox } from '../engine';
 import { runProcess } from '../process';
 import { readTrace } from '../trace/readTrace';
+import { guard, type Guardian } from './guardian';
 import { findPython } from './python';
 
 export interface LocalOptions {
@@ -38,6 +39,7 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
       throwIfAborted(signal);
       const folder = join(pairs, `${process.pid}-${randomUUID()}`);
       await mkdir(folder, { recursive: true });
+      const guardian = guard(environment.interpreter, folder);
       const open = async (side: Side): Promise<Sandbox> => {
         const tree = join(folder, side);
         await copyTree(trees[side], tree);
@@ -48,13 +50,17 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
           compiled: join(options.storage, 'compiled', trees.digest[side].slice(0, 16)),
           environment,
           tracer: options.tracer,
+          guardian,
         });
       };
       const [base, fixed] = await Promise.all([open('base'), open('fixed')]);
       return {
         base,
         fixed,
-        dispose: () => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
+        async dispose() {
+          guardian.dismiss();
+          await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+        },
       };
     },
   };
@@ -69,6 +75,7 @@ interface LocalSandbox {
   readonly compiled: string;
   readonly environment: Environment;
   readonly tracer: string;
+  readonly guardian: Guardian;
 }
 
 function localSandbox(box: LocalSandbox): Sandbox {
@@ -118,6 +125,7 @@ async function runIn(box: LocalSandbox, request: RunRequest): Promise<RunRecord>
       timeoutSeconds: request.timeoutSeconds,
       outputLimit,
       signal: request.signal,
+      guardian: box.guardian,
       onOutput: request.onOutput,
     });
     return {

@@ -179,9 +179,13 @@ def _begin_bytecode(tracer):
         filename = getattr(code, "co_filename", None)
         if filename is None:
             return code
-        if not runpy_hooked and ("runpy" in modules or filename.endswith("spawn.py")):
-            runpy_hooked.append(True)
-            _hook_runpy(tracer.instrument)
+        if not runpy_hooked:
+            if filename.endswith("spawn.py"):
+                import runpy  # noqa: F401  multiprocessing.spawn will use it
+            # Not while it is being imported.
+            if hasattr(modules.get("runpy"), "_get_code_from_file"):
+                runpy_hooked.append(True)
+                _hook_runpy(modules["runpy"], tracer.instrument)
         slots = known[filename] if filename in known else tracer.resolve(filename)
         if slots is None:
             return code
@@ -228,10 +232,8 @@ def _constants(code):
     return [const for const in found if isinstance(const, list)]
 
 
-def _hook_runpy(instrument):
+def _hook_runpy(runpy, instrument):
     """runpy.run_path compiles by itself; multiprocessing loads the main script by it."""
-    import runpy
-
     original = runpy._get_code_from_file
 
     def _get_code_from_file(*args):

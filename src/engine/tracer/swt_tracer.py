@@ -29,6 +29,9 @@ except ImportError:
     from json import dumps as _quote
 
 _ENV = "SWT_TRACE_TEST"
+# The program may replace the functions of `os`.
+_getpid = os.getpid
+_putenv = os.putenv
 
 
 class Cells(list):
@@ -90,7 +93,7 @@ def _encode(value):
     return "[%s]" % ",".join([_encode(item) for item in value])
 
 
-def write(record, _open=os.open, _write=os.write, _close=os.close, _getpid=os.getpid):
+def write(record, _open=os.open, _write=os.write, _close=os.close):
     """Appends `record`, a dict of JSON values, to the journal of this process, in one write.
 
     The file is opened anew each time: programs close all descriptors, or replace `os.open`.
@@ -124,7 +127,7 @@ def current_journal():
 
 
 def _begin_journal():
-    state.pid = os.getpid()
+    state.pid = _getpid()
     name = "%d-%s" % (state.pid, "".join("%02x" % byte for byte in os.urandom(4)))
     state.stem = os.path.join(state.out, name)
     state.problems = set()
@@ -211,7 +214,7 @@ def flush():
     """Writes what was counted since the last record, for the current test."""
     if state.stem is None:
         return
-    if os.getpid() != state.pid:
+    if _getpid() != state.pid:
         _after_fork()
     totals, before = _totals(), state.counted
     if totals == before:
@@ -252,7 +255,7 @@ def _begin(test):
     write({"kind": "begin", "test": test})
     try:
         # Not by os.environ: the program's view of it stays as it is.
-        os.putenv(_ENV, test or "")
+        _putenv(_ENV, test or "")
     except (ValueError, OSError, UnicodeError):
         pass
 
@@ -456,7 +459,7 @@ def _after_fork():
     """In a forked child: files of its own, counters at zero, the test of its parent."""
     try:
         if state.stem is not None:
-            state.pid = os.getpid()
+            state.pid = _getpid()
             _begin_journal()
             for record in list(state.how.values()):
                 write(record)

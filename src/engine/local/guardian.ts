@@ -1,0 +1,88 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { runMark } from '../process';
+
+/**
+ * Waits for the end of its input, which comes when the process that started it is gone, however that
+ * happened, and then kills the runs that were under way and removes their working copies. Without it
+ * an endless test would go on for ever after its window or command line was killed.
+ */
+const program = `
+import os, shutil, signal, sys, time
+folder, mark_name = sys.argv[1], sys.argv[2]
+runs = {}
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "run":
+        runs[words[1]] = int(words[2])
+    else:
+        runs.pop(words[1], None)
+if not runs:
+    sys.exit()
+
+def marked():
+    found = []
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else []:
+        if name.isdigit() and int(name) != os.getpid():
+            try:
+                with open("/proc/%s/environ" % name, "rb") as environment:
+                    content = environment.read()
+            except OSError:
+                continue
+            if any(("%s=%s" % (mark_name, mark)).encode() in content for mark in runs):
+                found.append(int(name))
+    return found
+
+for _ in range(50):
+    for pid in runs.values():
+        try:
+            os.killpg(pid, signal.SIGKILL)
+        except OSError:
+            pass
+    left = marked()
+    for pid in left:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except OSError:
+            pass
+    if not left:
+        break
+    time.sleep(0.02)
+shutil.rmtree(folder, ignore_errors=True)
+`;
+
+/** Told of each run of a pair of sandboxes, so that none outlives the process that asked for it. */
+export interface Guardian {
+  started(mark: string, pid: number): void;
+  ended(mark: string): void;
+  /** No run is under way any more. */
+  dismiss(): void;
+}
+
+/**
+ * @param interpreter Python that runs the guardian
+ * @param folder removed when this process ends in the middle of a run
+ */
+export function guard(interpreter: string, folder: string): Guardian {
+  let child: ChildProcess | undefined;
+  const tell = (line: string): void => {
+    // Windows has no process groups to kill: there the reaper at the next start has to do.
+    if (process.platform === 'win32') return;
+    if (child === undefined) {
+      child = spawn(interpreter, ['-I', '-S', '-c', program, folder, runMark], {
+        stdio: ['pipe', 'ignore', 'ignore'],
+        // Not of our group: what ends us from the terminal must not end it as well.
+        detached: true,
+        env: {},
+      });
+      child.on('error', () => undefined);
+      child.stdin?.on('error', () => undefined);
+      child.unref();
+    }
+    child.stdin?.write(`${line}\n`);
+  };
+  return {
+    started: (mark, pid) => tell(`run ${mark} ${pid}`),
+    ended: (mark) => tell(`end ${mark}`),
+    dismiss: () => child?.stdin?.end(),
+  };
+}
