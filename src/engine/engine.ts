@@ -21,8 +21,6 @@ export interface Environment {
   readonly description: string;
   /** Path of the interpreter where the tests run. */
   readonly interpreter: string;
-  /** `[3, 11]` */
-  readonly pythonVersion: readonly [number, number];
   /** Version of pytest, or undefined when it cannot be imported. */
   readonly pytest: string | undefined;
   /** Changes with the interpreter, the installed packages and the tracer. */

@@ -17,6 +17,20 @@ _PROBE = (
     "import sys, platform; print('%s %s %s %s' % (platform.python_implementation(), "
     "'%d.%d.%d' % sys.version_info[:3], sys.executable, sys.version_info[3]))"
 )
+# The usual program under test: main.py beside these modules, with some lines changed.
+MOD = """\
+def work(n):
+    for i in range(n):
+        i += 1
+    return n
+
+
+def gen():
+    yield 1
+    yield 2
+"""
+FILES = {"pkg/mod.py": [1, 3, 4, 8, 9]}
+SWITCH = "import sys; tracer = sys.modules['swt_tracer']\n"
 
 
 class Python(object):
@@ -108,6 +122,12 @@ class Process(object):
         return result
 
 
+def read_processes(out):
+    """The processes that wrote into the folder `out`."""
+    names = sorted(os.listdir(out)) if os.path.isdir(out) else []
+    return [Process(os.path.join(out, name)) for name in names if name.endswith(".jsonl")]
+
+
 class Run(object):
     """A finished run: `status`, `output` (stdout), `errors` (stderr), `processes`."""
 
@@ -115,10 +135,7 @@ class Run(object):
         self.status = done.returncode
         self.output = done.stdout.decode("utf-8", "replace").replace("\r\n", "\n")
         self.errors = done.stderr.decode("utf-8", "replace").replace("\r\n", "\n")
-        names = sorted(os.listdir(out)) if out else []
-        self.processes = [
-            Process(os.path.join(out, name)) for name in names if name.endswith(".jsonl")
-        ]
+        self.processes = read_processes(out) if out else []
 
     def of(self, kind):
         return [record for process in self.processes for record in process.of(kind)]
@@ -178,3 +195,18 @@ def write_files(folder, files):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8", newline="") as stream:
             stream.write(text)
+
+
+def traced(python, folder, script, files=None, arguments=None, more=None, **options):
+    """Runs `script` as main.py beside pkg/mod.py; the lines of pkg/mod.py are the changed ones."""
+    root = os.path.join(folder, "root")
+    write_files(root, dict({"pkg/__init__.py": "", "pkg/mod.py": MOD, "main.py": script},
+                           **(more or {})))
+    options.setdefault("cwd", root)
+    return run_traced(python, arguments or ["main.py"], root, files or FILES, **options)
+
+
+def quiet(run, status=0):
+    """Asserts that the run ended as it should and that the tracer has nothing to complain about."""
+    assert run.status == status, (run.status, run.errors)
+    assert not run.of("problem"), run.of("problem")

@@ -47,7 +47,6 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
           side,
           tree,
           scratch: join(folder, `${side}-runs`),
-          compiled: join(options.storage, 'compiled', trees.digest[side].slice(0, 16)),
           environment,
           tracer: options.tracer,
           guardian,
@@ -71,8 +70,6 @@ interface LocalSandbox {
   readonly tree: string;
   /** Private to this sandbox, emptied after every run. */
   readonly scratch: string;
-  /** Where Python keeps compiled files: outside the tree, which is reset before every candidate. */
-  readonly compiled: string;
   readonly environment: Environment;
   readonly tracer: string;
   readonly guardian: Guardian;
@@ -171,9 +168,6 @@ async function environmentOf(box: LocalSandbox): Promise<Record<string, string>>
   env['PYTHONHASHSEED'] = '0';
   env['PYTHONIOENCODING'] = 'utf-8';
   env['PYTHONUNBUFFERED'] = '1';
-  const [, minor] = box.environment.pythonVersion;
-  if (minor >= 8) env['PYTHONPYCACHEPREFIX'] = box.compiled;
-  else env['PYTHONDONTWRITEBYTECODE'] = '1';
   return env;
 }
 

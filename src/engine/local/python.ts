@@ -73,7 +73,6 @@ export async function findPython(named: string | undefined, tracer: string): Pro
     return {
       description,
       interpreter: answer.executable,
-      pythonVersion: [major, minor],
       pytest: answer.pytest ?? undefined,
       digest: createHash('sha256')
         .update(JSON.stringify([description, answer.executable, answer.packages]))

@@ -38,9 +38,19 @@ def _holds(code, slots):
     """Whether some instruction of `code`, nested code objects left out, is on one of the lines."""
     if hasattr(code, "co_lines"):
         return any(line in slots for _, _, line in code.co_lines())
-    import swt_lines
+    return any(line in slots for _, line in _load("swt_lines").read_lnotab(code))
 
-    return any(line in slots for _, line in swt_lines.read_lnotab(code))
+
+def _load(name):
+    """A module of this folder, whatever the program has done to `sys.path` since the start."""
+    if name not in sys.modules:
+        folder = os.path.dirname(os.path.abspath(__file__))
+        sys.path.insert(0, folder)
+        try:
+            __import__(name)
+        finally:
+            sys.path.remove(folder)
+    return sys.modules[name]
 
 
 # --- CPython 3.12 and later ----------------------------------------------------------------
@@ -190,9 +200,8 @@ def _begin_bytecode(tracer):
         if slots is None:
             return code
         try:
-            swt_bytecode = _rewriter()
             if tracer.cells not in _constants(code):
-                code = swt_bytecode.rewrite(code, slots, tracer.cells)
+                code = _load("swt_bytecode").rewrite(code, slots, tracer.cells)
             tracer.note(filename, "bytecode")
         except Exception as error:
             fallback.add(filename, "%s: %s" % (type(error).__name__, error))
@@ -208,19 +217,6 @@ def _begin_bytecode(tracer):
     script = _main_script(tracer.command_line())
     if script and tracer.resolve(script) is not None:
         fallback.add(script, "it is the main script, which the interpreter compiles by itself")
-
-
-def _rewriter():
-    """The module swt_bytecode, whatever the program has done to `sys.path` since the start."""
-    found = sys.modules.get("swt_bytecode")
-    if found is None:
-        folder = os.path.dirname(os.path.abspath(__file__))
-        sys.path.insert(0, folder)
-        try:
-            import swt_bytecode as found
-        finally:
-            sys.path.remove(folder)
-    return found
 
 
 def _constants(code):
