@@ -85,7 +85,9 @@ export async function openSession(parts: {
   const changed = changedLines(placed.ok ? placed.placed : golden);
   const countLines = {
     base: linesByFile(changed.removed),
-    fixed: linesByFile(changed.added),
+    // With the numbers of removed lines as well: the reference harness looks those up on R∘X*, where
+    // they are other lines, and its grading needs what it would have found there.
+    fixed: linesByFile([...changed.added, ...changed.removed]),
   };
   let pair: Promise<Pair> | undefined;
   const warm = (signal: AbortSignal | undefined): Promise<Pair> => {
@@ -192,7 +194,8 @@ export async function openSession(parts: {
 function linesByFile(lines: readonly ChangedLine[]): ReadonlyMap<string, readonly number[]> {
   const files = new Map<string, number[]>();
   for (const { path, line } of lines) {
-    if (path.endsWith('.py')) files.set(path, [...(files.get(path) ?? []), line]);
+    const lines = files.get(path) ?? [];
+    if (path.endsWith('.py') && !lines.includes(line)) files.set(path, [...lines, line]);
   }
   return files;
 }

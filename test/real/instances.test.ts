@@ -127,12 +127,15 @@ describe('real instances from source releases', () => {
     }
     const at = (which: string, path: string, line: number): number =>
       counts[which]?.[path]?.[String(line)] ?? 0;
+    const counted = { same: 0, all: 0 };
     for (const line of coverage.lines) {
       const where = `${line.change} ${line.path}:${line.line}`;
       const base = at(`${line.change}-base`, line.path, line.line);
       const golden = at(`${line.change}-golden`, line.path, line.line);
       assert.equal(line.counts.golden > 0, golden > 0, `${where}: run by golden or not`);
       assert.equal(line.counts.base > 0, base > 0, `${where}: run by base or not`);
+      counted.same += Number(line.counts.golden === golden) + Number(line.counts.base === base);
+      counted.all += 2;
       const state =
         base + golden === 0
           ? 'not executable'
@@ -155,7 +158,7 @@ describe('real instances from source releases', () => {
     assert.equal(result.coverage_delta_gold, covered.length / executable.length);
     assert.equal(result.coverage_delta_pred, covered.length / executable.length);
     console.log(
-      `      ΔC ${coverage.covered}/${coverage.executable}, harness ${covered.length}/${executable.length}`,
+      `      ΔC ${coverage.covered}/${coverage.executable}, harness ${covered.length}/${executable.length}, ${counted.same} of ${counted.all} counts as trace has them`,
     );
   }
 

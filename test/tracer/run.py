@@ -54,7 +54,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", help="one version, as 3.9 or 3.9.18")
     parser.add_argument("--seed", default="1", help="of the random programs")
-    parser.add_argument("--random", type=int, default=40, help="how many random programs")
+    parser.add_argument("--random", type=int, default=30, help="how many random programs")
     parser.add_argument("--match", default="", help="only checks with this in their name")
     options = parser.parse_args()
     pythons = harness.find_pythons(options.only)

@@ -10,6 +10,7 @@ from harness import (
     FILES, MOD, SWITCH, TRACER, quiet, read_processes, run_plain, run_traced, traced, write_files,
 )
 
+
 def check_counts_by_test(python, folder):
     run = traced(python, folder, SWITCH + (
         "from pkg.mod import work\n"
@@ -201,7 +202,7 @@ def check_reload_and_pyc(python, folder):
     assert names, "no .pyc was written"
     for name in names:
         with open(os.path.join(cached, name), "rb") as stream:
-            assert b"swt" not in stream.read()
+            assert b"swt_tracer" not in stream.read()
     plain = run_plain(python, ["main.py"], os.path.join(folder, "root"))
     assert plain.status == 0 and plain.output == run.output, plain.errors
 
