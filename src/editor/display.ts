@@ -1,6 +1,6 @@
 import type { LineState } from '../domain/changeCoverage';
 import { functionOf, sideName, type Side, type TestResult } from '../domain/outcome';
-import { transitionInWords, type TestTransition, type Transition } from '../domain/transition';
+import type { TestTransition, Transition } from '../domain/transition';
 import type { CandidateResult } from '../evaluation/candidate';
 
 /** Transitions of all cases of one test function, in the order they ran. */
@@ -26,15 +26,28 @@ export function tellingCase(cases: readonly TestTransition[]): TestTransition | 
   );
 }
 
-/** One line of text after a test's definition. */
+/** One line of text after a test's definition: symbol, letters, words, and how it failed on R. */
 export function inlineText(cases: readonly TestTransition[]): string | undefined {
   const telling = tellingCase(cases);
   const label = transitionLabel(cases);
   if (telling === undefined || label === undefined) return undefined;
   const message = firstLine(telling.base);
-  const words = transitionInWords(telling.transition);
-  return `${symbol(telling.transition)} ${label}  ${words}${message === undefined ? '' : `  (on R: ${message})`}`;
+  const failure = message === undefined ? '' : ` · on R: ${message}`;
+  return `${symbol(telling.transition)} ${label}  ${inFewWords[telling.transition]}${failure}`;
 }
+
+/** Short, since it stands behind a line of code. */
+const inFewWords: Readonly<Record<Transition, string>> = {
+  'F→P': 'reproduces the issue',
+  'F→F': 'fails on both sides',
+  'P→P': 'passes on R: does not reproduce',
+  'P→F': 'fails on R∘X* only',
+  'F→-': 'fails on R, did not run on R∘X*',
+  'P→-': 'passes on R, did not run on R∘X*',
+  '-→P': 'did not run on R, passes on R∘X*',
+  '-→F': 'did not run on R, fails on R∘X*',
+  '-→-': 'ran on neither side',
+};
 
 export function symbol(transition: Transition): string {
   return transition === 'F→P'

@@ -27,11 +27,19 @@ export function documentProvider(open: OpenInstance): vscode.TextDocumentContent
   return {
     async provideTextDocumentContent(uri) {
       const file = sideOfUri(uri);
-      if (file === undefined) return (await open.instance()).issue.replaceAll('\r\n', '\n');
+      if (file === undefined) return issueText((await open.instance()).issue);
       if (!open.revealed) {
         return `The golden patch is hidden. Run "SWT-Bench: Show Change Coverage" to reveal ${sideName[file.side]}.\n`;
       }
       return open.fileOfSide(file.side, file.path);
     },
   };
+}
+
+/** An issue as markdown: datasets put its title into the first line. */
+function issueText(issue: string): string {
+  const [title = '', ...body] = issue.replaceAll('\r\n', '\n').trimStart().split('\n');
+  return /^[#>`-]|^\s*$/.test(title)
+    ? [title, ...body].join('\n')
+    : [`# ${title}`, ...body].join('\n');
 }

@@ -85,14 +85,14 @@ export class CandidateTesting implements vscode.Disposable {
     file: ListedFile,
     test: ListedTest,
   ): vscode.TestItem {
-    const label = test.id.slice(file.path.length + 2).replaceAll('::', ' › ');
-    const item = siblings.get(test.id) ?? this.controller.createTestItem(test.id, label, file.uri);
+    const item =
+      siblings.get(test.id) ?? this.controller.createTestItem(test.id, test.name, file.uri);
     item.sortText = `0 ${file.path} ${String(test.defLine).padStart(6, '0')}`;
     item.range = new vscode.Range(test.defLine - 1, 0, test.defLine - 1, 0);
     return item;
   }
 
-  /** Writes what is known of each test beside its name. */
+  /** Writes what is known of each test to its row. */
   private describe(): void {
     const result = this.open.last?.result;
     for (const test of this.tests.list().flatMap((file) => file.tests)) {
@@ -100,15 +100,14 @@ export class CandidateTesting implements vscode.Disposable {
       if (item === undefined) continue;
       const cases = result === undefined ? [] : casesOf(result, test.id);
       const label = transitionLabel(cases);
-      const telling = tellingCase(cases);
-      const status = test.status === 'kept' ? '' : test.status === 'added' ? 'new' : 'changed';
+      // Before the name, where a narrow view still shows it.
+      item.label = label === undefined ? test.name : `${label}  ${test.name}`;
       item.description = [
-        label === undefined || telling === undefined
-          ? ''
-          : `${symbol(telling.transition)} ${label}`,
-        status,
+        test.status === 'kept' ? undefined : test.status === 'added' ? 'new' : 'changed',
+        test.className?.replaceAll('::', ' › '),
+        test.status === 'kept' ? undefined : fileOf(test.id),
       ]
-        .filter((part) => part !== '')
+        .filter((part) => part !== undefined)
         .join(' · ');
     }
   }
