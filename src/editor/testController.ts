@@ -88,7 +88,7 @@ export class CandidateTesting implements vscode.Disposable {
     const item =
       siblings.get(test.id) ?? this.controller.createTestItem(test.id, test.name, file.uri);
     item.sortText = `0 ${file.path} ${String(test.defLine).padStart(6, '0')}`;
-    item.range = new vscode.Range(test.defLine - 1, 0, test.defLine - 1, 0);
+    item.range = new vscode.Range(test.defLine - 1, 0, test.range.endLine - 1, 0);
     return item;
   }
 
@@ -182,28 +182,36 @@ export class CandidateTesting implements vscode.Disposable {
   }
 
   private messages(item: vscode.TestItem, each: TestTransition): vscode.TestMessage[] {
-    const summary = new vscode.TestMessage(
-      `${symbol(each.transition)} ${each.transition}: ${transitionInWords(each.transition)}`,
+    const summary = `${symbol(each.transition)} ${each.transition}: ${transitionInWords(each.transition)}`;
+    const failures = (['base', 'fixed'] as const).flatMap((side) =>
+      this.failure(item, side, each[side], summary),
     );
+    if (failures.length > 0) return failures;
+    const message = new vscode.TestMessage(summary);
     if (item.uri !== undefined && item.range !== undefined) {
-      summary.location = new vscode.Location(item.uri, item.range);
+      // At the end of the test: at its definition the box would cover the transition that stands there.
+      message.location = new vscode.Location(item.uri, item.range.end);
     }
-    return [
-      summary,
-      ...(['base', 'fixed'] as const).flatMap((side) => this.failure(item, side, each[side])),
-    ];
+    return [message];
   }
 
-  private failure(item: vscode.TestItem, side: Side, result: TestResult): vscode.TestMessage[] {
+  private failure(
+    item: vscode.TestItem,
+    side: Side,
+    result: TestResult,
+    summary?: string,
+  ): vscode.TestMessage[] {
     const text = result.details ?? result.message;
     if (text === undefined || (result.outcome !== 'failed' && result.outcome !== 'error'))
       return [];
-    const message = new vscode.TestMessage(`${outcomeInWords(side, result)}\n\n${text}`);
+    const head = [...(summary === undefined ? [] : [summary]), outcomeInWords(side, result)];
+    const message = new vscode.TestMessage(`${head.join('\n')}\n\n${text}`);
     const frame = [...(result.frames ?? [])]
       .reverse()
       .find((each) => each.path === fileOf(item.id));
-    if (item.uri !== undefined && frame !== undefined) {
-      message.location = new vscode.Location(item.uri, new vscode.Position(frame.line - 1, 0));
+    if (item.uri !== undefined && item.range !== undefined) {
+      const place = frame === undefined ? item.range.end : new vscode.Position(frame.line - 1, 0);
+      message.location = new vscode.Location(item.uri, place);
     }
     return [message];
   }

@@ -69,13 +69,14 @@ async function step(name, program, args) {
     });
     child.on('close', (code) => {
       const line = tail.trimEnd().split('\n').at(-1) ?? '';
-      const match = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/.exec(line);
+      const match = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?(?: \((.*)\))?$/.exec(line);
       resolve({
         status: code ?? 1,
         lastCounts: match && {
           passed: Number(match[1]),
           failed: Number(match[2]),
           skipped: Number(match[3] ?? 0),
+          skips: /skipped: (.*)$/.exec(match[4] ?? '')?.[1]?.split(', ') ?? [],
         },
       });
     });

@@ -123,8 +123,6 @@ describe('the bundled instance in VS Code', () => {
       (await visible.testingRows()).find((each) => each.label.startsWith('F→P')),
     );
     assert.match(row.aria, /Passed/);
-    await screenshot('testing-view', { width: 1400, height: 760 });
-    await hands.resize(1500, 1000);
   });
 
   for (const [candidate, status, inline] of [
@@ -164,6 +162,33 @@ describe('the bundled instance in VS Code', () => {
     });
   }
 
+  it('shows each test of a candidate with its own transition', async () => {
+    assert.match(await evaluate('covers-everything'), /2 F→P · ΔC 100 % 17\/17/);
+    const document = await vscode.workspace.openTextDocument(fileUri('tests/test_expense.py'));
+    const editor = await vscode.window.showTextDocument(document, { preview: false });
+    await hands.resize(1400, 760);
+    const end = document.lineCount - 1;
+    editor.revealRange(new vscode.Range(end, 0, end, 0));
+    const after = await waitFor('three transitions', async () => {
+      const texts = (await visible.decorationsAfter()).map((each) => each.text);
+      return texts.length === 3 ? texts : undefined;
+    });
+    assert.deepEqual(
+      after.map((text) => text.slice(2, 5)),
+      ['F→P', 'F→P', 'P→P'],
+    );
+    const rows = (await visible.testingRows()).slice(0, 3).map((row) => row.label.slice(0, 3));
+    assert.deepEqual(rows, ['F→P', 'F→P', 'P→P']);
+    const covered = (await visible.editors()).flatMap((each) => each.testMessages);
+    assert.deepEqual(
+      covered.filter((message) => message.line === 72),
+      [],
+      'nothing covers the transition',
+    );
+    await screenshot('testing-view');
+    await hands.resize(1500, 1000);
+  });
+
   it('takes the edits back with one Undo, and calls the verdict stale', async () => {
     await evaluate('covers-some');
     const document = await vscode.workspace.openTextDocument(fileUri('tests/test_money.py'));
@@ -172,6 +197,7 @@ describe('the bundled instance in VS Code', () => {
       .getText()
       .split('\n')
       .findIndex((each) => each.includes('test_parts_add_up'));
+    editor.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.InCenter);
     await editor.edit((edit) => edit.insert(new vscode.Position(line + 1, 0), '        # later\n'));
     await waitFor('a stale mark', async () =>
       (await visible.decorationsAfter()).find((each) => each.text.includes('edited since')),
@@ -260,10 +286,12 @@ describe('the bundled instance in VS Code', () => {
         assert.deepEqual(states('modified'), wanted.added[path]);
         return true;
       });
-      await screenshot(`golden-diff-${path.split('/').at(-1)?.replace('.py', '') ?? ''}`, {
-        width: 1500,
-        height: 1000,
-      });
+      await hands.resize(1400, 820);
+      const shown = vscode.window.visibleTextEditors.find(
+        (each) => each.document.uri.toString() === uri('fixed').toString(),
+      );
+      shown?.revealRange(new vscode.Range(36, 0, 70, 0), vscode.TextEditorRevealType.AtTop);
+      await screenshot(`golden-diff-${path.split('/').at(-1)?.replace('.py', '') ?? ''}`);
       await hands.resize(1500, 1500);
     }
   });
