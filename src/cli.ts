@@ -26,12 +26,18 @@ async function main(argv: readonly string[]): Promise<number> {
       abort.abort();
     });
   }
+  const sample = join(__dirname, '..', 'media', 'sample');
   const context: CommandContext = {
     stdout: (text) => process.stdout.write(text),
     stderr: (text) => process.stderr.write(text),
     interactive: process.stderr.isTTY === true,
     signal: abort.signal,
     assets: __dirname,
+    bundled: {
+      dataset: join(sample, 'instance.jsonl'),
+      predictions: join(sample, 'predictions.jsonl'),
+      source: join(sample, 'repository'),
+    },
   };
 
   let status: number = EXIT.done;
@@ -42,7 +48,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .exitOverride();
   const dataset = new Option(
     '--dataset <file>',
-    'JSON or JSONL file of instances',
+    'JSON or JSONL file of instances, or `bundled`',
   ).makeOptionMandatory();
   const source = new Option(
     '--source <repo=where>',
@@ -95,7 +101,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .command('evaluate')
     .description('run candidates on R and R∘X* and grade them')
     .addOption(dataset)
-    .requiredOption('--predictions <file>', 'JSON or JSONL file, `gold` or `none`')
+    .requiredOption('--predictions <file>', 'JSON or JSONL file, `gold`, `none` or `bundled`')
     .option('--ids <a,b>', 'only these instances', list)
     .option('--repo <owner/name>', 'only instances of this repository')
     .option('--filter <file>', 'only instances named in this file, one id a line')

@@ -99,6 +99,9 @@ export function wire(context: vscode.ExtensionContext): void {
       tree.show(open);
       await vscode.commands.executeCommand('setContext', contextKeys.instanceOpen, true);
       await vscode.commands.executeCommand('setContext', contextKeys.bundled, open.isBundled);
+      if (await open.isFirstTime()) {
+        await vscode.commands.executeCommand('markdown.showPreview', parts.issueUri(marker.id));
+      }
       return; // one instance to a window: verdict and status bar are about one candidate
     }
   });

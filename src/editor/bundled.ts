@@ -10,16 +10,11 @@ import { toUnified } from '../patch/convert';
 import { parseUnified } from '../patch/unified';
 import { sourceOf } from '../repository/source';
 import { prepareTrees } from '../repository/trees';
-import type { WorkspaceMarker } from '../repository/marker';
 import { makeWorkspace } from '../repository/workspace';
 import type { OpenInstance } from './openInstance';
 
 export const bundledDataset = (extension: string): string =>
   join(extension, 'media', 'sample', 'instance.jsonl');
-
-/** Whether a workspace is one of the bundled instance, made here or by the command line. */
-export const isBundled = (extension: string, marker: WorkspaceMarker): boolean =>
-  marker.dataset === 'bundled' || marker.dataset === bundledDataset(extension);
 
 export const bundledSource = (extension: string): string =>
   join(extension, 'media', 'sample', 'repository');

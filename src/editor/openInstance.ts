@@ -16,7 +16,7 @@ import { git } from '../repository/git';
 import { parseSources, sourceOf } from '../repository/source';
 import { editsOf, prepareTrees, rOf, type Trees } from '../repository/trees';
 import type { WorkspaceMarker } from '../repository/marker';
-import { bundledDataset, bundledSource, isBundled } from './bundled';
+import { bundledDataset, bundledSource } from './bundled';
 import { settingKeys } from './names';
 
 /** A verdict, and exactly what it is about. */
@@ -58,7 +58,7 @@ export class OpenInstance implements vscode.Disposable {
 
   /** The instance is the one that comes with the extension. */
   get isBundled(): boolean {
-    return isBundled(this.context.extensionPath, this.marker);
+    return this.marker.dataset === 'bundled';
   }
 
   /** The last verdict, if any. */
@@ -73,6 +73,13 @@ export class OpenInstance implements vscode.Disposable {
   /** Whether the developer has asked to see X*; remembered with the workspace. */
   get revealed(): boolean {
     return this.context.workspaceState.get('revealed', false);
+  }
+
+  /** True the first time that it is asked in this workspace. */
+  async isFirstTime(): Promise<boolean> {
+    const known = this.context.workspaceState.get('opened', false);
+    await this.context.workspaceState.update('opened', true);
+    return !known;
   }
 
   async setRevealed(revealed: boolean): Promise<void> {

@@ -184,6 +184,30 @@ describe('the bundled instance', () => {
     assert.ok('patch' in revealed && 'test_patch' in revealed);
   });
 
+  it('is known by the name `bundled`, with its source and its candidates', async () => {
+    const storage = ['--storage', join(folder.path, 'storage')];
+    const names = ['--dataset', 'bundled', '--predictions', 'bundled'];
+    const answer = await cli(['evaluate', ...names, ...storage]);
+    assert.equal(answer.status, 0, answer.stderr);
+    assert.match(
+      answer.stdout,
+      /^covers-everything +yes .* ✓ reproduces the issue \(F→P\) +100 % +17\/17$/m,
+    );
+    const out = join(folder.path, 'by-name');
+    const opened = await cli([
+      'open',
+      'tallybook__tallybook-217',
+      '--dataset',
+      'bundled',
+      '--out',
+      out,
+      ...storage,
+    ]);
+    assert.equal(opened.status, 0, opened.stderr);
+    const marker = await readFile(join(out, '.swt-bench', 'instance.json'), 'utf8');
+    assert.equal((JSON.parse(marker) as { dataset: string }).dataset, 'bundled');
+  });
+
   it('lists figures of instances', async () => {
     const answer = await cli(['instances', '--dataset', join(sample, 'instance.jsonl'), '--json']);
     const [row] = JSON.parse(answer.stdout) as Record<string, unknown>[];

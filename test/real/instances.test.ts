@@ -43,9 +43,13 @@ const cases: readonly Case[] = [
 ];
 
 describe('real instances from source releases', () => {
-  let storage: string;
-  before(async function () {
-    if (!existsSync(data)) this.skip();
+  let storage: string | undefined;
+  let skipAll: string | undefined;
+  before(async () => {
+    if (!existsSync(data)) {
+      skipAll = `no dataset at ${data} (set SWT_BENCH_DATA)`;
+      return;
+    }
     storage = await mkdtemp(join(tmpdir(), 'swt-bench-real-'));
   });
   after(async () => {
@@ -55,10 +59,11 @@ describe('real instances from source releases', () => {
   for (const each of cases) {
     it(`${each.id}: gold is resolved, FAIL_TO_PASS is F→P, and ΔC is what trace gives`, async function () {
       const python = pythonAtLeast(each.minor);
-      if (python === undefined) {
-        (this.test as Mocha.Test & { skipReason?: string }).skipReason =
-          `${each.id}: no Python 3.${each.minor} or later`;
-        this.skip();
+      const why =
+        skipAll ?? (python === undefined ? `no Python 3.${each.minor} or later` : undefined);
+      if (why !== undefined || python === undefined || storage === undefined) {
+        (this.test as Mocha.Test & { skipReason?: string }).skipReason = `${each.id}: ${why}`;
+        return this.skip();
       }
       const venv = await environment(this, python, each.packages);
       const archive = await sourceRelease(this, ...each.release);

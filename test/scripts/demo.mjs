@@ -6,7 +6,6 @@ need('git', ['--version'], 'to make the trees of R and R∘X*');
 await ensureInstalled();
 await ensureBuilt();
 
-const sample = join(root, 'media', 'sample');
 console.log(`
 An instance is a repository with an issue. R is the repository as it was, R∘X* the same with the
 maintainers' fix. A candidate is a set of tests; it reproduces the issue when a test of it fails on R
@@ -15,9 +14,7 @@ and passes on R∘X* (F→P). ΔC is the share of the changed lines that it newl
 const status = await run(process.execPath, [
   join(root, 'dist', 'cli.js'),
   'evaluate',
-  ...['--dataset', join(sample, 'instance.jsonl')],
-  ...['--predictions', join(sample, 'predictions.jsonl')],
-  ...['--source', join(sample, 'repository')],
+  ...['--dataset', 'bundled', '--predictions', 'bundled'],
   ...['--storage', join(cache, 'storage'), '--timeout', '60', '--fresh'],
 ]);
 if (status === 0) {

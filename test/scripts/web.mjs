@@ -10,11 +10,10 @@ await ensureBuilt();
 
 const folder = join(cache, 'web', 'workspace');
 if (!existsSync(folder)) {
-  const sample = join(root, 'media', 'sample');
   const status = await run(process.execPath, [
     join(root, 'dist', 'cli.js'),
-    ...['open', 'tallybook__tallybook-217', '--dataset', join(sample, 'instance.jsonl')],
-    ...['--source', join(sample, 'repository'), '--storage', join(cache, 'storage')],
+    ...['open', 'tallybook__tallybook-217', '--dataset', 'bundled'],
+    ...['--storage', join(cache, 'storage')],
     ...['--out', folder],
   ]);
   if (status !== 0) fail('The workspace of the bundled instance could not be made.');

@@ -784,7 +784,8 @@ program("recursion", """
     print(deep(300))
     """)
 
-_BODY = "".join("        x%d = x%d + n * %d + n\n" % (i % 300, (i + 1) % 300, i) for i in range(700))
+_BODY = "".join(
+    "        x%d = x%d + n * %d + n\n" % (i % 300, (i + 1) % 300, i) for i in range(700))
 program("large", "def large(n):\n    " + "; ".join("x%d = %d" % (i, i) for i in range(300)) + """
     for i in range(2):
         if n > 5: continue

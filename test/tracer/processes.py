@@ -60,7 +60,8 @@ def check_subprocess(python, folder):
     run = traced(python, folder, SWITCH + (
         "import subprocess, os\nfrom pkg.mod import work\nbefore = dict(os.environ)\n"
         "tracer.switch('tests/test_a.py::test_\\u00e9[x y]')\n"
-        "code = 'import os, pkg.mod; pkg.mod.work(3); assert not os.environ.get(\"SWT_TRACE_TEST\")'\n"
+        "code = 'import os, pkg.mod; pkg.mod.work(3); '\\\n"
+        "    'assert not os.environ.get(\"SWT_TRACE_TEST\")'\n"
         "command = [sys.executable, '-c', code]\n"
         "assert subprocess.call(command) == 0\n"
         "assert subprocess.call(command, env=dict(os.environ)) == 0\n"

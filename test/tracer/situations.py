@@ -16,7 +16,8 @@ def check_counts_by_test(python, folder):
         "from pkg.mod import work\n"
         "work(2)\ntracer.switch('a')\nwork(3)\nwork(1)\ntracer.switch('b')\ntracer.switch('b')\n"
         "assert tracer.current() == 'b'\nwork(5)\ntracer.flush()\nwork(1)\ntracer.switch(None)\n"
-        "tracer.switch('c')\ntracer.write({'kind': 'outcome', 'x': [1.5, None, True, 'a\\u00e9\"']})\n"))
+        "tracer.switch('c')\n"
+        "tracer.write({'kind': 'outcome', 'x': [1.5, None, True, 'a\\u00e9\"']})\n"))
     quiet(run)
     assert run.counts() == {
         None: {"pkg/mod.py:1": 1, "pkg/mod.py:3": 2, "pkg/mod.py:4": 1},
@@ -104,7 +105,8 @@ def check_own_monitoring(python, folder):
         "    mon.register_callback(1, getattr(E, name), note(name))\n"
         "mon.set_events(1, E.PY_START | E.LINE | E.JUMP | E.PY_RETURN | E.PY_YIELD)\n"
         "import pkg.mod\npkg.mod.work(3)\nmon.restart_events()\nlist(pkg.mod.gen())\n"
-        "pkg.mod.work(1)\nmon.set_events(1, 0)\nmon.free_tool_id(1)\nprint(seen)\npkg.mod.work(1)\n")
+        "pkg.mod.work(1)\nmon.set_events(1, 0)\nmon.free_tool_id(1)\nprint(seen)\n"
+        "pkg.mod.work(1)\n")
     run = traced(python, folder, script)
     quiet(run)
     assert run.output == run_plain(python, ["main.py"], os.path.join(folder, "root")).output
@@ -281,8 +283,8 @@ def check_functions_as_data(python, folder):
         "assert {code: 1}[code] == 1 and code != gen.__code__\nrepr(code.co_consts)\n"
         "assert pickle.loads(pickle.dumps(work)) is work and copy.deepcopy(work) is work\n"
         "if hasattr(code, 'replace'): assert code.replace(co_name='x').co_name == 'x'\n"
-        "consts = pickle.loads(pickle.dumps([c for c in code.co_consts if type(c) is not type(code)]"
-        "))\n"
+        "consts = [c for c in code.co_consts if type(c) is not type(code)]\n"
+        "consts = pickle.loads(pickle.dumps(consts))\n"
         "if sys.version_info < (3, 12) and 'swt_tracer' in sys.modules:\n"
         "    assert any(c is sys.modules['swt_tracer'].cells for c in consts)\n"
         "print(inspect.getsource(work), inspect.signature(work), work.__doc__, code.co_flags,\n"

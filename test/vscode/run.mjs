@@ -49,11 +49,10 @@ process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
 
 function instanceWorkspace() {
   const folder = join(scratch, 'instance');
-  const sample = join(root, 'media', 'sample');
   execFileSync(process.execPath, [
     join(root, 'dist', 'cli.js'),
-    ...['open', 'tallybook__tallybook-217', '--dataset', join(sample, 'instance.jsonl')],
-    ...['--source', join(sample, 'repository'), '--storage', join(scratch, 'storage')],
+    ...['open', 'tallybook__tallybook-217', '--dataset', 'bundled'],
+    ...['--storage', join(scratch, 'storage')],
     ...['--out', folder],
   ]);
   return folder;

@@ -50,10 +50,10 @@ _NO_NEXT = frozenset(
 _CALM = frozenset(
     op
     for op in range(256)
-    if _NAME[op].startswith(("JUMP_", "POP_", "SETUP_FIN", "ROT_", "DUP_", "STORE_FAST", "STORE_NAME"))
+    if _NAME[op].startswith(("JUMP_", "POP_", "ROT_", "DUP_"))
     or _NAME[op] in (
-        "NOP", "LOAD_CONST", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VALUE", "PUSH_EXC_INFO",
-        "PUSH_NULL", "COPY", "SWAP", "RESUME",
+        "NOP", "LOAD_CONST", "STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF",
+        "SETUP_FINALLY", "RETURN_VALUE", "PUSH_EXC_INFO", "PUSH_NULL", "COPY", "SWAP", "RESUME",
     )
 )
 # The counter needs this many places on the stack.

@@ -4,7 +4,7 @@
     {"format": 1, "root": "/abs/tree", "files": {"pkg/mod.py": [12, 13]}, "out": "/abs/dir"}
 Each process writes `<pid>-<8 hex digits>.jsonl`, one record a line, and beside it
 `<pid>-<8 hex digits>.counts`: one unsigned 64-bit little-endian total for each slot, a mapped file
-in which every execution is counted at once, so that no way to die loses any. A count is the number
+in which every execution is counted at once, so that no way to die loses any; none without slots. A count is the number
 of line events that sys.settrace would give. swt_techniques has the three ways of counting.
 
 Limits, of which the first five are not noticed by the tracer itself:
@@ -56,6 +56,7 @@ class _State(object):
 
     def __init__(self):
         self.root = self.out = self.stem = self.pid = self.view = self.map = None
+        self.maps = []  # all of them are kept: freeing one closes a descriptor the program may have
         self.technique = None
         self.test = None
         self.open = False
@@ -85,8 +86,10 @@ def _encode(value):
         return _quote(value)
     if value is None or value is True or value is False:
         return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, (int, float)):
-        return repr(value)
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isinstance(value, float):
+        return float.__repr__(value) if abs(value) < float("inf") else "null"
     if isinstance(value, dict):
         parts = ["%s:%s" % (_quote(str(key)), _encode(item)) for key, item in value.items()]
         return "{%s}" % ",".join(parts)
@@ -180,6 +183,7 @@ def _open_counts():
             os.write(file, bytes(size))
             more = {"trackfd": False} if sys.version_info >= (3, 13) and os.name != "nt" else {}
             state.map = mmap.mmap(file, size, **more)
+            state.maps.append(state.map)
         finally:
             os.close(file)
         if sys.byteorder == "little":
@@ -392,7 +396,10 @@ def start(config):
     """Begins to count in this process; see the module's documentation for `config`."""
     state.root = os.path.abspath(config["root"])
     state.out = os.path.abspath(config["out"])
-    state.start_folder = os.getcwd()
+    try:
+        state.start_folder = os.getcwd()
+    except OSError:  # it was removed
+        state.start_folder = None
     os.makedirs(state.out, exist_ok=True)
     for path in sorted(config.get("files") or {}):
         for line in sorted(set(config["files"][path])):

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { HumanError, messageOf } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
-import { describeProblem, type Dataset } from '../../dataset/dataset';
+import { describeProblem, loadDataset, type Dataset } from '../../dataset/dataset';
 
 /** What a command may use of the process it runs in. */
 export interface CommandContext {
@@ -12,6 +12,12 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** Folder with the tracer and the grammars. */
   readonly assets: string;
+  /** The instance that comes with the package: `--dataset bundled`. */
+  readonly bundled: {
+    readonly dataset: string;
+    readonly predictions: string;
+    readonly source: string;
+  };
 }
 
 export const EXIT = { done: 0, negative: 1, usage: 2, interrupted: 130 } as const;
@@ -30,8 +36,24 @@ export function terminalReporter(context: CommandContext): Reporter & { clear():
   };
 }
 
+/** Loads what `--dataset` names, and says which rows cannot be used. */
+export async function openDataset(name: string, context: CommandContext): Promise<Dataset> {
+  const dataset = await loadDataset(name === 'bundled' ? context.bundled.dataset : name);
+  warnOfRows(dataset, context);
+  return dataset;
+}
+
+/** `--source` as given; the bundled instance brings its own. */
+export function sourcesFor(
+  options: { readonly dataset: string; readonly source: readonly string[] },
+  context: CommandContext,
+): readonly string[] {
+  const own = options.dataset === 'bundled' && options.source.length === 0;
+  return own ? [context.bundled.source] : options.source;
+}
+
 /** Says which rows were left out, the first few by name. */
-export function warnOfRows(dataset: Dataset, context: CommandContext): void {
+function warnOfRows(dataset: Dataset, context: CommandContext): void {
   const { problems } = dataset;
   for (const problem of problems.slice(0, 5)) {
     context.stderr(`swt-bench: ${dataset.path}: ${describeProblem(problem)}\n`);

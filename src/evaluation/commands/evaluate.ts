@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { loadDataset, selectInstances } from '../../dataset/dataset';
+import { selectInstances } from '../../dataset/dataset';
 import { loadPredictions } from '../../dataset/predictions';
 import { HumanError } from '../../domain/problem';
 import { localEngine } from '../../engine/local/localEngine';
@@ -10,7 +10,14 @@ import { evaluateBatch } from '../batch';
 import { ratesByModel, toReport, writeInstanceReport, writeSummaries } from '../report';
 import { runStore } from '../runStore';
 import { ratesText, resultTable } from '../table';
-import { chosenIds, EXIT, terminalReporter, warnOfRows, type CommandContext } from './context';
+import {
+  chosenIds,
+  EXIT,
+  openDataset,
+  sourcesFor,
+  terminalReporter,
+  type CommandContext,
+} from './context';
 
 export interface EvaluateOptions {
   dataset: string;
@@ -36,8 +43,7 @@ export async function evaluateCommand(
   options: EvaluateOptions,
   context: CommandContext,
 ): Promise<number> {
-  const dataset = await loadDataset(options.dataset);
-  warnOfRows(dataset, context);
+  const dataset = await openDataset(options.dataset, context);
   const instances = selectInstances(dataset, {
     ...(await chosenIds(dataset, options)),
     ...(options.repo === undefined ? {} : { repo: options.repo }),
@@ -48,11 +54,15 @@ export async function evaluateCommand(
       'Run `swt-bench instances` to see the repositories',
     );
   }
-  const { predictions, problems } = await loadPredictions(options.predictions, instances, dataset);
+  const { predictions, problems } = await loadPredictions(
+    options.predictions === 'bundled' ? context.bundled.predictions : options.predictions,
+    instances,
+    dataset,
+  );
   for (const problem of problems) {
     context.stderr(`swt-bench: ${options.predictions}: ${problem}\n`);
   }
-  const sources = parseSources(options.source);
+  const sources = parseSources(sourcesFor(options, context));
   const engine = await localEngine({
     storage: options.storage,
     tracer: join(context.assets, 'tracer'),

@@ -1,13 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { figures, loadDataset, selectInstances } from '../../dataset/dataset';
+import { figures, selectInstances } from '../../dataset/dataset';
 import { HumanError } from '../../domain/problem';
 import { parseSources, sourceOf } from '../../repository/source';
 import { copyTree, prepareTrees } from '../../repository/trees';
 import { makeWorkspace } from '../../repository/workspace';
 import { layOut } from '../table';
-import { chosenIds, EXIT, terminalReporter, warnOfRows, type CommandContext } from './context';
+import {
+  chosenIds,
+  EXIT,
+  openDataset,
+  sourcesFor,
+  terminalReporter,
+  type CommandContext,
+} from './context';
 
 export interface InstancesOptions {
   dataset: string;
@@ -36,8 +43,7 @@ export async function instancesCommand(
   options: InstancesOptions,
   context: CommandContext,
 ): Promise<number> {
-  const dataset = await loadDataset(options.dataset);
-  warnOfRows(dataset, context);
+  const dataset = await openDataset(options.dataset, context);
   const rows = selectInstances(dataset, {
     ...(await chosenIds(dataset, options)),
     ...(options.repo === undefined ? {} : { repo: options.repo }),
@@ -68,7 +74,7 @@ export async function showCommand(
   options: ShowOptions,
   context: CommandContext,
 ): Promise<number> {
-  const dataset = await loadDataset(options.dataset);
+  const dataset = await openDataset(options.dataset, context);
   const instance = selectInstances(dataset, { ids: [id] })[0];
   if (instance === undefined) return EXIT.negative;
   const hidden = {
@@ -112,7 +118,7 @@ export async function openCommand(
   options: OpenOptions,
   context: CommandContext,
 ): Promise<number> {
-  const dataset = await loadDataset(options.dataset);
+  const dataset = await openDataset(options.dataset, context);
   const instance = selectInstances(dataset, { ids: [id] })[0];
   if (instance === undefined) return EXIT.negative;
   const out = resolve(options.out);
@@ -132,14 +138,17 @@ export async function openCommand(
   const reporter = terminalReporter(context);
   const trees = await prepareTrees(
     instance,
-    await sourceOf(instance, parseSources(options.source)),
+    await sourceOf(instance, parseSources(sourcesFor(options, context))),
     options.storage,
     { signal: context.signal, reporter },
   );
   await makeWorkspace(
     instance,
     trees,
-    { dataset: resolve(options.dataset), sources: options.source },
+    {
+      dataset: options.dataset === 'bundled' ? 'bundled' : resolve(options.dataset),
+      sources: options.source,
+    },
     out,
   );
   if (options.withFixed === true) await moveCopy(trees.fixed, `${out}-fixed`);
