@@ -122,6 +122,14 @@ async function main(argv: readonly string[]): Promise<number> {
         .choices(['auto', 'unified', 'custom'])
         .default('auto'),
     )
+    .addOption(
+      new Option(
+        '--mode <mode>',
+        'tests that a runner finds, or one script that exits with 0 when all is well',
+      )
+        .choices(['unit-test', 'reproduction-script'])
+        .default('unit-test'),
+    )
     .option('--fresh', 'run candidates again although their runs are kept')
     .addOption(storage)
     .addOption(json)

@@ -182,7 +182,7 @@ export class OpenInstance implements vscode.Disposable {
       const patch = await this.candidatePatch(options.signal);
       const result = await evaluateCandidate(
         await this.session(),
-        { model: 'workspace', text: patch, format: 'unified' },
+        { model: 'workspace', text: patch, format: 'unified', mode: 'unit-test' },
         { ...this.runOptions(options), reuse: false },
       );
       this.evaluated = { result, digest: digestOf(patch) };

@@ -1,7 +1,7 @@
 import type { Environment } from './engine';
 
 /** Which program runs the tests. */
-export type Runner = 'pytest' | 'unittest' | 'sympy' | 'django';
+export type Runner = 'pytest' | 'unittest' | 'sympy' | 'django' | 'script';
 
 /** What to run, and what cannot be run here. */
 export interface TestPlan {
@@ -63,6 +63,8 @@ export function planTests(
   const runner = runnersByRepo[repo] ?? (environment.pytest === undefined ? 'unittest' : 'pytest');
   const paths = files.map((file) => file.path);
   switch (runner) {
+    case 'script':
+      throw new Error('a script is planned by planScript');
     case 'pytest':
       return {
         runner,
@@ -130,6 +132,11 @@ export function planTests(
       };
     }
   }
+}
+
+/** Runs one script, whose exit status is its outcome: the reproduction-script mode of the benchmark. */
+export function planScript(path: string): TestPlan {
+  return { runner: 'script', args: [path], env: {}, cwd: '.', files: [path], notRun: [] };
 }
 
 /** `tests/test_a.py::A::test_x` to `tests.test_a.A.test_x`. */

@@ -8,6 +8,7 @@ import { GitError } from '../repository/git';
 import { sourceOf, type Sources } from '../repository/source';
 import { prepareTrees } from '../repository/trees';
 import { evaluateCandidate, type CandidateResult } from './candidate';
+import type { Mode } from './reading';
 import type { RunStore } from './runStore';
 import { openSession, type InstanceSession } from './session';
 
@@ -23,6 +24,7 @@ export interface BatchRequest {
   readonly workers: number;
   readonly timeoutSeconds: number;
   readonly format: PatchFormat | 'auto';
+  readonly mode: Mode;
   /** Run candidates again although their runs are kept. */
   readonly fresh: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -65,7 +67,12 @@ export async function evaluateBatch(
           }
           const result = await evaluateCandidate(
             session,
-            { model: prediction.model, text: prediction.patch, format: request.format },
+            {
+              model: prediction.model,
+              text: prediction.patch,
+              format: request.format,
+              mode: request.mode,
+            },
             {
               timeoutSeconds: request.timeoutSeconds,
               signal: request.signal,

@@ -75,9 +75,15 @@ export async function evaluateCandidate(
   if ('verdict' in read) return withoutRun(session, request, read, golden);
 
   reporter.progress(`${request.model}: base tests`);
-  const base = await runBase(session, read.files, options);
+  const script = request.mode === 'reproduction-script';
+  // A script is not a test of R: without the candidate there is nothing to run.
+  const base = await runBase(session, script ? [] : read.files, options);
   reporter.progress(`${request.model}: candidate tests`);
-  const candidate = await runSet(session, { patch: read.patch, files: read.files }, options);
+  const candidate = await runSet(
+    session,
+    { patch: read.patch, files: read.files, script },
+    options,
+  );
   const notes = [...read.notes, ...candidate.notes, ...remarks(candidate)];
   const { records } = candidate;
   const unrunnable =

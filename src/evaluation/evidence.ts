@@ -4,7 +4,7 @@ import { sides, type Side } from '../domain/outcome';
 import { pairResults, type TestTransition } from '../domain/transition';
 import type { TestPlan } from '../engine/testCommand';
 import { ownTestsOf } from './reading';
-import { lineCountsOf, resultsOf, statusesOf, wholeCountsOf } from './results';
+import { lineCountsOf, resultsOf, scriptResult, statusesOf, wholeCountsOf } from './results';
 import {
   existingIn,
   type BothSides,
@@ -53,6 +53,11 @@ export async function runBase(
 /** Transitions of a run's tests. `expected` names the test functions of its files. */
 export function transitionsOf(run: SetRun, expected: readonly string[]): TestTransition[] {
   if (run.records === undefined) return [];
+  const [script] = run.plan.runner === 'script' ? run.plan.files : [];
+  if (script !== undefined) {
+    const { base, fixed } = run.records;
+    return pairResults([scriptResult(base, script)], [scriptResult(fixed, script)]);
+  }
   // Tests of files that nothing here can run are missing, not failing.
   const ran = expected.filter((test) =>
     run.plan.files.some((file) => test.startsWith(`${file}::`)),
@@ -132,7 +137,7 @@ export function harnessRuns(session: InstanceSession, run: SetRun): HarnessRuns 
       statuses:
         record === undefined
           ? new Map<string, string>()
-          : statusesOf(record, session.instance.repo),
+          : statusesOf(record, session.instance.repo, run.plan.runner === 'script'),
       counts: record === undefined ? new Map() : wholeCountsOf(record),
     };
   });

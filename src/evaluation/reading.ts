@@ -3,7 +3,7 @@ import { toUnified } from '../patch/convert';
 import type { Diagnostic } from '../patch/diagnostic';
 import { checkPatchPaths } from '../patch/safety';
 import { splitTestEdits, testFilesOf } from '../patch/testFiles';
-import { parseUnified } from '../patch/unified';
+import { parseUnified, type ParsedPatch } from '../patch/unified';
 import { ungraded, type Verdict } from '../domain/verdict';
 import { changedTests } from '../python/changedTests';
 import { findTests } from '../python/tests';
@@ -15,7 +15,11 @@ export interface CandidateRequest {
   /** The candidate as it was handed in. */
   readonly text: string;
   readonly format: PatchFormat | 'auto';
+  /** Tests that a runner finds, or one script whose exit status is the outcome. */
+  readonly mode: Mode;
 }
+
+export type Mode = 'unit-test' | 'reproduction-script';
 
 /** A candidate that can be run: it applies to both sides and holds files of tests. */
 export interface ReadCandidate {
@@ -69,6 +73,7 @@ export async function readCandidate(
     const why = `it applies to R but not to R∘X* (${unfitAfter})`;
     return { diagnostics, patch, verdict: ungraded('does not apply', why, true) };
   }
+  if (request.mode === 'reproduction-script') return readScript(parsed, diagnostics, patch);
   const files = testFilesOf(parsed);
   if (files.length === 0) {
     // Never an empty list of files: a runner without arguments runs the whole suite.
@@ -82,6 +87,32 @@ export async function readCandidate(
     files,
     own: await ownTestsOf(session, patch, files),
     notes: stray.length > 0 ? [`edits outside tests: ${stray.join(', ')}`] : [],
+  };
+}
+
+/** A candidate in reproduction-script mode: the one Python file that it adds, or else changes. */
+function readScript(
+  parsed: ParsedPatch,
+  diagnostics: readonly Diagnostic[],
+  patch: string,
+): ReadCandidate | RefusedCandidate {
+  const python = parsed.files.filter((file) => file.newPath?.endsWith('.py') === true);
+  const added = python.filter((file) => file.kind === 'added');
+  const scripts = (added.length > 0 ? added : python).flatMap((file) => file.newPath ?? []);
+  const [script] = scripts;
+  if (script === undefined || scripts.length > 1) {
+    const why =
+      script === undefined
+        ? 'the patch holds no Python script to run'
+        : `the patch holds ${scripts.length} Python files, and a reproduction script is one`;
+    return { diagnostics, patch, verdict: ungraded('no test found', why, true) };
+  }
+  return {
+    diagnostics,
+    patch,
+    files: [script],
+    own: { functions: [script], removed: [], all: [script], before: [] },
+    notes: [],
   };
 }
 

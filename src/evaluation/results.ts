@@ -127,8 +127,26 @@ function outcomeOfStatus(status: string): TestResult['outcome'] | undefined {
   }
 }
 
+/** The outcome of a reproduction script: passed when it exits with 0. */
+export function scriptResult(record: RunRecord, script: string): TestResult {
+  const passed = record.ending === 'exited' && record.exitCode === 0;
+  const lastLine = record.log.trimEnd().split('\n').at(-1) ?? '';
+  return {
+    test: script,
+    outcome: passed ? 'passed' : record.ending === 'exited' ? 'failed' : 'error',
+    seconds: record.seconds,
+    phase: 'call',
+    ...(passed
+      ? {}
+      : { message: record.ending === 'exited' ? lastLine.slice(0, 2000) : endingOf(record) }),
+  };
+}
+
 /** Status map of a run as the reference harness reads it: from the log alone. */
-export function statusesOf(record: RunRecord, repo: string): StatusMap {
+export function statusesOf(record: RunRecord, repo: string, script = false): StatusMap {
+  if (script) {
+    return new Map([['reproduction_script', record.exitCode === 0 ? 'PASSED' : 'FAILED']]);
+  }
   return parseLog(record.log, repo);
 }
 

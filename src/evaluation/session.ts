@@ -6,7 +6,7 @@ import type { Side } from '../domain/outcome';
 import { Cancelled, throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import type { Engine, Pair, RunRecord } from '../engine/engine';
-import { planTests, type TestFile, type TestPlan } from '../engine/testCommand';
+import { planScript, planTests, type TestFile, type TestPlan } from '../engine/testCommand';
 import { applyPatch } from '../patch/apply';
 import { changedLines } from '../patch/changedLines';
 import { parseUnified } from '../patch/unified';
@@ -29,6 +29,8 @@ export interface TestSet {
   readonly files: readonly string[];
   /** Test ids to run instead of the whole files. */
   readonly select?: readonly string[];
+  /** The files are one script, run by itself. */
+  readonly script?: boolean;
 }
 
 export interface RunOptions {
@@ -133,13 +135,17 @@ export async function openSession(parts: {
       inTurn(async () => {
         const { signal } = options;
         throwIfAborted(signal);
-        const plan = planTests(
-          instance.repo,
-          await filesWith(set),
-          engine.environment,
-          { hasBinTest: (await readFileOfR('bin/test')) !== undefined },
-          set.select,
-        );
+        const [script] = set.script === true ? set.files : [];
+        const plan =
+          script !== undefined
+            ? planScript(script)
+            : planTests(
+                instance.repo,
+                await filesWith(set),
+                engine.environment,
+                { hasBinTest: (await readFileOfR('bin/test')) !== undefined },
+                set.select,
+              );
         const wanted = options.sides ?? ['base', 'fixed'];
         const key = (side: Side): RunKey => ({
           tree: trees.digest[side],

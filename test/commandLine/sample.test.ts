@@ -208,6 +208,33 @@ describe('the bundled instance', () => {
     assert.equal((JSON.parse(marker) as { dataset: string }).dataset, 'bundled');
   });
 
+  it('grades a reproduction script by its exit status', async () => {
+    const lines = [
+      'from tallybook import Money',
+      'assert sum(part.cents for part in Money(2000).allocate([1, 1, 1])) == 2000',
+    ];
+    const patch = [
+      'diff --git a/reproduce.py b/reproduce.py',
+      'new file mode 100644',
+      '--- /dev/null',
+      '+++ b/reproduce.py',
+      `@@ -0,0 +1,${lines.length} @@`,
+      ...lines.map((line) => `+${line}`),
+      '',
+    ].join('\n');
+    const file = await folder.file(
+      'script.json',
+      JSON.stringify([
+        { instance_id: 'tallybook__tallybook-217', model_name_or_path: 's', model_patch: patch },
+      ]),
+    );
+    const { results } = await evaluate(file, '--mode', 'reproduction-script');
+    assert.equal(results[0]?.strict?.reason, 'success');
+    assert.equal(results[0]?.resolved, true);
+    assert.deepEqual(results[0]?.tests_pred?.['FAIL_TO_PASS'], ['reproduction_script']);
+    assert.equal(results[0]?.strict?.change_coverage?.covered, 12);
+  });
+
   it('lists figures of instances', async () => {
     const answer = await cli(['instances', '--dataset', join(sample, 'instance.jsonl'), '--json']);
     const [row] = JSON.parse(answer.stdout) as Record<string, unknown>[];

@@ -2,10 +2,11 @@
 
 `start(config)` is called by sitecustomize with the configuration, a dict:
     {"format": 1, "root": "/abs/tree", "files": {"pkg/mod.py": [12, 13]}, "out": "/abs/dir"}
-Each process writes `<pid>-<8 hex digits>.jsonl`, one record a line, and beside it
-`<pid>-<8 hex digits>.counts`: one unsigned 64-bit little-endian total for each slot, a mapped file
-in which every execution is counted at once, so that no way to die loses any; none without slots. A count is the number
-of line events that sys.settrace would give. swt_techniques has the three ways of counting.
+Each process writes `<pid>-<8 hex digits>.jsonl`, one record a line, and beside it, if there are
+lines to count, `<pid>-<8 hex digits>.counts`: one unsigned 64-bit little-endian total for each
+slot, a mapped file in which every execution is counted at once, so that no way to die loses any. A
+count is the number of line events that sys.settrace would give. swt_techniques has the three ways
+of counting.
 
 Limits, of which the first five are not noticed by the tracer itself:
 - `python -I`, `-E` or `-S`, or an environment without PYTHONPATH: the process is not traced.

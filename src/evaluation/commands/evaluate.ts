@@ -7,6 +7,7 @@ import type { PatchFormat } from '../../patch/convert';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
 import { evaluateBatch } from '../batch';
+import type { Mode } from '../reading';
 import { ratesByModel, toReport, writeInstanceReport, writeSummaries } from '../report';
 import { runStore } from '../runStore';
 import { ratesText, resultTable } from '../table';
@@ -33,6 +34,7 @@ export interface EvaluateOptions {
   runId: string;
   out?: string;
   format: PatchFormat | 'auto';
+  mode: Mode;
   fresh?: boolean;
   storage: string;
   json?: boolean;
@@ -87,6 +89,7 @@ export async function evaluateCommand(
       workers: options.workers,
       timeoutSeconds: options.timeout,
       format: options.format,
+      mode: options.mode,
       fresh: options.fresh === true,
       signal: context.signal,
       reporter,
