@@ -61,7 +61,7 @@ async function step(name, program, args) {
     });
     child.stdout.on('data', (chunk) => {
       process.stdout.write(chunk);
-      tail = (tail + chunk.toString()).slice(-4000);
+      tail = (tail + chunk.toString()).slice(-20_000);
     });
     child.on('error', (error) => {
       console.error(error.message);
@@ -76,7 +76,10 @@ async function step(name, program, args) {
           passed: Number(match[1]),
           failed: Number(match[2]),
           skipped: Number(match[3] ?? 0),
-          skips: /skipped: (.*)$/.exec(match[4] ?? '')?.[1]?.split(', ') ?? [],
+          skips: [
+            ...(/skipped: (.*)$/.exec(match[4] ?? '')?.[1]?.split(', ') ?? []),
+            ...[...tail.matchAll(/^skipped (\S+: .*)$/gm)].map((found) => found[1]),
+          ],
         },
       });
     });
