@@ -5,12 +5,14 @@
 
 The first form runs a program of its own that computes a lot and seldom reaches a changed line; the
 second runs `python ARGUMENT…` in TREE. Plain and traced runs alternate, in CPU seconds of the
-process; the ratio of the medians is given, and that of the minima.
+process; the ratio of the medians is given, and that of the minima. With --instructions, valgrind
+counts machine instructions instead: slow, but the same each time, also on a busy machine.
 """
 
 import argparse
 import json
 import os
+import re
 import resource
 import shutil
 import statistics
@@ -84,8 +86,18 @@ def _seconds(command, cwd, env):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def measure(path, arguments, root, files, turns):
-    """(ratio of medians, ratio of minima, median of a plain run in CPU seconds, counts)."""
+def _instructions(command, cwd, env):
+    """Millions of them, without those of child processes."""
+    command = ["valgrind", "--tool=cachegrind", "--cache-sim=no",
+               "--cachegrind-out-file=" + os.devnull] + command
+    done = subprocess.run(command, cwd=cwd, env=env, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    found = re.findall(r"I\s+refs:\s+([\d,]+)", done.stderr.decode("utf-8", "replace"))
+    return int(found[-1].replace(",", "")) / 1e6
+
+
+def measure(path, arguments, root, files, turns, cost=_seconds):
+    """(ratio of medians, ratio of minima, median cost of a plain run, executions counted)."""
     work = tempfile.mkdtemp(prefix="swt-bench-")
     try:
         config = os.path.join(work, "config.json")
@@ -98,8 +110,8 @@ def measure(path, arguments, root, files, turns):
             env.pop("PYTHONDONTWRITEBYTECODE")
         plain, traced = [], []
         for turn in range(turns + 1):
-            one = _seconds([path] + arguments, root, plain_env)
-            other = _seconds([path] + arguments, root, traced_env)
+            one = cost([path] + arguments, root, plain_env)
+            other = cost([path] + arguments, root, traced_env)
             if turn:  # the first fills caches
                 plain.append(one)
                 traced.append(other)
@@ -116,6 +128,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only")
     parser.add_argument("--turns", type=int, default=9)
+    parser.add_argument("--size", type=int, default=120, help="of the own program")
+    parser.add_argument("--instructions", action="store_true")
     parser.add_argument("--python", help="an interpreter, for instance of a virtual environment")
     parser.add_argument("--root")
     parser.add_argument("--file", action="append", default=[])
@@ -131,12 +145,17 @@ def main():
             root, arguments = work, ["main.py"]
             first = HEAVY[:HEAVY.index("def changed")].count("\n") + 1
             files = {"heavy.py": [first, first + 1, first + 2, first + 3, first + 4]}
-            harness.write_files(root, {"heavy.py": HEAVY, "main.py": PROGRAM % 120})
+            harness.write_files(root, {"heavy.py": HEAVY, "main.py": PROGRAM % options.size})
         if options.python:
             paths = [options.python]
         else:
             paths = [python.path for python in harness.find_pythons(options.only)]
         for path in paths:
+            if options.instructions:
+                ratio, _, plain, counts = measure(path, arguments, root, files, 1, _instructions)
+                print("%s: %.4f of a plain run of %.0f million instructions; %d executions counted"
+                      % (path, ratio, plain, counts))
+                continue
             median, least, plain, counts = measure(path, arguments, root, files, options.turns)
             start, _, empty, _ = measure(path, ["-c", "pass"], root, files, options.turns)
             print("%s: %.3f (medians), %.3f (minima) of a plain run of %.2f s; %d executions "
