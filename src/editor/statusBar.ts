@@ -6,7 +6,7 @@ import type { OpenInstance } from './openInstance';
 /** The one status-bar item: verdict, F→P count, ΔC with its fraction. */
 export class StatusBar implements vscode.Disposable {
   private readonly item: vscode.StatusBarItem;
-  private readonly subscription: vscode.Disposable;
+  private readonly subscriptions: readonly vscode.Disposable[];
   private drawing = 0;
 
   constructor(private readonly open: OpenInstance) {
@@ -16,7 +16,11 @@ export class StatusBar implements vscode.Disposable {
       10,
     );
     this.item.name = vscode.l10n.t('SWT-Bench verdict');
-    this.subscription = open.onDidChange(() => void this.draw());
+    this.subscriptions = [
+      open.onDidChange(() => void this.draw()),
+      // A verdict is about what was saved when it was given.
+      vscode.workspace.onDidSaveTextDocument(() => void this.draw()),
+    ];
     void this.draw();
     this.item.show();
   }
@@ -58,7 +62,7 @@ export class StatusBar implements vscode.Disposable {
   }
 
   dispose(): void {
-    this.subscription.dispose();
+    for (const each of this.subscriptions) each.dispose();
     this.item.dispose();
   }
 }

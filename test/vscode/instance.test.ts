@@ -189,7 +189,7 @@ describe('the bundled instance in VS Code', () => {
     await hands.resize(1500, 1000);
   });
 
-  it('takes the edits back with one Undo, and calls the verdict stale', async () => {
+  it('calls transition and verdict stale once the test is edited', async () => {
     await evaluate('covers-some');
     const document = await vscode.workspace.openTextDocument(fileUri('tests/test_money.py'));
     const editor = await vscode.window.showTextDocument(document);
@@ -203,6 +203,7 @@ describe('the bundled instance in VS Code', () => {
       (await visible.decorationsAfter()).find((each) => each.text.includes('edited since')),
     );
     await document.save();
+    await waitFor('a stale verdict', async () => (await statusText()).includes('edited since'));
     await vscode.commands.executeCommand('undo');
     await document.save();
   });
@@ -247,6 +248,7 @@ describe('the bundled instance in VS Code', () => {
     await vscode.window.showTextDocument(document);
     await vscode.commands.executeCommand('undo');
     await document.save();
+    await waitFor('the verdict again', async () => !(await statusText()).includes('edited since'));
   });
 
   it('asks before it shows the golden patch', async () => {
