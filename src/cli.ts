@@ -68,6 +68,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .option('--repo <owner/name>', 'only instances of this repository')
     .option('--ids <a,b>', 'only these instances', list)
     .option('--filter <file>', 'only instances named in this file, one id a line')
+    .addOption(storage)
     .addOption(json)
     .action(async (options: InstancesOptions) => {
       status = await instancesCommand(options, context);
@@ -79,6 +80,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .argument('<id>')
     .addOption(dataset)
     .option('--reveal', 'also print the golden patch, the golden tests and later hints')
+    .addOption(storage)
     .addOption(json)
     .action(async (id: string, options: ShowOptions) => {
       status = await showCommand(id, options, context);

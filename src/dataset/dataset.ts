@@ -1,5 +1,6 @@
-import type { Instance } from '../domain/instance';
+import type { Instance, InstanceEntry, PatchSize } from '../domain/instance';
 import { HumanError } from '../domain/problem';
+import type { Reporter } from '../domain/reporter';
 import { parseUnified } from '../patch/unified';
 import { changedLines } from '../patch/changedLines';
 import { checkPatchPaths } from '../patch/safety';
@@ -7,11 +8,69 @@ import { splitTestEdits } from '../patch/testFiles';
 import { readRecords } from './records';
 import { readRow, type RowProblem } from './rows';
 
-/** A dataset as loaded: the rows that are sound, and what is wrong with the others. */
+/** A dataset: the entries of the rows that are sound, and what is wrong with the others. */
 export interface Dataset {
+  /** What was asked for: a path, an address or a name. */
+  readonly name: string;
+  /** The file or folder that it is read from. */
   readonly path: string;
-  readonly instances: readonly Instance[];
+  /** In the order of the rows; ids are unique. */
+  readonly entries: readonly InstanceEntry[];
   readonly problems: readonly RowProblem[];
+  /**
+   * Whole instances by id, in the order asked for, read when asked for.
+   * @throws HumanError naming ids that the dataset does not have, or a file that has changed or gone
+   */
+  read(ids: readonly string[]): Promise<Instance[]>;
+}
+
+export interface DatasetOptions {
+  /** Storage folder: what is downloaded is kept in `data/swt-bench/` below it. */
+  readonly storage: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter: Reporter;
+}
+
+/**
+ * Opens a dataset: a file, a folder, an https address, or the name of a Hugging Face dataset.
+ *
+ * @throws HumanError when nothing of it can be used, Cancelled
+ */
+export async function openDataset(name: string, options: DatasetOptions): Promise<Dataset> {
+  options.reporter.progress(`reading ${name}`);
+  const { path, instances, problems } = await loadDataset(name);
+  const byId = new Map(instances.map((instance) => [instance.id, instance]));
+  return {
+    name,
+    path,
+    entries: instances.map(entryOf),
+    problems,
+    async read(ids) {
+      requireKnown({ path, problems }, byId, ids);
+      return ids.flatMap((id) => byId.get(id) ?? []);
+    },
+  };
+}
+
+function entryOf(instance: Instance): InstanceEntry {
+  const { id, repo, version, baseCommit, createdAt, issue, goldenPatch, goldenTests } = instance;
+  return {
+    id,
+    repo,
+    version,
+    baseCommit,
+    createdAt,
+    issue,
+    patch: sizeOf(goldenPatch),
+    tests: sizeOf(goldenTests),
+  };
+}
+
+function sizeOf(text: string): PatchSize {
+  const patch = parseUnified(text);
+  const { removed, added } = changedLines(patch);
+  const files = patch.files.map((file) => file.newPath ?? file.oldPath ?? '');
+  return { files, lines: removed.length + added.length };
 }
 
 /**
@@ -20,7 +79,9 @@ export interface Dataset {
  *
  * @throws HumanError when nothing in the file can be used
  */
-export async function loadDataset(path: string): Promise<Dataset> {
+async function loadDataset(
+  path: string,
+): Promise<{ path: string; instances: Instance[]; problems: RowProblem[] }> {
   const instances = new Map<string, Instance>();
   const problems: RowProblem[] = [];
   for (const record of await readRecords(path, 'dataset')) {
@@ -89,28 +150,36 @@ export function describeProblem(problem: RowProblem): string {
   return `row ${problem.row}${id}: ${problem.message}`;
 }
 
-/** Instances by id, in the order asked for. @throws HumanError naming ids that do not exist */
-export function selectInstances(
+/** @throws HumanError naming ids that do not exist */
+function requireKnown(
+  { path, problems }: Pick<Dataset, 'path' | 'problems'>,
+  known: { has(id: string): boolean },
+  ids: readonly string[],
+): void {
+  const unknown = ids.filter((id) => !known.has(id));
+  if (unknown.length === 0) return;
+  const broken = problems.find((problem) => problem.id === unknown[0]);
+  throw new HumanError(
+    broken === undefined
+      ? `${unknown.join(', ')} ${unknown.length === 1 ? 'is' : 'are'} not in the dataset ${path}`
+      : `${unknown[0]} cannot be used: ${describeProblem(broken)}`,
+    broken === undefined
+      ? 'Run `swt-bench instances` to see the ids'
+      : 'Mend the row, or leave the instance out',
+  );
+}
+
+/** Entries by id, in the order asked for, without repetitions. @throws HumanError naming ids that do not exist */
+export function selectEntries(
   dataset: Dataset,
   filter: { readonly ids?: readonly string[]; readonly repo?: string },
-): Instance[] {
-  const byId = new Map(dataset.instances.map((instance) => [instance.id, instance]));
+): InstanceEntry[] {
+  const byId = new Map(dataset.entries.map((entry) => [entry.id, entry]));
   const chosen = [...new Set(filter.ids ?? byId.keys())];
-  const unknown = chosen.filter((id) => !byId.has(id));
-  if (unknown.length > 0) {
-    const broken = dataset.problems.find((problem) => problem.id === unknown[0]);
-    throw new HumanError(
-      broken === undefined
-        ? `${unknown.join(', ')} ${unknown.length === 1 ? 'is' : 'are'} not in the dataset ${dataset.path}`
-        : `${unknown[0]} cannot be used: ${describeProblem(broken)}`,
-      broken === undefined
-        ? 'Run `swt-bench instances` to see the ids'
-        : 'Mend the row, or leave the instance out',
-    );
-  }
+  requireKnown(dataset, byId, chosen);
   return chosen
     .flatMap((id) => byId.get(id) ?? [])
-    .filter((instance) => filter.repo === undefined || instance.repo === filter.repo);
+    .filter((entry) => filter.repo === undefined || entry.repo === filter.repo);
 }
 
 /** Figures of one instance, as lists show them. Lines are added plus removed. */
@@ -126,20 +195,19 @@ export interface InstanceFigures {
   readonly test_patch: { readonly files: number; readonly lines: number };
 }
 
-export function figures(instance: Instance): InstanceFigures {
-  const size = (text: string): { files: number; lines: number } => {
-    const patch = parseUnified(text);
-    const { removed, added } = changedLines(patch);
-    return { files: patch.files.length, lines: removed.length + added.length };
-  };
+export function figures(entry: InstanceEntry): InstanceFigures {
+  const size = ({ files, lines }: PatchSize): { files: number; lines: number } => ({
+    files: files.length,
+    lines,
+  });
   return {
-    id: instance.id,
-    repo: instance.repo,
-    version: instance.version,
-    base_commit: instance.baseCommit,
-    created_at: instance.createdAt,
-    issue_length: instance.issue.length,
-    patch: size(instance.goldenPatch),
-    test_patch: size(instance.goldenTests),
+    id: entry.id,
+    repo: entry.repo,
+    version: entry.version,
+    base_commit: entry.baseCommit,
+    created_at: entry.createdAt,
+    issue_length: entry.issue.length,
+    patch: size(entry.patch),
+    test_patch: size(entry.tests),
   };
 }

@@ -25,7 +25,7 @@ export interface Predictions {
 export async function loadPredictions(
   from: string,
   selected: readonly Instance[],
-  dataset: Pick<Dataset, 'instances' | 'problems'>,
+  dataset: Pick<Dataset, 'problems'> & { readonly entries: readonly { readonly id: string }[] },
 ): Promise<Predictions> {
   if (from === 'gold' || from === 'none') {
     return {
@@ -37,7 +37,7 @@ export async function loadPredictions(
       problems: [],
     };
   }
-  const known = new Set(dataset.instances.map((instance) => instance.id));
+  const known = new Set(dataset.entries.map((entry) => entry.id));
   const wanted = new Set(selected.map((instance) => instance.id));
   const predictions = new Map<string, Prediction>();
   const problems: string[] = [];

@@ -24,6 +24,46 @@ export interface Instance {
   /** Tests that the dataset says go from failing to passing under T*; undefined when the row does not say. */
   readonly failToPass: readonly string[] | undefined;
   readonly passToPass: readonly string[] | undefined;
+  /** What the row itself says about how its tests are run; undefined when it says nothing. */
+  readonly environment?: RowEnvironment;
+  /** What was put right when the row entered, for the person who reads it. */
+  readonly remarks?: readonly string[];
+}
+
+/** What rows of SWE-bench 5, Live and Pro say about the container that their tests run in. */
+export interface RowEnvironment {
+  /** Container image with its tag, such as `swebench/sweb.eval.x86_64.psf_1776_requests-863:latest`. */
+  readonly image?: string;
+  /** Folder of the repository in the image, `/testbed` unless the row says otherwise. */
+  readonly folder?: string;
+  readonly evalScript?: string;
+  readonly logParser?: string;
+  readonly evalType?: string;
+  readonly testCommands?: readonly string[];
+  /** Commit that the environment was set up for. */
+  readonly setupCommit?: string;
+}
+
+/** Files and changed lines (added plus removed) of a patch. */
+export interface PatchSize {
+  readonly files: readonly string[];
+  readonly lines: number;
+}
+
+/** What a list holds of an instance: everything but the patches, hints and lists of tests. */
+export interface InstanceEntry {
+  readonly id: string;
+  readonly repo: string;
+  readonly version: string;
+  readonly baseCommit: string;
+  /** ISO 8601, or empty. */
+  readonly createdAt: string;
+  /** The issue text. Untrusted. */
+  readonly issue: string;
+  /** Size of X*. */
+  readonly patch: PatchSize;
+  /** Size of T*. */
+  readonly tests: PatchSize;
 }
 
 /** One candidate for one instance, as a line of a predictions file gives it. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { loadDataset } from '../dataset/dataset';
+import { openDataset } from '../dataset/dataset';
 import { loadPredictions } from '../dataset/predictions';
 import type { Instance } from '../domain/instance';
 import { HumanError } from '../domain/problem';
@@ -22,8 +22,13 @@ export const bundledSource = (extension: string): string =>
 const bundledPredictions = (extension: string): string =>
   join(extension, 'media', 'sample', 'predictions.jsonl');
 
-async function bundledInstance(extension: string): Promise<Instance> {
-  const instance = (await loadDataset(bundledDataset(extension))).instances[0];
+async function bundledInstance(
+  extension: string,
+  storage: string,
+  reporter: Reporter,
+): Promise<Instance> {
+  const dataset = await openDataset(bundledDataset(extension), { storage, reporter });
+  const [instance] = await dataset.read(dataset.entries.map((entry) => entry.id));
   if (instance === undefined)
     throw new HumanError('The bundled instance is missing', 'Reinstall the extension');
   return instance;
@@ -34,8 +39,8 @@ export async function prepareBundledWorkspace(
   context: Pick<vscode.ExtensionContext, 'extensionPath' | 'globalStorageUri'>,
   reporter: Reporter,
 ): Promise<string> {
-  const instance = await bundledInstance(context.extensionPath);
   const storage = context.globalStorageUri.fsPath;
+  const instance = await bundledInstance(context.extensionPath, storage, reporter);
   const source = await sourceOf(instance, new Map([['*', bundledSource(context.extensionPath)]]));
   const trees = await prepareTrees(instance, source, storage, { reporter });
   const folder = join(storage, 'workspaces', instance.id);
@@ -55,7 +60,7 @@ export async function applyBundledCandidate(
 ): Promise<void> {
   const instance = await open.instance();
   const { predictions } = await loadPredictions(bundledPredictions(extension), [instance], {
-    instances: [instance],
+    entries: [instance],
     problems: [],
   });
   const name =

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { loadDataset, selectInstances } from '../dataset/dataset';
+import { openDataset } from '../dataset/dataset';
 import type { Instance } from '../domain/instance';
 import type { Side } from '../domain/outcome';
 import { HumanError } from '../domain/problem';
@@ -95,7 +95,11 @@ export class OpenInstance implements vscode.Disposable {
 
   private async loadInstance(): Promise<Instance> {
     const path = this.isBundled ? bundledDataset(this.context.extensionPath) : this.marker.dataset;
-    const instance = selectInstances(await loadDataset(path), { ids: [this.marker.id] })[0];
+    const dataset = await openDataset(path, {
+      storage: this.context.globalStorageUri.fsPath,
+      reporter: this.reporter,
+    });
+    const [instance] = await dataset.read([this.marker.id]);
     if (instance === undefined) throw new HumanError(`${this.marker.id} is not in ${path}`);
     return instance;
   }

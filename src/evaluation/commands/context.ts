@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { HumanError, messageOf } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
-import { describeProblem, loadDataset, type Dataset } from '../../dataset/dataset';
+import { describeProblem, openDataset as open, type Dataset } from '../../dataset/dataset';
 
 /** What a command may use of the process it runs in. */
 export interface CommandContext {
@@ -37,8 +37,18 @@ export function terminalReporter(context: CommandContext): Reporter & { clear():
 }
 
 /** Loads what `--dataset` names, and says which rows cannot be used. */
-export async function openDataset(name: string, context: CommandContext): Promise<Dataset> {
-  const dataset = await loadDataset(name === 'bundled' ? context.bundled.dataset : name);
+export async function openDataset(
+  options: { readonly dataset: string; readonly storage: string },
+  context: CommandContext,
+): Promise<Dataset> {
+  const { dataset: name, storage } = options;
+  const reporter = terminalReporter(context);
+  const dataset = await open(name === 'bundled' ? context.bundled.dataset : name, {
+    storage,
+    reporter,
+    signal: context.signal,
+  });
+  reporter.clear();
   warnOfRows(dataset, context);
   return dataset;
 }
@@ -81,7 +91,7 @@ export async function chosenIds(
       .map((line) => line.trim())
       .filter((line) => line !== '' && !line.startsWith('#')),
   );
-  const wanted = options.ids ?? dataset.instances.map((instance) => instance.id);
+  const wanted = options.ids ?? dataset.entries.map((entry) => entry.id);
   const ids = wanted.filter((id) => listed.has(id));
   if (ids.length === 0) {
     throw new HumanError(

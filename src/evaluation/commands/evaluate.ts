@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { selectInstances } from '../../dataset/dataset';
+import { selectEntries } from '../../dataset/dataset';
 import { loadPredictions } from '../../dataset/predictions';
 import { HumanError } from '../../domain/problem';
 import { localEngine } from '../../engine/local/localEngine';
@@ -45,17 +45,18 @@ export async function evaluateCommand(
   options: EvaluateOptions,
   context: CommandContext,
 ): Promise<number> {
-  const dataset = await openDataset(options.dataset, context);
-  const instances = selectInstances(dataset, {
+  const dataset = await openDataset(options, context);
+  const entries = selectEntries(dataset, {
     ...(await chosenIds(dataset, options)),
     ...(options.repo === undefined ? {} : { repo: options.repo }),
   });
-  if (instances.length === 0) {
+  if (entries.length === 0) {
     throw new HumanError(
       `No instance of ${options.dataset} is of the repository ${options.repo ?? ''}`,
       'Run `swt-bench instances` to see the repositories',
     );
   }
+  const instances = await dataset.read(entries.map((entry) => entry.id));
   const { predictions, problems } = await loadPredictions(
     options.predictions === 'bundled' ? context.bundled.predictions : options.predictions,
     instances,
@@ -77,7 +78,7 @@ export async function evaluateCommand(
     `${predictions.length} candidate${predictions.length === 1 ? '' : 's'}, local engine, ` +
       `${engine.environment.description}, ${pytest === undefined ? 'pytest not installed' : `pytest ${pytest}`}`,
   );
-  const entries = await evaluateBatch(
+  const results = await evaluateBatch(
     {
       instances,
       predictions,
@@ -100,10 +101,10 @@ export async function evaluateCommand(
   );
   reporter.clear();
   const written =
-    options.out === undefined ? [] : await writeSummaries(options.out, options.runId, entries);
+    options.out === undefined ? [] : await writeSummaries(options.out, options.runId, results);
 
   const rates = ratesByModel(
-    entries,
+    results,
     instances.map((instance) => instance.id),
   );
   if (options.json === true) {
@@ -116,14 +117,14 @@ export async function evaluateCommand(
         pytest: pytest ?? null,
         digest: engine.environment.digest,
       },
-      results: entries.map(toReport),
+      results: results.map(toReport),
       rates: Object.fromEntries(rates),
       problems,
     };
     context.stdout(`${JSON.stringify(document, null, 2)}\n`);
   } else {
-    context.stdout(`${resultTable(entries)}\n`);
-    for (const entry of entries) {
+    context.stdout(`${resultTable(results)}\n`);
+    for (const entry of results) {
       if ('result' in entry) {
         const { notes, difference, model, instance } = entry.result;
         for (const note of [...notes, ...(difference === undefined ? [] : [difference])]) {
@@ -138,7 +139,7 @@ export async function evaluateCommand(
     }
     for (const path of written) context.stdout(`written: ${path}\n`);
   }
-  const failed = entries.filter((entry) => !('result' in entry));
+  const failed = results.filter((entry) => !('result' in entry));
   for (const entry of failed) {
     if ('failure' in entry) {
       context.stderr(`swt-bench: ${entry.prediction.instanceId}: ${entry.failure}\n`);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { figures, selectInstances } from '../../dataset/dataset';
+import { figures, selectEntries } from '../../dataset/dataset';
 import { HumanError } from '../../domain/problem';
 import { parseSources, sourceOf } from '../../repository/source';
 import { copyTree, prepareTrees } from '../../repository/trees';
@@ -21,12 +21,14 @@ export interface InstancesOptions {
   repo?: string;
   ids?: string[];
   filter?: string;
+  storage: string;
   json?: boolean;
 }
 
 export interface ShowOptions {
   dataset: string;
   reveal?: boolean;
+  storage: string;
   json?: boolean;
 }
 
@@ -43,8 +45,8 @@ export async function instancesCommand(
   options: InstancesOptions,
   context: CommandContext,
 ): Promise<number> {
-  const dataset = await openDataset(options.dataset, context);
-  const rows = selectInstances(dataset, {
+  const dataset = await openDataset(options, context);
+  const rows = selectEntries(dataset, {
     ...(await chosenIds(dataset, options)),
     ...(options.repo === undefined ? {} : { repo: options.repo }),
   }).map(figures);
@@ -74,8 +76,8 @@ export async function showCommand(
   options: ShowOptions,
   context: CommandContext,
 ): Promise<number> {
-  const dataset = await openDataset(options.dataset, context);
-  const instance = selectInstances(dataset, { ids: [id] })[0];
+  const dataset = await openDataset(options, context);
+  const [instance] = await dataset.read([id]);
   if (instance === undefined) return EXIT.negative;
   const hidden = {
     patch: instance.goldenPatch,
@@ -118,8 +120,8 @@ export async function openCommand(
   options: OpenOptions,
   context: CommandContext,
 ): Promise<number> {
-  const dataset = await openDataset(options.dataset, context);
-  const instance = selectInstances(dataset, { ids: [id] })[0];
+  const dataset = await openDataset(options, context);
+  const [instance] = await dataset.read([id]);
   if (instance === undefined) return EXIT.negative;
   const out = resolve(options.out);
   const targets = [
