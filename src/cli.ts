@@ -1,4 +1,4 @@
-import { cpus, homedir } from 'node:os';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../package.json';
@@ -12,8 +12,12 @@ import {
   type OpenOptions,
   type ShowOptions,
 } from './evaluation/commands/instances';
-import type { CommandContext } from './evaluation/commands/context';
-import { EXIT } from './evaluation/commands/context';
+import { validateCommand, type ValidateCommandOptions } from './evaluation/commands/validate';
+import { statisticsCommand, type StatisticsOptions } from './evaluation/commands/statistics';
+import { storageCommand, type StorageOptions } from './evaluation/commands/storage';
+import { triageCommand, type TriageOptions } from './evaluation/commands/triage';
+import { EXIT, type CommandContext } from './evaluation/commands/context';
+import { defaultStorage } from './repository/storage';
 
 /** Builds and wires the command line: options to commands, errors to one line, signals to an abort. */
 async function main(argv: readonly string[]): Promise<number> {
@@ -48,7 +52,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .exitOverride();
   const dataset = new Option(
     '--dataset <file>',
-    'JSON or JSONL file of instances, or `bundled`',
+    'file or folder of JSON, JSONL or Parquet, https address, Hugging Face name, or `bundled`',
   ).makeOptionMandatory();
   const source = new Option(
     '--source <repo=where>',
@@ -59,15 +63,24 @@ async function main(argv: readonly string[]): Promise<number> {
   const storage = new Option('--storage <dir>', 'where trees and finished runs are kept')
     .env('SWT_BENCH_STORAGE')
     .default(defaultStorage());
+  const selecting = (command: Command): Command =>
+    command
+      .option('--ids <a,b>', 'only these instances', list)
+      .option('--repo <owner/name>', 'only instances of this repository')
+      .option(
+        '--filter <list>',
+        'only instances of this list: file, address, Lite, Verified, Full, triage file',
+      )
+      .option('--exclude <list>', 'not the instances of this list')
+      .option('--query <filter>', 'only what this filter keeps, such as "status:valid changed:<20"')
+      .option('--triage <file>', 'file with tags and classifications that --query looks at');
   const json = new Option('--json', 'print one JSON document on stdout');
 
-  program
-    .command('instances')
+  selecting(program.command('instances'))
     .description('list instances')
     .addOption(dataset)
-    .option('--repo <owner/name>', 'only instances of this repository')
-    .option('--ids <a,b>', 'only these instances', list)
-    .option('--filter <file>', 'only instances named in this file, one id a line')
+    .option('--sort <order>', 'id, size, issue or date; with a leading - the other way round')
+    .option('--refresh', 'ask the server whether a downloaded dataset has changed')
     .addOption(storage)
     .addOption(json)
     .action(async (options: InstancesOptions) => {
@@ -93,20 +106,20 @@ async function main(argv: readonly string[]): Promise<number> {
     .addOption(dataset)
     .requiredOption('--out <dir>', 'folder to make')
     .option('--with-fixed', 'also make R∘X* in <dir>-fixed')
+    .option(
+      '--devcontainer',
+      'also write .devcontainer/devcontainer.json, outside of what git tracks',
+    )
     .addOption(source)
     .addOption(storage)
     .action(async (id: string, options: OpenOptions) => {
       status = await openCommand(id, options, context);
     });
 
-  program
-    .command('evaluate')
+  selecting(program.command('evaluate'))
     .description('run candidates on R and R∘X* and grade them')
     .addOption(dataset)
     .requiredOption('--predictions <file>', 'JSON or JSONL file, `gold`, `none` or `bundled`')
-    .option('--ids <a,b>', 'only these instances', list)
-    .option('--repo <owner/name>', 'only instances of this repository')
-    .option('--filter <file>', 'only instances named in this file, one id a line')
     .addOption(new Option('--engine <name>', 'where tests run').choices(['local']).default('local'))
     .option('--python <path>', 'interpreter or virtual environment of the local engine')
     .addOption(source)
@@ -143,6 +156,79 @@ async function main(argv: readonly string[]): Promise<number> {
       status = await evaluateCommand(options, context);
     });
 
+  selecting(program.command('validate'))
+    .description('find out whether instances are sound: golden and base tests, repeated')
+    .argument('[ids...]')
+    .addOption(dataset)
+    .option('--all', 'every instance of the dataset, where nothing else selects some')
+    .option('--repeat <n>', 'repetitions of every run', whole, 5)
+    .addOption(new Option('--engine <name>', 'where tests run').choices(['local']).default('local'))
+    .option('--python <path>', 'interpreter or virtual environment of the local engine')
+    .addOption(source)
+    .option(
+      '--workers <n>',
+      'instances at once, each on both sides in parallel',
+      positive,
+      Math.max(1, Math.floor(cpus().length / 2)),
+    )
+    .option('--timeout <seconds>', 'limit for one run on one side', positive, 1800)
+    .addOption(storage)
+    .addOption(json)
+    .addHelpText(
+      'after',
+      '\nExit status: 0 all are sound, 1 some are not, 2 wrong usage or input, 130 interrupted (what is finished is kept).',
+    )
+    .action(async (ids: string[], options: ValidateCommandOptions) => {
+      status = await validateCommand(ids, options, context);
+    });
+
+  selecting(program.command('statistics'))
+    .description('figures of a selection, as Table 1 of the SWT-Bench paper has them')
+    .addOption(dataset)
+    .addOption(storage)
+    .addOption(json)
+    .action(async (options: StatisticsOptions) => {
+      status = await statisticsCommand(options, context);
+    });
+
+  program
+    .command('triage')
+    .description("a person's own verdict on instances: tags, a note, the Agentless classification")
+    .argument('[ids...]')
+    .requiredOption('--triage <file>', 'triage file; the first change makes it')
+    .addOption(new Option('--dataset <file>', 'dataset, for its columns and for --query'))
+    .option('--tag <a,b>', 'tags to add', list)
+    .option('--untag <a,b>', 'tags to take away', list)
+    .option('--note <text>', 'note; empty to take it away')
+    .option('--description <category>', 'quality of the description')
+    .option('--solution <category>', 'solution in the description')
+    .option(
+      '--location <category>',
+      'location information, as CATEGORY or line=, function=, file=',
+      list,
+    )
+    .option('--query <filter>', 'only what this filter keeps')
+    .option('--merge <file>', 'take over the entries of another triage file')
+    .option('--csv', 'print CSV')
+    .option('--list', 'print ids, one a line: a list for --filter')
+    .addOption(storage)
+    .addOption(json)
+    .action(async (ids: string[], options: TriageOptions) => {
+      status = await triageCommand(ids, options, context);
+    });
+
+  program
+    .command('storage')
+    .description('show what the storage folder takes on the disk, by instance, and free it')
+    .option('--free <a,b>', 'remove trees, runs and validations of these instances', list)
+    .option('--free-mirror <a,b>', 'remove the mirrors of these repositories', list)
+    .option('--free-all', 'remove everything')
+    .addOption(storage)
+    .addOption(json)
+    .action(async (options: StorageOptions) => {
+      status = await storageCommand(options, context);
+    });
+
   try {
     await program.parseAsync(argv);
     return status;
@@ -171,8 +257,12 @@ function positive(value: string): number {
   return number;
 }
 
-function defaultStorage(): string {
-  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'swt-bench');
+function whole(value: string): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number) || number < 1) {
+    throw new InvalidArgumentError('Write a whole number greater than 0.');
+  }
+  return number;
 }
 
 main(process.argv).then(

@@ -1,12 +1,14 @@
+import { open, rm, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Instance, InstanceEntry, PatchSize } from '../domain/instance';
-import { HumanError } from '../domain/problem';
+import { HumanError, messageOf, throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
-import { parseUnified } from '../patch/unified';
-import { changedLines } from '../patch/changedLines';
-import { checkPatchPaths } from '../patch/safety';
-import { splitTestEdits } from '../patch/testFiles';
-import { readRecords } from './records';
-import { readRow, type RowProblem } from './rows';
+import type { DatasetFile } from './datasetFiles';
+import { indexPaths, readIndex, signatureOf, writeIndex, type IndexPaths } from './datasetIndex';
+import { filesOf } from './imports';
+import { listRows, RowCopy, type Listing, type Place } from './listing';
+import { readAt, recordBatches } from './records';
+import { idOf, readRow, rowColumns, type RowProblem } from './rows';
 
 /** A dataset: the entries of the rows that are sound, and what is wrong with the others. */
 export interface Dataset {
@@ -29,87 +31,38 @@ export interface DatasetOptions {
   readonly storage: string;
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
+  /** Ask the server of what was downloaded whether it has changed. */
+  readonly refresh?: boolean | undefined;
 }
 
+/** Files below this many bytes are read again quicker than an index of them is. */
+const worthIndexing = 256 * 1024;
+
 /**
- * Opens a dataset: a file, a folder, an https address, or the name of a Hugging Face dataset.
+ * Opens a dataset: a file, a folder, an https address, or the name of a Hugging Face dataset (see
+ * `filesOf`). Rows that cannot be used are reported by row and field and left out; an id that appears
+ * twice keeps its first row.
  *
  * @throws HumanError when nothing of it can be used, Cancelled
  */
 export async function openDataset(name: string, options: DatasetOptions): Promise<Dataset> {
-  options.reporter.progress(`reading ${name}`);
-  const { path, instances, problems } = await loadDataset(name);
-  const byId = new Map(instances.map((instance) => [instance.id, instance]));
-  return {
-    name,
-    path,
-    entries: instances.map(entryOf),
-    problems,
-    async read(ids) {
-      requireKnown({ path, problems }, byId, ids);
-      return ids.flatMap((id) => byId.get(id) ?? []);
-    },
-  };
-}
-
-function entryOf(instance: Instance): InstanceEntry {
-  const { id, repo, version, baseCommit, createdAt, issue, goldenPatch, goldenTests } = instance;
-  return {
-    id,
-    repo,
-    version,
-    baseCommit,
-    createdAt,
-    issue,
-    patch: sizeOf(goldenPatch),
-    tests: sizeOf(goldenTests),
-  };
-}
-
-function sizeOf(text: string): PatchSize {
-  const patch = parseUnified(text);
-  const { removed, added } = changedLines(patch);
-  const files = patch.files.map((file) => file.newPath ?? file.oldPath ?? '');
-  return { files, lines: removed.length + added.length };
-}
-
-/**
- * Loads a JSON or JSONL file of SWE-bench or SWT-Bench rows. Rows that cannot be used are reported by
- * row and field and left out; an id that appears twice keeps its first row.
- *
- * @throws HumanError when nothing in the file can be used
- */
-async function loadDataset(
-  path: string,
-): Promise<{ path: string; instances: Instance[]; problems: RowProblem[] }> {
-  const instances = new Map<string, Instance>();
-  const problems: RowProblem[] = [];
-  for (const record of await readRecords(path, 'dataset')) {
-    if ('error' in record) {
-      problems.push({ row: record.row, message: record.error });
-      continue;
-    }
-    const result = readRow(record.value, record.row);
-    if ('problem' in result) {
-      problems.push(result.problem);
-      continue;
-    }
-    const { instance } = result;
-    const wrong = patchProblem(instance);
-    if (wrong !== undefined) {
-      problems.push({ row: record.row, id: instance.id, ...wrong });
-    } else if (instances.has(instance.id)) {
-      problems.push({
-        row: record.row,
-        id: instance.id,
-        field: 'instance_id',
-        message: 'the id appears twice; the first row is used',
-      });
-    } else {
-      instances.set(instance.id, instance);
-    }
-  }
-  if (instances.size === 0) {
+  const { reporter, signal } = options;
+  throwIfAborted(signal);
+  const { path, files } = await filesOf(name, options);
+  reporter.progress(`reading ${name}`);
+  const states = await Promise.all(files.map(async (file) => stateOf(file)));
+  const signatures = states.map((state) => state.signature);
+  const total = states.reduce((sum, state) => sum + state.size, 0);
+  const paths =
+    total < worthIndexing
+      ? undefined
+      : indexPaths(join(options.storage, 'data', 'swt-bench'), files, signatures);
+  const listing =
+    paths === undefined
+      ? await listRows(files, undefined, signal)
+      : ((await readIndex(paths)) ?? (await listAnew(files, paths, options)));
+  const { entries, problems } = listing;
+  if (entries.length === 0) {
     const first = problems[0];
     throw new HumanError(
       `No row of the dataset ${path} can be used` +
@@ -117,37 +70,134 @@ async function loadDataset(
       'A row needs instance_id, repo, base_commit, problem_statement, patch and test_patch',
     );
   }
-  return { path, instances: [...instances.values()], problems };
+  return {
+    name,
+    path,
+    entries,
+    problems,
+    async read(ids) {
+      const places = new Map(entries.map((entry, index) => [entry.id, listing.places[index]]));
+      requireKnown({ path, problems }, places, ids);
+      for (const [index, file] of files.entries()) {
+        if ((await stateOf(file)).signature !== signatures[index]) throw changed(file.path);
+      }
+      const wanted = new Map(ids.flatMap((id) => pair(id, places.get(id))));
+      const instances = await readPlaces(files, paths, wanted);
+      return ids.flatMap((id) => instances.get(id) ?? []);
+    },
+  };
 }
 
-function patchProblem(instance: Instance): { field: string; message: string } | undefined {
-  for (const [field, text] of [
-    ['patch', instance.goldenPatch],
-    ['test_patch', instance.goldenTests],
-  ] as const) {
-    const patch = parseUnified(text);
-    if (patch.files.length === 0) return { field, message: `${field} is not a unified diff` };
-    const unsafe = checkPatchPaths(patch)[0];
-    if (unsafe !== undefined) {
-      return { field, message: `${field} names a path outside the tree: ${unsafe.message}` };
+const pair = <Value>(id: string, value: Value | undefined): [string, Value][] =>
+  value === undefined ? [] : [[id, value]];
+
+async function stateOf({ path }: DatasetFile): Promise<{ size: number; signature: string }> {
+  try {
+    return await signatureOf(path);
+  } catch (error) {
+    throw new HumanError(
+      `The dataset ${path} cannot be read any more (${messageOf(error)})`,
+      'Put it back, or name another dataset',
+    );
+  }
+}
+
+const changed = (path: string): HumanError =>
+  new HumanError(`The dataset ${path} has changed since it was listed`, 'List its instances again');
+
+async function listAnew(
+  files: readonly DatasetFile[],
+  paths: IndexPaths,
+  { signal, reporter }: DatasetOptions,
+): Promise<Listing> {
+  const copy = new RowCopy(paths.rows);
+  try {
+    const listing = await listRows(files, copy, signal);
+    if (listing.entries.length === 0) return listing;
+    const isCopied = await copy.finish();
+    const kept = isCopied ? listing : withoutCopies(listing);
+    try {
+      if (copy.failure !== undefined) throw new Error(messageOf(copy.failure));
+      await writeIndex(paths, kept);
+      return kept;
+    } catch (error) {
+      // A folder that cannot be written to costs time, not the list.
+      reporter.log(`the list of ${paths.prefix} could not be kept (${messageOf(error)})`);
+      if (isCopied) await rm(paths.rows, { force: true }).catch(() => undefined);
+      return withoutCopies(listing);
     }
+  } finally {
+    await copy.discard();
   }
-  // Rows published for prompting hold the tests in `patch`: every grade of them would be zero.
-  const code = splitTestEdits(parseUnified(instance.goldenPatch));
-  const tests = splitTestEdits(parseUnified(instance.goldenTests));
-  if (code.others.length === 0 && tests.tests.length === 0) {
-    return {
-      field: 'patch',
-      message: 'patch holds only tests and test_patch none: the two seem to be swapped',
-    };
+}
+
+const withoutCopies = (listing: Listing): Listing => ({
+  ...listing,
+  places: listing.places.map(({ file, row, at, copied }) =>
+    at === undefined || copied === true ? { file, row } : { file, row, at },
+  ),
+});
+
+/** Instances by id. Rows that stand alone are read alone; for others their file is read again. */
+async function readPlaces(
+  files: readonly DatasetFile[],
+  paths: IndexPaths | undefined,
+  wanted: ReadonlyMap<string, Place>,
+): Promise<Map<string, Instance>> {
+  const instances = new Map<string, Instance>();
+  const handles = new Map<string, FileHandle | undefined>();
+  const take = (id: string, place: Place, value: unknown): boolean => {
+    const result = readRow(value, place.row);
+    if (!('instance' in result) || result.instance.id !== id) return false;
+    instances.set(id, result.instance);
+    return true;
+  };
+  const again = new Map<number, Set<string>>();
+  try {
+    for (const [id, place] of wanted) {
+      const path = place.copied === true ? paths?.rows : files[place.file]?.path;
+      if (place.at !== undefined && path !== undefined) {
+        if (!handles.has(path)) handles.set(path, await open(path, 'r').catch(() => undefined));
+        const handle = handles.get(path);
+        const { offset, length } = place.at;
+        const line = handle === undefined ? '' : String(await readAt(handle, offset, length));
+        if (take(id, place, parsed(line))) continue;
+        // The copy may have been freed; the file itself cannot be another, for it was looked at.
+        if (place.copied !== true) throw changed(path);
+      }
+      again.set(place.file, (again.get(place.file) ?? new Set()).add(id));
+    }
+  } finally {
+    for (const handle of handles.values()) await handle?.close();
   }
-  return undefined;
+  for (const [file, ids] of again) {
+    const path = files[file]?.path ?? '';
+    for await (const batch of recordBatches(path, 'dataset', { columns: rowColumns })) {
+      for (const record of batch) {
+        const id = 'value' in record ? idOf(record.value) : undefined;
+        if (id === undefined || !('value' in record) || !ids.has(id)) continue;
+        const place = wanted.get(id);
+        if (place?.row === record.row && take(id, place, record.value)) ids.delete(id);
+      }
+    }
+    if (ids.size > 0) throw changed(path);
+  }
+  return instances;
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
 }
 
 /** One line for a person. */
 export function describeProblem(problem: RowProblem): string {
   const id = problem.id === undefined ? '' : ` (${problem.id})`;
-  return `row ${problem.row}${id}: ${problem.message}`;
+  const file = problem.file === undefined ? '' : `${problem.file} `;
+  return `${file}row ${problem.row}${id}: ${problem.message}`;
 }
 
 /** @throws HumanError naming ids that do not exist */

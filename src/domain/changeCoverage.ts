@@ -1,4 +1,4 @@
-import { functionOf } from './outcome';
+import { functionOf, isScope } from './outcome';
 
 /** What a changed line is to a candidate; always exactly one of these. */
 export type LineState = 'newly covered' | 'already covered' | 'missed' | 'not executable';
@@ -12,9 +12,9 @@ export const lineStates: readonly LineState[] = [
 
 /** How often one line ran in one run, by who ran it. */
 export interface Executions {
-  /** During import, collection, or anything else that belongs to no single test. */
+  /** During import, collection, or anything else that belongs to no test, class or file of tests. */
   readonly shared: number;
-  /** By test id. */
+  /** By test id, or id of a class or file whose set-up or tear-down ran (see `isScope`). */
   readonly byTest: ReadonlyMap<string, number>;
 }
 
@@ -45,7 +45,10 @@ export interface CoveredLine extends ChangedLine {
   readonly state: LineState;
   /** Executions of the line in each run, whoever caused them. */
   readonly counts: { readonly base: number; readonly candidate: number; readonly golden: number };
-  /** Tests of the candidate that it adds or changes and that ran the line. */
+  /**
+   * Tests of the candidate that it adds or changes and that ran the line, and the classes and files of
+   * such tests whose set-up or tear-down ran it.
+   */
   readonly coveredBy: readonly string[];
 }
 
@@ -62,8 +65,9 @@ export interface ChangeCoverage {
  *
  * A removed line is executable when T^R or T* ran it on R, an added line when they ran it on R∘X*.
  * It is newly covered when the tests that the candidate adds or changes ran it more often than the
- * tests they replace did, or when import and collection ran it more often than in any base run.
- * Whole runs are not compared, since counts of two runs differ by chance.
+ * tests they replace did, or when import and collection ran it more often than in any base run. The
+ * set-up of a class or a file counts with these tests when one of them is in it, on both sides of the
+ * comparison. Whole runs are not compared, since counts of two runs differ by chance.
  *
  * @param input.ownFunctions ids without parameters of the tests that the candidate adds or changes
  * @param input.removedFunctions ids without parameters of the tests that it removes: a renamed test is
@@ -77,11 +81,16 @@ export function changeCoverage(input: {
   readonly ownFunctions: ReadonlySet<string>;
   readonly removedFunctions?: ReadonlySet<string>;
 }): ChangeCoverage {
+  const { ownFunctions, removedFunctions = new Set<string>() } = input;
+  const touched = [...ownFunctions, ...removedFunctions];
+  // Of a class that loses a test and keeps its set-up, the set-up is neither new nor gone.
+  const isTouched = (scope: string): boolean => touched.some((name) => name.startsWith(scope));
   const tests: Tests = {
-    own: (test) => input.ownFunctions.has(functionOf(test)),
-    replaced: (test) =>
-      input.ownFunctions.has(functionOf(test)) ||
-      input.removedFunctions?.has(functionOf(test)) === true,
+    own: (id) => (isScope(id) ? isTouched(id) : ownFunctions.has(functionOf(id))),
+    replaced: (id) =>
+      isScope(id)
+        ? isTouched(id)
+        : ownFunctions.has(functionOf(id)) || removedFunctions.has(functionOf(id)),
   };
   const lines = [
     ...input.removed.map((line) => coverLine(line, 'removed', input.base, tests)),
@@ -99,9 +108,9 @@ export function summarise(lines: readonly CoveredLine[]): ChangeCoverage {
 
 interface Tests {
   /** The test is one that the candidate adds or changes. */
-  readonly own: (test: string) => boolean;
+  readonly own: (id: string) => boolean;
   /** The test of T^R is one that the candidate changes or removes. */
-  readonly replaced: (test: string) => boolean;
+  readonly replaced: (id: string) => boolean;
 }
 
 function coverLine(
@@ -138,7 +147,9 @@ function coverLine(
       candidate: total(candidate),
       golden: total(golden),
     },
-    coveredBy: [...only(candidate.byTest, own)].filter(([, n]) => n > 0).map(([test]) => test),
+    coveredBy: [...only(candidate.byTest, own)]
+      .filter(([, n]) => n > 0)
+      .map(([id]) => (isScope(id) ? id.slice(0, -2) : id)),
   };
 }
 

@@ -89,15 +89,32 @@ export interface HarnessRuns {
   readonly post: { readonly statuses: StatusMap; readonly counts: CountMap };
 }
 
-/** The whole report of one instance, from the six runs. */
+/**
+ * The whole report of one instance, from the six runs.
+ *
+ * @param input.golden undefined when the golden or base tests did not run to their end: `resolved` does
+ *   not need the golden ones, and every coverage is null then, since nobody knows what is executable
+ */
 export function gradeHarness(input: {
   readonly removed: readonly PatchLine[];
   readonly added: readonly PatchLine[];
   readonly candidate: HarnessRuns;
-  readonly golden: HarnessRuns;
+  readonly golden: HarnessRuns | undefined;
   readonly base: HarnessRuns;
 }): HarnessReport {
   const { candidate, golden, base } = input;
+  const tests_pred = harnessTransitions(candidate.pre.statuses, candidate.post.statuses);
+  const tests_base = harnessTransitions(base.pre.statuses, base.post.statuses);
+  const { resolved, addedFailToPass } = harnessResolution(tests_pred, tests_base);
+  const graded = {
+    ...harnessUnapplied(true),
+    patch_successfully_applied: true,
+    resolved,
+    added_f2p: addedFailToPass,
+    tests_base,
+    tests_pred,
+  };
+  if (golden === undefined) return graded;
   const ran = (counts: CountMap, at: PatchLine): boolean =>
     counts.get(at.path)?.has(at.line) ?? false;
   // The harness keys lines by file in dictionaries, so a line named twice counts once per list entry
@@ -130,15 +147,8 @@ export function gradeHarness(input: {
       (at) => count(runs.post.counts, at) > baseCount(at),
     );
 
-  const tests_pred = harnessTransitions(candidate.pre.statuses, candidate.post.statuses);
-  const tests_gold = harnessTransitions(golden.pre.statuses, golden.post.statuses);
-  const tests_base = harnessTransitions(base.pre.statuses, base.post.statuses);
-  const { resolved, addedFailToPass } = harnessResolution(tests_pred, tests_base);
   return {
-    patch_is_None: false,
-    patch_exists: true,
-    patch_successfully_applied: true,
-    resolved,
+    ...graded,
     coverage_pred: over(candidate),
     coverage_gold: over(golden),
     coverage_base: share(
@@ -147,10 +157,7 @@ export function gradeHarness(input: {
     ),
     coverage_delta_pred: beyond(candidate),
     coverage_delta_gold: beyond(golden),
-    added_f2p: addedFailToPass,
-    tests_base,
-    tests_pred,
-    tests_gold,
+    tests_gold: harnessTransitions(golden.pre.statuses, golden.post.statuses),
   };
 }
 

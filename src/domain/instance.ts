@@ -40,6 +40,8 @@ export interface RowEnvironment {
   readonly logParser?: string;
   readonly evalType?: string;
   readonly testCommands?: readonly string[];
+  /** Test files, or names of tests, that a run is limited to. */
+  readonly testFiles?: readonly string[];
   /** Commit that the environment was set up for. */
   readonly setupCommit?: string;
 }

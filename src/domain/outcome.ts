@@ -70,6 +70,14 @@ export function fileOf(test: string): string {
   return names < 0 ? test : test.slice(0, names);
 }
 
+/**
+ * Whether an id stands for the set-up and tear-down of a class or a file, which run once for several
+ * tests: the tracer calls them `path::Class::` and `path::`, with nothing behind the last colons.
+ */
+export function isScope(id: string): boolean {
+  return id.endsWith('::');
+}
+
 /** Reasons for a failure that seldom have to do with the issue. */
 export type UnrelatedReason = 'import error' | 'syntax error' | 'fixture error' | 'undefined name';
 

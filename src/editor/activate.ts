@@ -2,14 +2,19 @@ import * as vscode from 'vscode';
 import { HumanError, messageOf } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import { readMarker } from '../repository/marker';
-import { commandIds, contextKeys, scheme, viewIds } from './names';
 import { InstanceTree } from './instanceTree';
-import { outputReporter } from './outputReporter';
+import { issueViewType } from './issue/viewType';
+import type { ListNode } from './instances/instanceList';
+import type { Instances } from './instances/instances';
+import { commandIds, contextKeys, listCommandIds, scheme, viewIds } from './names';
 import type { OpenInstance } from './openInstance';
+import { outputReporter } from './outputReporter';
+import { Revealed } from './revealed';
 
 /** Constructs and registers. Whatever is heavy is loaded when it is used for the first time. */
 export function wire(context: vscode.ExtensionContext): void {
   const reporter = outputReporter(context.subscriptions);
+  const revealed = new Revealed(context.globalState);
   const tree = new InstanceTree();
   let open: OpenInstance | undefined;
   let reproduce: (() => Promise<void>) | undefined;
@@ -23,21 +28,45 @@ export function wire(context: vscode.ExtensionContext): void {
     async (...args: unknown[]): Promise<void> => {
       await opening;
       if (open === undefined) {
-        throw new HumanError('No instance is open', 'Run "SWT-Bench: Open Bundled Instance" first');
+        throw new HumanError('No instance is open', 'Open one from the Instances view first');
       }
       await run(open, ...args);
     };
 
+  const { list, instances } = lazyInstances(context, reporter);
+
+  /** Commands about an instance of the list, or else about the open one. */
+  const aboutInstance =
+    (run: (instances: Instances, open: OpenInstance | undefined, id: string) => Promise<void>) =>
+    async (row: unknown): Promise<void> => {
+      await opening;
+      const id = idOf(row) ?? open?.marker.id ?? idOf(list.selection[0]);
+      if (id === undefined) {
+        throw new HumanError('No instance is open', 'Open one from the Instances view first');
+      }
+      await run(await instances(), open?.marker.id === id ? open : undefined, id);
+    };
+
   context.subscriptions.push(
     tree,
+    revealed,
+    list,
+    revealed.onDidChange((id) => void import('./parts').then((parts) => parts.redrawIssue(id))),
+    vscode.window.registerWebviewPanelSerializer(issueViewType, {
+      async deserializeWebviewPanel(panel, state) {
+        await opening;
+        const { restoreIssue } = await import('./parts');
+        const listed = await instances();
+        await restoreIssue(panel, state, { context, revealed, listed, opened: open });
+      },
+    }),
     vscode.window.createTreeView(viewIds.instance, { treeDataProvider: tree }),
+    ...Object.values(listCommandIds).map((id) =>
+      command(id, async (...args) => (await instances()).run(id, args)),
+    ),
     command(commandIds.openBundled, async () => {
-      const { prepareBundledWorkspace } = await import('./parts');
-      const folder = await vscode.window.withProgress(
-        { location: vscode.ProgressLocation.Notification, title: 'Preparing the bundled instance' },
-        () => prepareBundledWorkspace(context, reporter),
-      );
-      await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(folder));
+      const { openBundledInstance } = await import('./parts');
+      await openBundledInstance(context, reporter);
     }),
     command(
       commandIds.applyBundledCandidate,
@@ -52,9 +81,9 @@ export function wire(context: vscode.ExtensionContext): void {
     ),
     command(
       commandIds.showIssue,
-      withInstance(async (instance) => {
-        const { issueUri } = await import('./parts');
-        await vscode.commands.executeCommand('markdown.showPreview', issueUri(instance.marker.id));
+      aboutInstance(async (listed, opened, id) => {
+        const { showIssue } = await import('./parts');
+        await showIssue({ context, revealed, listed, opened, id });
       }),
     ),
     command(
@@ -69,10 +98,24 @@ export function wire(context: vscode.ExtensionContext): void {
       }),
     ),
     command(
+      commandIds.reveal,
+      aboutInstance(async (_listed, _opened, id) => {
+        await revealed.ask(id, vscode.l10n.t('Reveal'));
+      }),
+    ),
+    command(
       commandIds.hideGolden,
+      aboutInstance(async (_listed, opened, id) => {
+        await revealed.set(id, false);
+        const { closeGoldenDiffs } = await import('./parts');
+        if (opened !== undefined) await closeGoldenDiffs();
+      }),
+    ),
+    command(
+      commandIds.addDevContainer,
       withInstance(async (instance) => {
-        const { hideGolden } = await import('./parts');
-        await hideGolden(instance);
+        const { addDevContainer } = await import('./parts');
+        await addDevContainer(instance);
       }),
     ),
   );
@@ -83,7 +126,7 @@ export function wire(context: vscode.ExtensionContext): void {
       const marker = await readMarker(folder.uri.fsPath);
       if (marker === undefined) continue;
       const parts = await import('./parts');
-      open = new parts.OpenInstance(context, folder, marker, reporter);
+      open = new parts.OpenInstance(context, folder, marker, revealed, reporter);
       const tests = new parts.CandidateTests(open);
       const testing = new parts.CandidateTesting(open, tests, reporter);
       reproduce = () => testing.reproduceAll();
@@ -100,11 +143,46 @@ export function wire(context: vscode.ExtensionContext): void {
       await vscode.commands.executeCommand('setContext', contextKeys.instanceOpen, true);
       await vscode.commands.executeCommand('setContext', contextKeys.bundled, open.isBundled);
       if (await open.isFirstTime()) {
-        await vscode.commands.executeCommand('markdown.showPreview', parts.issueUri(marker.id));
+        const listed = await instances();
+        await parts.showIssue({ context, revealed, listed, opened: open, id: marker.id });
       }
       return; // one instance to a window: verdict and status bar are about one candidate
     }
   });
+}
+
+/** The Instances view, whose contents are loaded when it is looked at or a command needs them. */
+function lazyInstances(
+  context: vscode.ExtensionContext,
+  reporter: Reporter,
+): { list: vscode.TreeView<ListNode>; instances: () => Promise<Instances> } {
+  const redraw = new vscode.EventEmitter<void>();
+  let made: Promise<Instances> | undefined;
+  const instances = (): Promise<Instances> =>
+    (made ??= import('./parts').then((parts) => {
+      const loaded = new parts.Instances(context, list, reporter, () => redraw.fire());
+      context.subscriptions.push(loaded);
+      return loaded;
+    }));
+  const list = vscode.window.createTreeView<ListNode>(viewIds.instances, {
+    treeDataProvider: {
+      onDidChangeTreeData: redraw.event,
+      getChildren: async (node) => (await instances()).getChildren(node),
+      getTreeItem: async (node) => (await instances()).list.getTreeItem(node),
+      resolveTreeItem: async (item, node) => (await instances()).list.resolveTreeItem(item, node),
+      getParent: async (node) => (await instances()).list.getParent(node),
+    },
+    showCollapseAll: true,
+    canSelectMany: true,
+  });
+  context.subscriptions.push(redraw);
+  return { list, instances };
+}
+
+function idOf(row: unknown): string | undefined {
+  if (typeof row === 'string') return row;
+  if (typeof row !== 'object' || row === null || !('id' in row)) return undefined;
+  return typeof row.id === 'string' ? row.id : undefined;
 }
 
 /** Runs something and shows what goes wrong, once: what a person can mend as it is, the rest as ours. */

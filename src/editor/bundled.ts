@@ -2,16 +2,14 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { openDataset } from '../dataset/dataset';
 import { loadPredictions } from '../dataset/predictions';
-import type { Instance } from '../domain/instance';
 import { HumanError } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import { applyPatch } from '../patch/apply';
 import { toUnified } from '../patch/convert';
 import { parseUnified } from '../patch/unified';
-import { sourceOf } from '../repository/source';
-import { prepareTrees } from '../repository/trees';
-import { makeWorkspace } from '../repository/workspace';
+import { prepareWorkspace, withNotification } from './instances/openFlow';
 import type { OpenInstance } from './openInstance';
+import { storageFolder } from './settings';
 
 export const bundledDataset = (extension: string): string =>
   join(extension, 'media', 'sample', 'instance.jsonl');
@@ -22,31 +20,36 @@ export const bundledSource = (extension: string): string =>
 const bundledPredictions = (extension: string): string =>
   join(extension, 'media', 'sample', 'predictions.jsonl');
 
-async function bundledInstance(
-  extension: string,
-  storage: string,
+/** Makes the workspace of the bundled instance, if it is not there yet, and opens it. */
+export async function openBundledInstance(
+  context: vscode.ExtensionContext,
   reporter: Reporter,
-): Promise<Instance> {
-  const dataset = await openDataset(bundledDataset(extension), { storage, reporter });
-  const [instance] = await dataset.read(dataset.entries.map((entry) => entry.id));
-  if (instance === undefined)
-    throw new HumanError('The bundled instance is missing', 'Reinstall the extension');
-  return instance;
-}
-
-/** Makes the workspace of the bundled instance, if it is not there yet, and returns its folder. */
-export async function prepareBundledWorkspace(
-  context: Pick<vscode.ExtensionContext, 'extensionPath' | 'globalStorageUri'>,
-  reporter: Reporter,
-): Promise<string> {
-  const storage = context.globalStorageUri.fsPath;
-  const instance = await bundledInstance(context.extensionPath, storage, reporter);
-  const source = await sourceOf(instance, new Map([['*', bundledSource(context.extensionPath)]]));
-  const trees = await prepareTrees(instance, source, storage, { reporter });
-  const folder = join(storage, 'workspaces', instance.id);
-  await vscode.workspace.fs.createDirectory(vscode.Uri.file(join(storage, 'workspaces')));
-  await makeWorkspace(instance, trees, { dataset: 'bundled', sources: [] }, folder);
-  return folder;
+): Promise<void> {
+  const folder = await withNotification(
+    vscode.l10n.t('Preparing the bundled instance'),
+    reporter,
+    async (shown, signal) => {
+      const dataset = await openDataset(bundledDataset(context.extensionPath), {
+        storage: storageFolder(),
+        reporter: shown,
+        signal,
+      });
+      const [instance] = await dataset.read(dataset.entries.map((entry) => entry.id));
+      if (instance === undefined) {
+        throw new HumanError('The bundled instance is missing', 'Reinstall the extension');
+      }
+      const request = {
+        instance,
+        dataset: 'bundled',
+        sources: [],
+        makeFrom: [bundledSource(context.extensionPath)],
+        workspaces: join(context.globalStorageUri.fsPath, 'workspaces'),
+      };
+      return prepareWorkspace(request, shown, signal);
+    },
+  );
+  if (folder === undefined) return;
+  await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(folder));
 }
 
 /**

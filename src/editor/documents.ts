@@ -8,10 +8,6 @@ export function sideUri(side: Side, path: string): vscode.Uri {
   return vscode.Uri.from({ scheme, authority: side, path: `/${path}` });
 }
 
-export function issueUri(id: string): vscode.Uri {
-  return vscode.Uri.from({ scheme, authority: 'issue', path: `/${id}.md` });
-}
-
 /** Side and path of a document of ours; undefined for any other. */
 export function sideOfUri(uri: vscode.Uri): { side: Side; path: string } | undefined {
   if (uri.scheme !== scheme) return undefined;
@@ -20,26 +16,18 @@ export function sideOfUri(uri: vscode.Uri): { side: Side; path: string } | undef
 }
 
 /**
- * Content of documents that are not in the workspace: sides of the golden diff, and the issue. The
- * golden side is served only once it was revealed, whoever asks.
+ * Content of documents that are not in the workspace: the sides of the golden diff.
+ * They are served only once it was revealed, whoever asks.
  */
 export function documentProvider(open: OpenInstance): vscode.TextDocumentContentProvider {
   return {
     async provideTextDocumentContent(uri) {
       const file = sideOfUri(uri);
-      if (file === undefined) return issueText((await open.instance()).issue);
+      if (file === undefined) return '';
       if (!open.revealed) {
         return `The golden patch is hidden. Run "SWT-Bench: Show Change Coverage" to reveal ${sideName[file.side]}.\n`;
       }
       return open.fileOfSide(file.side, file.path);
     },
   };
-}
-
-/** An issue as markdown: datasets put its title into the first line. */
-function issueText(issue: string): string {
-  const [title = '', ...body] = issue.replaceAll('\r\n', '\n').trimStart().split('\n');
-  return /^[#>`-]|^\s*$/.test(title)
-    ? [title, ...body].join('\n')
-    : [`# ${title}`, ...body].join('\n');
 }

@@ -8,24 +8,9 @@ import type { OpenInstance } from './openInstance';
  * lines in the gutters. The first time it asks, since it gives the fix away.
  */
 export async function showChangeCoverage(open: OpenInstance): Promise<void> {
-  if (!open.revealed) {
-    const reveal = vscode.l10n.t('Reveal the golden patch (X*)');
-    const answer = await vscode.window.showQuickPick(
-      [
-        {
-          label: reveal,
-          detail: vscode.l10n.t(
-            'Change coverage is drawn on the maintainers’ fix, which gives it away.',
-          ),
-        },
-        { label: vscode.l10n.t('Keep it hidden') },
-      ],
-      { title: vscode.l10n.t('Show Change Coverage') },
-    );
-    if (answer?.label !== reveal) return;
-    await open.setRevealed(true);
-  }
-  const { files } = parseUnified((await open.instance()).goldenPatch);
+  if (!(await open.reveal(vscode.l10n.t('Show Change Coverage')))) return;
+  const trees = await open.trees();
+  const { files } = parseUnified(trees.golden ?? (await open.instance()).goldenPatch);
   const python = files.filter((file) => (file.newPath ?? file.oldPath)?.endsWith('.py') === true);
   // The last one opened is the one in front: begin with the first file of the patch.
   for (const file of [...(python.length > 0 ? python : files)].reverse()) {
@@ -41,9 +26,8 @@ export async function showChangeCoverage(open: OpenInstance): Promise<void> {
   }
 }
 
-/** Hides X* again and closes what shows it. */
-export async function hideGolden(open: OpenInstance): Promise<void> {
-  await open.setRevealed(false);
+/** Closes the diffs that show X*. */
+export async function closeGoldenDiffs(): Promise<void> {
   const showing = vscode.window.tabGroups.all
     .flatMap((group) => group.tabs)
     .filter(

@@ -81,11 +81,13 @@ export class InstanceTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
         command: commandIds.showChangeCoverage,
       },
       {
-        label: 'Golden patch (X*)',
+        label: 'Golden patch, tests, hints',
         description: open.revealed ? 'revealed' : 'hidden',
-        tooltip: open.revealed ? 'Hide it again' : 'Reveal it, with change coverage in its gutters',
+        tooltip: open.revealed
+          ? 'Hide it again, with the golden tests and later hints'
+          : 'Reveal it, with the golden tests and later hints',
         icon: open.revealed ? 'eye' : 'eye-closed',
-        command: open.revealed ? commandIds.hideGolden : commandIds.showChangeCoverage,
+        command: open.revealed ? commandIds.hideGolden : commandIds.reveal,
       },
     ];
   }

@@ -7,20 +7,57 @@ export const commandIds = {
   showIssue: 'swt-bench.showIssue',
   reproduce: 'swt-bench.reproduce',
   showChangeCoverage: 'swt-bench.showChangeCoverage',
+  reveal: 'swt-bench.reveal',
   hideGolden: 'swt-bench.hideGoldenPatch',
+  addDevContainer: 'swt-bench.addDevContainer',
+} as const;
+
+/** Commands of the Instances view; they need no open instance. */
+export const listCommandIds = {
+  chooseDataset: 'swt-bench.chooseDataset',
+  refresh: 'swt-bench.refreshInstances',
+  filter: 'swt-bench.filterInstances',
+  clearFilter: 'swt-bench.clearInstanceFilter',
+  useFilterList: 'swt-bench.useFilterList',
+  sort: 'swt-bench.sortInstances',
+  find: 'swt-bench.findInstance',
+  open: 'swt-bench.openInstance',
+  openInNewWindow: 'swt-bench.openInstanceInNewWindow',
+  validate: 'swt-bench.validateInstances',
+  editTags: 'swt-bench.editTags',
+  editNote: 'swt-bench.editNote',
+  classify: 'swt-bench.classifyIssue',
+  copyId: 'swt-bench.copyInstanceId',
+  exportTriage: 'swt-bench.exportTriage',
+  exportFilterList: 'swt-bench.exportFilterList',
+  statistics: 'swt-bench.showStatistics',
+  freeDiskSpace: 'swt-bench.freeDiskSpace',
 } as const;
 
 export const settingKeys = {
   python: 'swt-bench.python',
   timeout: 'swt-bench.timeout',
+  dataset: 'swt-bench.dataset',
+  repositorySources: 'swt-bench.repositorySources',
+  storage: 'swt-bench.storageFolder',
+  triageFile: 'swt-bench.triageFile',
+  filterLists: 'swt-bench.filterLists',
+  repetitions: 'swt-bench.validationRepetitions',
+  devContainer: 'swt-bench.writeDevContainer',
 } as const;
 
 export const contextKeys = {
   instanceOpen: 'swt-bench.instanceOpen',
   bundled: 'swt-bench.bundledInstanceOpen',
+  /** What the Instances view has to show: none, reading, failed, loaded. */
+  dataset: 'swt-bench.datasetState',
+  filtered: 'swt-bench.instancesFiltered',
 } as const;
 
-export const viewIds = { instance: 'swt-bench.instance' } as const;
+export const viewIds = {
+  instance: 'swt-bench.instance',
+  instances: 'swt-bench.instances',
+} as const;
 
 /** Scheme of documents that are not files of the workspace: golden sides and the issue. */
 export const scheme = 'swt-bench';

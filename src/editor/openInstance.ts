@@ -5,10 +5,11 @@ import * as vscode from 'vscode';
 import { openDataset } from '../dataset/dataset';
 import type { Instance } from '../domain/instance';
 import type { Side } from '../domain/outcome';
-import { HumanError } from '../domain/problem';
+import { HumanError, messageOf } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import { localEngine } from '../engine/local/localEngine';
 import { evaluateCandidate, type CandidateResult } from '../evaluation/candidate';
+import { updateState } from '../evaluation/instanceState';
 import { runStore } from '../evaluation/runStore';
 import { openSession, type InstanceSession } from '../evaluation/session';
 import { createPythonParser, type PythonParser } from '../python/parser';
@@ -17,7 +18,8 @@ import { parseSources, sourceOf } from '../repository/source';
 import { editsOf, prepareTrees, rOf, type Trees } from '../repository/trees';
 import type { WorkspaceMarker } from '../repository/marker';
 import { bundledDataset, bundledSource } from './bundled';
-import { settingKeys } from './names';
+import type { Revealed } from './revealed';
+import { pythonSetting, storageFolder, timeoutSeconds } from './settings';
 
 /** A verdict, and exactly what it is about. */
 export interface Evaluated {
@@ -41,6 +43,7 @@ export class OpenInstance implements vscode.Disposable {
   readonly onDidChange = this.changed.event;
   /** Ends the runs under way when the window closes. */
   private readonly closing = new AbortController();
+  private readonly subscription: vscode.Disposable;
   private evaluated: Evaluated | undefined;
   private running = 0;
   private loaded: Promise<Instance> | undefined;
@@ -53,8 +56,13 @@ export class OpenInstance implements vscode.Disposable {
     private readonly context: vscode.ExtensionContext,
     readonly folder: vscode.WorkspaceFolder,
     readonly marker: WorkspaceMarker,
+    private readonly revelations: Revealed,
     private readonly reporter: Reporter,
-  ) {}
+  ) {
+    this.subscription = revelations.onDidChange((id) => {
+      if (id === marker.id) this.changed.fire();
+    });
+  }
 
   /** The instance is the one that comes with the extension. */
   get isBundled(): boolean {
@@ -70,9 +78,19 @@ export class OpenInstance implements vscode.Disposable {
     return this.running > 0;
   }
 
-  /** Whether the developer has asked to see X*; remembered with the workspace. */
+  /** Whether X*, T* and later hints are shown; remembered for the instance. */
   get revealed(): boolean {
-    return this.context.workspaceState.get('revealed', false);
+    return this.revelations.has(this.marker.id);
+  }
+
+  /** Whether they were shown at any time, which says something about a verdict. */
+  get wasRevealed(): boolean {
+    return this.revelations.hasBeen(this.marker.id);
+  }
+
+  /** Asks before revealing. @returns whether they are revealed then */
+  reveal(title: string): Promise<boolean> {
+    return this.revelations.ask(this.marker.id, title);
   }
 
   /** True the first time that it is asked in this workspace. */
@@ -80,11 +98,6 @@ export class OpenInstance implements vscode.Disposable {
     const known = this.context.workspaceState.get('opened', false);
     await this.context.workspaceState.update('opened', true);
     return !known;
-  }
-
-  async setRevealed(revealed: boolean): Promise<void> {
-    await this.context.workspaceState.update('revealed', revealed);
-    this.changed.fire();
   }
 
   /** @throws HumanError when the dataset or the row is gone */
@@ -96,7 +109,7 @@ export class OpenInstance implements vscode.Disposable {
   private async loadInstance(): Promise<Instance> {
     const path = this.isBundled ? bundledDataset(this.context.extensionPath) : this.marker.dataset;
     const dataset = await openDataset(path, {
-      storage: this.context.globalStorageUri.fsPath,
+      storage: storageFolder(),
       reporter: this.reporter,
     });
     const [instance] = await dataset.read([this.marker.id]);
@@ -127,15 +140,13 @@ export class OpenInstance implements vscode.Disposable {
     return prepareTrees(
       instance,
       await sourceOf(instance, parseSources(sources)),
-      this.context.globalStorageUri.fsPath,
+      storageFolder(),
       { reporter: this.reporter },
     );
   }
 
   private session(): Promise<InstanceSession> {
-    const python = vscode.workspace
-      .getConfiguration(undefined, this.folder.uri)
-      .get<string>(settingKeys.python, '');
+    const python = pythonSetting(this.folder.uri);
     if (this.opening?.settings !== python) {
       const old = this.opening;
       void old?.session.then(
@@ -154,7 +165,7 @@ export class OpenInstance implements vscode.Disposable {
   }
 
   private async openSession(python: string): Promise<InstanceSession> {
-    const storage = this.context.globalStorageUri.fsPath;
+    const storage = storageFolder();
     return openSession({
       instance: await this.instance(),
       trees: await this.trees(),
@@ -164,13 +175,21 @@ export class OpenInstance implements vscode.Disposable {
         ...(python === '' ? {} : { python }),
       }),
       python: await this.python(),
-      store: runStore(join(storage, 'runs')),
+      store: runStore(storage),
     });
   }
 
   /** What the author has changed in the workspace, as a patch on R. */
   candidatePatch(signal?: AbortSignal): Promise<string> {
     return editsOf(this.folder.uri.fsPath, signal);
+  }
+
+  /** Paths of the files of R, relative to the workspace. */
+  async filesOfR(): Promise<string[]> {
+    const cwd = this.folder.uri.fsPath;
+    this.commitOfR ??= rOf(cwd);
+    const listed = await git(['ls-tree', '-r', '-z', '--name-only', await this.commitOfR], { cwd });
+    return listed.split('\0').filter((path) => path !== '');
   }
 
   /** A file of R by its path relative to the workspace; undefined when R has none. */
@@ -190,8 +209,23 @@ export class OpenInstance implements vscode.Disposable {
         { ...this.runOptions(options), reuse: false },
       );
       this.evaluated = { result, digest: digestOf(patch) };
+      await this.keepVerdict(result);
       return this.evaluated;
     });
+  }
+
+  /** For the list of instances, in this window and others. */
+  private async keepVerdict({ strict }: CandidateResult): Promise<void> {
+    const verdict = {
+      success: strict.success,
+      reason: strict.success ? '' : strict.reason,
+      failToPass: strict.failToPass.length,
+      date: new Date().toISOString(),
+    };
+    await updateState(storageFolder(), this.marker.id, (state) => ({ ...state, verdict })).catch(
+      // A full disk costs the list its icon, and the author nothing.
+      (error: unknown) => this.reporter.log(`the verdict was not kept: ${messageOf(error)}`),
+    );
   }
 
   /** Runs chosen tests of the workspace on one side. */
@@ -224,14 +258,7 @@ export class OpenInstance implements vscode.Disposable {
 
   private runOptions(options: RunRequestOptions): RunRequestOptions & { timeoutSeconds: number } {
     const signal = AbortSignal.any([options.signal, this.closing.signal]);
-    return { ...options, signal, timeoutSeconds: this.timeout() };
-  }
-
-  private timeout(): number {
-    const seconds = vscode.workspace
-      .getConfiguration(undefined, this.folder.uri)
-      .get<number>(settingKeys.timeout, 300);
-    return seconds > 0 ? seconds : 300;
+    return { ...options, signal, timeoutSeconds: timeoutSeconds(this.folder.uri) };
   }
 
   /** Whether the workspace is still what the last verdict is about. */
@@ -247,6 +274,7 @@ export class OpenInstance implements vscode.Disposable {
 
   dispose(): void {
     this.closing.abort();
+    this.subscription.dispose();
     this.changed.dispose();
     void this.opening?.session.then(
       (session) => session.dispose(),

@@ -2,12 +2,15 @@
  * Everything that an opened instance needs. The build makes a bundle of its own of this module, which
  * is loaded when an instance is opened or a command is run: activation only reads the small one.
  */
-export { applyBundledCandidate, prepareBundledWorkspace } from './bundled';
+export { addDevContainer } from './addDevContainer';
+export { applyBundledCandidate, openBundledInstance } from './bundled';
 export { CandidateTests } from './candidateTests';
 export { ChangeCoverageGutters } from './changeCoverageGutters';
-export { documentProvider, issueUri } from './documents';
-export { hideGolden, showChangeCoverage } from './goldenDiff';
+export { documentProvider } from './documents';
+export { closeGoldenDiffs, showChangeCoverage } from './goldenDiff';
 export { InlineResults } from './inlineResults';
+export { Instances } from './instances/instances';
 export { OpenInstance } from './openInstance';
+export { redrawIssue, restoreIssue, showIssue } from './showIssue';
 export { StatusBar } from './statusBar';
 export { CandidateTesting } from './testController';

@@ -33,8 +33,9 @@ export class StatusBar implements vscode.Disposable {
       this.item.command = commandIds.reproduce;
       return;
     }
+    const seen = this.open.revealed ? ' · $(eye) revealed' : '';
     if (last === undefined) {
-      this.item.text = '$(beaker) SWT-Bench: no verdict yet';
+      this.item.text = `$(beaker) SWT-Bench: no verdict yet${seen}`;
       this.item.tooltip = vscode.l10n.t('Run the candidate tests on R and R∘X*');
       this.item.command = commandIds.reproduce;
       return;
@@ -47,7 +48,7 @@ export class StatusBar implements vscode.Disposable {
     const coverage = `ΔC ${coverageCell(changeCoverage)
       .trim()
       .replace(/\s{2,}/, ' ')}`;
-    this.item.text = `${icon} ${verdict} · ${coverage}${current ? '' : ' · edited since'}`;
+    this.item.text = `${icon} ${verdict} · ${coverage}${current ? '' : ' · edited since'}${seen}`;
     const tooltip = new vscode.MarkdownString();
     tooltip.appendText(`${strict.success ? 'Success' : 'No success'}: ${strict.explanation}`);
     tooltip.appendText(
@@ -57,6 +58,11 @@ export class StatusBar implements vscode.Disposable {
       `\n\nΔC of the golden tests: ${coverageCell(last.result.goldenCoverage).trim()}`,
     );
     for (const note of last.result.notes) tooltip.appendText(`\n\n${note}`);
+    if (this.open.wasRevealed) {
+      tooltip.appendText(
+        '\n\nGolden patch, golden tests and hints were revealed for this instance.',
+      );
+    }
     this.item.tooltip = tooltip;
     this.item.command = commandIds.showChangeCoverage;
   }

@@ -47,6 +47,8 @@ export interface RunRequest {
   /** File to lines whose executions are counted, numbered as on this side. */
   readonly countLines: ReadonlyMap<string, readonly number[]>;
   readonly timeoutSeconds: number;
+  /** `PYTHONHASHSEED` of the run; 0 when absent. */
+  readonly hashSeed?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onOutput?: ((text: string) => void) | undefined;
 }

@@ -68,7 +68,7 @@ export function planTests(
     case 'pytest':
       return {
         runner,
-        args: ['-m', 'pytest', '-rA', '-p', 'no:cacheprovider', ...(select ?? paths)],
+        args: ['-m', 'pytest', '-rA', '-p', 'no:cacheprovider', ...(select ?? paths).map(noOption)],
         env: {},
         cwd: '.',
         files: paths,
@@ -82,7 +82,7 @@ export function planTests(
           ...(select === undefined
             ? []
             : ['-k', select.map((id) => id.split('::').at(-1)).join(',')]),
-          ...paths,
+          ...paths.map(noOption),
         ],
         env: { PYTHONWARNINGS: 'ignore::UserWarning,ignore::SyntaxWarning' },
         cwd: '.',
@@ -99,7 +99,7 @@ export function planTests(
           '--settings=test_sqlite',
           '--parallel',
           '1',
-          ...(select ?? paths).map((id) => dotted(id).replace(/^tests\./, '')),
+          ...operands((select ?? paths).map((id) => dotted(id).replace(/^tests\./, ''))),
         ],
         env: {},
         cwd: '.',
@@ -118,7 +118,7 @@ export function planTests(
           '-m',
           'unittest',
           '-v',
-          ...(wanted ?? runnable.map((file) => file.path)).map(dotted),
+          ...operands((wanted ?? runnable.map((file) => file.path)).map(dotted)),
         ],
         env: {},
         cwd: '.',
@@ -136,7 +136,20 @@ export function planTests(
 
 /** Runs one script, whose exit status is its outcome: the reproduction-script mode of the benchmark. */
 export function planScript(path: string): TestPlan {
-  return { runner: 'script', args: [path], env: {}, cwd: '.', files: [path], notRun: [] };
+  return { runner: 'script', args: [noOption(path)], env: {}, cwd: '.', files: [path], notRun: [] };
+}
+
+/**
+ * A path that no program takes for an option, nor for a file of arguments as pytest does with `@`. Test
+ * ids stay the same.
+ */
+function noOption(path: string): string {
+  return /^[-@]/.test(path) ? `./${path}` : path;
+}
+
+/** Dotted names have no such spelling, but argparse has a sign for the end of the options. */
+function operands(names: readonly string[]): readonly string[] {
+  return names.some((name) => name.startsWith('-')) ? ['--', ...names] : names;
 }
 
 /** `tests/test_a.py::A::test_x` to `tests.test_a.A.test_x`. */

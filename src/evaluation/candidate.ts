@@ -1,27 +1,29 @@
 import type { ChangeCoverage } from '../domain/changeCoverage';
 import { gradeHarness, harnessUnapplied, type HarnessReport } from '../domain/harness';
-import { functionOf, sideName, sides, type TestResult } from '../domain/outcome';
+import { functionOf } from '../domain/outcome';
 import type { TestTransition } from '../domain/transition';
-import { gradeStrict, ungraded, type StrictEvidence, type Verdict } from '../domain/verdict';
+import { gradeStrict, ungraded, type Verdict } from '../domain/verdict';
 import type { RunRecord } from '../engine/engine';
 import type { TestPlan } from '../engine/testCommand';
 import type { Diagnostic } from '../patch/diagnostic';
 import type { TreeSource } from '../repository/source';
+import { remarkOn } from '../repository/trees';
 import { explainDifference } from './difference';
 import {
   coverageOf,
   goldenEvidence,
   harnessBase,
   harnessRuns,
+  hindrancesOf,
+  remarksOf,
   runBase,
   runSet,
-  transitionsOf,
+  strictEvidence,
   type GoldenEvidence,
-  type SetRun,
 } from './evidence';
 import { readCandidate, type CandidateRequest, type RefusedCandidate } from './reading';
-import { endingOf, whyNotRunnable } from './results';
-import { existingIn, type BothSides, type InstanceSession, type RunOptions } from './session';
+import { whyNotRunnable } from './results';
+import type { BothSides, InstanceSession, RunOptions } from './session';
 
 /** One candidate on one instance, graded both ways. */
 export interface CandidateResult {
@@ -42,7 +44,7 @@ export interface CandidateResult {
   readonly harness: HarnessReport;
   /** Why the two gradings differ; undefined when they agree. */
   readonly difference: string | undefined;
-  /** Undefined when the golden runs could not be made. */
+  /** Undefined when the golden or base tests could not be run to their end; `notes` say why. */
   readonly changeCoverage: ChangeCoverage | undefined;
   /** ΔC of T* itself, for comparison. */
   readonly goldenCoverage: ChangeCoverage | undefined;
@@ -76,15 +78,22 @@ export async function evaluateCandidate(
 
   reporter.progress(`${request.model}: base tests`);
   const script = request.mode === 'reproduction-script';
-  // A script is not a test of R: without the candidate there is nothing to run.
-  const base = await runBase(session, script ? [] : read.files, options);
+  const base = await runBase(session, read.own, options);
   reporter.progress(`${request.model}: candidate tests`);
   const candidate = await runSet(
     session,
     { patch: read.patch, files: read.files, script },
     options,
   );
-  const notes = [...read.notes, ...candidate.notes, ...remarks(candidate)];
+  const ofBase = hindrancesOf(base, 'base');
+  const hindrances = [...new Set([...golden.hindrances, ...ofBase])];
+  const notes = [
+    ...notesOfTrees(session),
+    ...read.notes,
+    ...candidate.notes,
+    ...remarksOf(candidate),
+    ...noteOn(hindrances),
+  ];
   const { records } = candidate;
   const unrunnable =
     records === undefined
@@ -93,33 +102,33 @@ export async function evaluateCandidate(
   if (records === undefined || unrunnable !== undefined) {
     const verdict = ungraded('could not run', unrunnable ?? '', true);
     const refused = withoutRun(session, request, { ...read, verdict }, golden);
-    return { ...refused, ownTests: read.own.functions, notes };
+    return {
+      ...refused,
+      ownTests: read.own.functions,
+      notes,
+      ...(hindrances.length > 0 ? { changeCoverage: undefined } : {}),
+    };
   }
 
-  const tests = transitionsOf(candidate, read.own.all);
-  const before = transitionsOf(base, read.own.before);
-  // Tests that only appear when running (made by a loop, say) are the candidate's when base has none.
-  const known = new Set([...before.map((each) => functionOf(each.test)), ...read.own.before]);
-  const appeared = tests.map((each) => functionOf(each.test)).filter((name) => !known.has(name));
-  const own = new Set([...read.own.functions, ...appeared]);
-
-  const strict = gradeStrict({
-    candidate: withMissing(tests, own),
-    base: before,
-    ownFunctions: own,
-    ...stoppedBy(records),
-  });
-  const existing = await existingIn(session.trees, read.files);
-  const harness =
-    golden === undefined
-      ? harnessUnapplied(true)
-      : gradeHarness({
-          removed: session.changed.removed,
-          added: session.changed.added,
-          candidate: harnessRuns(session, candidate),
-          golden: harnessRuns(session, golden.golden),
-          base: harnessBase(session, base, read.files.length > existing.length),
-        });
+  const evidence = strictEvidence(candidate, base, read.own);
+  const { tests, ownFunctions: own } = evidence;
+  const strict = gradeStrict(evidence);
+  // What this machine cannot run of T^R, the harness could.
+  const ungradable =
+    base.notes.length > 0 || (base.records !== undefined && cannotRun(base.records));
+  if (ungradable) notes.push(`harness grading is not available: ${ofBase.join('; ')}`);
+  const harness = ungradable
+    ? harnessUngraded
+    : gradeHarness({
+        removed: session.changed.removed,
+        added: session.changed.added,
+        candidate: harnessRuns(session, candidate),
+        golden:
+          golden.golden === undefined || hindrances.length > 0
+            ? undefined
+            : harnessRuns(session, golden.golden),
+        base: await harnessBase(session, read.files, { base, own: read.own }, options),
+      });
   const isOwn = (each: TestTransition): boolean => own.has(functionOf(each.test));
   return {
     ...header(session, request),
@@ -130,19 +139,35 @@ export async function evaluateCandidate(
     tests: [...tests.filter(isOwn), ...tests.filter((each) => !isOwn(each))],
     strict,
     harness,
-    difference: explainDifference(strict, harness, tests),
+    difference: ungradable ? undefined : explainDifference(strict, harness, tests),
     changeCoverage:
-      golden &&
-      coverageOf(session, records, base.records, golden, {
-        own,
-        removed: new Set(read.own.removed),
-      }),
-    goldenCoverage: golden?.coverage,
+      hindrances.length > 0
+        ? undefined
+        : coverageOf(session, candidate, base, golden, {
+            own,
+            removed: new Set(read.own.removed),
+          }),
+    goldenCoverage: golden.coverage,
     runs: {
       base: summarise(candidate.plan, records.base),
       fixed: summarise(candidate.plan, records.fixed),
     },
   };
+}
+
+const cannotRun = ({ base, fixed }: BothSides): boolean =>
+  whyNotRunnable(base) !== undefined || whyNotRunnable(fixed) !== undefined;
+
+/** In the layout of the harness there is no word for a grade that is not available. */
+const harnessUngraded: HarnessReport = {
+  ...harnessUnapplied(true),
+  patch_successfully_applied: true,
+};
+
+function noteOn(hindrances: readonly string[]): string[] {
+  return hindrances.length === 0
+    ? []
+    : [`ΔC, and the coverage of harness grading, are not known: ${hindrances.join('; ')}`];
 }
 
 const header = (session: InstanceSession, request: CandidateRequest) => ({
@@ -159,58 +184,33 @@ function withoutRun(
   session: InstanceSession,
   request: CandidateRequest,
   { verdict, patch, diagnostics }: RefusedCandidate,
-  golden: GoldenEvidence | undefined,
+  golden: GoldenEvidence,
 ): CandidateResult {
   const nothing = { own: new Set<string>(), removed: new Set<string>() };
   const exists = verdict.reason !== 'no candidate';
   return {
     ...header(session, request),
     diagnostics,
-    notes: [],
+    notes: [...notesOfTrees(session), ...noteOn(golden.hindrances)],
     patch,
     ownTests: [],
     tests: [],
     strict: verdict,
-    harness: {
-      ...harnessUnapplied(exists),
-      ...(verdict.wellFormed ? { patch_successfully_applied: true } : {}),
-    },
+    harness: verdict.wellFormed ? harnessUngraded : harnessUnapplied(exists),
     difference: undefined,
-    changeCoverage: golden && coverageOf(session, undefined, undefined, golden, nothing),
-    goldenCoverage: golden?.coverage,
+    changeCoverage:
+      golden.hindrances.length > 0
+        ? undefined
+        : coverageOf(session, undefined, undefined, golden, nothing),
+    goldenCoverage: golden.coverage,
     runs: {},
   };
 }
 
-/** Adds the candidate's tests that left no trace on either side. */
-function withMissing(
-  tests: readonly TestTransition[],
-  functions: ReadonlySet<string>,
-): TestTransition[] {
-  const seen = new Set(tests.map((each) => functionOf(each.test)));
-  const missing = [...functions].filter((name) => !seen.has(name));
-  const result = (test: string): TestResult => ({ test, outcome: 'missing' });
-  return [
-    ...tests,
-    ...missing.map((test) => ({
-      test,
-      transition: '-→-' as const,
-      base: result(test),
-      fixed: result(test),
-    })),
-  ];
-}
-
-function stoppedBy(records: BothSides): Pick<StrictEvidence, 'stopped'> {
-  for (const side of sides) {
-    const { ending } = records[side];
-    if (ending === 'timed out' || ending === 'too much output') {
-      return {
-        stopped: { reason: ending, explanation: `on ${sideName[side]} ${endingOf(records[side])}` },
-      };
-    }
-  }
-  return {};
+/** What a reader should know of R and R∘X* themselves. */
+function notesOfTrees(session: InstanceSession): readonly string[] {
+  const remark = remarkOn(session.trees);
+  return remark === undefined ? [] : [remark];
 }
 
 function summarise(plan: TestPlan, record: RunRecord): RunSummary {
@@ -223,23 +223,4 @@ function summarise(plan: TestPlan, record: RunRecord): RunSummary {
     problems: record.trace.problems,
     log: record.log,
   };
-}
-
-/** What may make the counts of a run wrong, for the person who reads ΔC. */
-function remarks(run: SetRun): string[] {
-  const found = new Set<string>();
-  for (const record of run.records === undefined ? [] : [run.records.base, run.records.fixed]) {
-    for (const { path, loaded } of record.trace.elsewhere) {
-      found.add(
-        `${path} was imported from ${loaded}, not from the tree: its lines are not counted`,
-      );
-    }
-    for (const { path, how, why } of record.trace.files) {
-      const because = why === undefined ? '' : ` (${why})`;
-      if (how === 'not instrumented') found.add(`${path} could not be counted${because}`);
-      if (how === 'settrace') found.add(`${path} was counted with sys.settrace${because}`);
-    }
-    for (const problem of record.trace.problems) found.add(problem);
-  }
-  return [...found];
 }

@@ -51,6 +51,15 @@ export function explainDifference(
           'it counts a test that fails on both sides against the candidate, also one that failed before it',
         ],
         [
+          by(
+            (each) =>
+              each.transition === 'P→F' &&
+              !strict.passToFail.includes(each.test) &&
+              harness.tests_pred?.PASS_TO_FAIL.includes(each.test) === true,
+          ),
+          'it has no base run that shows that a test breaks without the candidate too',
+        ],
+        [
           harness.tests_pred?.PASS_TO_FAIL.find((test) => !strict.passToFail.includes(test)),
           'it counts a test that is skipped, missing or an error on R∘X* as broken',
         ],

@@ -1,10 +1,22 @@
 import { changeCoverage, type ChangeCoverage, type LineCounts } from '../domain/changeCoverage';
 import type { HarnessRuns } from '../domain/harness';
-import { sides, type Side } from '../domain/outcome';
+import { functionOf, sideName, sides, type Side, type TestResult } from '../domain/outcome';
 import { pairResults, type TestTransition } from '../domain/transition';
+import type { StrictEvidence } from '../domain/verdict';
 import type { TestPlan } from '../engine/testCommand';
-import { ownTestsOf } from './reading';
-import { lineCountsOf, resultsOf, scriptResult, statusesOf, wholeCountsOf } from './results';
+import { ownTestsOf, type OwnTests } from './reading';
+import type { CandidateLines } from './candidateLines';
+import { withNewPaths } from './renamed';
+import {
+  endingOf,
+  lineCountsOf,
+  scriptResult,
+  statusesOf,
+  transitionsBetween,
+  whyBrokenOff,
+  whyNotRunnable,
+  wholeCountsOf,
+} from './results';
 import {
   existingIn,
   type BothSides,
@@ -18,6 +30,8 @@ export interface SetRun {
   readonly plan: TestPlan;
   /** Undefined when nothing could be run here. */
   readonly records: BothSides | undefined;
+  /** Where the changed lines stood while it ran. */
+  readonly lines: Readonly<Record<Side, CandidateLines>>;
   /** Files that could not be run, with the reason. */
   readonly notes: readonly string[];
 }
@@ -27,27 +41,54 @@ export async function runSet(
   set: TestSet,
   options: RunOptions,
 ): Promise<SetRun> {
-  const { plan, records } = await session.run(set, options);
+  const { plan, records, lines } = await session.run(set, options);
   const { base, fixed } = records;
   return {
     plan,
+    lines,
     records: base !== undefined && fixed !== undefined ? { base, fixed } : undefined,
     notes: plan.notRun.map(({ path, reason }) => `${path}: ${reason}`),
   };
 }
 
-/** The tests that R has in these files, on both sides; kept, since no candidate changes it. */
+/**
+ * The tests that R has where a test set changes, moves or removes some, on both sides; kept, since no
+ * candidate changes it. Tests of a file that the set renames have its new path.
+ */
 export async function runBase(
   session: InstanceSession,
-  files: readonly string[],
+  { filesOfR, renamed }: Pick<OwnTests, 'filesOfR' | 'renamed'>,
   options: RunOptions,
 ): Promise<SetRun> {
-  const existing = await existingIn(session.trees, files);
-  return runSet(
+  const run = await runSet(
     session,
-    { patch: '', files: existing },
+    { patch: '', files: filesOfR },
     { ...options, reuse: true, onOutput: undefined },
   );
+  return withNewPaths(run, renamed);
+}
+
+/**
+ * Why a run does not tell all that its tests would do, for each side; empty when it does. Notes are
+ * read by people who are not to know T* yet: only the base tests of a candidate are named.
+ */
+export function hindrancesOf(run: SetRun, of: 'golden' | 'golden base' | 'base'): string[] {
+  const tests = of === 'golden base' ? 'the base tests beside the golden tests' : `the ${of} tests`;
+  const notes = of === 'base' ? run.notes : run.plan.notRun.map(({ reason }) => reason);
+  const why = [...new Set(notes)].map((note) => `${tests} cannot all be run here (${note})`);
+  for (const side of run.records === undefined ? [] : sides) {
+    const record = run.records?.[side];
+    if (record === undefined) continue;
+    const unrunnable = whyNotRunnable(record);
+    const broken = whyBrokenOff(record);
+    if (unrunnable !== undefined) {
+      why.push(`${tests} cannot be run on ${sideName[side]} (${unrunnable})`);
+    } else if (broken !== undefined) {
+      const how = of === 'base' ? broken : endingOf(record);
+      why.push(`${tests} broke off on ${sideName[side]} (${how})`);
+    }
+  }
+  return why;
 }
 
 /** Transitions of a run's tests. `expected` names the test functions of its files. */
@@ -62,23 +103,110 @@ export function transitionsOf(run: SetRun, expected: readonly string[]): TestTra
   const ran = expected.filter((test) =>
     run.plan.files.some((file) => test.startsWith(`${file}::`)),
   );
-  return pairResults(resultsOf(run.records.base, ran), resultsOf(run.records.fixed, ran));
+  return transitionsBetween(run.records.base, run.records.fixed, ran);
+}
+
+/**
+ * What strict grading looks at: a test set beside the tests that R has in its files.
+ *
+ * @returns with it `tests`, the transitions of the tests that left a trace
+ */
+export function strictEvidence(
+  candidate: SetRun,
+  base: SetRun,
+  known: OwnTests,
+): StrictEvidence & { readonly tests: readonly TestTransition[] } {
+  const tests = transitionsOf(candidate, known.all);
+  const before = transitionsOf(base, known.before);
+  // Tests that only appear when running (made by a loop, say) are the candidate's when base has none.
+  const inBase = new Set([...before.map((each) => functionOf(each.test)), ...known.before]);
+  const appeared = tests.map((each) => functionOf(each.test)).filter((name) => !inBase.has(name));
+  const ownFunctions = new Set([...known.functions, ...appeared]);
+  return {
+    tests,
+    candidate: withMissing(tests, ownFunctions),
+    base: before,
+    ownFunctions,
+    ...stoppedBy(candidate.records),
+  };
+}
+
+/** Adds the candidate's tests that left no trace on either side. */
+function withMissing(
+  tests: readonly TestTransition[],
+  functions: ReadonlySet<string>,
+): TestTransition[] {
+  const seen = new Set(tests.map((each) => functionOf(each.test)));
+  const missing = [...functions].filter((name) => !seen.has(name));
+  const result = (test: string): TestResult => ({ test, outcome: 'missing' });
+  return [
+    ...tests,
+    ...missing.map((test) => ({
+      test,
+      transition: '-→-' as const,
+      base: result(test),
+      fixed: result(test),
+    })),
+  ];
+}
+
+function stoppedBy(records: BothSides | undefined): Pick<StrictEvidence, 'stopped'> {
+  if (records === undefined) return {};
+  for (const side of sides) {
+    const { ending } = records[side];
+    if (ending === 'timed out' || ending === 'too much output') {
+      return {
+        stopped: { reason: ending, explanation: `on ${sideName[side]} ${endingOf(records[side])}` },
+      };
+    }
+  }
+  return {};
+}
+
+/** What may make the counts of a run wrong, for the person who reads ΔC. */
+export function remarksOf(run: SetRun): string[] {
+  const found = new Set<string>();
+  for (const record of run.records === undefined ? [] : [run.records.base, run.records.fixed]) {
+    for (const { path, loaded } of record.trace.elsewhere) {
+      found.add(
+        `${path} was imported from ${loaded}, not from the tree: its lines are not counted`,
+      );
+    }
+    for (const { path, how, why } of record.trace.files) {
+      const because = why === undefined ? '' : ` (${why})`;
+      if (how === 'not instrumented') found.add(`${path} could not be counted${because}`);
+      if (how === 'settrace') found.add(`${path} was counted with sys.settrace${because}`);
+    }
+    for (const problem of record.trace.problems) found.add(problem);
+  }
+  return [...found];
 }
 
 /** The golden tests' files with and without T*, and what T* covers. */
 export interface GoldenEvidence {
-  readonly golden: SetRun;
-  readonly goldenBase: SetRun;
-  readonly coverage: ChangeCoverage;
+  /** Undefined when T* has no file to run. */
+  readonly golden: SetRun | undefined;
+  readonly goldenBase: SetRun | undefined;
+  /** Undefined when there are hindrances. */
+  readonly coverage: ChangeCoverage | undefined;
+  /** Why these runs do not tell which lines are executable, so that nobody's ΔC is known. */
+  readonly hindrances: readonly string[];
 }
 
-/** Golden runs, done once per instance; undefined when the golden tests cannot be run here. */
+/** Golden runs, done once per instance. */
 export async function goldenEvidence(
   session: InstanceSession,
   options: RunOptions,
-): Promise<GoldenEvidence | undefined> {
+): Promise<GoldenEvidence> {
   const files = session.goldenFiles;
-  if (files.length === 0) return undefined;
+  if (files.length === 0) {
+    return {
+      golden: undefined,
+      goldenBase: undefined,
+      coverage: undefined,
+      hindrances: ['T* touches no Python test file'],
+    };
+  }
   options.reporter.progress('golden tests');
   const { goldenTests } = session.instance;
   const golden = await runSet(
@@ -86,14 +214,19 @@ export async function goldenEvidence(
     { patch: goldenTests, files },
     { ...options, reuse: true, onOutput: undefined },
   );
-  if (golden.records === undefined) return undefined;
-  const goldenBase = await runBase(session, files, options);
   const own = await ownTestsOf(session, goldenTests, files);
+  const goldenBase = await runBase(session, own, options);
   const tests = { own: new Set(own.functions), removed: new Set(own.removed) };
   const runs = { golden, goldenBase };
+  const hindrances = [
+    ...hindrancesOf(golden, 'golden'),
+    ...hindrancesOf(goldenBase, 'golden base'),
+  ];
   return {
     ...runs,
-    coverage: coverageOf(session, golden.records, goldenBase.records, runs, tests),
+    hindrances,
+    coverage:
+      hindrances.length > 0 ? undefined : coverageOf(session, golden, goldenBase, runs, tests),
   };
 }
 
@@ -106,18 +239,20 @@ export interface CandidateFunctions {
 /** ΔC of a candidate's runs; without runs, the states of the lines when nothing is added to T^R. */
 export function coverageOf(
   session: InstanceSession,
-  candidate: BothSides | undefined,
-  base: BothSides | undefined,
+  candidate: SetRun | undefined,
+  base: SetRun | undefined,
   golden: Pick<GoldenEvidence, 'golden' | 'goldenBase'>,
   tests: CandidateFunctions,
 ): ChangeCoverage {
-  const counts = (records: BothSides | undefined, side: Side): LineCounts =>
-    records === undefined ? new Map() : lineCountsOf(records[side]);
+  const counts = (run: SetRun | undefined, side: Side): LineCounts =>
+    run?.records === undefined
+      ? new Map()
+      : lineCountsOf(run.records[side], (at) => run.lines[side].without(at));
   const evidence = (side: Side) => ({
     candidate: counts(candidate, side),
     base: counts(base, side),
-    goldenBase: counts(golden.goldenBase.records, side),
-    golden: counts(golden.golden.records, side),
+    goldenBase: counts(golden.goldenBase, side),
+    golden: counts(golden.golden, side),
   });
   return changeCoverage({
     removed: session.changed.removed,
@@ -148,15 +283,25 @@ export function harnessRuns(session: InstanceSession, run: SetRun): HarnessRuns 
 /**
  * The base run as the harness does it: it names every file of the candidate, also one that R does not
  * have, and pytest then runs nothing at all.
+ *
+ * @param files those of the candidate
+ * @param base the base run of strict grading, over `own.filesOfR`
  */
-export function harnessBase(
+export async function harnessBase(
   session: InstanceSession,
-  base: SetRun,
-  namesMissing: boolean,
-): HarnessRuns {
-  if (namesMissing && base.plan.runner === 'pytest') {
+  files: readonly string[],
+  { base, own }: { readonly base: SetRun; readonly own: OwnTests },
+  options: RunOptions,
+): Promise<HarnessRuns> {
+  const existing = await existingIn(session.trees, files);
+  if (files.length > existing.length && base.plan.runner === 'pytest') {
     const nothing = { statuses: new Map<string, string>(), counts: new Map() };
     return { pre: nothing, post: nothing };
   }
-  return harnessRuns(session, base);
+  // It knows of no renamed and no deleted file.
+  const isSame = own.filesOfR.join('\0') === existing.join('\0');
+  const run = isSame
+    ? base
+    : await runBase(session, { filesOfR: existing, renamed: new Map() }, options);
+  return harnessRuns(session, run);
 }

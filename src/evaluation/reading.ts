@@ -2,7 +2,7 @@ import type { PatchFormat } from '../patch/convert';
 import { toUnified } from '../patch/convert';
 import type { Diagnostic } from '../patch/diagnostic';
 import { checkPatchPaths } from '../patch/safety';
-import { splitTestEdits, testFilesOf } from '../patch/testFiles';
+import { isTestPath, splitTestEdits, testFilesOf } from '../patch/testFiles';
 import { parseUnified, type ParsedPatch } from '../patch/unified';
 import { ungraded, type Verdict } from '../domain/verdict';
 import { changedTests } from '../python/changedTests';
@@ -111,12 +111,23 @@ function readScript(
     diagnostics,
     patch,
     files: [script],
-    own: { functions: [script], removed: [], all: [script], before: [] },
+    // A script is not a test of R: without the candidate there is nothing to run.
+    own: {
+      functions: [script],
+      removed: [],
+      all: [script],
+      before: [],
+      filesOfR: [],
+      renamed: new Map(),
+    },
     notes: [],
   };
 }
 
-/** Test functions of the files that a patch touches, as ids without parameters. */
+/**
+ * Test functions of the files that a patch touches, as ids without parameters. Those of a file that it
+ * renames have the new path, on both sides of the comparison.
+ */
 export interface OwnTests {
   /** Added or changed by the patch. */
   readonly functions: readonly string[];
@@ -124,6 +135,10 @@ export interface OwnTests {
   /** All that the files hold with the patch, and without it. */
   readonly all: readonly string[];
   readonly before: readonly string[];
+  /** Files where R has the tests that the patch may change, move or remove. */
+  readonly filesOfR: readonly string[];
+  /** New path by old path, of the files that the patch renames. */
+  readonly renamed: ReadonlyMap<string, string>;
 }
 
 /** Compares the functions of test files with and without a patch. */
@@ -138,9 +153,23 @@ export async function ownTestsOf(
   const removed: string[] = [];
   const all: string[] = [];
   const before: string[] = [];
+  const filesOfR: string[] = [];
+  const renamed = new Map<string, string>();
+  const oldPaths = new Map<string, string>();
+  const gone: string[] = [];
+  for (const { kind, oldPath, newPath } of parseUnified(patch).files) {
+    if (oldPath === null || (kind !== 'renamed' && kind !== 'deleted')) continue;
+    if (newPath !== null && files.includes(newPath)) oldPaths.set(newPath, oldPath);
+    else if (oldPath.endsWith('.py') && isTestPath(oldPath)) gone.push(oldPath);
+  }
   for (const path of files) {
-    const old = await session.readFileOfR(path);
-    if (old !== undefined) before.push(...findTests(python, old, { path }).map((test) => test.id));
+    const was = oldPaths.get(path) ?? path;
+    const old = await session.readFileOfR(was);
+    if (old !== undefined) {
+      before.push(...findTests(python, old, { path }).map((test) => test.id));
+      filesOfR.push(was);
+      if (was !== path) renamed.set(was, path);
+    }
     const source = after.get(path);
     if (source === undefined) continue;
     all.push(...findTests(python, source, { path }).map((test) => test.id));
@@ -148,5 +177,12 @@ export async function ownTestsOf(
     functions.push(...[...changes.added, ...changes.changed].map((test) => test.id));
     removed.push(...changes.removed.map((test) => test.id));
   }
-  return { functions, removed, all, before };
+  for (const path of gone) {
+    const lost = findTests(python, (await session.readFileOfR(path)) ?? '', { path });
+    if (lost.length === 0) continue;
+    before.push(...lost.map((test) => test.id));
+    removed.push(...lost.map((test) => test.id));
+    filesOfR.push(path);
+  }
+  return { functions, removed, all, before, filesOfR, renamed };
 }

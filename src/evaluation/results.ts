@@ -1,7 +1,9 @@
 import type { Executions, LineCounts } from '../domain/changeCoverage';
 import { fileOf, functionOf, type TestResult } from '../domain/outcome';
 import type { CountMap, StatusMap } from '../domain/harness';
+import { pairResults, type TestTransition } from '../domain/transition';
 import type { RunRecord } from '../engine/engine';
+import type { Place } from './candidateLines';
 import { parseLog } from '../engine/logs/parseLog';
 
 /**
@@ -10,7 +12,7 @@ import { parseLog } from '../engine/logs/parseLog';
  * hold; a test that was running when the run ended is an error. Without a recorder (an unknown
  * runner) the log is read instead.
  *
- * @param expected ids of the tests that the touched files define, without parameters
+ * @param expected ids of the tests that the touched files are known to hold, with or without parameters
  */
 export function resultsOf(record: RunRecord, expected: readonly string[]): TestResult[] {
   const results = new Map<string, TestResult>();
@@ -23,8 +25,9 @@ export function resultsOf(record: RunRecord, expected: readonly string[]): TestR
   // A failed import of a file, or a failed set-up of a class, stands for the tests in it.
   for (const [whole, result] of [...results]) {
     if (result.outcome !== 'error') continue;
+    if (result.phase === 'call' || result.phase === 'teardown') continue;
     const inside = expected.filter(
-      (test) => test.startsWith(`${whole}::`) && !hasResult(results, test),
+      (test) => standsFor(whole, result, test) && !hasResult(results, test),
     );
     if (inside.length === 0) continue;
     results.delete(whole);
@@ -48,6 +51,40 @@ export function resultsOf(record: RunRecord, expected: readonly string[]): TestR
     }
   }
   return [...results.values()];
+}
+
+/** Whether an error of `whole`, a conftest.py, file, class or function, kept a test from running. */
+function standsFor(whole: string, { phase }: TestResult, test: string): boolean {
+  if (test.startsWith(`${whole}::`) || test.startsWith(`${whole}[`)) return true;
+  const conftest = /^(.*\/)?conftest\.py$/.exec(whole);
+  return conftest !== null && phase === 'collect' && test.startsWith(conftest[1] ?? '');
+}
+
+/**
+ * The transitions of a run's tests. What could not be collected or set up on one side stands there for
+ * every test that is known to be below it: those that the files define, and those that the other side
+ * has, such as the cases of a parametrised test and the tests that a class inherits.
+ *
+ * @param expected ids of the tests that the touched files define, without parameters
+ */
+export function transitionsBetween(
+  base: RunRecord,
+  fixed: RunRecord,
+  expected: readonly string[],
+): TestTransition[] {
+  const onBase = resultsOf(base, expected);
+  const onFixed = resultsOf(fixed, expected);
+  return pairResults(
+    resultsOf(base, alsoSeen(expected, onFixed)),
+    resultsOf(fixed, alsoSeen(expected, onBase)),
+  );
+}
+
+/** `expected` with the tests of another side, whose cases take the place of their function. */
+function alsoSeen(expected: readonly string[], other: readonly TestResult[]): string[] {
+  const seen = other.map((each) => each.test).filter((test) => test.includes('::'));
+  const withCases = new Set(seen.map(functionOf));
+  return [...new Set([...expected.filter((test) => !withCases.has(test)), ...seen])];
 }
 
 function hasResult(results: ReadonlyMap<string, TestResult>, test: string): boolean {
@@ -88,6 +125,16 @@ export function whyNotRunnable(record: RunRecord): string | undefined {
       /: can't open file |: No module named \S+$|: Error while finding module/.test(each),
     );
   return line === undefined || /^(\w*Error|\s)/.test(line) ? undefined : line.trim();
+}
+
+/**
+ * Why not everything that a run would have shown is known: it was stopped, killed, or one of its tests
+ * never came to an end. Undefined for a run that came to its end, whatever its tests did.
+ */
+export function whyBrokenOff(record: RunRecord): string | undefined {
+  if (!brokeOff(record)) return undefined;
+  const [during] = cutOff(record, new Map());
+  return during === undefined ? endingOf(record) : `${endingOf(record)}, in ${during}`;
 }
 
 /** How a run ended, in words. */
@@ -150,13 +197,23 @@ export function statusesOf(record: RunRecord, repo: string, script = false): Sta
   return parseLog(record.log, repo);
 }
 
-/** Executions of the changed lines, by file, line and test. */
-export function lineCountsOf(record: RunRecord): LineCounts {
+/**
+ * Executions of the changed lines, by file, line and test.
+ *
+ * @param placeOf where a counted line stands without the candidate; undefined when it is not there. By
+ *   default where it was counted.
+ */
+export function lineCountsOf(
+  record: RunRecord,
+  placeOf: (at: Place) => Place | undefined = (at) => at,
+): LineCounts {
   const files = new Map<string, Map<number, Executions>>();
   for (const { path, line, byTest, shared } of record.trace.counts) {
-    const lines = files.get(path) ?? new Map<number, Executions>();
-    lines.set(line, { shared, byTest });
-    files.set(path, lines);
+    const place = placeOf({ path, line });
+    if (place === undefined) continue;
+    const lines = files.get(place.path) ?? new Map<number, Executions>();
+    lines.set(place.line, { shared, byTest });
+    files.set(place.path, lines);
   }
   return files;
 }

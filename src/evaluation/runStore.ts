@@ -1,13 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { runsFolder } from '../repository/storage';
 import type { RunRecord, RunRequest } from '../engine/engine';
+import { whyBrokenOff } from './results';
 
 /** Raised when a kept run means something else than before. */
-const format = 1;
+const format = 2;
 
 /** Everything that a run depends on. Equal keys, equal run. */
 export interface RunKey {
+  /** Id of the instance; its runs lie in its folder, and are freed with it. */
+  readonly instance: string;
   /** Object id of the tree without the candidate. */
   readonly tree: string;
   /** The patch that was loaded, or empty. */
@@ -20,14 +24,20 @@ export interface RunKey {
 export interface RunStore {
   /**
    * The kept run of this key, or else what `run` gives, which is then kept. Two callers at once share
-   * one run. A run that did not end by itself is returned but not kept: it says nothing about the next.
+   * one run. A run that broke off (stopped, killed, a test without an end) is returned but not kept: it
+   * says nothing about the next.
    *
    * @param reuse false to run in any case
    */
   getOrRun(key: RunKey, reuse: boolean, run: () => Promise<RunRecord>): Promise<RunRecord>;
 }
 
-export function runStore(folder: string): RunStore {
+/**
+ * @param storage the storage folder; runs lie below `instances/<id>/runs`
+ * @param options.fresh use only runs that this store itself has made: each is made once more
+ */
+export function runStore(storage: string, options: { readonly fresh?: boolean } = {}): RunStore {
+  const made = new Set<string>();
   const pathOf = (key: RunKey): string => {
     const digest = createHash('sha256')
       .update(
@@ -42,7 +52,7 @@ export function runStore(folder: string): RunStore {
         ]),
       )
       .digest('hex');
-    return join(folder, digest.slice(0, 2), `${digest}.json`);
+    return join(runsFolder(storage, key.instance), digest.slice(0, 2), `${digest}.json`);
   };
   const underWay = new Map<string, Promise<RunRecord>>();
   const read = async (path: string): Promise<RunRecord | undefined> => {
@@ -76,11 +86,17 @@ export function runStore(folder: string): RunStore {
         }
       }
       const work = (async () => {
-        const kept = reuse ? await read(path) : undefined;
+        const mayRead = reuse && (options.fresh !== true || made.has(path));
+        const kept = mayRead ? await read(path) : undefined;
         if (kept !== undefined) return kept;
         const record = await run();
         // A full disk costs the next caller a run, and this one nothing.
-        if (record.ending === 'exited') await keep(path, record).catch(() => undefined);
+        if (whyBrokenOff(record) === undefined) {
+          await keep(path, record).then(
+            () => made.add(path),
+            () => undefined,
+          );
+        }
         return record;
       })();
       underWay.set(path, work);

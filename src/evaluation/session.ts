@@ -13,7 +13,8 @@ import { parseUnified } from '../patch/unified';
 import { testFilesOf } from '../patch/testFiles';
 import type { PythonParser } from '../python/parser';
 import { findTests, importsPytest } from '../python/tests';
-import type { Trees } from '../repository/trees';
+import { holdTrees, type Trees } from '../repository/trees';
+import { candidateLines, type CandidateLines, type Place } from './candidateLines';
 import type { RunKey, RunStore } from './runStore';
 
 /** Both sides of one run. */
@@ -39,6 +40,8 @@ export interface RunOptions {
   readonly reporter: Reporter;
   /** Whether a kept run of the same test set may be used instead of running. */
   readonly reuse: boolean;
+  /** `PYTHONHASHSEED` of the run, 0 by default. A run with another seed is neither kept nor reused. */
+  readonly hashSeed?: number | undefined;
   /** The sides to run on; both by default. */
   readonly sides?: readonly Side[];
   readonly onOutput?: ((side: Side, text: string) => void) | undefined;
@@ -66,8 +69,16 @@ export interface InstanceSession {
    * Runs a test set on both sides; undefined on a side that was not asked for.
    * @throws GitError when the patch does not apply to a side, Cancelled
    */
-  run(set: TestSet, options: RunOptions): Promise<{ plan: TestPlan; records: Partial<BothSides> }>;
+  run(set: TestSet, options: RunOptions): Promise<SessionRun>;
   dispose(): Promise<void>;
+}
+
+/** What came of one run. Counts are numbered as in the trees with the patch. */
+export interface SessionRun {
+  readonly plan: TestPlan;
+  readonly records: Partial<BothSides>;
+  /** Where the changed lines stood while it ran. */
+  readonly lines: Readonly<Record<Side, CandidateLines>>;
 }
 
 export async function openSession(parts: {
@@ -78,18 +89,21 @@ export async function openSession(parts: {
   readonly store: RunStore;
 }): Promise<InstanceSession> {
   const { instance, trees, engine, python, store } = parts;
-  const readFileOfR = async (path: string): Promise<string | undefined> =>
-    readFile(join(trees.base, path), 'utf8').catch(() => undefined);
+  const readFileOf =
+    (side: Side) =>
+    async (path: string): Promise<string | undefined> =>
+      readFile(join(trees[side], path), 'utf8').catch(() => undefined);
+  const readFileOfR = readFileOf('base');
 
   // On a snapshot the hunks may lie elsewhere than the patch says: count the lines where they went in.
-  const golden = parseUnified(instance.goldenPatch);
+  const golden = parseUnified(trees.golden ?? instance.goldenPatch);
   const placed = await applyPatch(golden, readFileOfR);
   const changed = changedLines(placed.ok ? placed.placed : golden);
   const countLines = {
-    base: linesByFile(changed.removed),
+    base: changed.removed,
     // With the numbers of removed lines as well: the reference harness looks those up on R∘X*, where
     // they are other lines, and its grading needs what it would have found there.
-    fixed: linesByFile([...changed.added, ...changed.removed]),
+    fixed: [...changed.added, ...changed.removed],
   };
   let pair: Promise<Pair> | undefined;
   const warm = (signal: AbortSignal | undefined): Promise<Pair> => {
@@ -123,6 +137,7 @@ export async function openSession(parts: {
     );
   };
 
+  const release = await holdTrees(trees);
   const session: InstanceSession = {
     instance,
     trees,
@@ -147,24 +162,34 @@ export async function openSession(parts: {
                 set.select,
               );
         const wanted = options.sides ?? ['base', 'fixed'];
+        const lines = {
+          base: await candidateLines(set.patch, readFileOf('base')),
+          fixed: await candidateLines(set.patch, readFileOf('fixed')),
+        };
         const key = (side: Side): RunKey => ({
+          instance: instance.id,
           tree: trees.digest[side],
           patch: set.patch,
           environment: engine.environment.digest,
           request: {
             plan,
-            countLines: countLines[side],
+            // By number as well, which is how the reference harness looks them up.
+            countLines: linesByFile([
+              ...countLines[side],
+              ...countLines[side].flatMap((at) => lines[side].with(at) ?? []),
+            ]),
             timeoutSeconds: options.timeoutSeconds,
           },
         });
 
         const one = async (side: Side): Promise<RunRecord | undefined> => {
           if (plan.files.length === 0) return undefined;
-          return store.getOrRun(key(side), options.reuse, async () => {
+          const run = async (): Promise<RunRecord> => {
             const sandbox = (await warm(signal))[side];
             await sandbox.load(set.patch, signal);
             const record = await sandbox.run({
               ...key(side).request,
+              hashSeed: options.hashSeed,
               signal,
               onOutput:
                 options.onOutput === undefined
@@ -173,7 +198,9 @@ export async function openSession(parts: {
             });
             if (record.ending === 'cancelled') throw new Cancelled();
             return record;
-          });
+          };
+          const isUsual = (options.hashSeed ?? 0) === 0;
+          return isUsual ? store.getOrRun(key(side), options.reuse, run) : run();
         };
         const done = await Promise.allSettled(wanted.map(one));
         const failed = done.find((each) => each.status === 'rejected');
@@ -185,19 +212,20 @@ export async function openSession(parts: {
             records[side] = settled.value;
           }
         }
-        return { plan, records };
+        return { plan, records, lines };
       }),
     dispose: () =>
       inTurn(async () => {
         const opened = await pair?.catch(() => undefined);
         pair = undefined;
         await opened?.dispose();
+        await release();
       }),
   };
   return session;
 }
 
-function linesByFile(lines: readonly ChangedLine[]): ReadonlyMap<string, readonly number[]> {
+function linesByFile(lines: readonly Place[]): ReadonlyMap<string, readonly number[]> {
   const files = new Map<string, number[]>();
   for (const { path, line } of lines) {
     const lines = files.get(path) ?? [];

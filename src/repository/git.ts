@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { Cancelled, HumanError } from '../domain/problem';
 
 export interface GitOptions {
@@ -12,6 +13,8 @@ export interface GitOptions {
    * ending conversion and templates of the user must not change the trees that tests run on.
    */
   readonly userConfig?: boolean;
+  /** Called with the lines of standard error as they come, as git's `--progress` writes them. */
+  readonly onProgress?: ((line: string) => void) | undefined;
 }
 
 /** A git command that ended with a status other than 0. */
@@ -36,6 +39,9 @@ const fixedConfig = [
   'core.longPaths=true',
   'commit.gpgSign=false',
   'gc.auto=0',
+  'maintenance.auto=false',
+  // A repository of the user's may be checked out in part; R is always whole.
+  'core.sparseCheckout=false',
   'advice.detachedHead=false',
   'protocol.ext.allow=never',
   // The source repository may belong to somebody else; its hooks and monitors are switched off above.
@@ -60,46 +66,94 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
     email: 'swt-bench@localhost',
     date: '2000-01-01T00:00:00Z',
   };
+  if (options.signal?.aborted === true) return Promise.reject(new Cancelled());
   return new Promise((resolve, reject) => {
-    const child = execFile(
-      'git',
-      [...fixedConfig.flatMap((setting) => ['-c', setting]), ...args],
-      {
-        cwd: options.cwd,
-        maxBuffer: 512 * 1024 * 1024,
-        ...(options.signal === undefined ? {} : { signal: options.signal }),
-        env: {
-          ...withoutGit(process.env, options.userConfig === true),
-          GIT_ATTR_NOSYSTEM: '1',
-          ...isolated,
-          // Fixed names and dates give the same content the same commit id on every machine.
-          GIT_AUTHOR_NAME: identity.name,
-          GIT_AUTHOR_EMAIL: identity.email,
-          GIT_AUTHOR_DATE: identity.date,
-          GIT_COMMITTER_NAME: identity.name,
-          GIT_COMMITTER_EMAIL: identity.email,
-          GIT_COMMITTER_DATE: identity.date,
-          GIT_TERMINAL_PROMPT: '0',
-          LC_ALL: 'C',
-          ...options.env,
-        },
+    const child = spawn('git', [...fixedConfig.flatMap((setting) => ['-c', setting]), ...args], {
+      cwd: options.cwd,
+      env: {
+        ...withoutGit(process.env, options.userConfig === true),
+        GIT_ATTR_NOSYSTEM: '1',
+        ...isolated,
+        // Fixed names and dates give the same content the same commit id on every machine.
+        GIT_AUTHOR_NAME: identity.name,
+        GIT_AUTHOR_EMAIL: identity.email,
+        GIT_AUTHOR_DATE: identity.date,
+        GIT_COMMITTER_NAME: identity.name,
+        GIT_COMMITTER_EMAIL: identity.email,
+        GIT_COMMITTER_DATE: identity.date,
+        GIT_TERMINAL_PROMPT: '0',
+        LC_ALL: 'C',
+        ...options.env,
       },
-      (error, stdout, stderr) => {
-        if (error === null) return resolve(stdout);
-        if (error.name === 'AbortError') return reject(new Cancelled());
-        if (error.code === 'ENOENT' && !stderr) {
-          return reject(
-            new HumanError('git cannot be run', 'Install git and make sure that it is on PATH'),
-          );
-        }
-        const status = typeof error.code === 'number' ? error.code : undefined;
-        reject(new GitError(args.slice(0, 2).join(' '), stderr || error.message, status));
-      },
-    );
-    child.stdin?.on('error', () => undefined); // git may end without reading all of its input
-    child.stdin?.end(options.input ?? '');
+    });
+    const stdout: Buffer[] = [];
+    const stderr = lastOf(options.onProgress);
+    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => stderr.add(chunk.toString('utf8')));
+
+    // Cancelled work is over only when git is: what it was writing is removed next.
+    let killing: NodeJS.Timeout | undefined;
+    const cancel = (): void => {
+      child.kill('SIGTERM');
+      killing = setTimeout(() => child.kill('SIGKILL'), 3000);
+    };
+    options.signal?.addEventListener('abort', cancel, { once: true });
+    const ended = (): void => {
+      clearTimeout(killing);
+      options.signal?.removeEventListener('abort', cancel);
+    };
+    child.on('exit', () => {
+      if (options.signal?.aborted !== true) return;
+      // Helpers that git leaves behind may hold the pipes open.
+      child.stdout.destroy();
+      child.stderr.destroy();
+    });
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      ended();
+      const noFolder = options.cwd !== undefined && !existsSync(options.cwd);
+      reject(
+        error.code === 'ENOENT' && !noFolder
+          ? new HumanError('git cannot be run', 'Install git and make sure that it is on PATH')
+          : error,
+      );
+    });
+    child.on('close', (status) => {
+      ended();
+      if (options.signal?.aborted === true) reject(new Cancelled());
+      else if (status === 0) resolve(Buffer.concat(stdout).toString('utf8'));
+      else reject(new GitError(args.slice(0, 2).join(' '), stderr.text(), status ?? undefined));
+    });
+    child.stdin.on('error', () => undefined); // git may end without reading all of its input
+    child.stdin.end(options.input ?? '');
   });
 }
+
+/** Standard error: every line to `onLine`, the last part kept. Progress rewrites its line with \r. */
+function lastOf(onLine: ((line: string) => void) | undefined): {
+  add(text: string): void;
+  text(): string;
+} {
+  const limit = 64 * 1024;
+  let kept = '';
+  let open = '';
+  return {
+    add(text) {
+      if (onLine === undefined) {
+        kept = (kept + text).slice(-limit);
+        return;
+      }
+      const lines = (open + text).split(/[\r\n]/);
+      open = lines.pop() ?? '';
+      for (const line of lines) {
+        onLine(line);
+        if (!isProgress(line)) kept = `${kept}${line}\n`.slice(-limit);
+      }
+    },
+    text: () => kept + open,
+  };
+}
+
+const isProgress = (line: string): boolean => /^(remote: )?[A-Z][a-z ]+: +\d+%|^\s*$/.test(line);
 
 /** What a user sets to reach a server, or to have git found at all. */
 const connection = /^GIT_(SSH.*|ASKPASS|PROXY.*|SSL.*|HTTP_.*|CURL_.*|EXEC_PATH|TRACE.*)$/;

@@ -2,9 +2,10 @@ import { cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import * as tar from 'tar';
 import type { Instance } from '../domain/instance';
-import { HumanError, messageOf } from '../domain/problem';
+import { Cancelled, HumanError, messageOf, throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
-import { git, GitError } from './git';
+import { noSpace } from './space';
+import { withoutPassword } from './unreachable';
 
 /**
  * Where R comes from. A snapshot is not the base commit itself, only what somebody says is close to
@@ -41,7 +42,15 @@ export async function sourceOf(instance: Instance, sources: Sources): Promise<Tr
   const where = sources.get(instance.repo) ?? sources.get('*');
   if (where === undefined)
     return { kind: 'commit', from: `https://github.com/${instance.repo}.git` };
-  if (isUrl(where)) return { kind: 'commit', from: where };
+  if (isUrl(where)) {
+    if (/\.(tar|tgz|tar\.gz|zip)$/i.test(where)) {
+      throw new HumanError(
+        `The source ${withoutPassword(where)} of ${instance.repo} is an archive on a server`,
+        'Download it and name the file, or give the address of a git repository',
+      );
+    }
+    return { kind: 'commit', from: where };
+  }
   const path = resolve(where);
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) {
@@ -59,15 +68,16 @@ export async function sourceOf(instance: Instance, sources: Sources): Promise<Tr
     }
     return { kind: 'snapshot', from: path };
   }
-  const repository = (await isRepository(path)) !== undefined;
+  const repository = (await repositoryAt(path)) !== undefined;
   return { kind: repository ? 'commit' : 'snapshot', from: path };
 }
 
-const isUrl = (where: string): boolean =>
+/** Whether `where` is an address rather than a path. */
+export const isUrl = (where: string): boolean =>
   /^(https?|ssh|git|file):\/\/|^[\w.-]+@[\w.-]+:/.test(where);
 
 /** The git directory of a repository with or without a work tree; undefined for a plain folder. */
-async function isRepository(path: string): Promise<string | undefined> {
+export async function repositoryAt(path: string): Promise<string | undefined> {
   const exists = async (name: string): Promise<boolean> =>
     (await stat(join(path, name)).catch(() => undefined)) !== undefined;
   if (await exists('.git')) return join(path, '.git');
@@ -75,94 +85,48 @@ async function isRepository(path: string): Promise<string | undefined> {
 }
 
 /**
- * Writes the files of R into the empty folder `out`, without any history.
+ * Writes the files of a snapshot into the empty folder `out`, without any history.
  *
- * @throws HumanError naming the repository, the commit and where it was looked for
+ * @throws HumanError when the folder or archive cannot be read
  */
-export async function writeFilesOfR(
-  instance: Instance,
+export async function writeSnapshot(
   source: TreeSource,
   out: string,
   options: { readonly signal?: AbortSignal | undefined; readonly reporter: Reporter },
 ): Promise<void> {
-  const { reporter, signal } = options;
-  if (source.kind === 'snapshot') {
-    reporter.progress(`copying ${basename(source.from)}`);
-    if ((await stat(source.from)).isFile()) await unpack(source.from, out);
-    else await copySnapshot(source.from, out);
-    return;
-  }
-  const local = isUrl(source.from) ? undefined : await isRepository(source.from);
-  try {
-    if (local !== undefined) {
-      reporter.progress(`checking out ${instance.baseCommit.slice(0, 12)}`);
-      await checkOut(local, instance.baseCommit, out, signal);
-    } else {
-      reporter.progress(`fetching ${instance.repo} at ${instance.baseCommit.slice(0, 12)}`);
-      await fetchCommit(source.from, instance.baseCommit, out, signal);
-    }
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
+  throwIfAborted(options.signal);
+  options.reporter.progress(`copying ${basename(source.from)}`);
+  const info = await stat(source.from).catch((error: unknown) => {
     throw new HumanError(
-      `Commit ${instance.baseCommit} of ${instance.repo} cannot be had from ${source.from} (${firstLine(error.stderr)})`,
-      `Give --source ${instance.repo}=PATH_OR_URL of a repository that has it, or a folder or archive with a release that the patch fits`,
+      `The snapshot ${source.from} cannot be read (${messageOf(error)})`,
+      'Name another one with --source',
     );
-  }
+  });
+  if (info.isFile()) await unpack(source.from, out, options.signal);
+  else await copySnapshot(source.from, out, options.signal);
 }
 
-/** Checks out one commit of a local repository through an index of our own; the source is only read. */
-async function checkOut(
-  gitDir: string,
-  commit: string,
+async function copySnapshot(
+  from: string,
   out: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const index = `${out}.index`;
-  const options = { env: { GIT_INDEX_FILE: index }, signal, cwd: out, userConfig: true };
-  try {
-    await git(['--git-dir', gitDir, 'read-tree', `${commit}^{tree}`], options);
-    await git(
-      ['--git-dir', gitDir, '--work-tree', out, 'checkout-index', '--all', '--force'],
-      options,
-    );
-  } finally {
-    await rm(index, { force: true });
-  }
-}
-
-/** Fetches the one commit, so that nothing later than R is on this machine. */
-async function fetchCommit(
-  url: string,
-  commit: string,
-  out: string,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const gitDir = `${out}.fetch`;
-  try {
-    await git(['init', '--quiet', '--bare', '--template=', gitDir], { signal });
-    await git(
-      ['--git-dir', gitDir, 'fetch', '--quiet', '--depth', '1', '--no-tags', '--', url, commit],
-      {
-        signal,
-        userConfig: true,
-      },
-    );
-    await checkOut(gitDir, commit, out, signal);
-  } finally {
-    await rm(gitDir, { recursive: true, force: true });
-  }
-}
-
-async function copySnapshot(from: string, out: string): Promise<void> {
   await cp(from, out, {
     recursive: true,
     verbatimSymlinks: true,
-    filter: (path) => !/^(\.git|__pycache__|\.hg|\.tox|\.venv|node_modules)$/.test(basename(path)),
+    filter: (path) => {
+      throwIfAborted(signal);
+      return !/^(\.git|__pycache__|\.hg|\.tox|\.venv|node_modules)$/.test(basename(path));
+    },
   });
 }
 
 /** Unpacks an archive; a single folder at its top (`sympy-1.11.1/`) is taken as the root. */
-async function unpack(archive: string, out: string): Promise<void> {
+async function unpack(
+  archive: string,
+  out: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const beside = `${out}.unpacked`;
   await mkdir(beside, { recursive: true });
   try {
@@ -172,13 +136,17 @@ async function unpack(archive: string, out: string): Promise<void> {
       preservePaths: false,
       strict: true,
       // A repository inside would bring its history, and settings that run programs.
-      filter: (path) => !/(^|\/)\.git(\/|$)/i.test(path),
+      filter: (path) => signal?.aborted !== true && !/(^|\/)\.git(\/|$)/i.test(path),
     });
+    throwIfAborted(signal);
     const entries = await readdir(beside, { withFileTypes: true });
     const only = entries.length === 1 ? entries[0] : undefined;
     await rm(out, { recursive: true, force: true });
     await rename(only?.isDirectory() === true ? join(beside, only.name) : beside, out);
   } catch (error) {
+    if (error instanceof Cancelled) throw error;
+    const full = noSpace(error, out);
+    if (full !== undefined) throw full;
     throw new HumanError(
       `The archive ${archive} cannot be unpacked (${messageOf(error)})`,
       'Download it again, or unpack it and name the folder',
@@ -187,10 +155,3 @@ async function unpack(archive: string, out: string): Promise<void> {
     await rm(beside, { recursive: true, force: true });
   }
 }
-
-const firstLine = (text: string): string =>
-  text
-    .trim()
-    .split('\n')
-    .at(-1)
-    ?.replace(/^fatal: /, '') ?? '';

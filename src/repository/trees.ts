@@ -1,16 +1,47 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { cp, lstat, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { constants } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Instance } from '../domain/instance';
-import { HumanError } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
+import { removeAbandonedBeside, removeForce } from './abandoned';
 import { git, GitError } from './git';
-import { writeFilesOfR, type TreeSource } from './source';
+import { applyGolden, applyToTree, plainApply, type Applied } from './golden';
+import { withLock } from './lock';
+import { withCommit } from './mirrors';
+import { holdFolder } from './owner';
+import { writeSnapshot, type TreeSource } from './source';
+import { fullDisk, noSpace } from './space';
+import { withoutPassword } from './unreachable';
+import { defaultStorage, instanceFolder, lockPath, treesFolder } from './storage';
+import {
+  checkOut,
+  copyTree,
+  keepLineEnds,
+  packCommit,
+  packFiles,
+  refOfR,
+  treeId,
+  twinTree,
+} from './writeTree';
+
+export { applyToTree, copyTree };
 
 /** The trees of one instance: git repositories without remote or history. R∘X* is one commit on R's. */
-export interface Trees {
+export interface Trees extends Applied {
   /** R. */
   readonly base: string;
   /** R∘X*. */
@@ -25,16 +56,23 @@ interface Work {
   readonly reporter: Reporter;
 }
 
-const digestSchema = z.object({ base: z.string(), fixed: z.string() });
+/** What is kept beside the trees: enough to use them again. */
+const madeSchema = z.object({
+  digest: z.object({ base: z.string(), fixed: z.string() }),
+  appliedWith: z.string(),
+  golden: z.string().optional(),
+});
+
+type Made = Pick<Trees, 'digest' | 'appliedWith' | 'golden'>;
 
 /** Raised when the layout or content of kept trees changes, so that older ones are made again. */
-const layout = 3;
+const layout = 4;
 
 /**
  * The trees of an instance below `storage`, made once and kept. They are pristine: nothing runs in
- * them, work is done on copies.
+ * them, work is done on copies. Processes that ask at once wait for the one that makes them.
  *
- * @throws HumanError when R cannot be had or the golden patch does not apply to it
+ * @throws HumanError when R cannot be had, the golden patch does not apply to it, or the disk is full
  */
 export async function prepareTrees(
   instance: Instance,
@@ -42,39 +80,81 @@ export async function prepareTrees(
   storage: string,
   work: Work,
 ): Promise<Trees> {
-  const changed = source.kind === 'snapshot' ? await snapshotStamp(source.from) : '';
+  // Equal commits are equal wherever they come from; a snapshot is only what lies there now.
+  const content =
+    source.kind === 'snapshot'
+      ? [source.from, await snapshotStamp(source.from)]
+      : [instance.repo, instance.baseCommit];
   const key = createHash('sha256')
-    .update(JSON.stringify([layout, instance.baseCommit, instance.goldenPatch, source, changed]))
+    .update(JSON.stringify([layout, source.kind, content, instance.goldenPatch]))
     .digest('hex')
     .slice(0, 16);
-  const folder = join(storage, 'trees', instance.id, key);
-  const described = join(folder, 'trees.json');
-  const known = await readDigest(described);
-  const trees = { base: join(folder, 'base'), fixed: join(folder, 'fixed'), source };
-  if (known !== undefined) return { ...trees, digest: known };
+  const parent = treesFolder(storage, instance.id);
+  const folder = join(parent, key);
+  const trees = {
+    base: join(folder, 'base'),
+    fixed: join(folder, 'fixed'),
+    // This goes into reports, where a token has no place.
+    source: { ...source, from: withoutPassword(source.from) },
+  };
+  const known = await readMade(folder);
+  if (known !== undefined) return { ...trees, ...known };
 
-  // Made beside and renamed: a killed process leaves a folder that nothing looks at.
-  const beside = `${folder}.${randomUUID()}`;
+  const options = { ...work, what: `prepares ${instance.id}` };
   try {
-    const made = await makeTrees(instance, source, beside, work);
-    await writeFile(join(beside, 'trees.json'), JSON.stringify(made));
-    await rename(beside, folder).catch(async () => {
-      // Another process finished the same work first: theirs is as good.
-      if ((await readDigest(described)) !== undefined) return;
-      // What stands there is damaged.
-      await rm(folder, { recursive: true, force: true });
-      await rename(beside, folder);
+    return await withLock(lockPath(storage, 'instance', instance.id), options, async (signal) => {
+      const made =
+        (await readMade(folder)) ??
+        (await makeInPlace(folder, storage, (beside) =>
+          makeTrees(instance, source, beside, { ...work, signal, storage }),
+        ));
+      return { ...trees, ...made };
     });
-    return { ...trees, digest: made };
-  } finally {
-    await rm(beside, { recursive: true, force: true });
+  } catch (error) {
+    // Only folders that are empty go: what failed leaves no trace in the list of what uses the disk.
+    await rmdir(parent).catch(() => undefined);
+    await rmdir(instanceFolder(storage, instance.id)).catch(() => undefined);
+    throw noSpace(error, storage) ?? error;
   }
 }
 
-/** The description of finished trees; undefined when there is none that can be read. */
-async function readDigest(path: string): Promise<Trees['digest'] | undefined> {
+/** Makes a folder beside and renames it, so that it is there whole or not at all. Under its lock. */
+async function makeInPlace(
+  folder: string,
+  storage: string,
+  make: (beside: string) => Promise<Made>,
+): Promise<Made> {
+  const beside = `${folder}.${randomUUID()}`;
   try {
-    return digestSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+    await mkdir(dirname(folder), { recursive: true });
+    await removeHalfMade(dirname(folder));
+    const made = await make(beside);
+    await writeFile(join(beside, 'trees.json'), JSON.stringify(made));
+    // What stands there is damaged: it could not be read.
+    await removeForce(folder);
+    await rename(beside, folder);
+    return made;
+  } catch (error) {
+    throw (await fullDisk(error, storage)) ?? error;
+  } finally {
+    await removeForce(beside);
+  }
+}
+
+/** Trees of any key that a killed process did not finish. */
+async function removeHalfMade(parent: string): Promise<void> {
+  const keys = new Set((await readdir(parent)).map((name) => name.split('.')[0] ?? ''));
+  for (const key of keys) await removeAbandonedBeside(join(parent, key));
+}
+
+/** The description of finished trees; undefined when they are not there, or not whole. */
+async function readMade(folder: string): Promise<Made | undefined> {
+  try {
+    const { golden, ...rest } = madeSchema.parse(
+      JSON.parse(await readFile(join(folder, 'trees.json'), 'utf8')),
+    );
+    for (const side of ['base', 'fixed']) await stat(join(folder, side, '.git', 'HEAD'));
+    return golden === undefined ? rest : { ...rest, golden };
   } catch {
     return undefined;
   }
@@ -84,87 +164,66 @@ async function makeTrees(
   instance: Instance,
   source: TreeSource,
   folder: string,
-  work: Work,
-): Promise<Trees['digest']> {
+  work: Work & { readonly storage: string },
+): Promise<Made> {
   const base = join(folder, 'base');
   const fixed = join(folder, 'fixed');
+  const { signal } = work;
   await writeTreeOfR(instance, source, base, work);
-  await copyTree(base, fixed);
-  await applyGolden(instance, source, fixed, work.signal);
-  return { base: await treeId(base), fixed: await treeId(fixed) };
+  await twinTree(base, fixed, signal);
+  const applied = await applyGolden(instance, source, fixed, signal);
+  const [baseId, fixedId] = await Promise.all([treeId(base), treeId(fixed)]);
+  return { digest: { base: baseId, fixed: fixedId }, ...applied };
 }
 
-/** Makes R in the empty folder `out`: its files, committed as the only commit. */
+/**
+ * Makes R in the empty folder `out`: its files, committed as the only commit.
+ *
+ * @param work its `storage` has the mirrors, for a source that is an address
+ */
 export async function writeTreeOfR(
   instance: Instance,
   source: TreeSource,
   out: string,
-  work: Work,
+  work: Work & { readonly storage?: string },
 ): Promise<void> {
-  await mkdir(out, { recursive: true });
-  await writeFilesOfR(instance, source, out, work);
-  await git(['init', '--quiet', '--template=', '--initial-branch=R', '.'], {
-    cwd: out,
-    signal: work.signal,
-  });
-  await mkdir(join(out, '.git', 'info'), { recursive: true });
-  await writeFile(join(out, '.git', 'info', 'exclude'), leftovers.join('\n') + '\n');
-  await commitAll(out, `R of ${instance.id}`, work.signal);
-  await git(['update-ref', refOfR, 'HEAD'], { cwd: out, signal: work.signal });
+  if (source.kind === 'snapshot') {
+    await mkdir(out, { recursive: true });
+    await writeSnapshot(source, out, work);
+    await packFiles(out, `R of ${instance.id}`, work.signal);
+  } else {
+    await packR(instance, source, out, work);
+    await checkOut(out, work.signal);
+    await keepLineEnds(out, work.signal);
+  }
 }
 
-/** What running and editing leaves in a tree and is never part of a candidate. */
-const leftovers = [
-  '__pycache__/',
-  '*.py[co]',
-  '.pytest_cache/',
-  '.vscode/',
-  '.swt-bench/',
-  '.devcontainer/',
-  '*.swp',
-];
-
-/** Turns a copy of R into R∘X*. */
-async function applyGolden(
+async function packR(
   instance: Instance,
   source: TreeSource,
-  tree: string,
-  signal: AbortSignal | undefined,
+  out: string,
+  work: Work & { readonly storage?: string },
 ): Promise<void> {
-  try {
-    await applyToTree(tree, instance.goldenPatch, signal);
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error;
-    throw new HumanError(
-      `The golden patch of ${instance.id} does not apply to its repository from ${source.from} (${error.stderr.trim().split('\n')[0]})`,
-      source.kind === 'snapshot'
-        ? 'Name a snapshot closer to the base commit with --source'
-        : 'Check that base_commit and patch of the row belong together',
-    );
-  }
-  await commitAll(tree, `R with the golden patch of ${instance.id}`, signal);
+  const { repo, baseCommit: commit, id } = instance;
+  const storage = work.storage ?? defaultStorage();
+  await withCommit({ repo, commit, from: source.from, ...work, storage }, (found) => {
+    work.reporter.progress(`${id}: writing R and R∘X*`);
+    return packCommit(found, `R of ${id}`, out, work.signal);
+  });
 }
 
 /**
- * Applies a unified diff to the files of a tree with `git apply`, which refuses paths outside it and
- * changes nothing when any part does not fit.
- *
- * @throws GitError with git's words when it does not apply
+ * What a reader of results on these trees should know; undefined when there is nothing to say.
  */
-export async function applyToTree(
-  tree: string,
-  patch: string,
-  signal?: AbortSignal,
-  options: readonly string[] = [],
-): Promise<void> {
-  await git(['apply', '--whitespace=nowarn', ...options, '-'], {
-    cwd: tree,
-    input: patch.endsWith('\n') ? patch : `${patch}\n`,
-    signal,
-    // A tree below another repository must not be taken for a part of it.
-    env: { GIT_CEILING_DIRECTORIES: dirname(resolve(tree)) },
-  });
+export function remarkOn(trees: Pick<Trees, 'appliedWith'>): string | undefined {
+  return trees.appliedWith === plainApply
+    ? undefined
+    : `the golden patch does not apply with \`git apply\`; R∘X* was made with \`${trees.appliedWith}\`, and changed lines are those that it changed`;
 }
+
+/** Keeps the trees from being freed until the returned function is called. */
+export const holdTrees = (trees: Pick<Trees, 'base'>): Promise<() => Promise<void>> =>
+  holdFolder(dirname(trees.base));
 
 /**
  * Why a patch does not apply to a tree, in git's words, or undefined when it does. Changes nothing.
@@ -187,17 +246,6 @@ export async function whyNotApply(
   }
 }
 
-/** Copies a tree with its repository; cheap where the file system can clone. */
-export async function copyTree(from: string, to: string): Promise<void> {
-  await mkdir(dirname(to), { recursive: true });
-  await cp(from, to, {
-    recursive: true,
-    verbatimSymlinks: true,
-    preserveTimestamps: true,
-    mode: constants.COPYFILE_FICLONE,
-  });
-}
-
 /**
  * Puts a working copy back to its commit: edits, new files and ignored files go. Compiled Python files
  * stay, since compiling a large package again for each candidate takes longer than most of its tests.
@@ -206,9 +254,6 @@ export async function resetTree(tree: string, signal?: AbortSignal): Promise<voi
   await git(['reset', '--quiet', '--hard', 'HEAD'], { cwd: tree, signal });
   await git(['clean', '-ffdxq', '--exclude=__pycache__'], { cwd: tree, signal });
 }
-
-/** Where every tree remembers R, so that an author who commits still has a candidate against R. */
-const refOfR = 'refs/swt-bench/R';
 
 /** The commit that is R in a tree: HEAD where nothing else is said. */
 export function rOf(tree: string, signal?: AbortSignal): Promise<string> {
@@ -229,7 +274,12 @@ export async function editsOf(tree: string, signal?: AbortSignal): Promise<strin
   try {
     // An index of our own, so that what the author has staged stays as it is.
     const r = await rOf(tree, signal);
-    await git(['read-tree', r], options);
+    await copyIndex(join(tree, '.git', 'index'), index);
+    await git(['read-tree', '--reset', r], options).catch(async (error: unknown) => {
+      if (!(error instanceof GitError)) throw error;
+      await rm(index, { force: true });
+      await git(['read-tree', r], options);
+    });
     await git(['add', '--all', '.'], options);
     return await git(['diff', '--cached', '--binary', '--no-color', '--no-ext-diff', r], options);
   } finally {
@@ -237,21 +287,20 @@ export async function editsOf(tree: string, signal?: AbortSignal): Promise<strin
   }
 }
 
-async function commitAll(
-  tree: string,
-  message: string,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  // Forced: files that .gitignore names can be part of the published tree.
-  await git(['add', '--all', '--force', '.'], { cwd: tree, signal });
-  await git(['commit', '--quiet', '--allow-empty', '--no-verify', '-m', message], {
-    cwd: tree,
-    signal,
-  });
+/**
+ * Copies an index, so that files whose times it knows need not be read again. With its own time, which
+ * is how git knows the files that were written too shortly before it to be sure of them.
+ */
+async function copyIndex(from: string, to: string): Promise<void> {
+  try {
+    const { mtimeMs } = await stat(from);
+    await copyFile(from, to);
+    const seconds = Math.floor(mtimeMs) / 1000;
+    await utimes(to, seconds, seconds);
+  } catch {
+    await rm(to, { force: true });
+  }
 }
-
-const treeId = async (tree: string): Promise<string> =>
-  (await git(['rev-parse', 'HEAD^{tree}'], { cwd: tree })).trim();
 
 /** Changes when a snapshot does: the listing of a folder's files, or an archive's size and time. */
 async function snapshotStamp(path: string): Promise<string> {

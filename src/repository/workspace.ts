@@ -1,31 +1,73 @@
-import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rmdir, stat, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import type { Instance } from '../domain/instance';
+import { removeForce } from './abandoned';
 import { markerPath, readMarker, type WorkspaceMarker } from './marker';
+import { hasEnded, ownerWord } from './owner';
+import { fullDisk } from './space';
 import { copyTree, type Trees } from './trees';
 
 /**
  * Makes the workspace of an instance: a copy of R with its marker, written beside and renamed. A
  * workspace that is there already is left as it is, with the author's edits.
+ *
+ * @throws HumanError when the disk is full, Cancelled
  */
 export async function makeWorkspace(
   instance: Instance,
   trees: Trees,
   marker: Omit<WorkspaceMarker, 'format' | 'id'>,
   folder: string,
+  signal?: AbortSignal,
 ): Promise<void> {
-  if ((await readMarker(folder))?.id === instance.id) return;
-  const beside = join(dirname(folder), `.swt-bench-${randomUUID()}`);
-  try {
-    await copyTree(trees.base, beside);
+  const isThere = async (): Promise<boolean> => (await readMarker(folder))?.id === instance.id;
+  if (await isThere()) return;
+  await makeBeside(folder, async (beside) => {
+    await copyTree(trees.base, beside, signal);
     await mkdir(dirname(join(beside, markerPath)), { recursive: true });
     const content: WorkspaceMarker = { format: 1, id: instance.id, ...marker };
     await writeFile(join(beside, markerPath), `${JSON.stringify(content, null, 2)}\n`);
+  }).catch(async (error: unknown) => {
+    // Another window made the same one meanwhile.
+    if (!(await isThere())) throw error;
+  });
+}
+
+/** Copies a pristine tree to a place that is free or empty, all of it or nothing. */
+export async function copyTreeTo(
+  tree: string,
+  folder: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  await makeBeside(folder, (beside) => copyTree(tree, beside, signal));
+}
+
+/** What is made beside a person's folder is named so. */
+const prefix = '.swt-bench-';
+
+async function makeBeside(folder: string, make: (beside: string) => Promise<void>): Promise<void> {
+  const parent = dirname(folder);
+  const beside = join(parent, `${prefix}${await ownerWord()}.${randomUUID()}`);
+  try {
+    await removeHalfMade(parent);
+    await make(beside);
     // Only an empty folder may be in the way; rmdir refuses any other, and then rename does.
     await rmdir(folder).catch(() => undefined);
     await rename(beside, folder);
+  } catch (error) {
+    throw (await fullDisk(error, parent)) ?? error;
   } finally {
-    await rm(beside, { recursive: true, force: true });
+    await removeForce(beside);
+  }
+}
+
+/** What killed processes left half-made in the parent folder. */
+async function removeHalfMade(parent: string): Promise<void> {
+  for (const name of await readdir(parent).catch(() => [])) {
+    if (!name.startsWith(prefix)) continue;
+    const [word = ''] = name.slice(prefix.length).split('.');
+    const path = join(parent, name);
+    if ((await hasEnded(word)) && (await stat(path)).isDirectory()) await removeForce(path);
   }
 }

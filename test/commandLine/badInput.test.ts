@@ -106,7 +106,7 @@ describe('bad input to the command line', () => {
 
   for (const [what, args] of [
     ['a dataset that is not there', ['instances', '--dataset', '/no/such/file.jsonl']],
-    ['a dataset that is a folder', ['instances', '--dataset', sample]],
+    ['a folder without a dataset', ['instances', '--dataset', join(sample, 'repository', 'tests')]],
     [
       'an unknown instance',
       ['show', 'nobody__nothing-1', '--dataset', join(sample, 'instance.jsonl')],
@@ -206,7 +206,8 @@ describe('bad input to the command line', () => {
     const storage = join(folder.path, 'killed');
     const all = join(sample, 'predictions.jsonl');
     const { child, answer } = start(onSample(storage, all, '--json'));
-    await until(async () => (await readdir(join(storage, 'runs')).catch(() => [])).length >= 3);
+    const runs = join(storage, 'instances', 'tallybook__tallybook-217', 'runs');
+    await until(async () => (await readdir(runs).catch(() => [])).length >= 3);
     child.kill('SIGKILL');
     await answer;
     const again = await cli(onSample(storage, all, '--json'));

@@ -1,8 +1,15 @@
-// `npm run bench`: what counting costs, in ratios within one run. A benchmark, not a test.
+// `npm run bench`: what counting, listing and opening cost, in ratios within one run. A benchmark, not a
+// test. `list` and `open` measure those (see test/bench/instances.ts); anything else the tracer.
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, run } from './setup.mjs';
+import { cache, root, run } from './setup.mjs';
 
-process.exitCode = await run('python3', [
-  join(root, 'test', 'tracer', 'bench.py'),
-  ...process.argv.slice(2),
-]);
+const [what, ...rest] = process.argv.slice(2);
+mkdirSync(cache, { recursive: true });
+process.exitCode =
+  what === 'list' || what === 'open'
+    ? await run(process.execPath, [
+        ...['--import', 'tsx', join(root, 'test', 'bench', 'instances.ts')],
+        ...[what, ...rest],
+      ])
+    : await run('python3', [join(root, 'test', 'tracer', 'bench.py'), ...process.argv.slice(2)]);

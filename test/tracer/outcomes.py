@@ -8,6 +8,7 @@ pytest-xdist are used when it has them. `--alone` leaves the tracer out. The las
 """
 
 import argparse
+import itertools
 import json
 import os
 import shutil
@@ -57,10 +58,15 @@ class Run(object):
         return {test: record["outcome"] for test, record in self.outcomes.items()}
 
     def begun(self):
-        """Where the tests ran, in order; shared work in between as None."""
+        """Where the tests ran, in order; shared work in between as None.
+
+        Without the set-up of classes and files, which not every version of a runner tells.
+        """
         tests = []
         for journal in self.journals.values():
             begun = [record["test"] for record in journal if record["kind"] == "begin"]
+            begun = [test for test in begun if not (test or "").endswith("::")]
+            begun = [test for test, _ in itertools.groupby(begun)]
             tests += begun[1:] if begun[:1] == [None] else begun
         return tests
 
@@ -358,7 +364,7 @@ def check_pytest_conftest_error(make):
 
 
 def check_pytest_shared_fixtures(make):
-    """Work for several tests is nobody's, at its start and at its end."""
+    """Work for several tests is their class's or file's, at its start and at its end."""
     need(make, "pytest")
     files = {
         "where.py": """
@@ -376,6 +382,9 @@ def check_pytest_shared_fixtures(make):
             @pytest.fixture(scope="module")
             def module(session):
                 where("module up"); yield; where("module down")
+            @pytest.fixture(scope="class")
+            def of_class(module):
+                where("class up"); yield; where("class down")
             @pytest.fixture
             def function(module):
                 where("function up"); yield; where("function down")
@@ -389,6 +398,11 @@ def check_pytest_shared_fixtures(make):
                 @classmethod
                 def tearDownClass(cls): where("tearDownClass")
                 def test_3(self): where("test_3")
+            class TestC(object):
+                @pytest.mark.parametrize("x", ["a::b"])
+                def test_4(self, of_class, x): where("test_4")
+                def test_5(self, of_class): pass
+            def test_6(of_class): pass
         """,
         "conftest.py": """
             from where import LOG
@@ -400,15 +414,74 @@ def check_pytest_shared_fixtures(make):
     project = make(files)
     run = project.run("-m", "pytest", "test_w.py")
     with open(os.path.join(project.root, "log")) as stream:
-        found = sorted(stream.read().split("\n"))
+        found = sorted(stream.read().replace("::()", "").split("\n"))
     one, two, three = "test_w.py::test_1", "test_w.py::test_2", "test_w.py::U::test_3"
     same(found, sorted([
-        "session up: None", "session down: None", "module up: None", "module down: None",
-        "setup_module: None", "teardown_module: None", "setUpClass: None", "tearDownClass: None",
+        "session up: None", "session down: None",
+        "module up: test_w.py::", "module down: test_w.py::",
+        "setup_module: test_w.py::", "teardown_module: test_w.py::",
+        "setUpClass: test_w.py::U::", "tearDownClass: test_w.py::U::",
+        "class up: test_w.py::TestC::", "class down: test_w.py::TestC::",
+        "test_4: test_w.py::TestC::test_4[a::b]",
+        # Outside any class, a fixture of a class is one of the function.
+        "class up: test_w.py::test_6", "class down: test_w.py::test_6",
         "function up: " + one, "test_1: " + one, "function down: " + one,
         "function up: " + two, "test_2: " + two, "function down: " + two,
         "test_3: " + three,
     ]), run)
+
+
+def check_unittest_shared_fixtures(make):
+    """setUpClass and setUpModule are their class's and file's, also when a test runs tests."""
+    files = {
+        "test_w.py": """
+            import sys, unittest
+            def where(name):
+                with open("log", "a") as stream:
+                    stream.write("%s: %s\\n" % (name, sys.modules["swt_outcomes"].state.current))
+            def setUpModule(): where("module up")
+            def tearDownModule(): where("module down")
+            class A(unittest.TestCase):
+                @classmethod
+                def setUpClass(cls): where("A up")
+                @classmethod
+                def tearDownClass(cls): where("A down")
+                def test_1(self): where("test_1")
+                def test_2(self):
+                    class Inner(unittest.TestCase):
+                        @classmethod
+                        def setUpClass(cls): where("inner up")
+                        def test_inner(self): pass
+                    tests = unittest.defaultTestLoader.loadTestsFromTestCase(Inner)
+                    unittest.TestSuite([tests]).run(unittest.TestResult())
+            class B(unittest.TestCase):
+                @classmethod
+                def setUpClass(cls):
+                    where("B up")
+                    raise ValueError("no B")
+                def test_3(self): pass
+        """,
+        "test_x.py": """
+            import unittest
+            from test_w import where
+            class C(unittest.TestCase):
+                @classmethod
+                def setUpClass(cls): where("C up")
+                def test_4(self): where("test_4")
+        """,
+    }
+    project = make(files)
+    run = project.run("-m", "unittest", "test_w", "test_x")
+    with open(os.path.join(project.root, "log")) as stream:
+        found = stream.read().split()
+    same(" ".join(found), " ".join([
+        "module up: test_w.py::", "A up: test_w.py::A::", "test_1: test_w.py::A::test_1",
+        "module up: test_w.py::A::test_2", "inner up: test_w.py::A::test_2",
+        "module down: test_w.py::A::test_2", "A down: test_w.py::A::", "B up: test_w.py::B::",
+        "module down: test_w.py::", "C up: test_x.py::C::", "test_4: test_x.py::C::test_4",
+    ]), run)
+    same(run.results(), {"test_w.py::A::test_1": "passed", "test_w.py::A::test_2": "passed",
+                         "test_w.py::B": "error", "test_x.py::C::test_4": "passed"}, run)
 
 
 def check_pytest_dies(make):

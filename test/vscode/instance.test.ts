@@ -255,7 +255,7 @@ describe('the bundled instance in VS Code', () => {
     await evaluate('covers-some');
     const asked = vscode.commands.executeCommand('swt-bench.showChangeCoverage');
     const pick = await waitFor('the question', () => visible.quickInput());
-    assert.match(pick.items[0]?.label ?? '', /Reveal the golden patch/);
+    assert.match(pick.items[0]?.label ?? '', /Reveal golden patch/);
     await hands.press('Escape');
     await asked;
     await waitFor('the end of the question', async () => (await visible.quickInput()) === null);
@@ -267,7 +267,7 @@ describe('the bundled instance in VS Code', () => {
     await waitFor('the question', async () => (await visible.quickInput())?.items[0]);
     await hands.click({
       selector: '.quick-input-list .monaco-list-row',
-      text: 'Reveal the golden',
+      text: 'Reveal golden',
     });
     await asked;
     await hands.resize(1500, 1500);
@@ -300,10 +300,10 @@ describe('the bundled instance in VS Code', () => {
 
   it('sums up the instance in its view', async () => {
     await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
-    const rows = await waitFor('rows of the view', () => visible.treeRows('Instance'));
+    const rows = await waitFor('rows of the view', () => visible.treeRows('Open Instance'));
     assert.deepEqual(
       rows.map((row) => row.label),
-      ['Issue', 'Candidate', 'Change coverage', 'Golden patch (X*)'],
+      ['Issue', 'Candidate', 'Change coverage', 'Golden patch, tests, hints'],
     );
     assert.match(rows[1]?.description ?? '', /reproduces the issue \(F→P\)/);
     assert.match(rows[2]?.description ?? '', /12\/17/);
@@ -318,6 +318,55 @@ describe('the bundled instance in VS Code', () => {
     );
     assert.doesNotMatch(text ?? '', /Rounding down first/, 'hints stay hidden');
     await screenshot('issue');
+  });
+
+  it('leads from the issue to the code: paths with lines, and dotted names', async () => {
+    const shows = (path: string, line: number): Promise<unknown> =>
+      waitFor(`line ${line} of ${path}`, () => {
+        const editor = vscode.window.activeTextEditor;
+        return (
+          editor?.document.uri.path.endsWith(path) === true &&
+          editor.selection.active.line === line - 1
+        );
+      });
+    await hands.clickInWebview('site-packages/tallybook/ledger.py", line 40');
+    await shows('/tallybook/ledger.py', 40);
+    const definition = await vscode.workspace.openTextDocument(fileUri('tallybook/errors.py'));
+    const line = definition
+      .getText()
+      .split('\n')
+      .findIndex((each) => each.startsWith('class UnbalancedEntryError'));
+    await hands.clickInWebview('tallybook.errors.UnbalancedEntryError');
+    await shows('/tallybook/errors.py', line + 1);
+    await screenshot('issue-beside-code');
+  });
+
+  it('shows in the status bar that the golden patch was revealed, until it is hidden', async () => {
+    assert.match(await statusText(), /revealed/);
+    await vscode.commands.executeCommand('swt-bench.hideGoldenPatch');
+    await waitFor(
+      'the status bar without it',
+      async () => !(await statusText()).includes('reveal'),
+    );
+    await waitFor('the issue without the patch', async () =>
+      (await visible.webviews()).some(
+        (each) => each.includes('are hidden') && !each.includes('diff --git'),
+      ),
+    );
+  });
+
+  it('writes a dev container that is no part of the candidate', async () => {
+    await vscode.commands.executeCommand('swt-bench.addDevContainer');
+    const uri = await waitFor('the file', () => vscode.window.activeTextEditor?.document.uri);
+    assert.match(uri.path, /\.devcontainer\/devcontainer\.json$/);
+    const text = vscode.window.activeTextEditor?.document.getText() ?? '';
+    assert.match(text, /"name": "tallybook__tallybook-217"/);
+    assert.match(text, /"image": "/);
+    await reproduce();
+    await waitFor('a verdict', async () => (await statusText()).includes('ΔC'));
+    await vscode.commands.executeCommand('workbench.view.testing.focus');
+    const rows = await visible.testingRows();
+    assert.ok(rows.every((row) => !row.text.includes('devcontainer')));
   });
 });
 

@@ -18,9 +18,11 @@ describe('a folder that is not an instance', () => {
   it('welcomes a newcomer in its view, with a button that opens the bundled instance', async () => {
     await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
     const pane = await waitFor('welcome text', async () =>
-      (await visible.panes()).find((each) => each.welcome.includes('No instance is open')),
+      (await visible.panes()).find((each) =>
+        each.welcome.includes('An instance is a repository with an issue'),
+      ),
     );
-    assert.deepEqual(pane.buttons, ['Open Bundled Instance']);
+    assert.deepEqual(pane.buttons, ['Choose Dataset…', 'Open Bundled Instance']);
     await screenshot('welcome');
   });
 
@@ -33,6 +35,6 @@ describe('a folder that is not an instance', () => {
         each.message.includes('No instance is open'),
       ),
     );
-    assert.match(shown[0]?.message ?? '', /Open Bundled Instance/);
+    assert.match(shown[0]?.message ?? '', /Instances view/);
   });
 });

@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cache, root } from '../scripts/setup.mjs';
 import { runInVSCode } from './host/run.mjs';
+import { writeInstancesDataset } from './instancesDataset.mjs';
 
 const bundles = join(cache, 'vscode-tests');
-const suites = ['instance', 'noInstance'].filter(
+const suites = ['instance', 'instances', 'noInstance'].filter(
   (name) => process.argv.length < 3 || process.argv.includes(name),
 );
 await build({
@@ -24,6 +25,7 @@ await build({
   logLevel: 'warning',
 });
 
+const sample = join(root, 'media', 'sample');
 const scratch = mkdtempSync(join(tmpdir(), 'swt-bench-vscode-'));
 const total = { passed: 0, failed: 0, skipped: 0 };
 try {
@@ -33,7 +35,13 @@ try {
       extension: root,
       tests: join(bundles, `${name}.suite.js`),
       folder: name === 'instance' ? instanceWorkspace() : plainWorkspace(),
-      env: { SWT_BENCH_SAMPLE: join(root, 'media', 'sample') },
+      env: {
+        SWT_BENCH_SAMPLE: sample,
+        SWT_BENCH_SCRATCH: scratch,
+        // Of its own for each suite: statuses of one would show in the next.
+        SWT_BENCH_STORAGE: join(scratch, `storage-${name}`),
+      },
+      ...(name === 'instances' ? { settings: instancesSettings() } : {}),
       limit: 300_000,
       size: { width: 1500, height: 1000 },
     });
@@ -58,9 +66,21 @@ function instanceWorkspace() {
   return folder;
 }
 
+function instancesSettings() {
+  const dataset = join(scratch, 'instances.jsonl');
+  writeInstancesDataset(sample, dataset);
+  return {
+    'swt-bench.dataset': dataset,
+    'swt-bench.triageFile': join(scratch, 'triage.json'),
+    // Every repository of that dataset is the bundled one under another name.
+    'swt-bench.repositorySources': { '*': join(sample, 'repository') },
+    'swt-bench.validationRepetitions': 2,
+  };
+}
+
 function plainWorkspace() {
   const folder = join(scratch, 'plain');
-  mkdirSync(folder);
+  mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'test_plain.py'), 'def test_nothing():\n    pass\n');
   return folder;
 }

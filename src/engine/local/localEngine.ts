@@ -111,7 +111,7 @@ async function runIn(box: LocalSandbox, request: RunRequest): Promise<RunRecord>
       argv: [box.environment.interpreter, ...plan.args],
       cwd: join(box.tree, plan.cwd),
       env: {
-        ...(await environmentOf(box)),
+        ...(await environmentOf(box, request.hashSeed ?? 0)),
         ...plan.env,
         HOME: home,
         TMPDIR: temporary,
@@ -152,7 +152,7 @@ const passedOn = [
   'PATHEXT',
 ];
 
-async function environmentOf(box: LocalSandbox): Promise<Record<string, string>> {
+async function environmentOf(box: LocalSandbox, hashSeed: number): Promise<Record<string, string>> {
   const env: Record<string, string> = {};
   for (const name of passedOn) {
     const value = process.env[name];
@@ -165,7 +165,7 @@ async function environmentOf(box: LocalSandbox): Promise<Record<string, string>>
   // The tree comes before an installed copy of the same package, in either usual layout.
   const src = join(box.tree, 'src');
   env['PYTHONPATH'] = [box.tracer, ...((await exists(src)) ? [src] : []), box.tree].join(delimiter);
-  env['PYTHONHASHSEED'] = '0';
+  env['PYTHONHASHSEED'] = String(hashSeed);
   env['PYTHONIOENCODING'] = 'utf-8';
   env['PYTHONUNBUFFERED'] = '1';
   return env;

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TestResult } from '../../domain/outcome';
+import { isScope, type TestResult } from '../../domain/outcome';
 import { parseRecord, type OutcomeRecord, type ProcessRecord } from './records';
 
 /** What one run of tests left in its trace folder, all its processes taken together. */
@@ -43,8 +43,9 @@ export interface LineCounts {
   readonly path: string;
   /** 1-based. */
   readonly line: number;
+  /** By test, and by class or file of tests for their set-up and tear-down (see `isScope`). */
   readonly byTest: Map<string, number>;
-  /** During import, collection and everything else that belongs to no single test. */
+  /** During import, collection and everything else that belongs to none of these. */
   readonly shared: number;
 }
 
@@ -345,10 +346,19 @@ function unfinished(trace: Building): Trace['unfinished'] {
   return trace.found
     .filter(({ info, lastTest, hasSession }) => {
       // Also after a clean end: os._exit in a test is one.
-      if (lastTest !== null) return !trace.outcomes.has(lastTest);
+      if (isTest(lastTest)) return !trace.outcomes.has(lastTest);
       return !info.ended && (anySession ? hasSession : !pids.has(info.ppid));
     })
-    .map(({ info, lastTest }) => ({ pid: info.pid, argv: [...info.argv], lastTest }));
+    .map(({ info, lastTest }) => ({
+      pid: info.pid,
+      argv: [...info.argv],
+      lastTest: isTest(lastTest) ? lastTest : null,
+    }));
+}
+
+/** A process may well end in the set-up of a class, which has no outcome: a server that it starts. */
+function isTest(running: string | null): running is string {
+  return running !== null && !isScope(running);
 }
 
 function resultOf(record: OutcomeRecord): RecordedOutcome {

@@ -98,6 +98,10 @@ def _hook_loader(module):
     load("swt_runner_unittest").hook_loader(module)
 
 
+def _hook_suite(module):
+    load("swt_runner_unittest").hook_suite(module)
+
+
 def _hook_sympy(module):
     load("swt_runner_sympy").hook(module)
 
@@ -107,6 +111,7 @@ _HOOKS = {
     "_pytest.assertion.rewrite": _hook_rewrite,
     "unittest.result": _hook_unittest,
     "unittest.loader": _hook_loader,
+    "unittest.suite": _hook_suite,
     "sympy.testing.runtests": _hook_sympy,
     "sympy.utilities.runtests": _hook_sympy,
 }
@@ -265,8 +270,31 @@ def owns(runner):
 # --- records -------------------------------------------------------------------------------
 
 
+def scope_of(test, wide):
+    """The id under which the set-up that `test` shares with others counts, or None.
+
+    `wide` is "class" or "module". The id is that of the class or file with `::` behind it, so that
+    it is no id of a test.
+    """
+    path, colons, names = test.partition("::")
+    if not colons:
+        return None
+    if wide == "module":
+        return path + "::"
+    names = names.partition("[")[0].replace("::()", "")  # which pytest had before 4.0
+    return "%s::%s" % (path, names.rpartition("::")[0] + "::") if "::" in names else None
+
+
+def is_scope(test):
+    """Whether an id is one of `scope_of`."""
+    return test is not None and test.endswith("::")
+
+
 def switch(test):
-    """Makes `test` (an id, or None for shared work) the running one; returns the former."""
+    """Makes `test` the running one; returns the former.
+
+    `test` is an id, one of `scope_of`, or None for what is shared by all.
+    """
     former = state.current
     state.current = test
     state.current_pid = os.getpid()
@@ -280,11 +308,12 @@ def switch(test):
 
 def running():
     """The running test: what `switch` was told last, here or in a parent process."""
-    if state.current is None and state.current_pid != os.getpid():
+    found = state.current
+    if found is None and state.current_pid != os.getpid():
         tracer = _tracer()
         if tracer is not None and hasattr(tracer, "current"):
-            return tracer.current()
-    return state.current
+            found = tracer.current()
+    return None if is_scope(found) else found
 
 
 def outcome(test, result, seconds, phase, exception=None, message=None, details=None, frames=()):

@@ -120,8 +120,8 @@ class _Plugin(object):
 
     @hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef):
-        wide = self.active and fixturedef.scope != "function"
-        test = _leave() if wide else None
+        scope = fixturedef.scope
+        test = _leave(scope) if self.active and scope != "function" else None
         yield
         _return(test)
 
@@ -321,10 +321,19 @@ def _cut(text, start):
 # --- fixtures wider than a test ----------------------------------------------------------------
 
 
-def _leave():
-    """Ends the running test for a while; for `_return`. None when there is none."""
+def _leave(scope):
+    """Ends the running test for a while; for `_return`. None when there is none.
+
+    What runs meanwhile counts for its class or file, or for nobody in a wider `scope`.
+    """
     try:
-        return swt.switch(None) if swt.state.current is not None else None
+        test = swt.state.current
+        if test is None:
+            return None
+        if scope not in ("class", "module"):
+            return swt.switch(None)
+        # A function outside any class is a class of its own to pytest.
+        return swt.switch(swt.scope_of(test, scope) or test)
     except Exception as error:
         swt.problem("shared work was counted for a test", error)
         return None
@@ -341,10 +350,10 @@ def _return(test):
 def _patch_wide_scopes():
     """What is set up and torn down for several tests counts for none of them.
 
-    The first and the last test of a file would have it otherwise, and which these are changes
-    with every test added. `pytest_fixture_setup` covers fixtures being set up; there is no hook
-    around their end, nor around the `setup` of collectors, which held setup_module and
-    setUpClass before they became fixtures (pytest 4.2).
+    It counts for their class or file. The first and the last test of a file would have it
+    otherwise, and which these are changes with every test added. `pytest_fixture_setup` covers
+    fixtures being set up; there is no hook around their end, nor around the `setup` of collectors,
+    which held setup_module and setUpClass before they became fixtures (pytest 4.2).
     """
     if _patched:
         return
@@ -356,17 +365,28 @@ def _patch_wide_scopes():
 
     # It is called once for each test that used the fixture, and has something to do once.
     def ends(fixture, args):
-        return fixture.scope != "function" and getattr(fixture, "_finalizers", True)
+        scope = fixture.scope
+        return scope if scope != "function" and getattr(fixture, "_finalizers", True) else None
 
     _wrap(_pytest.fixtures.FixtureDef, "finish", ends)
     for module in (_pytest.python, _pytest.unittest):
         for name in ("Package", "Module", "Class", "Instance", "UnitTestCase"):
-            _wrap(getattr(module, name, None), "setup", lambda self, args: True)
+            _wrap(getattr(module, name, None), "setup", lambda self, args: _scope_of(self))
     _wrap(
         getattr(_pytest.runner, "SetupState", None),
         "_callfinalizers",
-        lambda self, args: not hasattr(args[0], "runtest"),
+        lambda self, args: None if hasattr(args[0], "runtest") else _scope_of(args[0]),
     )
+
+
+def _scope_of(collector):
+    """The scope of fixtures that is as wide as this collector."""
+    names = [cls.__name__ for cls in type(collector).__mro__]
+    if "Package" in names:  # once a kind of Module
+        return "package"
+    if "Module" in names:
+        return "module"
+    return "class" if "Class" in names or "Instance" in names else "session"
 
 
 def _wrap(owner, name, wide):
@@ -376,7 +396,8 @@ def _wrap(owner, name, wide):
 
     def method(self, *args, **kwargs):
         __tracebackhide__ = True  # noqa: F841 (pytest looks for it)
-        test = _leave() if swt.state.current is not None and wide(self, args) else None
+        scope = wide(self, args) if swt.state.current is not None else None
+        test = _leave(scope) if scope else None
         try:
             return original(self, *args, **kwargs)
         finally:

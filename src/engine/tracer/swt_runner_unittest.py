@@ -88,6 +88,74 @@ def hook_loader(module):
     module.TestLoader.loadTestsFromName = loadTestsFromName
 
 
+def hook_suite(module):
+    """Wraps what a suite does between tests for a class or a module of them."""
+    cls = module.TestSuite
+    if cls in _hooked:
+        return
+    _hooked.append(cls)
+    # They are called for every test, and mostly have nothing to do.
+    _wrap_wide(cls, "_handleClassSetUp", _entered_class)
+    _wrap_wide(cls, "_tearDownPreviousClass",
+               lambda test, before: before if _entered_class(test, before) else None)
+    _wrap_wide(cls, "_handleModuleFixture", _entered_module)
+    _wrap_wide(cls, "_handleModuleTearDown", lambda test, before: _module_of(before))
+
+
+def _entered_class(test, before):
+    return type(test) if type(test) is not before else None
+
+
+def _entered_module(test, before):
+    module = type(test).__module__
+    return module if before is None or module != before.__module__ else None
+
+
+def _module_of(cls):
+    return None if cls is None else cls.__module__
+
+
+def _wrap_wide(cls, name, wide):
+    """Counts what the method does for a class or the name of a module, which `wide` gives."""
+    original = cls.__dict__.get(name)
+    if original is None:
+        return
+    enter = swt.quiet(_enter)
+
+    leave = swt.quiet(swt.switch)
+
+    def method(self, *args, **kwargs):
+        # The arguments are a test and a result, or only the result.
+        before = getattr(args[-1], "_previousTestClass", None) if args else None
+        found = wide(args[0], before) if args else None
+        former = enter(found) if found is not None else None
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            if former is not None:
+                leave(former[0])
+
+    method.__name__ = name
+    method.__doc__ = original.__doc__
+    setattr(cls, name, method)
+
+
+def _enter(wide):
+    """Begins the set-up or end of a class or module; a tuple with what ran before, or None."""
+    if swt.state.session not in (None, "unittest") or swt.running() is not None:
+        return None
+    if not (swt.owns("unittest") or swt.may_record() or _is_worker()):
+        return None
+    if isinstance(wide, str):
+        path, names = _file_of(wide), []
+    else:
+        path, names = _file_of(wide.__module__), wide.__qualname__.split(".")
+    if path is None:
+        return None
+    scope = "::".join([path] + names).replace("<locals>.", "") + "::"
+    return (swt.switch(scope),)
+
+
 def _not_loaded(name, error):
     if swt.state.session not in (None, "unittest") or swt.running() is not None or not _records():
         return

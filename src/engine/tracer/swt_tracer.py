@@ -238,7 +238,9 @@ def flush():
 
 
 def switch(test):
-    """Makes `test` (an id, or None for import, collection and all that is shared) the current one.
+    """Makes `test` the current one: its id, or None for import, collection and all that is shared.
+
+    What is shared by a class or file of tests has their id with `::` behind it.
     """
     if test == state.test:
         return

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { HumanError, messageOf } from '../../domain/problem';
+import { HumanError } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
 import { describeProblem, openDataset as open, type Dataset } from '../../dataset/dataset';
+import { loadFilter, type Filter } from '../../dataset/filterLists';
 
 /** What a command may use of the process it runs in. */
 export interface CommandContext {
@@ -38,15 +38,20 @@ export function terminalReporter(context: CommandContext): Reporter & { clear():
 
 /** Loads what `--dataset` names, and says which rows cannot be used. */
 export async function openDataset(
-  options: { readonly dataset: string; readonly storage: string },
+  options: {
+    readonly dataset: string;
+    readonly storage: string;
+    readonly refresh?: boolean | undefined;
+  },
   context: CommandContext,
 ): Promise<Dataset> {
-  const { dataset: name, storage } = options;
+  const { dataset: name, storage, refresh } = options;
   const reporter = terminalReporter(context);
   const dataset = await open(name === 'bundled' ? context.bundled.dataset : name, {
     storage,
     reporter,
     signal: context.signal,
+    refresh,
   });
   reporter.clear();
   warnOfRows(dataset, context);
@@ -73,29 +78,38 @@ function warnOfRows(dataset: Dataset, context: CommandContext): void {
   }
 }
 
-/** Ids of `--ids` and of a filter file, both when both are given. */
+/** Ids of `--ids`, of those that the list `--filter` keeps and the list `--exclude` does not keep. */
 export async function chosenIds(
   dataset: Dataset,
-  options: { readonly ids?: readonly string[]; readonly filter?: string },
+  options: {
+    readonly ids?: readonly string[];
+    readonly filter?: string;
+    readonly exclude?: string;
+    readonly storage: string;
+  },
+  context: CommandContext,
 ): Promise<{ ids?: readonly string[] }> {
-  if (options.filter === undefined) return options.ids === undefined ? {} : { ids: options.ids };
-  const text = await readFile(options.filter, 'utf8').catch((error: unknown) => {
-    throw new HumanError(
-      `The filter ${options.filter} cannot be read (${messageOf(error)})`,
-      'Name a text file with one instance id a line',
-    );
-  });
-  const listed = new Set(
-    text
-      .split(/\r?\n/)
-      .map((line) => line.trim())
-      .filter((line) => line !== '' && !line.startsWith('#')),
-  );
-  const wanted = options.ids ?? dataset.entries.map((entry) => entry.id);
-  const ids = wanted.filter((id) => listed.has(id));
+  const { filter, exclude, storage } = options;
+  if (filter === undefined && exclude === undefined) {
+    return options.ids === undefined ? {} : { ids: options.ids };
+  }
+  const reporter = terminalReporter(context);
+  const load = (name: string): Promise<Filter> =>
+    loadFilter(name, { storage, reporter, signal: context.signal });
+  let ids = options.ids ?? dataset.entries.map((entry) => entry.id);
+  if (filter !== undefined) {
+    const list = await load(filter);
+    ids = ids.filter((id) => list.keeps(id));
+  }
+  if (exclude !== undefined) {
+    const list = await load(exclude);
+    ids = ids.filter((id) => !list.keeps(id));
+  }
+  reporter.clear();
   if (ids.length === 0) {
+    const lists = [filter, exclude].filter((name) => name !== undefined).join(' and ');
     throw new HumanError(
-      `The filter ${options.filter} names no instance of ${dataset.path}`,
+      `The filter ${lists} leaves no instance of ${dataset.path}`,
       'Name a text file with one instance id a line',
     );
   }

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { selectEntries } from '../../dataset/dataset';
 import { loadPredictions } from '../../dataset/predictions';
 import { HumanError } from '../../domain/problem';
 import { localEngine } from '../../engine/local/localEngine';
@@ -10,6 +9,7 @@ import { evaluateBatch } from '../batch';
 import type { Mode } from '../reading';
 import { ratesByModel, toReport, writeInstanceReport, writeSummaries } from '../report';
 import { runStore } from '../runStore';
+import { select } from '../selection';
 import { ratesText, resultTable } from '../table';
 import {
   chosenIds,
@@ -26,6 +26,9 @@ export interface EvaluateOptions {
   ids?: string[];
   repo?: string;
   filter?: string;
+  exclude?: string;
+  query?: string;
+  triage?: string;
   engine: 'local';
   python?: string;
   source: string[];
@@ -46,14 +49,14 @@ export async function evaluateCommand(
   context: CommandContext,
 ): Promise<number> {
   const dataset = await openDataset(options, context);
-  const entries = selectEntries(dataset, {
-    ...(await chosenIds(dataset, options)),
-    ...(options.repo === undefined ? {} : { repo: options.repo }),
-  });
+  const { repo, query, triage, storage } = options;
+  const chosen = await chosenIds(dataset, options, context);
+  const selected = await select(dataset, { ...chosen, repo, query, triage }, storage);
+  const entries = selected.map(({ entry }) => entry);
   if (entries.length === 0) {
     throw new HumanError(
-      `No instance of ${options.dataset} is of the repository ${options.repo ?? ''}`,
-      'Run `swt-bench instances` to see the repositories',
+      `No instance of ${options.dataset} is selected`,
+      'Run `swt-bench instances` to see what there is, and loosen --repo, --filter or --query',
     );
   }
   const instances = await dataset.read(entries.map((entry) => entry.id));
@@ -84,7 +87,7 @@ export async function evaluateCommand(
       predictions,
       engine,
       python,
-      store: runStore(join(options.storage, 'runs')),
+      store: runStore(options.storage, { fresh: options.fresh === true }),
       sources,
       storage: options.storage,
       workers: options.workers,

@@ -1,11 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { readdir, rename, rm, rmdir } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { figures, selectEntries } from '../../dataset/dataset';
+import { readdir, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { figures } from '../../dataset/dataset';
 import { HumanError } from '../../domain/problem';
+import { devContainerFile } from '../../engine/devContainer';
 import { parseSources, sourceOf } from '../../repository/source';
-import { copyTree, prepareTrees } from '../../repository/trees';
-import { makeWorkspace } from '../../repository/workspace';
+import { prepareTrees, remarkOn } from '../../repository/trees';
+import { copyTreeTo, makeWorkspace } from '../../repository/workspace';
+import { writeDevContainer, writeWindowTitle } from '../../repository/workspaceFiles';
+import { select } from '../selection';
 import { layOut } from '../table';
 import {
   chosenIds,
@@ -21,6 +23,11 @@ export interface InstancesOptions {
   repo?: string;
   ids?: string[];
   filter?: string;
+  exclude?: string;
+  query?: string;
+  triage?: string;
+  sort?: string;
+  refresh?: boolean;
   storage: string;
   json?: boolean;
 }
@@ -36,6 +43,7 @@ export interface OpenOptions {
   dataset: string;
   out: string;
   withFixed?: boolean;
+  devcontainer?: boolean;
   source: string[];
   storage: string;
 }
@@ -46,10 +54,10 @@ export async function instancesCommand(
   context: CommandContext,
 ): Promise<number> {
   const dataset = await openDataset(options, context);
-  const rows = selectEntries(dataset, {
-    ...(await chosenIds(dataset, options)),
-    ...(options.repo === undefined ? {} : { repo: options.repo }),
-  }).map(figures);
+  const { repo, query, triage, sort, storage } = options;
+  const chosen = await chosenIds(dataset, options, context);
+  const selected = await select(dataset, { ...chosen, repo, query, triage, sort }, storage);
+  const rows = selected.map(({ entry }) => figures(entry));
   if (options.json === true) {
     context.stdout(`${JSON.stringify(rows, null, 2)}\n`);
   } else {
@@ -148,12 +156,15 @@ export async function openCommand(
     instance,
     trees,
     {
-      dataset: options.dataset === 'bundled' ? 'bundled' : resolve(options.dataset),
+      dataset: await lastingName(options.dataset),
       sources: options.source,
     },
     out,
+    context.signal,
   );
-  if (options.withFixed === true) await moveCopy(trees.fixed, `${out}-fixed`);
+  await writeWindowTitle(out, instance.id);
+  if (options.devcontainer === true) await writeDevContainer(out, devContainerFile(instance));
+  if (options.withFixed === true) await copyTreeTo(trees.fixed, `${out}-fixed`, context.signal);
   reporter.clear();
   for (const { side, path } of targets) {
     context.stdout(`${side === 'base' ? 'R' : 'R∘X*'}: ${path}\n`);
@@ -163,17 +174,14 @@ export async function openCommand(
       `made from the snapshot ${trees.source.from}, not from ${instance.baseCommit}\n`,
     );
   }
+  const remark = remarkOn(trees);
+  if (remark !== undefined) context.stderr(`${remark}\n`);
   return EXIT.done;
 }
 
-/** Copies a tree to a place that is free or empty, all of it or nothing. */
-async function moveCopy(tree: string, to: string): Promise<void> {
-  const beside = join(dirname(to), `.swt-bench-${randomUUID()}`);
-  try {
-    await copyTree(tree, beside);
-    await rmdir(to).catch(() => undefined);
-    await rename(beside, to);
-  } finally {
-    await rm(beside, { recursive: true, force: true });
-  }
+/** A dataset as it is found from any folder: files by their full path, addresses and names as they are. */
+async function lastingName(dataset: string): Promise<string> {
+  if (dataset === 'bundled') return dataset;
+  const path = resolve(dataset);
+  return (await stat(path).catch(() => undefined)) === undefined ? dataset : path;
 }

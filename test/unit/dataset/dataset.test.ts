@@ -6,11 +6,12 @@ import { join, resolve } from 'node:path';
 import {
   describeProblem,
   figures,
-  loadDataset,
-  selectInstances,
+  openDataset,
+  selectEntries,
   type Dataset,
 } from '../../../src/dataset/dataset';
 import { HumanError } from '../../../src/domain/problem';
+import { silent } from '../../../src/domain/reporter';
 
 const diff = (path: string, hunk = '@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n'): string =>
   `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n${hunk}`;
@@ -37,7 +38,7 @@ describe('loading a dataset', () => {
       path,
       rows.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))).join('\n'),
     );
-    return loadDataset(path);
+    return openDataset(path, { storage: join(folder, 'storage'), reporter: silent });
   }
 
   it('keeps sound rows in order and names the others by row, id and field', async () => {
@@ -51,10 +52,10 @@ describe('loading a dataset', () => {
       { ...row, instance_id: 'octo__cat-5' },
     );
     assert.deepEqual(
-      dataset.instances.map((each) => each.id),
+      dataset.entries.map((each) => each.id),
       ['octo__cat-1', 'octo__cat-5'],
     );
-    assert.equal(dataset.instances[0]?.issue, 'It does not purr');
+    assert.equal(dataset.entries[0]?.issue, 'It does not purr');
     const said = dataset.problems.map(describeProblem);
     assert.equal(said.length, 5);
     assert.match(said[0] ?? '', /^row 2: line 2 is not JSON/);
@@ -68,7 +69,7 @@ describe('loading a dataset', () => {
     );
   });
 
-  it('refuses a row with code and tests swapped', async () => {
+  it('exchanges code and tests where they are swapped, and says so', async () => {
     const swapped = {
       ...row,
       instance_id: 'octo__cat-2',
@@ -76,8 +77,13 @@ describe('loading a dataset', () => {
       test_patch: row.patch,
     };
     const dataset = await load(row, swapped);
-    assert.equal(dataset.instances.length, 1);
-    assert.match(dataset.problems[0]?.message ?? '', /swapped/);
+    assert.deepEqual(dataset.problems, []);
+    const [one, two] = await dataset.read(['octo__cat-1', 'octo__cat-2']);
+    assert.equal(two?.goldenPatch, one?.goldenPatch);
+    assert.equal(two?.goldenTests, one?.goldenTests);
+    assert.equal(one?.remarks, undefined);
+    assert.match(two?.remarks?.[0] ?? '', /patch held the tests and test_patch the fix/);
+    assert.deepEqual(dataset.entries[1]?.patch.files, ['cat.py', 'purr.py']);
   });
 
   it('takes a fix inside a folder of tests for what it is', async () => {
@@ -105,8 +111,8 @@ describe('loading a dataset', () => {
     const two = { ...row, instance_id: 'octo__cat-2' };
     const dog = { ...row, instance_id: 'octo__dog-1', repo: 'octo/dog' };
     const dataset = await load(row, two, dog, { ...row, instance_id: 'octo__cat-3', patch: '' });
-    const ids = (filter: Parameters<typeof selectInstances>[1]): string[] =>
-      selectInstances(dataset, filter).map((each) => each.id);
+    const ids = (filter: Parameters<typeof selectEntries>[1]): string[] =>
+      selectEntries(dataset, filter).map((each) => each.id);
     assert.deepEqual(ids({}), ['octo__cat-1', 'octo__cat-2', 'octo__dog-1']);
     assert.deepEqual(ids({ ids: ['octo__dog-1', 'octo__cat-1', 'octo__dog-1'] }), [
       'octo__dog-1',
@@ -122,9 +128,9 @@ describe('loading a dataset', () => {
 
   it('figures: characters of the issue, files and lines of both patches', async () => {
     const dataset = await load(row);
-    const [instance] = dataset.instances;
-    assert.ok(instance !== undefined);
-    assert.deepEqual(figures(instance), {
+    const [entry] = dataset.entries;
+    assert.ok(entry !== undefined);
+    assert.deepEqual(figures(entry), {
       id: 'octo__cat-1',
       repo: 'octo/cat',
       version: '1.0',
@@ -143,18 +149,33 @@ describe('the 200 published rows', () => {
     process.env['SWT_BENCH_DATA'] ?? join(root, '../shared/data/swe-bench-lite.dev.jsonl');
 
   it('all load, each with a golden patch, golden tests and both lists', async function () {
-    if (!existsSync(path)) this.skip();
-    const dataset = await loadDataset(path);
-    assert.deepEqual(dataset.problems, []);
-    assert.equal(dataset.instances.length, 200);
-    assert.equal(new Set(dataset.instances.map((each) => each.id)).size, 200);
-    for (const instance of dataset.instances) {
-      assert.match(instance.baseCommit, /^[0-9a-f]{40}$/);
-      assert.ok((instance.failToPass?.length ?? 0) > 0, instance.id);
-      assert.ok(Array.isArray(instance.passToPass), instance.id);
-      const { patch, test_patch } = figures(instance);
-      assert.ok(patch.files > 0 && patch.lines > 0, instance.id);
-      assert.ok(test_patch.files > 0 && test_patch.lines > 0, instance.id);
+    if (!existsSync(path)) {
+      console.log(`      skipped: no dataset at ${path} (set SWT_BENCH_DATA)`);
+      this.skip();
+    }
+    const storage = await mkdtemp(join(tmpdir(), 'dataset-test-'));
+    try {
+      for (const time of ['read', 'from its index']) {
+        const dataset = await openDataset(path, { storage, reporter: silent });
+        assert.deepEqual(dataset.problems, [], time);
+        assert.equal(dataset.entries.length, 200);
+        const instances = await dataset.read(dataset.entries.map((each) => each.id));
+        for (const [index, entry] of dataset.entries.entries()) {
+          const instance = instances[index];
+          assert.ok(instance !== undefined);
+          assert.equal(instance.id, entry.id);
+          assert.equal(instance.issue, entry.issue);
+          assert.equal(instance.remarks, undefined);
+          assert.match(instance.baseCommit, /^[0-9a-f]{40}$/);
+          assert.ok((instance.failToPass?.length ?? 0) > 0, instance.id);
+          assert.ok(Array.isArray(instance.passToPass), instance.id);
+          const { patch, test_patch } = figures(entry);
+          assert.ok(patch.files > 0 && patch.lines > 0, instance.id);
+          assert.ok(test_patch.files > 0 && test_patch.lines > 0, instance.id);
+        }
+      }
+    } finally {
+      await rm(storage, { recursive: true, force: true });
     }
   });
 });

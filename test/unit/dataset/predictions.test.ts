@@ -22,7 +22,7 @@ const instance = (id: string): Instance => ({
 describe('predictions', () => {
   const selected = [instance('cat-1'), instance('cat-2')];
   const broken = { row: 4, id: 'cat-4', field: 'patch', message: 'patch is empty' };
-  const known = { instances: [...selected, instance('cat-3')], problems: [broken] };
+  const known = { entries: [...selected, instance('cat-3')], problems: [broken] };
   let folder = '';
   before(async () => (folder = await mkdtemp(join(tmpdir(), 'predictions-test-'))));
   after(() => rm(folder, { recursive: true, force: true }));

@@ -124,12 +124,17 @@ describe('reading a file of records', () => {
     await writeFile(path, '{"a":1}\n');
     // One object without an id is the older form, records by id.
     assert.deepEqual(await readRecords(path, 'dataset'), [{ row: 1, value: 1 }]);
+    await writeFile(path, '\uFEFF{"a":1}\n\n{"b":"ä"}');
+    assert.deepEqual(await readRecords(path, 'dataset'), [
+      { row: 1, value: { a: 1 }, at: { offset: 3, length: 7 } },
+      { row: 3, value: { b: 'ä' }, at: { offset: 12, length: 10 } },
+    ]);
   });
 
   it('says that a file does not exist, or is a folder', async () => {
     await assert.rejects(readRecords(join(folder, 'nowhere'), 'dataset'), {
       name: 'HumanError',
-      message: `There is no dataset at ${join(folder, 'nowhere')}. Name a JSON or JSONL file`,
+      message: `There is no dataset at ${join(folder, 'nowhere')}. Name a file of JSON, JSONL or Parquet`,
     });
     await assert.rejects(readRecords(folder, 'dataset'), /is a folder/);
     await assert.rejects(readRecords('a\0b', 'dataset'), HumanError);

@@ -127,6 +127,26 @@ describe('the state of a changed line', () => {
       'newly covered',
     ],
     [
+      'the set-up of a new class runs it, less often than that of a class of T^R elsewhere',
+      { goldenBase: { 'g.py::G::': 5, shared: 1 }, golden: { g: 1 }, candidate: { 't.py::': 1 } },
+      'newly covered',
+    ],
+    [
+      'the set-up of a class that gets one more test runs it as before',
+      { base: { 't.py::': 5 }, candidate: { 't.py::': 5 } },
+      'already covered',
+    ],
+    [
+      'the set-up of a class that gets one more test runs it as before, and so does the test',
+      { base: { 't.py::': 5 }, candidate: { 't.py::': 5, [own]: 1 } },
+      'newly covered',
+    ],
+    [
+      'the set-up of a class without tests of the candidate, by chance',
+      { base: { 't.py::Other::': 5 }, candidate: { 't.py::Other::': 6 } },
+      'already covered',
+    ],
+    [
       'a test that stops at its first failure, as of T*',
       { goldenBase: { g: 2 }, golden: {}, candidate: { [own]: 0 } },
       'already covered',
@@ -135,6 +155,21 @@ describe('the state of a changed line', () => {
   for (const [name, evidence, expected] of cases) {
     it(`${name}: ${expected}`, () => assert.equal(state(evidence), expected));
   }
+
+  it('the set-up of a class that loses a test is neither new nor gone', () => {
+    const of = (candidate: Ran) =>
+      changeCoverage({
+        removed: [],
+        added: [line],
+        base: side({}),
+        fixed: side({ base: { 't.py::K::': 5, 't.py::K::gone': 2 }, candidate }),
+        ownFunctions: new Set([own]),
+        removedFunctions: new Set(['t.py::K::gone']),
+      }).lines[0];
+    assert.equal(of({ 't.py::K::': 5, [own]: 2 })?.state, 'already covered');
+    assert.equal(of({ 't.py::K::': 5, [own]: 3 })?.state, 'newly covered');
+    assert.deepEqual(of({ 't.py::K::': 5, [own]: 3 })?.coveredBy, ['t.py::K', own]);
+  });
 
   it('looks for removed lines on R and for added lines on R∘X*', () => {
     const seen = { golden: { g: 1 }, candidate: { [own]: 1 } };

@@ -167,18 +167,27 @@ describe('harness grading: the report', () => {
     );
   });
 
+  const coverages = [
+    'coverage_pred',
+    'coverage_gold',
+    'coverage_base',
+    'coverage_delta_pred',
+    'coverage_delta_gold',
+  ] as const;
+
   it('has null for every coverage when no line is executable', () => {
     const report = gradeHarness({ ...example, removed: [], added: [{ path: 'x.py', line: 1 }] });
-    for (const name of [
-      'coverage_pred',
-      'coverage_gold',
-      'coverage_base',
-      'coverage_delta_pred',
-      'coverage_delta_gold',
-    ] as const) {
-      assert.equal(report[name], null);
-    }
+    for (const name of coverages) assert.equal(report[name], null);
     assert.equal(report.resolved, true);
+  });
+
+  it('has null for every coverage without golden runs, and is resolved or not all the same', () => {
+    const report = gradeHarness({ ...example, golden: undefined });
+    for (const name of coverages) assert.equal(report[name], null);
+    assert.equal(report.patch_successfully_applied, true);
+    assert.equal(report.resolved, true);
+    assert.deepEqual(sorted(report.tests_pred), { ...empty, FAIL_TO_PASS: ['t1', 't2'] });
+    assert.equal('tests_gold' in report, false);
   });
 
   it('of a candidate that did not apply, or does not exist', () => {

@@ -217,6 +217,23 @@ describe('readTrace', () => {
     );
   });
 
+  it('counts the set-up of a class by itself, and takes it for no test', async () => {
+    const trace = await read({
+      '10-aa.jsonl': lines(
+        processRecord(),
+        begin('t.py::K::'),
+        { kind: 'counts', test: 't.py::K::', counts: { 0: 2 } },
+        begin(null),
+        { kind: 'session', runner: 'unittest', version: '3' },
+        exit,
+      ),
+      // A server that the set-up of the class started.
+      '11-aa.jsonl': lines(processRecord({ pid: 11, ppid: 10 }), begin('t.py::K::')),
+    });
+    assert.deepEqual(trace.counts[0]?.byTest, new Map([['t.py::K::', 2]]));
+    assert.deepEqual(trace.unfinished, []);
+  });
+
   it('does not name a child that was killed in a test which has an outcome', async () => {
     const trace = await read({
       '10-aa.jsonl': lines(

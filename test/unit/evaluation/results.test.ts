@@ -6,6 +6,8 @@ import {
   lineCountsOf,
   resultsOf,
   statusesOf,
+  transitionsBetween,
+  whyBrokenOff,
   wholeCountsOf,
 } from '../../../src/evaluation/results';
 import { runRecord } from './examples';
@@ -179,7 +181,87 @@ describe('results of a run', () => {
   });
 });
 
+describe('tests that could not be collected or set up on R', () => {
+  const failed = (
+    test: string,
+    phase: 'collect' | 'setup' | 'teardown' = 'collect',
+  ): TestResult => ({
+    test,
+    outcome: 'error',
+    phase,
+  });
+  const between = (
+    onBase: readonly TestResult[],
+    onFixed: readonly TestResult[],
+    expected: readonly string[] = [],
+  ): [string, string][] =>
+    transitionsBetween(
+      runRecord({ exitCode: 2, trace: { outcomes: [...onBase] } }),
+      runRecord({ trace: { outcomes: [...onFixed] } }),
+      expected,
+    ).map((each) => [each.test, each.transition]);
+
+  it('fail there by the cases that R∘X* has', () => {
+    assert.deepEqual(
+      between([failed(file)], [passed(`${a}[1]`), passed(`${a}[2]`), passed(b)], [a, b]),
+      [
+        [`${a}[1]`, 'F→P'],
+        [`${a}[2]`, 'F→P'],
+        [b, 'F→P'],
+      ],
+    );
+    assert.deepEqual(between([failed(a, 'setup')], [passed(`${a}[1]`)], [a]), [[`${a}[1]`, 'F→P']]);
+  });
+
+  it('fail there although no file defines them, as inherited ones', () => {
+    const inherited = `${file}::K::test_inherited`;
+    assert.deepEqual(between([failed(file)], [passed(inherited)]), [[inherited, 'F→P']]);
+    assert.deepEqual(between([failed(`${file}::K`, 'setup')], [passed(inherited)]), [
+      [inherited, 'F→P'],
+    ]);
+    assert.deepEqual(between([failed(file)], [failed(`${file}::K`, 'setup')], [`${file}::K::m`]), [
+      [`${file}::K::m`, 'F→F'],
+    ]);
+  });
+
+  it('fail there when a conftest.py above them does, and only then', () => {
+    assert.deepEqual(
+      between([failed('tests/conftest.py')], [passed(a), passed('x/test_x.py::x')], [a]),
+      [
+        [a, 'F→P'],
+        ['x/test_x.py::x', '-→P'],
+      ],
+    );
+    assert.deepEqual(between([failed('conftest.py')], [passed(`${a}[1]`)], [a]), [
+      [`${a}[1]`, 'F→P'],
+    ]);
+    assert.deepEqual(between([failed('tests/sub/conftest.py')], [passed(a)], [a]), [
+      ['tests/sub/conftest.py', 'F→-'],
+      [a, '-→P'],
+    ]);
+  });
+
+  it('are not those of a class whose end failed', () => {
+    const end = failed(`${file}::K`, 'teardown');
+    assert.deepEqual(between([end], [passed(`${file}::K::m`)]), [
+      [`${file}::K`, 'F→-'],
+      [`${file}::K::m`, '-→P'],
+    ]);
+  });
+});
+
 describe('other readings of a run', () => {
+  it('why it broke off, if it did', () => {
+    const unfinished = [{ pid: 7, argv: [], lastTest: a }];
+    assert.equal(whyBrokenOff(runRecord({ exitCode: 1 })), undefined);
+    assert.match(whyBrokenOff(runRecord({ killedBy: 'SIGKILL' })) ?? '', /killed by SIGKILL/);
+    assert.match(
+      whyBrokenOff(runRecord({ ending: 'timed out', trace: { unfinished } })) ?? '',
+      /time limit .* in tests\/test_a\.py::test_a$/,
+    );
+    assert.match(whyBrokenOff(runRecord({ trace: { unfinished } })) ?? '', /ended early/);
+  });
+
   it('an ending in words, for each', () => {
     assert.match(endingOf(runRecord({ ending: 'not started', startError: 'ENOENT' })), /ENOENT/);
     assert.equal(endingOf(runRecord({ ending: 'cancelled' })), 'cancelled');
@@ -213,6 +295,11 @@ describe('other readings of a run', () => {
     const counts = lineCountsOf(record);
     assert.equal(counts.get('a.py')?.get(1)?.byTest.get(a), 3);
     assert.equal(counts.get('a.py')?.get(1)?.shared, 2);
+    const moved = lineCountsOf(record, ({ path, line }) =>
+      path === 'a.py' ? { path, line: line + 10 } : undefined,
+    );
+    assert.deepEqual([...moved.keys()], ['a.py']);
+    assert.equal(moved.get('a.py')?.get(11)?.shared, 2);
     assert.deepEqual(
       wholeCountsOf(record),
       new Map([

@@ -8,6 +8,7 @@ import { runStore, type RunKey } from '../../../src/evaluation/runStore';
 import { runRecord } from './examples';
 
 const key = (more: Partial<RunKey> = {}): RunKey => ({
+  instance: 'octo__cat-1',
   tree: 'f00',
   patch: 'diff',
   environment: 'CPython',
@@ -97,6 +98,16 @@ describe('kept runs', () => {
     assert.equal((await store.getOrRun(key(), true, counted().run)).exitCode, 0);
   });
 
+  it('of another command are made once more by one that wants fresh runs, and only once', async () => {
+    await runStore(folder).getOrRun(key(), true, counted().run);
+    const store = runStore(folder, { fresh: true });
+    const counter = counted({ ...record, exitCode: 0 });
+    await Promise.all([1, 2].map(() => store.getOrRun(key(), true, counter.run)));
+    await store.getOrRun(key(), true, counter.run);
+    assert.equal(counter.times, 1);
+    assert.equal((await runStore(folder).getOrRun(key(), true, counted().run)).exitCode, 0);
+  });
+
   it('damaged entries are not used, whatever the damage', async () => {
     const store = runStore(folder);
     await store.getOrRun(key(), true, counted().run);
@@ -128,6 +139,12 @@ describe('kept runs', () => {
       const result = await store.getOrRun(key(), true, counted({ ...record, ending }).run);
       assert.equal(result.ending, ending);
     }
+    const unfinished = [{ pid: 7, argv: [], lastTest: 't.py::a' }];
+    const broken = [
+      { ...record, exitCode: undefined, killedBy: 'SIGKILL' },
+      { ...record, trace: { ...record.trace, unfinished } },
+    ];
+    for (const each of broken) await store.getOrRun(key(), true, counted(each).run);
     assert.deepEqual(await entries(), []);
   });
 
@@ -181,7 +198,10 @@ describe('kept runs', () => {
   it('leave nothing half-written beside them', async () => {
     await runStore(folder).getOrRun(key(), true, counted().run);
     const names = await readdir(folder, { recursive: true });
-    assert.equal(names.length, 2);
-    assert.match(names.at(-1) ?? '', /^[0-9a-f]{2}[\\/][0-9a-f]{64}\.json$/);
+    assert.equal(names.length, 5);
+    assert.match(
+      names.at(-1) ?? '',
+      /^instances[\\/]octo__cat-1[\\/]runs[\\/][0-9a-f]{2}[\\/][0-9a-f]{64}\.json$/,
+    );
   });
 });

@@ -20,6 +20,14 @@ import { queries } from './queries.mjs';
  * @returns {Promise<{ url: string, close: () => void }>}
  */
 export async function startBridge({ page, resize, screenshots, result, print }) {
+  /** Windows that VS Code has opened beside the one that runs the tests. */
+  const others = async () => {
+    const current = await page();
+    return current
+      .context()
+      .pages()
+      .filter((each) => each !== current);
+  };
   const actions = {
     screenshot: (body) => screenshot({ page, resize, screenshots }, body),
     evaluate: async ({ query, options }) => {
@@ -31,6 +39,26 @@ export async function startBridge({ page, resize, screenshots, result, print }) 
       const inner = (await page()).frames().filter((frame) => /fake\.html/.test(frame.url()));
       const texts = inner.map((frame) => frame.evaluate('document.body.innerText').catch(() => ''));
       return (await Promise.all(texts)).map((text) => text.trim()).filter(Boolean);
+    },
+    windows: async () => Promise.all((await others()).map(describeWindow)),
+    windowScreenshot: async ({ name }) => {
+      const [window] = await others();
+      if (!window) throw new Error('no other window is open');
+      const current = async () => window;
+      return screenshot({ page: current, resize, screenshots }, { name });
+    },
+    closeWindows: async () => {
+      for (const window of await others()) await window.close();
+    },
+    clickInWebview: async ({ text }) => {
+      const inner = (await page()).frames().filter((frame) => /fake\.html/.test(frame.url()));
+      for (const frame of inner) {
+        const found = frame.getByText(text).first();
+        // A page that is drawn anew takes its frame away.
+        const count = await found.count().catch(() => 0);
+        if (count > 0) return found.click({ timeout: 10_000 });
+      }
+      throw new Error(`no webview shows "${text}"`);
     },
     keyboard: async ({ press, type }) => {
       const { keyboard } = await page();
@@ -65,6 +93,16 @@ export async function startBridge({ page, resize, screenshots, result, print }) 
       server.closeAllConnections();
     },
   };
+}
+
+async function describeWindow(window) {
+  const texts = await Promise.all(
+    window
+      .frames()
+      .filter((frame) => frame === window.mainFrame() || /fake\.html/.test(frame.url()))
+      .map((frame) => frame.evaluate('document.body.innerText').catch(() => '')),
+  );
+  return { title: await window.title(), text: texts.join('\n').replaceAll('\u00a0', ' ') };
 }
 
 async function answer(actions, request) {

@@ -188,7 +188,17 @@ export const visible = {
   texts: (selector: string) => ask<string[]>('texts', { selector }),
   /** texts of webviews: Markdown previews, panels */
   webviews: () => post<string[]>('frames'),
+  /** windows that were opened beside this one, with everything that can be read in them */
+  otherWindows: () => post<{ readonly title: string; readonly text: string }[]>('windows'),
 };
+
+/** Writes a picture of the window that was opened beside this one. */
+export async function screenshotOfOtherWindow(name: string): Promise<string> {
+  return (await post<{ file: string }>('windowScreenshot', { name })).file;
+}
+
+/** Closes the windows that were opened beside this one. */
+export const closeOtherWindows = (): Promise<null> => post<null>('closeWindows');
 
 /** What a person does. */
 export const hands = {
@@ -197,6 +207,8 @@ export const hands = {
   type: (type: string) => post<null>('keyboard', { type }),
   click: (target: Target & { double?: boolean; button?: 'left' | 'right'; modifiers?: string[] }) =>
     post<null>('click', target),
+  /** the first text of a webview that contains `text` */
+  clickInWebview: (text: string) => post<null>('clickInWebview', { text }),
   hover: (target: Target) => post<null>('hover', target),
   resize: (width: number, height: number) => post<null>('resize', { width, height }),
 };

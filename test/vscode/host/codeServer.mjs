@@ -152,7 +152,12 @@ export async function startServer(
   const user = path.join(data, 'data', 'User');
   await fs.mkdir(user, { recursive: true });
   if (settings) {
-    await fs.writeFile(path.join(user, 'settings.json'), JSON.stringify(settings, null, 2));
+    // Settings of the machine's scope count only where the server keeps them.
+    const machine = path.join(data, 'data', 'Machine');
+    await fs.mkdir(machine, { recursive: true });
+    for (const folder of [user, machine]) {
+      await fs.writeFile(path.join(folder, 'settings.json'), JSON.stringify(settings, null, 2));
+    }
   }
   const chosen = port ?? (await freePort());
   const args = [

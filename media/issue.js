@@ -1,0 +1,69 @@
+// Runs inside the panel of an issue. It only reports clicks and keeps how the page is looked at.
+(() => {
+  const vscode = acquireVsCodeApi();
+  const body = document.body;
+  const before = vscode.getState();
+  const state = {
+    source: false,
+    scroll: 0,
+    open: [],
+    ...(before?.id === body.dataset.id ? before : {}),
+    id: body.dataset.id,
+  };
+  const save = () => vscode.setState(state);
+
+  const toggle = document.querySelector('[data-do="source"]');
+  const showSource = () => {
+    for (const each of document.querySelectorAll('article.rendered')) each.hidden = state.source;
+    for (const each of document.querySelectorAll('article.source')) each.hidden = !state.source;
+    toggle?.setAttribute('aria-pressed', String(state.source));
+  };
+
+  const act = (target) => {
+    const reference = target.closest('.reference');
+    if (reference !== null) {
+      vscode.postMessage({ do: 'open', reference: Number(reference.dataset.reference) });
+      return true;
+    }
+    const button = target.closest('button[data-do]');
+    if (button?.dataset.do === 'reveal') vscode.postMessage({ do: 'reveal' });
+    if (button?.dataset.do === 'source') {
+      state.source = !state.source;
+      showSource();
+      save();
+    }
+    return button !== null;
+  };
+
+  document.addEventListener('click', (event) => {
+    if (event.target instanceof Element && act(event.target)) event.preventDefault();
+  });
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || !(event.target instanceof Element)) return;
+    if (event.target.classList.contains('reference') && act(event.target)) event.preventDefault();
+  });
+
+  for (const section of document.querySelectorAll('details.revealed')) {
+    section.open = state.open.includes(section.id);
+    section.addEventListener('toggle', () => {
+      state.open = [...document.querySelectorAll('details.revealed[open]')].map(({ id }) => id);
+      save();
+    });
+  }
+
+  let waiting = false;
+  window.addEventListener('scroll', () => {
+    if (waiting) return;
+    waiting = true;
+    setTimeout(() => {
+      waiting = false;
+      state.scroll = window.scrollY;
+      save();
+    }, 200);
+  });
+
+  showSource();
+  // The page that says "Reading…" is too short to be scrolled and must not forget the place.
+  if (toggle !== null) window.scrollTo(0, state.scroll);
+  save();
+})();

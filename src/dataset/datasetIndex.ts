@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { z } from 'zod';
+import type { DatasetFile } from './datasetFiles';
+import type { Listing } from './listing';
+
+/** Raised whenever what is listed of a row, or which rows are taken, changes. */
+const format = 1;
+
+/** What tells whether a file is still the same without reading it. */
+export async function signatureOf(path: string): Promise<{ size: number; signature: string }> {
+  // The time of the last change of its data can be set back, that of its entry cannot.
+  const { size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+  return { size: Number(size), signature: `${size} ${mtimeNs} ${ctimeNs}` };
+}
+
+/** Where the index of a dataset lies, and the rows that were copied for it. */
+export interface IndexPaths {
+  readonly key: string;
+  readonly index: string;
+  readonly rows: string;
+  /** What the names of all indexes of this dataset begin with, of whatever state of its files. */
+  readonly prefix: string;
+}
+
+/** @param folder `data/swt-bench/` of the storage folder */
+export function indexPaths(
+  folder: string,
+  files: readonly DatasetFile[],
+  signatures: readonly string[],
+): IndexPaths {
+  const digest = (...parts: string[]): string =>
+    createHash('sha256').update(parts.join('\n')).digest('hex');
+  const paths = files.map(({ path }) => path);
+  const readable = basename(paths[0] ?? '')
+    .replace(/[^A-Za-z0-9._-]/g, '_')
+    .slice(0, 60);
+  const prefix = `${readable}-${digest(...paths).slice(0, 12)}`;
+  const key = digest(String(format), ...paths, ...signatures);
+  const stem = join(folder, 'indexes', `${prefix}-${key.slice(0, 16)}`);
+  return { key, index: `${stem}.json`, rows: `${stem}.rows.jsonl`, prefix };
+}
+
+const size = z.object({ files: z.array(z.string()), lines: z.number() });
+const listingSchema = z.object({
+  entries: z.array(
+    z.object({
+      id: z.string(),
+      repo: z.string(),
+      version: z.string(),
+      baseCommit: z.string(),
+      createdAt: z.string(),
+      issue: z.string(),
+      patch: size,
+      tests: size,
+    }),
+  ),
+  places: z.array(
+    z.object({
+      file: z.number(),
+      row: z.number(),
+      at: z.object({ offset: z.number(), length: z.number() }).exactOptional(),
+      copied: z.boolean().exactOptional(),
+    }),
+  ),
+  problems: z.array(
+    z.object({
+      row: z.number(),
+      file: z.string().exactOptional(),
+      id: z.string().exactOptional(),
+      field: z.string().exactOptional(),
+      message: z.string(),
+    }),
+  ),
+});
+
+/** The listing that was kept; undefined when there is none for these files as they are, or it is broken. */
+export async function readIndex({ index, key }: IndexPaths): Promise<Listing | undefined> {
+  try {
+    const content = await readFile(index);
+    const end = content.indexOf('\n');
+    const body = content.subarray(end + 1);
+    if (content.toString('utf8', 0, end) !== header(key, body)) return undefined;
+    const listing = listingSchema.safeParse(JSON.parse(body.toString('utf8')));
+    return listing.success && listing.data.entries.length === listing.data.places.length
+      ? listing.data
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const header = (key: string, body: Buffer): string =>
+  `${key} ${createHash('sha256').update(body).digest('hex')}`;
+
+/** Keeps a listing, and takes those of earlier states of the same files away. */
+export async function writeIndex(paths: IndexPaths, listing: Listing): Promise<void> {
+  const folder = dirname(paths.index);
+  const body = Buffer.from(JSON.stringify(listing));
+  const beside = `${paths.index}.${process.pid}.part`;
+  await mkdir(folder, { recursive: true });
+  try {
+    await writeFile(beside, Buffer.concat([Buffer.from(`${header(paths.key, body)}\n`), body]));
+    await rename(beside, paths.index);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  }
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const isOurs = name.startsWith(`${paths.prefix}-`) && !name.endsWith('.part');
+    if (isOurs && path !== paths.index && path !== paths.rows) await rm(path, { force: true });
+  }
+}

@@ -1,0 +1,259 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { openDataset, type Dataset } from '../../dataset/dataset';
+import { loadFilter } from '../../dataset/filterLists';
+import { matches, parseQuery, type Query } from '../../dataset/query';
+import { sortEntries, type SortOrder } from '../../dataset/sorting';
+import { readTriage, type TriageFile } from '../../dataset/triage';
+import type { InstanceEntry } from '../../domain/instance';
+import { messageOf } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import type { InstanceStatus } from '../../domain/status';
+import { isLiteS, type TriageEntry } from '../../domain/triage';
+import type { Validation } from '../../domain/validation';
+import { readStates, statusOf, type InstanceState } from '../../evaluation/instanceState';
+import { bundledDataset } from '../bundled';
+import { contextKeys, settingKeys } from '../names';
+import { datasetName, filterLists, storageFolder, triageFile } from '../settings';
+
+/** What the list shows now: nothing chosen, being read, unreadable, or entries. */
+export type CatalogueState =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'reading' }
+  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'loaded'; readonly dataset: Dataset };
+
+/**
+ * The chosen dataset with what is known of each instance: its status, and the person's own tags, notes
+ * and classification. Holds the filter and the order of the list. Everything that draws listens to
+ * `onDidChange`.
+ */
+export class Catalogue implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+  private readonly subscriptions: vscode.Disposable[];
+  private reading: AbortController | undefined;
+  private current: CatalogueState = { kind: 'none' };
+  private byId: ReadonlyMap<string, InstanceEntry> = new Map();
+  private states: ReadonlyMap<string, InstanceState> = new Map();
+  private triaged: TriageFile['instances'] = new Map();
+  private watcher: vscode.Disposable | undefined;
+  private query: Query = parseQuery('');
+  private text = '';
+  private list: { readonly name: string; keeps(id: string): boolean } | undefined;
+  private order: SortOrder;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly reporter: Reporter,
+  ) {
+    this.order = context.workspaceState.get<SortOrder>('instances.order', {
+      by: 'id',
+      descending: false,
+    });
+    this.subscriptions = [
+      this.changed,
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        const keys = [settingKeys.dataset, settingKeys.storage, settingKeys.triageFile];
+        if (keys.some((key) => event.affectsConfiguration(key))) void this.reload();
+      }),
+      // The command line may have validated something in the meantime.
+      vscode.window.onDidChangeWindowState(({ focused }) => {
+        if (focused) void this.refreshStates();
+      }),
+    ];
+  }
+
+  get state(): CatalogueState {
+    return this.current;
+  }
+
+  get dataset(): Dataset | undefined {
+    return this.current.kind === 'loaded' ? this.current.dataset : undefined;
+  }
+
+  /** What a person calls the dataset: an address or a path as the setting gives it. */
+  get datasetName(): string {
+    return datasetName();
+  }
+
+  /** The file with tags, notes and classifications. */
+  get triagePath(): string {
+    return triageFile(this.context.globalStorageUri.fsPath);
+  }
+
+  /** Reads the dataset, the states and the triage file anew. Never rejects: `state` tells. */
+  async reload(): Promise<void> {
+    this.reading?.abort();
+    const reading = (this.reading = new AbortController());
+    const name = datasetName();
+    if (name === '') return this.become({ kind: 'none' });
+    this.become({ kind: 'reading' });
+    try {
+      const dataset = await vscode.window.withProgress(
+        { location: { viewId: 'swt-bench.instances' } },
+        () =>
+          openDataset(name === 'bundled' ? bundledDataset(this.context.extensionPath) : name, {
+            storage: storageFolder(),
+            signal: reading.signal,
+            reporter: this.reporter,
+          }),
+      );
+      if (reading.signal.aborted) return;
+      await this.readStates();
+      await this.readTriage();
+      if (reading.signal.aborted) return;
+      this.become({ kind: 'loaded', dataset });
+      for (const { row, message } of dataset.problems) {
+        this.reporter.log(`${name}: row ${row}: ${message}`);
+      }
+    } catch (error) {
+      if (reading.signal.aborted) return;
+      this.reporter.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      this.become({ kind: 'failed', why: messageOf(error) });
+    }
+  }
+
+  private become(state: CatalogueState): void {
+    this.current = state;
+    const entries = state.kind === 'loaded' ? state.dataset.entries : [];
+    this.byId = new Map(entries.map((entry) => [entry.id, entry]));
+    void vscode.commands.executeCommand('setContext', contextKeys.dataset, state.kind);
+    this.changed.fire();
+  }
+
+  /** Reads what the command line or another window may have found out. */
+  async refreshStates(): Promise<void> {
+    if (this.current.kind !== 'loaded') return;
+    await this.readStates();
+    this.changed.fire();
+  }
+
+  private async readStates(): Promise<void> {
+    this.states = await readStates(storageFolder());
+  }
+
+  /** Reads the triage file and watches it: it may be edited by hand or change with a branch. */
+  private async readTriage(): Promise<void> {
+    const path = this.triagePath;
+    try {
+      this.triaged = (await readTriage(path)).instances;
+    } catch (error) {
+      void vscode.window.showErrorMessage(messageOf(error));
+    }
+    if (this.watcher === undefined) {
+      const pattern = new vscode.RelativePattern(vscode.Uri.file(join(path, '..')), 'triage*.json');
+      const watcher = vscode.workspace.createFileSystemWatcher(pattern);
+      const again = (): void => void this.refreshTriage();
+      this.watcher = vscode.Disposable.from(
+        watcher,
+        watcher.onDidChange(again),
+        watcher.onDidCreate(again),
+        watcher.onDidDelete(again),
+      );
+    }
+  }
+
+  async refreshTriage(): Promise<void> {
+    await this.readTriage();
+    this.changed.fire();
+  }
+
+  statusOf(id: string): InstanceStatus {
+    return statusOf(this.states.get(id));
+  }
+
+  validationOf(id: string): Validation | undefined {
+    return this.states.get(id)?.validation;
+  }
+
+  triageOf(id: string): TriageEntry | undefined {
+    return this.triaged.get(id);
+  }
+
+  /** Every tag in use, for completion. */
+  get tags(): string[] {
+    return [...new Set([...this.triaged.values()].flatMap((entry) => entry.tags))].sort();
+  }
+
+  get isFiltered(): boolean {
+    return this.text !== '' || this.list !== undefined;
+  }
+
+  get filter(): string {
+    return this.text;
+  }
+
+  /** @throws HumanError when the filter cannot be read; the old one stays */
+  setFilter(text: string): void {
+    this.query = parseQuery(text);
+    this.text = text.trim();
+    void vscode.commands.executeCommand('setContext', contextKeys.filtered, this.isFiltered);
+    this.changed.fire();
+  }
+
+  /** Name of the filter list in use; undefined for none. */
+  get filterList(): string | undefined {
+    return this.list?.name;
+  }
+
+  /**
+   * Narrows the list to a filter list, by file, address or name; `Lite-S` is made of the person's own
+   * classification.
+   *
+   * @throws HumanError when it cannot be had; the old one stays
+   */
+  async setFilterList(name: string | undefined): Promise<void> {
+    this.list =
+      name === undefined
+        ? undefined
+        : name === 'Lite-S'
+          ? { name, keeps: (id) => this.isLiteS(id) }
+          : await loadFilter(name, {
+              storage: storageFolder(),
+              reporter: this.reporter,
+              named: filterLists(),
+            });
+    this.setFilter(this.text);
+  }
+
+  private isLiteS(id: string): boolean {
+    const triage = this.triageOf(id);
+    return triage !== undefined && isLiteS(triage);
+  }
+
+  get sortOrder(): SortOrder {
+    return this.order;
+  }
+
+  async setSortOrder(order: SortOrder): Promise<void> {
+    this.order = order;
+    await this.context.workspaceState.update('instances.order', order);
+    this.changed.fire();
+  }
+
+  /** Entries that the filter keeps, in the chosen order. */
+  entries(): InstanceEntry[] {
+    const all = this.dataset?.entries ?? [];
+    const kept = all.filter((entry) => {
+      if (this.list !== undefined && !this.list.keeps(entry.id)) return false;
+      const triage = this.triageOf(entry.id);
+      return matches(this.query, {
+        entry,
+        status: this.statusOf(entry.id),
+        ...(triage === undefined ? {} : { triage }),
+      });
+    });
+    return sortEntries(kept, this.order);
+  }
+
+  entry(id: string): InstanceEntry | undefined {
+    return this.byId.get(id);
+  }
+
+  dispose(): void {
+    this.reading?.abort();
+    this.watcher?.dispose();
+    for (const each of this.subscriptions) each.dispose();
+  }
+}

@@ -1,0 +1,54 @@
+import * as vscode from 'vscode';
+import { triageCsv } from '../../dataset/triageCsv';
+import type { Reporter } from '../../domain/reporter';
+import { gatherStatistics, statisticsText } from '../../evaluation/statistics';
+import { storageFolder } from '../settings';
+import type { Catalogue } from './catalogue';
+import { withNotification } from './openFlow';
+
+/** Opens text in an editor of its own, for the person to save where they like. */
+async function openText(content: string, language: string): Promise<void> {
+  const document = await vscode.workspace.openTextDocument({ content, language });
+  await vscode.window.showTextDocument(document, { preview: false });
+}
+
+/** Tags, notes, classification and validation of the listed instances as CSV. */
+export async function exportTriage(catalogue: Catalogue): Promise<void> {
+  const rows = catalogue.entries().map((entry) => ({
+    entry,
+    triage: catalogue.triageOf(entry.id),
+    validation: catalogue.validationOf(entry.id),
+    status: catalogue.statusOf(entry.id),
+  }));
+  await openText(triageCsv(rows), 'csv');
+}
+
+/** The ids of the listed instances, one a line, as `--filter` takes them. */
+export async function exportFilterList(catalogue: Catalogue): Promise<void> {
+  const ids = catalogue.entries().map((entry) => entry.id);
+  await openText(`${[`# ${heading(catalogue)}`, ...ids].join('\n')}\n`, 'plaintext');
+}
+
+/** The figures of the paper's Table 1 for the listed instances. */
+export async function showStatistics(catalogue: Catalogue, reporter: Reporter): Promise<void> {
+  const text = await withNotification(
+    vscode.l10n.t('Statistics of the listed instances'),
+    reporter,
+    async (shown, signal) =>
+      statisticsText(
+        await gatherStatistics(catalogue.entries(), storageFolder(), { reporter: shown, signal }),
+      ),
+  );
+  if (text !== undefined) await openText(`${heading(catalogue)}\n\n${text}`, 'plaintext');
+}
+
+/** What is listed, in words. */
+function heading(catalogue: Catalogue): string {
+  const { filter, filterList, datasetName } = catalogue;
+  const count = catalogue.entries().length;
+  return [
+    `${count === 1 ? '1 instance' : `${count} instances`} of ${datasetName}`,
+    ...(filterList === undefined ? [] : [`list ${filterList}`]),
+    ...(filter === '' ? [] : [`filter ${filter}`]),
+  ].join(', ');
+}

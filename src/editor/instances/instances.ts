@@ -1,0 +1,218 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { Instance } from '../../domain/instance';
+import { HumanError } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import { bundledSource } from '../bundled';
+import { listCommandIds } from '../names';
+import { repositorySources } from '../settings';
+import { Catalogue } from './catalogue';
+import { exportFilterList, exportTriage, showStatistics } from './exports';
+import { freeDiskSpace } from './freeDiskSpace';
+import { InstanceList, type ListNode } from './instanceList';
+import {
+  chooseDataset,
+  chooseFilterList,
+  chooseOrder,
+  editFilter,
+  findInstance,
+} from './listCommands';
+import { prepareWorkspace, withNotification } from './openFlow';
+import { classify, editNote, editTags } from './triageCommands';
+import { validateInstances } from './validateCommand';
+
+type ListCommand = (typeof listCommandIds)[keyof typeof listCommandIds];
+
+/** The Instances view at work: what it lists, and what its commands do. */
+export class Instances implements vscode.Disposable {
+  readonly catalogue: Catalogue;
+  readonly list: InstanceList;
+  private readonly subscriptions: vscode.Disposable[];
+  private asked = false;
+
+  /** @param redraw asks the view for its rows again */
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly view: vscode.TreeView<ListNode>,
+    private readonly reporter: Reporter,
+    redraw: () => void,
+  ) {
+    this.catalogue = new Catalogue(context, reporter);
+    this.list = new InstanceList(this.catalogue, view);
+    this.subscriptions = [
+      this.catalogue,
+      this.catalogue.onDidChange(() => {
+        this.list.arrange();
+        redraw();
+      }),
+    ];
+  }
+
+  /** Rows below a row; the dataset is read when the view asks for the first time. */
+  async getChildren(node?: ListNode): Promise<ListNode[]> {
+    if (!this.asked) {
+      this.asked = true;
+      await this.catalogue.reload();
+    }
+    return this.list.getChildren(node);
+  }
+
+  async run(command: ListCommand, args: readonly unknown[]): Promise<void> {
+    const { catalogue } = this;
+    const [first] = args;
+    const given = typeof first === 'string' ? first : undefined;
+    const ids = (): string[] => this.chosenIds(args);
+    switch (command) {
+      case listCommandIds.chooseDataset:
+        return chooseDataset(catalogue, this.context.globalState, given);
+      case listCommandIds.refresh:
+        return catalogue.reload();
+      case listCommandIds.filter:
+        if (given !== undefined) return catalogue.setFilter(given);
+        await this.loaded();
+        return editFilter(catalogue);
+      case listCommandIds.clearFilter:
+        await catalogue.setFilterList(undefined);
+        return catalogue.setFilter('');
+      case listCommandIds.useFilterList:
+        await this.loaded();
+        return chooseFilterList(catalogue, given);
+      case listCommandIds.sort:
+        return chooseOrder(catalogue);
+      case listCommandIds.find: {
+        await this.loaded();
+        const entry = await findInstance(catalogue);
+        if (entry !== undefined) await this.reveal(entry.id);
+        return;
+      }
+      case listCommandIds.open:
+        return this.open(await this.oneId(args), false);
+      case listCommandIds.openInNewWindow:
+        return this.open(await this.oneId(args), true);
+      case listCommandIds.validate:
+        await this.loaded();
+        return validateInstances(catalogue, ids(), {
+          context: this.context,
+          reporter: this.reporter,
+          sources: this.sources(),
+        });
+      case listCommandIds.editTags:
+        await this.loaded();
+        return editTags(catalogue, ids(), texts(args[1]));
+      case listCommandIds.editNote:
+        await this.loaded();
+        return editNote(catalogue, ids(), typeof args[1] === 'string' ? args[1] : undefined);
+      case listCommandIds.classify:
+        await this.loaded();
+        return classify(catalogue, ids());
+      case listCommandIds.copyId:
+        return vscode.env.clipboard.writeText(ids().join('\n'));
+      case listCommandIds.exportTriage:
+        await this.loaded();
+        return exportTriage(catalogue);
+      case listCommandIds.exportFilterList:
+        await this.loaded();
+        return exportFilterList(catalogue);
+      case listCommandIds.statistics:
+        await this.loaded();
+        return showStatistics(catalogue, this.reporter);
+      case listCommandIds.freeDiskSpace:
+        await freeDiskSpace(this.reporter);
+        return catalogue.refreshStates();
+    }
+  }
+
+  /** The whole instance behind a row. */
+  async instance(id: string): Promise<Instance> {
+    const dataset = await this.loaded();
+    const [instance] = await dataset.read([id]);
+    if (instance === undefined) throw new HumanError(`${id} is not in ${dataset.name}`);
+    return instance;
+  }
+
+  private async loaded(): Promise<NonNullable<Catalogue['dataset']>> {
+    if (this.catalogue.dataset === undefined) await this.catalogue.reload();
+    const { dataset, state } = this.catalogue;
+    if (dataset !== undefined) return dataset;
+    if (state.kind === 'failed') throw new HumanError(state.why);
+    throw new HumanError('No dataset is chosen', 'Run "SWT-Bench: Choose Dataset…" first');
+  }
+
+  /** Ids that a command is about: of the row it was called on and the rows selected with it. */
+  private chosenIds(args: readonly unknown[]): string[] {
+    const [row, rows] = args;
+    if (typeof row === 'string') return [row];
+    const selected = Array.isArray(rows) && rows.length > 0 ? (rows as unknown[]) : [row];
+    const nodes = selected.some(isNode) ? selected.filter(isNode) : this.view.selection;
+    const ids = nodes.flatMap((node) =>
+      node.kind === 'instance' ? [node.id] : node.kind === 'repository' ? node.ids : [],
+    );
+    if (ids.length === 0) {
+      throw new HumanError('No instance is selected', 'Select one in the Instances view');
+    }
+    return [...new Set(ids)];
+  }
+
+  /** As `chosenIds` for a command about one instance, which is asked for where none is meant. */
+  private async oneId(args: readonly unknown[]): Promise<string | undefined> {
+    await this.loaded();
+    const [row] = args;
+    if (typeof row === 'string') return row;
+    const node = isNode(row) ? row : this.view.selection[0];
+    if (node?.kind === 'instance') return node.id;
+    return (await findInstance(this.catalogue))?.id;
+  }
+
+  /** Shows the row of an instance, whatever the filter was. */
+  private async reveal(id: string): Promise<void> {
+    if (!this.catalogue.entries().some((entry) => entry.id === id)) {
+      await this.run(listCommandIds.clearFilter, []);
+    }
+    await this.view.reveal({ kind: 'instance', id }, { select: true, focus: true });
+  }
+
+  private sources(): string[] {
+    return this.catalogue.datasetName === 'bundled'
+      ? [bundledSource(this.context.extensionPath)]
+      : repositorySources();
+  }
+
+  private async open(id: string | undefined, newWindow: boolean): Promise<void> {
+    if (id === undefined) return;
+    const instance = await this.instance(id);
+    const folder = await withNotification(
+      vscode.l10n.t('Opening {0}', id),
+      this.reporter,
+      (reporter, signal) =>
+        prepareWorkspace(
+          {
+            instance,
+            dataset: this.catalogue.datasetName,
+            sources: this.catalogue.datasetName === 'bundled' ? [] : this.sources(),
+            makeFrom: this.sources(),
+            workspaces: join(this.context.globalStorageUri.fsPath, 'workspaces'),
+          },
+          reporter,
+          signal,
+        ),
+    );
+    if (folder === undefined) return;
+    await this.catalogue.refreshStates();
+    await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(folder), {
+      forceNewWindow: newWindow,
+      forceReuseWindow: !newWindow,
+    });
+  }
+
+  dispose(): void {
+    for (const each of this.subscriptions) each.dispose();
+  }
+}
+
+function isNode(value: unknown): value is ListNode {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
+  return value.kind === 'instance' || value.kind === 'repository';
+}
+
+const texts = (value: unknown): string[] | undefined =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : undefined;

@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { Instance } from '../../domain/instance';
+import { Cancelled } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import { devContainerFile } from '../../engine/devContainer';
+import { updateState } from '../../evaluation/instanceState';
+import { parseSources, sourceOf } from '../../repository/source';
+
+import { prepareTrees, remarkOn } from '../../repository/trees';
+import { makeWorkspace } from '../../repository/workspace';
+import { writeDevContainer, writeWindowTitle } from '../../repository/workspaceFiles';
+import { storageFolder, writesDevContainer } from '../settings';
+
+export interface OpenRequest {
+  readonly instance: Instance;
+  /** What the marker of the workspace remembers of the dataset: a path, an address, or `bundled`. */
+  readonly dataset: string;
+  /** `--source` arguments that the marker remembers. */
+  readonly sources: readonly string[];
+  /** `--source` arguments that R is made from now, where the bundled instance brings its own. */
+  readonly makeFrom: readonly string[];
+  /** Folder that holds the workspaces. */
+  readonly workspaces: string;
+}
+
+/**
+ * Makes the workspace of an instance, if it is not there yet, and returns its folder. R∘X* is made in
+ * the storage folder, outside of it.
+ *
+ * @throws HumanError, Cancelled
+ */
+export async function prepareWorkspace(
+  request: OpenRequest,
+  reporter: Reporter,
+  signal?: AbortSignal,
+): Promise<string> {
+  const { instance, dataset, sources, makeFrom } = request;
+  const storage = storageFolder();
+  const source = await sourceOf(instance, parseSources(makeFrom));
+  const trees = await prepareTrees(instance, source, storage, { reporter, signal });
+  const remark = remarkOn(trees);
+  if (remark !== undefined) {
+    reporter.log(`${instance.id}: ${remark}`);
+    void vscode.window.showWarningMessage(`${instance.id}: ${remark}`);
+  }
+  reporter.progress('making the workspace');
+  const folder = join(request.workspaces, instance.id);
+  await vscode.workspace.fs.createDirectory(vscode.Uri.file(request.workspaces));
+  await makeWorkspace(instance, trees, { dataset, sources }, folder);
+  await writeWindowTitle(folder, instance.id);
+  if (writesDevContainer()) await writeDevContainer(folder, devContainerFile(instance));
+  await updateState(storage, instance.id, (state) => ({
+    ...state,
+    openedAt: new Date().toISOString(),
+  }));
+  return folder;
+}
+
+/** Work with a notification that shows its steps and can be cancelled; undefined when it was. */
+export async function withNotification<T>(
+  title: string,
+  reporter: Reporter,
+  work: (reporter: Reporter, signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  return vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, title, cancellable: true },
+    async (progress, token) => {
+      const abort = new AbortController();
+      token.onCancellationRequested(() => abort.abort());
+      const shown: Reporter = {
+        log: (line) => reporter.log(line),
+        progress: (step) => {
+          reporter.progress(step);
+          progress.report({ message: step });
+        },
+      };
+      try {
+        return await work(shown, abort.signal);
+      } catch (error) {
+        if (error instanceof Cancelled || abort.signal.aborted) return undefined;
+        throw error;
+      }
+    },
+  );
+}

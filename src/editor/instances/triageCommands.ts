@@ -1,0 +1,161 @@
+import * as vscode from 'vscode';
+import { updateTriage } from '../../dataset/triage';
+import {
+  descriptionQualities,
+  locationsGiven,
+  solutionsInDescription,
+  type Classification,
+  type TriageEntry,
+} from '../../domain/triage';
+import type { Catalogue } from './catalogue';
+
+const nothing: TriageEntry = { tags: [], note: '', classification: {} };
+
+async function change(
+  catalogue: Catalogue,
+  ids: readonly string[],
+  edit: (entry: TriageEntry) => TriageEntry,
+): Promise<void> {
+  for (const id of ids) {
+    await updateTriage(catalogue.triagePath, id, (entry) => edit(entry ?? nothing));
+  }
+  await catalogue.refreshTriage();
+}
+
+/** Tags of one instance, or tags to add to several: known ones to tick, new ones by typing. */
+export async function editTags(
+  catalogue: Catalogue,
+  ids: readonly string[],
+  given?: readonly string[],
+): Promise<void> {
+  const [only] = ids;
+  const before =
+    ids.length === 1 && only !== undefined ? catalogue.triageOf(only)?.tags : undefined;
+  const chosen = given ?? (await pickTags(catalogue.tags, before ?? [], title(ids, 'Tags')));
+  if (chosen === undefined) return;
+  await change(catalogue, ids, (entry) => ({
+    ...entry,
+    tags: ids.length === 1 ? [...chosen] : [...new Set([...entry.tags, ...chosen])],
+  }));
+}
+
+function pickTags(
+  known: readonly string[],
+  before: readonly string[],
+  heading: string,
+): Promise<string[] | undefined> {
+  const box = vscode.window.createQuickPick();
+  box.title = heading;
+  box.placeholder = vscode.l10n.t('Tick tags, or type a new one');
+  box.canSelectMany = true;
+  const all = new Set([...known, ...before]);
+  const draw = (): void => {
+    const typed = box.value.trim();
+    const picked = new Set(box.selectedItems.map((item) => item.label));
+    const labels = typed === '' || all.has(typed) ? [...all] : [typed, ...all];
+    box.items = labels.map((label) => ({
+      label,
+      ...(all.has(label) ? {} : { description: vscode.l10n.t('new tag') }),
+    }));
+    box.selectedItems = box.items.filter((item) => picked.has(item.label));
+  };
+  box.items = [...all].map((label) => ({ label }));
+  box.selectedItems = box.items.filter((item) => before.includes(item.label));
+  return new Promise((resolve) => {
+    let answer: string[] | undefined;
+    box.onDidChangeValue(draw);
+    box.onDidChangeSelection((items) => {
+      for (const { label } of items) all.add(label);
+    });
+    box.onDidAccept(() => {
+      const typed = box.value.trim();
+      const picked = box.selectedItems.map((item) => item.label);
+      // What was typed and is in nobody's list is meant to be a tag, ticked or not.
+      const isNew = typed !== '' && !all.has(typed);
+      answer = [...new Set([...picked, ...(isNew ? [typed] : [])])];
+      box.hide();
+    });
+    box.onDidHide(() => {
+      box.dispose();
+      resolve(answer);
+    });
+    box.show();
+  });
+}
+
+export async function editNote(
+  catalogue: Catalogue,
+  ids: readonly string[],
+  given?: string,
+): Promise<void> {
+  const [id] = ids;
+  if (id === undefined) return;
+  const note =
+    given ??
+    (await vscode.window.showInputBox({
+      title: title([id], 'Note'),
+      value: catalogue.triageOf(id)?.note ?? '',
+      prompt: vscode.l10n.t('Empty to take the note away'),
+      ignoreFocusOut: true,
+    }));
+  if (note !== undefined) await change(catalogue, [id], (entry) => ({ ...entry, note }));
+}
+
+/** The classification of the Agentless paper (section 6.1), one quick pick a dimension. */
+export async function classify(catalogue: Catalogue, ids: readonly string[]): Promise<void> {
+  const [id] = ids;
+  if (id === undefined) return;
+  let made: Classification = catalogue.triageOf(id)?.classification ?? {};
+  const steps: [
+    string,
+    Readonly<Record<string, string>>,
+    string | undefined,
+    (key?: string) => void,
+  ][] = [
+    [
+      vscode.l10n.t('Description quality'),
+      descriptionQualities,
+      made.description,
+      (key) => (made = put(made, 'description', key)),
+    ],
+    [
+      vscode.l10n.t('Solution in the description'),
+      solutionsInDescription,
+      made.solution,
+      (key) => (made = put(made, 'solution', key)),
+    ],
+    ...(['line', 'function', 'file'] as const).map((granularity): (typeof steps)[number] => [
+      vscode.l10n.t('Location: {0}', granularity),
+      locationsGiven,
+      made.location?.[granularity],
+      (key) => (made = put(made, 'location', put(made.location ?? {}, granularity, key))),
+    ]),
+  ];
+  for (const [index, [dimension, categories, current, take]] of steps.entries()) {
+    const unjudged = vscode.l10n.t('not judged');
+    const items = [
+      ...Object.entries(categories).map(([key, words]) => ({
+        label: `${key === current ? '$(check) ' : ''}${words}`,
+        key,
+      })),
+      { label: unjudged, key: undefined },
+    ];
+    const chosen = await vscode.window.showQuickPick(items, {
+      title: `${title([id], dimension)} (${index + 1}/${steps.length})`,
+      placeHolder: vscode.l10n.t('Escape keeps what is said so far'),
+    });
+    if (chosen === undefined) break;
+    take(chosen.key);
+  }
+  await change(catalogue, [id], (entry) => ({ ...entry, classification: made }));
+}
+
+/** With the value, or without the key where there is none. */
+function put<T extends object>(object: T, key: keyof T, value: unknown): T {
+  const entries = Object.entries(object).filter(([name]) => name !== key);
+  return Object.fromEntries(value === undefined ? entries : [...entries, [key, value]]) as T;
+}
+
+function title(ids: readonly string[], what: string): string {
+  return ids.length === 1 ? `${what}: ${ids[0]}` : `${what}: ${ids.length} instances`;
+}

@@ -1,0 +1,166 @@
+import type { Instance } from '../../domain/instance';
+import { diffHtml } from './diffHtml';
+import { escapeAttribute, escapeHtml } from './sanitise';
+
+/** Title and body of an issue: datasets put the title into the first line. */
+export function splitIssue(issue: string): { readonly title: string; readonly body: string } {
+  const text = issue.replaceAll('\r\n', '\n').replace(/^\s*\n/, '');
+  const end = text.indexOf('\n');
+  const first = (end < 0 ? text : text.slice(0, end)).trim();
+  const heading = /^#{1,6}\s+(.*)/.exec(first)?.[1];
+  // A first line that begins a block is part of the body.
+  if (heading === undefined && /^(?:[>#`|~*-]\s|```|~~~)/.test(first)) {
+    return { title: '', body: text };
+  }
+  return { title: heading ?? first, body: end < 0 ? '' : text.slice(end + 1) };
+}
+
+export interface IssuePage {
+  readonly instance: Instance;
+  /** The body, made by `renderIssue`. */
+  readonly body: string;
+  /** The body as it was written, made by `renderIssue` from escaped text. */
+  readonly source: string;
+  /** What the developer has asked to see; undefined as long as it is hidden. */
+  readonly revealed: { readonly hints: string } | undefined;
+}
+
+export interface PageResources {
+  readonly script: string;
+  readonly style: string;
+  /** `webview.cspSource`. */
+  readonly cspSource: string;
+  readonly nonce: string;
+}
+
+/** The document of the panel. `body`, `source` and `hints` are inserted as they are. */
+export function issueDocument(page: IssuePage, resources: PageResources): string {
+  const { instance, revealed } = page;
+  const { title } = splitIssue(instance.issue);
+  return documentOf(
+    instance.id,
+    `<header>
+<h1>${inlineCode(title === '' ? instance.id : title)}</h1>
+${facts(instance)}
+${remarks(instance)}<p class="actions">
+<button type="button" class="quiet" data-do="source" aria-pressed="false">Plain text</button>
+${revealed === undefined ? '' : linkToGitHub(instance)}</p>
+</header>
+<main>
+<article class="text rendered">${page.body}</article>
+<article class="text source" hidden>${page.source}</article>
+</main>
+${revealed === undefined ? hiddenNote : revealedSections(instance, revealed.hints)}`,
+    resources,
+  );
+}
+
+/** A page that says why there is none, or that it is being made. */
+export function messageDocument(id: string, message: string, resources: PageResources): string {
+  return documentOf(
+    id,
+    `<header><h1>${escapeHtml(id)}</h1></header><p class="note">${escapeHtml(message)}</p>`,
+    resources,
+  );
+}
+
+function documentOf(id: string, body: string, resources: PageResources): string {
+  const { nonce, script, style, cspSource } = resources;
+  const policy = `default-src 'none'; img-src https:; style-src ${cspSource}; script-src 'nonce-${nonce}'`;
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${escapeAttribute(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(id)}</title>
+<link rel="stylesheet" href="${escapeAttribute(style)}">
+</head>
+<body data-id="${escapeAttribute(id)}">
+${body}
+<script nonce="${escapeAttribute(nonce)}" src="${escapeAttribute(script)}"></script>
+</body>
+</html>`;
+}
+
+function facts(instance: Instance): string {
+  const words = instance.issue.split(/\s+/).filter((word) => word !== '').length;
+  const all: [name: string, value: string, title?: string][] = [
+    ['Instance', instance.id],
+    ['Repository', instance.repo],
+    ['Version', instance.version],
+    ['R', instance.baseCommit.slice(0, 10), `Base commit ${instance.baseCommit}`],
+    ['Created', instance.createdAt.slice(0, 10), instance.createdAt],
+    ['Length', `${words.toLocaleString('en')} ${words === 1 ? 'word' : 'words'}`],
+  ];
+  const shown = all
+    .filter(([, value]) => value !== '')
+    .map(
+      ([name, value, title]) =>
+        `<div${title === undefined ? '' : ` title="${escapeAttribute(title)}"`}><dt>${name}</dt> <dd>${escapeHtml(value)}</dd></div>`,
+    );
+  return `<dl class="facts">${shown.join('')}</dl>`;
+}
+
+function remarks(instance: Instance): string {
+  return (instance.remarks ?? [])
+    .map((each) => `<p class="note">${escapeHtml(each)}</p>\n`)
+    .join('');
+}
+
+/** The number in an id is that of the pull request, which gives the fix away. */
+function linkToGitHub(instance: Instance): string {
+  const number = /-(\d+)$/.exec(instance.id)?.[1];
+  if (number === undefined || !/^[\w.-]+\/[\w.-]+$/.test(instance.repo)) return '';
+  const address = `https://github.com/${instance.repo}/issues/${number}`;
+  return `<a href="${escapeAttribute(address)}">Pull request #${number} on GitHub</a>\n`;
+}
+
+const hiddenNote = `<footer class="hidden-part">
+<span>Golden patch, golden tests and later hints are hidden.</span>
+<button type="button" class="quiet" data-do="reveal">Reveal…</button>
+</footer>`;
+
+function revealedSections(instance: Instance, hints: string): string {
+  const tests = diffHtml(instance.goldenTests);
+  const patch = diffHtml(instance.goldenPatch);
+  const changed = (diff: { added: number; removed: number }): string =>
+    `+${diff.added} −${diff.removed}`;
+  return [
+    section(
+      'hints',
+      'Hints',
+      'written after the issue',
+      instance.hints.trim() === '' ? undefined : `<div class="text">${hints}</div>`,
+    ),
+    section(
+      'tests',
+      'Golden tests (T*)',
+      changed(tests),
+      instance.goldenTests === '' ? undefined : tests.html,
+    ),
+    section(
+      'patch',
+      'Golden patch (X*)',
+      changed(patch),
+      instance.goldenPatch === '' ? undefined : patch.html,
+    ),
+  ].join('\n');
+}
+
+function section(id: string, title: string, aside: string, content: string | undefined): string {
+  if (content === undefined) return `<p class="note">${title}: none</p>`;
+  return `<details class="revealed" id="${id}"><summary><h2>${title}</h2> <span class="aside">${aside}</span></summary>
+${content}
+</details>`;
+}
+
+/** Plain text but for code in backticks, as titles on GitHub are shown. */
+function inlineCode(title: string): string {
+  return title
+    .split(/(`[^`]+`)/)
+    .map((part) =>
+      /^`[^`]+`$/.test(part) ? `<code>${escapeHtml(part.slice(1, -1))}</code>` : escapeHtml(part),
+    )
+    .join('');
+}

@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import { z } from 'zod';
+import type { Instance } from '../../domain/instance';
+import { HumanError, messageOf } from '../../domain/problem';
+import type { Place, ResolveReference } from '../../python/resolveReferences';
+import { issueDocument, messageDocument, splitIssue, type PageResources } from './issuePage';
+import { renderIssue } from './renderIssue';
+import { escapeHtml } from './sanitise';
+import { issueViewType } from './viewType';
+
+/** What the panel needs to know of an instance, open or only listed. */
+export interface IssueSource {
+  readonly id: string;
+  readonly extensionUri: vscode.Uri;
+  /** @throws HumanError when the dataset or the row is gone; its message is shown in the panel */
+  instance(): Promise<Instance>;
+  isRevealed(): boolean;
+  /** Asks the developer and remembers the answer. The panel draws anew afterwards. */
+  reveal(): Promise<void>;
+  /** Finds places in R; undefined where there is no tree of it, so that nothing is linked. */
+  resolver(): Promise<ResolveReference | undefined>;
+  /** Shows a place of R in `column`, which is another one than the panel's. */
+  openReference(place: Place, column: vscode.ViewColumn): Promise<void>;
+  /** Shows what went wrong while a message of the page was carried out. */
+  failed(error: unknown): void;
+}
+
+/** What the page may say. A reference is the index of a place that was found before. */
+const message = z.discriminatedUnion('do', [
+  z.object({ do: z.literal('open'), reference: z.number().int().nonnegative() }),
+  z.object({ do: z.literal('reveal') }),
+]);
+
+/** What the page keeps for `restore`; it keeps more, which is its own business. */
+const state = z.object({ id: z.string().min(1).max(500) });
+
+/** The issue of an instance beside the code: one panel for each instance. */
+export class IssuePanel implements vscode.Disposable {
+  private static readonly panels = new Map<string, IssuePanel>();
+
+  /** Shows the issue, in the panel that it has already or in a new one. */
+  static show(source: IssueSource, column: vscode.ViewColumn): IssuePanel {
+    const known = IssuePanel.panels.get(source.id);
+    if (known !== undefined) {
+      known.panel.reveal();
+      known.update();
+      return known;
+    }
+    const panel = vscode.window.createWebviewPanel(
+      issueViewType,
+      titleOf(source.id),
+      { viewColumn: column, preserveFocus: column === vscode.ViewColumn.Beside },
+      { enableFindWidget: true },
+    );
+    return new IssuePanel(panel, source);
+  }
+
+  /**
+   * Fills a panel that VS Code brings back after a reload.
+   *
+   * @param saved what the page kept; it comes from outside
+   * @param sourceOf gives the instance of an id; undefined closes the panel
+   */
+  static async restore(
+    panel: vscode.WebviewPanel,
+    saved: unknown,
+    sourceOf: (id: string) => Promise<IssueSource | undefined>,
+  ): Promise<void> {
+    const { data } = state.safeParse(saved);
+    const source = data === undefined ? undefined : await sourceOf(data.id);
+    if (source === undefined || IssuePanel.panels.has(source.id)) {
+      panel.dispose();
+      return;
+    }
+    new IssuePanel(panel, source);
+  }
+
+  /** Draws anew what is shown of an instance, or of all: after a reveal, or once there is a tree. */
+  static updateAll(id?: string): void {
+    for (const panel of IssuePanel.panels.values()) {
+      if (id === undefined || panel.source.id === id) panel.update();
+    }
+  }
+
+  private readonly subscriptions: readonly vscode.Disposable[];
+  private places: readonly Place[] = [];
+  private drawing = 0;
+  private drawn = false;
+  private disposed = false;
+
+  private constructor(
+    private readonly panel: vscode.WebviewPanel,
+    private readonly source: IssueSource,
+  ) {
+    const media = vscode.Uri.joinPath(source.extensionUri, 'media');
+    panel.webview.options = { enableScripts: true, localResourceRoots: [media] };
+    panel.title = titleOf(source.id);
+    this.subscriptions = [
+      panel.webview.onDidReceiveMessage((received: unknown) => void this.receive(received)),
+      panel.onDidDispose(() => this.dispose()),
+    ];
+    IssuePanel.panels.set(source.id, this);
+    this.update();
+  }
+
+  /** Draws the page anew; it keeps where it is scrolled to. */
+  update(): void {
+    void this.draw();
+  }
+
+  private async draw(): Promise<void> {
+    const turn = ++this.drawing;
+    const resources = this.resources();
+    if (!this.drawn) this.set(messageDocument(this.source.id, 'Reading the issue…', resources));
+    const places: Place[] = [];
+    const html = await this.page(places, resources).catch((error: unknown) =>
+      messageDocument(
+        this.source.id,
+        error instanceof HumanError ? error.message : `Internal error: ${messageOf(error)}`,
+        resources,
+      ),
+    );
+    if (turn !== this.drawing) return; // a later change is drawn already
+    this.places = places;
+    this.drawn = true;
+    this.set(html);
+  }
+
+  private async page(places: Place[], resources: PageResources): Promise<string> {
+    const instance = await this.source.instance();
+    const resolve = await this.source.resolver().catch((error: unknown) => {
+      this.source.failed(error); // an issue without links is still worth reading
+      return undefined;
+    });
+    const { body } = splitIssue(instance.issue);
+    const rendered = await renderIssue(await markdown(body), resolve, places);
+    const source = await renderIssue(plain(body), resolve, places);
+    // Asked last: what was hidden meanwhile is not drawn.
+    const revealed = this.source.isRevealed()
+      ? { hints: await renderIssue(await markdown(instance.hints), resolve, places) }
+      : undefined;
+    return issueDocument({ instance, body: rendered, source, revealed }, resources);
+  }
+
+  private set(html: string): void {
+    if (!this.disposed) this.panel.webview.html = html;
+  }
+
+  private resources(): PageResources {
+    const { webview } = this.panel;
+    const address = (file: string): string =>
+      webview.asWebviewUri(vscode.Uri.joinPath(this.source.extensionUri, 'media', file)).toString();
+    return {
+      script: address('issue.js'),
+      style: address('issue.css'),
+      cspSource: webview.cspSource,
+      nonce: randomBytes(16).toString('base64url'),
+    };
+  }
+
+  private async receive(received: unknown): Promise<void> {
+    const { data } = message.safeParse(received);
+    if (data === undefined) return;
+    try {
+      if (data.do === 'reveal') {
+        await this.source.reveal();
+        this.update();
+        return;
+      }
+      const place = this.places[data.reference];
+      if (place !== undefined) await this.source.openReference(place, this.columnForCode());
+    } catch (error) {
+      this.source.failed(error);
+    }
+  }
+
+  /** Code opens in another group of editors than the issue, if there is one. */
+  private columnForCode(): vscode.ViewColumn {
+    const other = vscode.window.tabGroups.all.find(
+      (group) => group.viewColumn !== this.panel.viewColumn,
+    );
+    return other?.viewColumn ?? vscode.ViewColumn.Beside;
+  }
+
+  dispose(): void {
+    if (this.disposed) return;
+    this.disposed = true;
+    this.drawing++;
+    IssuePanel.panels.delete(this.source.id);
+    for (const each of this.subscriptions) each.dispose();
+    this.panel.dispose();
+  }
+}
+
+const titleOf = (id: string): string => vscode.l10n.t('Issue of {0}', id);
+
+const plain = (text: string): string => `<pre>${escapeHtml(text)}</pre>`;
+
+/** HTML of VS Code's own renderer, which is not safe as it is; the text itself where there is none. */
+async function markdown(text: string): Promise<string> {
+  try {
+    const html: unknown = await vscode.commands.executeCommand('markdown.api.render', text);
+    return typeof html === 'string' ? html : plain(text);
+  } catch {
+    return plain(text); // the built-in extension is disabled
+  }
+}

@@ -1,0 +1,155 @@
+import { findReferences, type Reference } from '../../python/references';
+import type { Place, ResolveReference } from '../../python/resolveReferences';
+import { escapeAttribute, escapeHtml, sanitise } from './sanitise';
+
+/** References that are looked up in one text: it may have been written to keep us busy. */
+const maxReferences = 500;
+
+/**
+ * Sanitises what a markdown renderer made of an untrusted text and links what it says about files of R.
+ *
+ * @param html of the renderer; nothing in it is trusted
+ * @param resolve finds the place of a reference; undefined where there is no tree to look into
+ * @param places receives the places of the links. A link holds the index of its place, never a path, so
+ *   that what comes back from the page can only name what was found here.
+ * @returns well-formed HTML
+ */
+export async function renderIssue(
+  html: string,
+  resolve: ResolveReference | undefined,
+  places: Place[],
+): Promise<string> {
+  // The style sheet shows new lines of paragraphs, so that a break before one would count twice.
+  const safe = sanitise(html).replaceAll('<br />\n', '<br />');
+  if (resolve === undefined) return safe;
+  const pieces = split(safe);
+  const links: Link[] = [];
+  for (const run of runsOf(pieces)) {
+    for (const reference of findReferences(run.text)) {
+      if (links.length >= maxReferences) break;
+      const place = resolve(reference).catch(() => undefined);
+      links.push({ run, reference, place: await place });
+    }
+  }
+  for (const { run, reference, place } of links) {
+    if (place === undefined) continue;
+    const known = places.findIndex(({ path, line }) => path === place.path && line === place.line);
+    const index = known >= 0 ? known : places.push(place) - 1;
+    insert(run, reference, openingTag(index, place));
+  }
+  return pieces.map((piece) => (piece.kind === 'tag' ? piece.html : textOf(piece))).join('');
+}
+
+interface Tag {
+  readonly kind: 'tag';
+  html: string;
+  readonly name: string;
+  readonly closing: boolean;
+}
+
+interface Text {
+  readonly kind: 'text';
+  /** Without entities. */
+  readonly text: string;
+  /** Parts of the text that become links, in order. */
+  readonly links: { readonly start: number; readonly end: number; readonly opening: string }[];
+}
+
+/** Text that is read as one although tags stand in it: a paragraph, a block of code, a link. */
+interface Run {
+  text: string;
+  readonly parts: { readonly offset: number; readonly piece: Text }[];
+  /** The opening tag of the link to elsewhere that the run is in. */
+  readonly anchor: Tag | undefined;
+}
+
+interface Link {
+  readonly run: Run;
+  readonly reference: Reference;
+  readonly place: Place | undefined;
+}
+
+/** Tags that do not end a run. */
+const inline = new Set([
+  ...['span', 'code', 'kbd', 'samp', 'var', 'tt', 'sub', 'sup', 'em', 'strong', 'b', 'i', 'u'],
+  ...['s', 'del', 'ins', 'mark', 'small', 'q', 'cite', 'abbr'],
+]);
+
+/** Cuts what `sanitise` gives into tags and text. */
+function split(html: string): (Tag | Text)[] {
+  return (html.match(/<[^>]*>|[^<]+/g) ?? []).map((piece) => {
+    const tag = /^<(\/?)([a-z0-9]+)/.exec(piece);
+    return tag === null
+      ? { kind: 'text', text: unescape(piece), links: [] }
+      : { kind: 'tag', html: piece, name: tag[2] ?? '', closing: tag[1] === '/' };
+  });
+}
+
+function runsOf(pieces: readonly (Tag | Text)[]): Run[] {
+  const runs: Run[] = [];
+  let anchor: Tag | undefined;
+  let run: Run | undefined;
+  for (const piece of pieces) {
+    if (piece.kind === 'text') {
+      if (run === undefined) {
+        run = { text: '', parts: [], anchor };
+        runs.push(run);
+      }
+      run.parts.push({ offset: run.text.length, piece });
+      run.text += piece.text;
+    } else if (!inline.has(piece.name)) {
+      run = undefined;
+      if (piece.name === 'a') anchor = piece.closing ? undefined : piece;
+    }
+  }
+  return runs.map((each) => (each.anchor === undefined ? each : targetOf(each, each.anchor)));
+}
+
+/** What a link to elsewhere refers to is its address, whatever its text is. */
+function targetOf(run: Run, anchor: Tag): Run {
+  const address = /\bhref="([^"]*)"/.exec(anchor.html)?.[1] ?? '';
+  return { ...run, text: unescape(address) };
+}
+
+function insert(run: Run, reference: Reference, opening: string): void {
+  if (run.anchor !== undefined) {
+    // Links do not nest: the one that is there now leads into R. Attributes of it are dropped.
+    run.anchor.html = opening;
+    return;
+  }
+  for (const { offset, piece } of run.parts) {
+    const start = Math.max(0, reference.start - offset);
+    const end = Math.min(piece.text.length, reference.end - offset);
+    if (start >= end) continue;
+    // Tags inside a reference cut its link into several, of which the keyboard stops at the first.
+    const continued = reference.start < offset;
+    piece.links.push({
+      start,
+      end,
+      opening: continued ? opening.replace(' tabindex="0"', '') : opening,
+    });
+  }
+}
+
+function openingTag(index: number, place: Place): string {
+  const where = place.line === 1 ? place.path : `${place.path}:${place.line}`;
+  return `<a class="reference" role="link" tabindex="0" data-reference="${index}" title="${escapeAttribute(where)}">`;
+}
+
+function textOf({ text, links }: Text): string {
+  let html = '';
+  let at = 0;
+  for (const { start, end, opening } of links) {
+    html += `${escapeHtml(text.slice(at, start))}${opening}${escapeHtml(text.slice(start, end))}</a>`;
+    at = end;
+  }
+  return html + escapeHtml(text.slice(at));
+}
+
+function unescape(text: string): string {
+  return text
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+}

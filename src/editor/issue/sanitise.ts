@@ -1,0 +1,90 @@
+import sanitizeHtml from 'sanitize-html';
+
+/** What issues use of HTML: what their markdown becomes, and what GitHub lets through. */
+const allowedTags = [
+  ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'div', 'blockquote', 'pre', 'hr', 'br'],
+  ...['ul', 'ol', 'li', 'dl', 'dt', 'dd', 'details', 'summary'],
+  ...['table', 'thead', 'tbody', 'tfoot', 'tr', 'th', 'td', 'caption'],
+  ...['a', 'img', 'span', 'code', 'kbd', 'samp', 'var', 'tt', 'sub', 'sup'],
+  ...['em', 'strong', 'b', 'i', 'u', 's', 'del', 'ins', 'mark', 'small', 'q', 'cite', 'abbr'],
+];
+
+/** Wrappers that are dropped while what they hold stays. */
+const droppedTags = [
+  ...['html', 'body', 'article', 'section', 'header', 'footer', 'main', 'figure', 'figcaption'],
+  ...['picture', 'source', 'center', 'font', 'big', 'strike', 'colgroup', 'col', 'wbr'],
+  // Of the formulas that VS Code renders.
+  ...['math', 'semantics', 'annotation', 'mrow', 'mi', 'mo', 'mn', 'ms', 'mtext', 'mspace', 'msup'],
+  ...['msub', 'msubsup', 'mfrac', 'msqrt', 'mroot', 'mtable', 'mtr', 'mtd', 'munder', 'mover'],
+  ...['munderover', 'mstyle', 'mpadded', 'mphantom', 'menclose'],
+];
+
+const knownTags = new Set([...allowedTags, ...droppedTags]);
+
+const options: sanitizeHtml.IOptions = {
+  allowedTags,
+  allowedAttributes: {
+    a: ['href', 'title'],
+    img: ['src', 'alt', 'title', 'width', 'height'],
+    ol: ['start'],
+    th: ['align', 'colspan', 'rowspan'],
+    td: ['align', 'colspan', 'rowspan'],
+    details: ['open'],
+  },
+  allowedClasses: Object.fromEntries(
+    allowedTags.map((tag) => [tag, [/^hljs(?:-[\w-]+)?$/, /^language-[\w+-]+$/, 'code-line']]),
+  ),
+  allowedSchemes: ['https'],
+  allowedSchemesAppliedToAttributes: ['href', 'src'],
+  allowProtocolRelative: false,
+  allowedStyles: {},
+  disallowedTagsMode: 'discard',
+  // Text of MathML, and of whatever would hold active content if it came this far.
+  nonTextTags: [
+    ...['mi', 'mo', 'mn', 'ms', 'mtext'],
+    ...['script', 'style', 'noscript', 'template', 'textarea', 'option', 'svg', 'object'],
+  ],
+  nestingLimit: 100,
+  transformTags: {
+    a: (tagName, attribs) => ({ tagName, attribs: onlyHttps(attribs, 'href') }),
+    img: (tagName, attribs) => ({ tagName, attribs: onlyHttps(attribs, 'src') }),
+    // A formula comes as its source, as MathML and as boxes that need a style sheet: the source stays.
+    annotation: () => ({ tagName: 'code', attribs: {} }),
+    span: (tagName, attribs) => ({
+      tagName: / katex-html /.test(` ${attribs['class'] ?? ''} `) ? 'mi' : tagName,
+      attribs,
+    }),
+  },
+};
+
+/** Without addresses that are relative, too: below our panel they would be files of the extension. */
+function onlyHttps(attribs: sanitizeHtml.Attributes, name: string): sanitizeHtml.Attributes {
+  if (/^https:\/\//i.test(attribs[name] ?? '')) return attribs;
+  return Object.fromEntries(Object.entries(attribs).filter(([each]) => each !== name));
+}
+
+/**
+ * Untrusted HTML with only what an issue needs: no scripts, styles, forms, frames, handlers of events,
+ * and no addresses but of https. Tags that are not allowed become text: they are what an issue about
+ * HTML speaks of, or no HTML at all, such as `<module>` in a traceback, and some of them would swallow
+ * the rest of the issue.
+ *
+ * The result is well-formed. `<` and `>` stand in it for nothing but the ends of tags, and text holds
+ * no entities but `&amp;`, `&lt;` and `&gt;`: `renderIssue` relies on both.
+ */
+export function sanitise(html: string): string {
+  const kept = html.replace(/<(\/?)([A-Za-z][^\s<>/]*)/g, (tag, slash: string, name: string) =>
+    knownTags.has(name.toLowerCase()) ? tag : `&lt;${slash}${name}`,
+  );
+  return sanitizeHtml(kept, options);
+}
+
+/** Text as HTML. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** Text as the value of an attribute in double quotes. */
+export function escapeAttribute(text: string): string {
+  return escapeHtml(text).replaceAll('"', '&quot;').replaceAll("'", '&#39;');
+}

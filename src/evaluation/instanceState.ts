@@ -1,0 +1,257 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { z } from 'zod';
+import { HumanError } from '../domain/problem';
+import { silent, type Reporter } from '../domain/reporter';
+import type { InstanceStatus } from '../domain/status';
+import type { Validation } from '../domain/validation';
+import { withLock } from '../repository/lock';
+import { noSpace } from '../repository/space';
+import { checkedId, instanceFolder, instancesFolder, treesFolder } from '../repository/storage';
+
+/** The last verdict on a candidate, as lists show it. */
+export interface KeptVerdict {
+  readonly success: boolean;
+  /** In the words of strict grading; empty for a success. */
+  readonly reason: string;
+  /** How many tests of the candidate go F→P. */
+  readonly failToPass: number;
+  /** ISO 8601. */
+  readonly date: string;
+  /** Of the candidate's patch. */
+  readonly digest?: string;
+}
+
+/** What is kept of an instance between windows and command lines, in `instances/<id>/state.json`. */
+export interface KeptState {
+  readonly validation?: Validation;
+  readonly verdict?: KeptVerdict;
+  /** ISO 8601: when its workspace was last opened. */
+  readonly openedAt?: string;
+}
+
+/** What is known of an instance. */
+export interface InstanceState extends KeptState {
+  /** Its trees are made; looked up, not kept. */
+  readonly treesReady: boolean;
+}
+
+const texts = z.array(z.string());
+const counts = z.partialRecord(
+  z.enum(['F→P', 'F→F', 'P→P', 'P→F', 'F→-', 'P→-', '-→P', '-→F', '-→-']),
+  z.number(),
+);
+
+const validationSchema = z.object({
+  id: z.string(),
+  reasons: z.array(
+    z.object({
+      kind: z.enum([
+        'golden patch does not apply',
+        'golden fails after the fix',
+        'no F→P',
+        'flaky',
+        'environment failed',
+        'timed out',
+      ]),
+      explanation: z.string(),
+      tests: texts,
+    }),
+  ),
+  repetitions: z.number(),
+  date: z.string(),
+  engine: z.string(),
+  environment: z.string(),
+  source: z.string().exactOptional(),
+  flaky: z.array(
+    z.object({
+      test: z.string(),
+      tests: z.enum(['golden', 'base']),
+      side: z.enum(['base', 'fixed']),
+      outcomes: z.array(
+        z.enum(['passed', 'failed', 'error', 'skipped', 'xfailed', 'xpassed', 'missing']),
+      ),
+    }),
+  ),
+  golden: counts,
+  goldenAdded: counts.exactOptional(),
+  base: counts,
+  added: z.number(),
+  removed: z.number(),
+  baseCoverage: z.number().exactOptional(),
+  failToPass: texts.exactOptional(),
+  disagreement: z.object({ listedOnly: texts, seenOnly: texts }).exactOptional(),
+  remarks: texts.exactOptional(),
+  seconds: z.number(),
+});
+
+const verdictSchema = z.object({
+  success: z.boolean(),
+  reason: z.string(),
+  failToPass: z.number(),
+  date: z.string(),
+  digest: z.string().exactOptional(),
+});
+
+/** Raised when a kept state means something else than before. */
+const format = 1;
+
+/** A field that cannot be read costs only itself: it can be made again. */
+const stateSchema = z.object({
+  format: z.literal(format),
+  validation: validationSchema.optional().catch(undefined),
+  verdict: verdictSchema.optional().catch(undefined),
+  openedAt: z.string().optional().catch(undefined),
+});
+
+const newerSchema = z.object({ format: z.number().gt(format) });
+
+/** The state of an instance; empty when nothing is kept of it or the file cannot be read. */
+export async function readState(storage: string, id: string): Promise<InstanceState> {
+  const [kept, ready] = await Promise.all([readKept(storage, id), treesReady(storage, id)]);
+  return { ...(kept === 'newer' ? {} : kept), treesReady: ready };
+}
+
+/** The states of all instances that the storage folder knows, by id. A broken one is left out. */
+export async function readStates(storage: string): Promise<Map<string, InstanceState>> {
+  const names = await readdir(instancesFolder(storage)).catch(() => []);
+  const ids = names.filter((name) => {
+    try {
+      return checkedId(name) === name;
+    } catch {
+      return false;
+    }
+  });
+  const states = new Map<string, InstanceState>();
+  for (const [index, id] of ids.entries()) {
+    // Each file alone costs several trips to another thread, so that thousands take four times as long;
+    // the pauses let the editor answer in between.
+    if (index % 50 === 49) await setImmediate();
+    const ready = hasTrees(namesIn(treesFolder(storage, id)));
+    const kept = parseKept(textOf(statePath(storage, id)));
+    const state = { ...(kept === 'newer' ? {} : kept), treesReady: ready };
+    if (ready || Object.keys(state).length > 1) states.set(id, state);
+  }
+  return states;
+}
+
+/**
+ * Changes what is kept of an instance. Changes of several processes come one after the other, each
+ * with what the one before left.
+ *
+ * @param change is given what is kept and returns what is to be kept
+ * @throws HumanError when it cannot be written, Cancelled
+ */
+export async function updateState(
+  storage: string,
+  id: string,
+  change: (kept: KeptState) => KeptState,
+  work: { readonly signal?: AbortSignal | undefined; readonly reporter?: Reporter } = {},
+): Promise<KeptState> {
+  const path = statePath(storage, id);
+  const options = { signal: work.signal, reporter: work.reporter ?? silent, what: `notes ${id}` };
+  return withLock(join(storage, 'locks', `state-${checkedId(id)}`), options, async () => {
+    const kept = await readKept(storage, id);
+    if (kept === 'newer') {
+      throw new HumanError(
+        `${path} was written by a newer version of SWT-Bench`,
+        'Update this one, or remove the file',
+      );
+    }
+    const { validation, verdict, openedAt } = change(kept);
+    const state = present({ validation, verdict, openedAt });
+    const beside = `${path}.${randomUUID()}`;
+    try {
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(beside, `${JSON.stringify({ format, ...state }, null, 1)}\n`);
+      await rename(beside, path);
+    } catch (error) {
+      throw noSpace(error, storage) ?? error;
+    } finally {
+      await rm(beside, { force: true });
+    }
+    return state;
+  });
+}
+
+/**
+ * How far the work on an instance is. Of a validation and a candidate's verdict the later one is told,
+ * by their dates; the verdict when both are of the same moment, since it is about a candidate of the
+ * instance that was validated. An unsound instance is named by the kinds of all its reasons.
+ */
+export function statusOf(state: InstanceState | undefined): InstanceStatus {
+  const { validation, verdict, treesReady: ready = false } = state ?? {};
+  const at = (of: { readonly date: string } | undefined): number =>
+    of === undefined ? -Infinity : Date.parse(of.date) || 0;
+  if (verdict !== undefined && at(verdict) >= at(validation)) {
+    return { kind: 'candidate', success: verdict.success, reason: verdict.reason };
+  }
+  if (validation !== undefined) {
+    return validation.reasons.length === 0
+      ? { kind: 'golden valid' }
+      : {
+          kind: 'golden invalid',
+          reason: validation.reasons.map((reason) => reason.kind).join(', '),
+        };
+  }
+  return { kind: ready ? 'environment ready' : 'not opened' };
+}
+
+/** Whether R and R∘X* of an instance are made, of whatever source. */
+export async function treesReady(storage: string, id: string): Promise<boolean> {
+  return hasTrees(await readdir(treesFolder(storage, id)).catch(() => []));
+}
+
+/** Trees that are being made, and marks of who uses them, have a dot in their names. */
+const hasTrees = (names: readonly string[]): boolean =>
+  names.some((name) => /^[0-9a-f]+$/.test(name));
+
+const statePath = (storage: string, id: string): string =>
+  join(instanceFolder(storage, id), 'state.json');
+
+async function readKept(storage: string, id: string): Promise<KeptState | 'newer'> {
+  return parseKept(await readFile(statePath(storage, id), 'utf8').catch(() => undefined));
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** What a state file holds; a text that cannot be read is no state. */
+function parseKept(text: string | undefined): KeptState | 'newer' {
+  if (text === undefined) return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return {};
+  }
+  const parsed = stateSchema.safeParse(value);
+  if (!parsed.success) return newerSchema.safeParse(value).success ? 'newer' : {};
+  const { validation, verdict, openedAt } = parsed.data;
+  return present({ validation, verdict, openedAt });
+}
+
+function present(fields: { [Name in keyof KeptState]-?: KeptState[Name] | undefined }): KeptState {
+  const { validation, verdict, openedAt } = fields;
+  return {
+    ...(validation === undefined ? {} : { validation }),
+    ...(verdict === undefined ? {} : { verdict }),
+    ...(openedAt === undefined ? {} : { openedAt }),
+  };
+}

@@ -1,0 +1,69 @@
+import {
+  statistics,
+  statisticsNotes,
+  type Statistic,
+  type StatisticsItem,
+  type StatisticsTable,
+} from '../dataset/statistics';
+import type { InstanceEntry } from '../domain/instance';
+import { throwIfAborted } from '../domain/problem';
+import type { Reporter } from '../domain/reporter';
+import { codebaseSize, preparedBase } from '../repository/codebaseSize';
+import { readStates } from './instanceState';
+import { layOut } from './table';
+
+/**
+ * The paper's Table 1 for these entries, out of what is at hand: code bases of the trees that are prepared,
+ * tests of the validations that are kept. Runs nothing and fetches nothing.
+ *
+ * @throws Cancelled
+ */
+export async function gatherStatistics(
+  entries: readonly InstanceEntry[],
+  storage: string,
+  { reporter, signal }: { readonly reporter: Reporter; readonly signal?: AbortSignal | undefined },
+): Promise<StatisticsTable> {
+  const states = await readStates(storage);
+  const items: StatisticsItem[] = [];
+  for (const [index, entry] of entries.entries()) {
+    throwIfAborted(signal);
+    const tree = await preparedBase(storage, entry.id);
+    if (tree !== undefined) {
+      reporter.progress(`counting lines of ${entry.id} (${index + 1} of ${entries.length})`);
+    }
+    items.push({
+      entry,
+      validation: states.get(entry.id)?.validation,
+      codebase: tree === undefined ? undefined : await codebaseSize(tree, signal),
+    });
+  }
+  return statistics(items);
+}
+
+/** For a person: the table with n of every row, and how the figures are counted. */
+export function statisticsText({ rows, selected }: StatisticsTable): string {
+  let group = '';
+  const cells = rows.map((row) => {
+    const first = row.group === group ? '' : row.group;
+    group = row.group;
+    return [
+      first,
+      row.name,
+      cell(row, row.mean, 1),
+      cell(row, row.max, 0),
+      `${row.n} of ${selected}`,
+    ];
+  });
+  const unknown = rows.some((row) => row.n < selected)
+    ? [
+        'Figures of the code base are known once an instance is opened or validated, those of tests once it is validated.',
+      ]
+    : [];
+  const notes = [...statisticsNotes, ...unknown].map((note) => `- ${note}`);
+  return `${[layOut([['', '', 'Mean', 'Max', 'n'], ...cells]), '', ...notes].join('\n')}\n`;
+}
+
+function cell({ unit }: Statistic, value: number | undefined, digits: number): string {
+  if (value === undefined) return '–';
+  return unit === 'share' ? `${(100 * value).toFixed(digits)} %` : value.toFixed(digits);
+}

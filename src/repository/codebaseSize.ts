@@ -1,0 +1,80 @@
+import { isUtf8 } from 'node:buffer';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { throwIfAborted } from '../domain/problem';
+import { git } from './git';
+import { treesFolder } from './storage';
+
+/** Python files of a code base and their lines. */
+export interface CodebaseSize {
+  readonly files: number;
+  readonly lines: number;
+}
+
+/**
+ * Counts as the reference does for its table of statistics: files whose name ends in `.py`, tests among
+ * them, and their lines, blank ones and comments among them. A file that is not UTF-8 counts as a file
+ * without lines, as there. Only what the commit of the tree holds is counted, not what runs left behind.
+ *
+ * @param tree a git repository, such as `base` of prepared trees
+ * @throws GitError when it is none, Cancelled
+ */
+export async function codebaseSize(tree: string, signal?: AbortSignal): Promise<CodebaseSize> {
+  const root = await realpath(tree);
+  const listed = await git(['ls-tree', '-r', '-z', 'HEAD'], { cwd: root, signal });
+  const paths = listed
+    .split('\0')
+    .filter((line) => line.endsWith('.py') && /^1[02]/.test(line))
+    .map((line) => line.slice(line.indexOf('\t') + 1));
+  let lines = 0;
+  const atOnce = 32;
+  for (let from = 0; from < paths.length; from += atOnce) {
+    throwIfAborted(signal);
+    const counts = await Promise.all(
+      paths.slice(from, from + atOnce).map((path) => linesOf(root, path)),
+    );
+    for (const count of counts) lines += count;
+  }
+  return { files: paths.length, lines };
+}
+
+async function linesOf(root: string, path: string): Promise<number> {
+  try {
+    // A link may lead anywhere: only what lies in the tree is read.
+    const target = await realpath(join(root, path));
+    if (!target.startsWith(root + sep) || !(await stat(target)).isFile()) return 0;
+    const content = await readFile(target);
+    return isUtf8(content) ? countLines(content) : 0;
+  } catch {
+    // A link that leads nowhere, or a file that somebody deletes just now.
+    return 0;
+  }
+}
+
+/** Lines as Python reads a text: they end with LF, CR LF or CR, and the last one need not end. */
+function countLines(content: Buffer): number {
+  let lines = 0;
+  for (let at = 0; at < content.length; at += 1) {
+    const byte = content[at];
+    if (byte === 10 || (byte === 13 && content[at + 1] !== 10)) lines += 1;
+  }
+  const last = content[content.length - 1];
+  return last === undefined || last === 10 || last === 13 ? lines : lines + 1;
+}
+
+/** The tree of R of an instance that was prepared last; undefined when none is. */
+export async function preparedBase(storage: string, id: string): Promise<string | undefined> {
+  const parent = treesFolder(storage, id);
+  const names = await readdir(parent).catch(() => []);
+  let newest: { readonly folder: string; readonly time: number } | undefined;
+  for (const name of names) {
+    // Written last, so that what is still being made does not have it; a dot marks what is beside.
+    const made = name.includes('.')
+      ? undefined
+      : await stat(join(parent, name, 'trees.json')).catch(() => undefined);
+    if (made !== undefined && made.mtimeMs > (newest?.time ?? -Infinity)) {
+      newest = { folder: join(parent, name, 'base'), time: made.mtimeMs };
+    }
+  }
+  return newest?.folder;
+}

@@ -1,0 +1,200 @@
+import { lstat, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { HumanError, throwIfAborted } from '../domain/problem';
+import { silent, type Reporter } from '../domain/reporter';
+import { removeAbandonedBeside, removeForce } from './abandoned';
+import { withLock } from './lock';
+import { holdersOf } from './owner';
+import { repositoryAt } from './source';
+import {
+  dataFolder,
+  instanceFolder,
+  instancesFolder,
+  lockPath,
+  mirrorFolder,
+  mirrorsFolder,
+  pairsFolder,
+  repoOfMirror,
+  treesFolder,
+} from './storage';
+
+/**
+ * What the storage folder takes, in allocated bytes, as `du` counts and as freeing gives back: a tree
+ * of two thousand small files takes a third more than their contents.
+ */
+export interface DiskUse {
+  /** Trees, kept runs and state, by instance. */
+  readonly instances: readonly { readonly id: string; readonly bytes: number }[];
+  readonly mirrors: readonly { readonly repo: string; readonly bytes: number }[];
+  readonly datasets: number;
+  /** Working copies of R and R∘X* in which tests run now. */
+  readonly sandboxes: number;
+  /** What is left of earlier versions and of killed processes, and locks. */
+  readonly other: number;
+  readonly total: number;
+}
+
+interface Work {
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter?: Reporter;
+}
+
+/** @throws Cancelled */
+export async function diskUse(storage: string, work: Work = {}): Promise<DiskUse> {
+  const { signal } = work;
+  const instances: { id: string; bytes: number }[] = [];
+  let other = 0;
+  for (const id of await namesIn(instancesFolder(storage))) {
+    const names = await namesIn(join(instancesFolder(storage), id));
+    const bytes = await instanceBytes(storage, id, signal);
+    if (names.length > 0 && names.every(isOurs)) instances.push({ id, bytes });
+    else other += bytes;
+  }
+  const mirrors: { repo: string; bytes: number }[] = [];
+  for (const name of await namesIn(mirrorsFolder(storage))) {
+    const bytes = await bytesIn(join(mirrorsFolder(storage), name), signal);
+    const repo = repoOfMirror(name);
+    // Marks of use and half-made clones have names with a dot and more.
+    const isWhole =
+      !/\.(in-use|[0-9a-f]{8}-[0-9a-f-]{27})$/.test(name) &&
+      (await repositoryAt(join(mirrorsFolder(storage), name))) !== undefined;
+    if (repo === undefined || !isWhole) other += bytes;
+    else mirrors.push({ repo, bytes });
+  }
+  const datasets = await bytesIn(dataFolder(storage), signal);
+  const sandboxes = await bytesIn(pairsFolder(storage), signal);
+  const known = new Set(['instances', 'mirrors', 'pairs']);
+  for (const name of await namesIn(storage)) {
+    if (!known.has(name)) other += await bytesIn(join(storage, name), signal);
+  }
+  other -= datasets;
+  const sum = [...instances, ...mirrors].reduce((total, { bytes }) => total + bytes, 0);
+  return {
+    instances,
+    mirrors,
+    datasets,
+    sandboxes,
+    other,
+    total: sum + datasets + sandboxes + other,
+  };
+}
+
+/**
+ * Removes the trees, kept runs and state of an instance. Workspaces are elsewhere and stay.
+ *
+ * @throws HumanError when a window or a command is at work with it, Cancelled
+ */
+export async function freeInstance(storage: string, id: string, work: Work = {}): Promise<void> {
+  const folder = instanceFolder(storage, id);
+  await underLock(storage, 'instance', id, work, async () => {
+    const trees = treesFolder(storage, id);
+    for (const name of await namesIn(trees)) {
+      const holders = await holdersOf(join(trees, name));
+      if (holders.length > 0) throw inUse(`The instance ${id}`, holders);
+    }
+    for (const name of await namesIn(folder)) {
+      if (isOurs(name)) await removeWhole(join(folder, name));
+    }
+    await rmdir(folder).catch(() => undefined);
+  });
+}
+
+/** What lies in the folder of an instance; of anything else there, nobody knows whose it is. */
+const isOurs = (name: string): boolean => /^(trees|runs|state\.json)(\.|$)/.test(name);
+
+/**
+ * Removes the mirror of a repository; it is cloned again when it is needed.
+ *
+ * @throws HumanError when R is being made from it, Cancelled
+ */
+export async function freeMirror(storage: string, repo: string, work: Work = {}): Promise<void> {
+  const folder = mirrorFolder(storage, repo);
+  await underLock(storage, 'mirror', repo, work, async () => {
+    const holders = await holdersOf(folder);
+    if (holders.length > 0) throw inUse(`The mirror of ${repo}`, holders);
+    await removeWhole(folder);
+    await removeForce(`${folder}.in-use`);
+  });
+}
+
+const underLock = (
+  storage: string,
+  kind: 'instance' | 'mirror',
+  name: string,
+  { signal, reporter = silent }: Work,
+  free: () => Promise<void>,
+): Promise<void> =>
+  withLock(lockPath(storage, kind, name), { signal, reporter, what: `prepares ${name}` }, free);
+
+const inUse = (what: string, holders: readonly number[]): HumanError =>
+  new HumanError(
+    `${what} is in use by process ${holders.join(', ')}`,
+    'Close the window or end the command that has it open, and try again',
+  );
+
+/** Renamed first, so that nobody takes a half-removed folder for a whole one. */
+async function removeWhole(folder: string): Promise<void> {
+  await removeAbandonedBeside(folder);
+  const going = `${folder}.${randomUUID()}`;
+  const moved = await rename(folder, going).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return false;
+      throw error;
+    },
+  );
+  if (moved) await removeForce(going);
+}
+
+async function instanceBytes(
+  storage: string,
+  id: string,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const folder = join(instancesFolder(storage), id);
+  let bytes = 0;
+  for (const name of await namesIn(folder)) {
+    if (name !== 'trees') {
+      bytes += await bytesIn(join(folder, name), signal);
+      continue;
+    }
+    for (const key of await namesIn(join(folder, name))) {
+      bytes += await treesBytes(join(folder, name, key), signal);
+    }
+  }
+  return bytes;
+}
+
+/** Finished trees do not change: their size is measured once, for thousands of files take a while. */
+async function treesBytes(folder: string, signal: AbortSignal | undefined): Promise<number> {
+  const kept = join(folder, 'bytes');
+  const known = await readFile(kept, 'utf8').catch(() => '');
+  if (/^\d+$/.test(known)) return Number(known);
+  const bytes = await bytesIn(folder, signal);
+  const finished = (await namesIn(folder)).includes('trees.json');
+  // A folder that cannot be written is measured again next time.
+  if (finished) await writeFile(kept, String(bytes)).catch(() => rm(kept, { force: true }));
+  return bytes;
+}
+
+const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => []);
+
+/** Allocated bytes of a file or of all below a folder; 0 when it is not there. */
+async function bytesIn(path: string, signal: AbortSignal | undefined): Promise<number> {
+  throwIfAborted(signal);
+  const info = await lstat(path).catch(() => undefined);
+  if (info === undefined) return 0;
+  // Windows does not tell of blocks.
+  const own = info.blocks > 0 || info.size === 0 ? info.blocks * 512 : info.size;
+  // R and R∘X* are the same file wherever the golden patch leaves it alone.
+  if (!info.isDirectory()) return Math.round(own / Math.max(1, info.nlink));
+  let total = own;
+  const names = await namesIn(path);
+  for (let start = 0; start < names.length; start += 64) {
+    const some = names.slice(start, start + 64);
+    const sizes = await Promise.all(some.map((name) => bytesIn(join(path, name), signal)));
+    total += sizes.reduce((sum, each) => sum + each, 0);
+  }
+  return total;
+}

@@ -1,0 +1,178 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { Instance } from '../domain/instance';
+import { Cancelled, HumanError } from '../domain/problem';
+import { parseUnified } from '../patch/unified';
+import { git, GitError } from './git';
+import type { TreeSource } from './source';
+import { withoutPassword } from './unreachable';
+import { commitAll } from './writeTree';
+
+/** How the golden patch went in. */
+export interface Applied {
+  /** The command, as a person would write it. */
+  readonly appliedWith: string;
+  /**
+   * The difference between R and R∘X* as git prints it, when the command was not plain `git apply`: the
+   * lines of the row's patch are not those that changed.
+   */
+  readonly golden?: string;
+}
+
+export const plainApply = 'git apply';
+
+/** The golden patch does not apply to R, which says something about the row and not about the machine. */
+export class GoldenPatchUnfit extends HumanError {}
+
+/**
+ * Ways to apply a golden patch, each tried when those before it fail, the strictest first. The
+ * reference harness falls back from `git apply --reject` to `patch --batch --fuzz=5`, both of which
+ * leave a tree half-patched; every way here is all or nothing.
+ *
+ * 1. as it is
+ * 2. with other blanks in the context, as a conversion of line ends leaves them
+ * 3. with one matching line of context at either end of a hunk instead of three
+ * 4. `patch --fuzz=5`, the harness's last, which also does without context
+ *
+ * Not `--recount`: a patch that was cut off would pass for whole.
+ */
+const ways: readonly (readonly string[])[] = [[], ['--ignore-whitespace'], ['-C1']];
+
+/**
+ * Turns a copy of R into R∘X* and commits it.
+ *
+ * @throws HumanError when no way leads to a whole patch; the tree is then of no use
+ */
+export async function applyGolden(
+  instance: Instance,
+  source: TreeSource,
+  tree: string,
+  signal: AbortSignal | undefined,
+): Promise<Applied> {
+  const appliedWith = await apply(tree, instance.goldenPatch, signal).catch((error: unknown) => {
+    if (!(error instanceof GitError)) throw error;
+    throw new GoldenPatchUnfit(
+      `The golden patch of ${instance.id} does not apply to its repository from ${withoutPassword(source.from)} (${error.stderr.trim().split('\n')[0]})`,
+      source.kind === 'snapshot'
+        ? 'Name a snapshot closer to the base commit with --source'
+        : 'Check that base_commit and patch of the row belong together',
+    );
+  });
+  await commitAll(tree, `R with the golden patch of ${instance.id}`, signal);
+  if (appliedWith === plainApply) return { appliedWith };
+  const golden = await git(
+    ['diff', '--no-color', '--no-ext-diff', '--no-renames', '--binary', 'HEAD~1', 'HEAD'],
+    { cwd: tree, signal },
+  );
+  return { appliedWith, golden };
+}
+
+async function apply(
+  tree: string,
+  patch: string,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  let why: GitError | undefined;
+  for (const way of ways) {
+    try {
+      await applyToTree(tree, patch, signal, way);
+      return [plainApply, ...way].join(' ');
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error;
+      why ??= error;
+    }
+  }
+  const fuzzy = await applyFuzzily(tree, patch, signal);
+  if (fuzzy !== undefined) return fuzzy;
+  throw why ?? new GitError('apply', 'the patch does not apply', undefined);
+}
+
+/**
+ * Applies a unified diff to the files of a tree with `git apply`, which refuses paths outside it and
+ * changes nothing when any part does not fit.
+ *
+ * @throws GitError with git's words when it does not apply
+ */
+export async function applyToTree(
+  tree: string,
+  patch: string,
+  signal?: AbortSignal,
+  options: readonly string[] = [],
+): Promise<void> {
+  await git(['apply', '--whitespace=nowarn', ...options, '-'], {
+    cwd: tree,
+    input: patch.endsWith('\n') ? patch : `${patch}\n`,
+    signal,
+    // A tree below another repository must not be taken for a part of it.
+    env: { GIT_CEILING_DIRECTORIES: dirname(resolve(tree)) },
+  });
+}
+
+/**
+ * Applies with GNU patch, first for show and in earnest only when every hunk goes in. Undefined when it
+ * does not, or when there is no GNU patch that keeps paths inside the tree (2.7 and later do).
+ */
+async function applyFuzzily(
+  tree: string,
+  patch: string,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  // GNU patch takes a hunk that was cut off for one with less context.
+  const { files, problems } = parseUnified(patch);
+  if (!files.every(isInside) || problems.some((each) => each.severity === 'error'))
+    return undefined;
+  const version = await runPatch(['--version'], tree, signal);
+  if (!/^GNU patch (2\.([7-9]|\d\d)|[3-9])/.test(version?.text ?? '')) return undefined;
+  const file = join(dirname(tree), `golden.${randomUUID()}.patch`);
+  // Never reversed or as an ed script, which runs commands; no .orig and no .rej beside the files.
+  const options = [
+    ...['--unified', '--force', '--forward', '--fuzz=5', '-p1', '--binary'],
+    ...['--no-backup-if-mismatch', '--reject-file=-', '--silent', '-i', file],
+  ];
+  try {
+    await writeFile(file, patch.endsWith('\n') ? patch : `${patch}\n`);
+    const trial = await runPatch(['--dry-run', ...options], tree, signal);
+    if (trial?.status !== 0 || /ignor|skipp|reversed/i.test(trial.text)) return undefined;
+    const real = await runPatch(options, tree, signal);
+    if (real?.status !== 0) {
+      throw new GitError('apply', `patch: ${real?.text ?? 'cannot be run'}`, real?.status);
+    }
+    return 'patch --fuzz=5 -p1';
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+function isInside(file: { readonly oldPath: string | null; readonly newPath: string | null }) {
+  return [file.oldPath, file.newPath].every(
+    (path) =>
+      path === null ||
+      (!/^([/\\]|[A-Za-z]:)/.test(path) &&
+        !path.split(/[/\\]/).some((part) => part === '..' || part.toLowerCase() === '.git')),
+  );
+}
+
+/** Undefined when it cannot be run. */
+function runPatch(
+  args: readonly string[],
+  cwd: string,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly status: number; readonly text: string } | undefined> {
+  const { PATH } = process.env;
+  return new Promise((done, fail) => {
+    execFile(
+      'patch',
+      args,
+      // Without POSIXLY_CORRECT, PATCH_GET and the like, which change what it does.
+      { cwd, signal, env: { ...(PATH === undefined ? {} : { PATH }), LC_ALL: 'C' } },
+      (error, stdout, stderr) => {
+        if (signal?.aborted === true) return fail(new Cancelled());
+        if (error === null) return done({ status: 0, text: stdout + stderr });
+        const { code } = error;
+        done(typeof code === 'number' ? { status: code, text: stdout + stderr } : undefined);
+      },
+    );
+  });
+}

@@ -1,0 +1,153 @@
+import { mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lock } from 'proper-lockfile';
+import { Cancelled, HumanError, throwIfAborted } from '../domain/problem';
+import type { Reporter } from '../domain/reporter';
+import { hasEnded, ownerWord } from './owner';
+import { noSpace } from './space';
+
+/**
+ * Milliseconds without a sign of life after which a lock is taken over. Long, because an editor can be
+ * busy or asleep for a while; a process that has ended is recognised at once by its number.
+ */
+const stale = 30_000;
+
+export interface LockOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter: Reporter;
+  /** What the other process does while this one waits: `prepares sympy__sympy-23117`. */
+  readonly what: string;
+}
+
+/**
+ * Does `work` while no other process, and nothing else in this one, holds the lock at `path`. Says so
+ * when it has to wait. A lock whose holder has ended, by whatever means, is taken over.
+ *
+ * The signal given to `work` also fires when the lock is lost, as after the machine slept.
+ *
+ * @throws Cancelled, also while waiting; HumanError when the folder of locks cannot be written
+ */
+export async function withLock<T>(
+  path: string,
+  options: LockOptions,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const lost = new AbortController();
+  const release = await acquire(path, options, () => lost.abort());
+  try {
+    const both = options.signal ? AbortSignal.any([options.signal, lost.signal]) : lost.signal;
+    return await work(both);
+  } catch (error) {
+    if (lost.signal.aborted && options.signal?.aborted !== true && error instanceof Cancelled) {
+      throw new HumanError(
+        `Another process took over while this one stood still (${options.what})`,
+        'Try again',
+      );
+    }
+    throw error;
+  } finally {
+    await release();
+  }
+}
+
+async function acquire(
+  path: string,
+  { signal, reporter, what }: LockOptions,
+  onLost: () => void,
+): Promise<() => Promise<void>> {
+  let told = false;
+  for (;;) {
+    throwIfAborted(signal);
+    const release = await tryLock(path, onLost);
+    if (release !== undefined) {
+      if (told) reporter.progress('');
+      return release;
+    }
+    await breakIfAbandoned(path);
+    if (!told) {
+      // Not for the moment that a neighbour needs to read a few files.
+      const short = await tryFor(path, onLost, 300, signal);
+      if (short !== undefined) return short;
+      told = true;
+      reporter.progress(`waiting for another process that ${what}`);
+    }
+    await sleep(100, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function tryFor(
+  path: string,
+  onLost: () => void,
+  milliseconds: number,
+  signal: AbortSignal | undefined,
+): Promise<(() => Promise<void>) | undefined> {
+  for (const end = Date.now() + milliseconds; Date.now() < end;) {
+    await sleep(25, undefined, { signal }).catch(() => undefined);
+    throwIfAborted(signal);
+    const release = await tryLock(path, onLost);
+    if (release !== undefined) return release;
+  }
+  return undefined;
+}
+
+/** The release of a lock that was had; undefined when somebody else has it. */
+async function tryLock(
+  path: string,
+  onLost: () => void,
+): Promise<(() => Promise<void>) | undefined> {
+  let release: () => Promise<void>;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    release = await lock(path, { ...lockOptions(path), stale, onCompromised: onLost });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ELOCKED') return undefined;
+    throw noSpace(error, dirname(path)) ?? error;
+  }
+  // Without the owner's name the lock still works; a killed owner is then noticed later.
+  await writeFile(ownerPath(path), `${await ownerWord()} ${await identity(path)}`).catch(
+    () => undefined,
+  );
+  return async () => {
+    await rm(ownerPath(path), { force: true });
+    // Fails when the lock was lost: then it is somebody else's.
+    await release().catch(() => undefined);
+  };
+}
+
+/** Takes the lock away from a process that has ended. Only one process at a time looks. */
+async function breakIfAbandoned(path: string): Promise<void> {
+  const abandoned = async (): Promise<boolean> => {
+    const text = await readFile(ownerPath(path), 'utf8').catch(() => '');
+    const [word = '', id] = text.split(' ');
+    return id !== undefined && id === (await identity(path)) && (await hasEnded(word));
+  };
+  if (!(await abandoned())) return;
+  const breaking = `${path}.breaking`;
+  const release = await lock(breaking, { ...lockOptions(breaking), stale: 5_000 }).catch(
+    () => undefined,
+  );
+  if (release === undefined) return;
+  try {
+    if (!(await abandoned())) return;
+    // The name first: a new lock without a name is nobody's to break.
+    await rm(ownerPath(path), { force: true });
+    await rmdir(`${path}.lock`).catch(() => undefined);
+  } finally {
+    await release().catch(() => undefined);
+  }
+}
+
+const lockOptions = (path: string) => ({
+  realpath: false,
+  lockfilePath: `${path}.lock`,
+  retries: 0,
+});
+
+const ownerPath = (path: string): string => `${path}.owner`;
+
+/** Tells this lock from one made later at the same path. */
+async function identity(path: string): Promise<string> {
+  const info = await stat(`${path}.lock`).catch(() => undefined);
+  return info === undefined ? 'none' : `${info.ino}:${info.birthtimeMs}`;
+}

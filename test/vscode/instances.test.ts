@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import {
+  closeOtherWindows,
+  hands,
+  screenshot,
+  screenshotOfOtherWindow,
+  visible,
+  waitFor,
+  type Row,
+} from './host/client';
+
+const scratch = process.env['SWT_BENCH_SCRATCH'] ?? '';
+const bundled = 'tallybook__tallybook-217';
+const run = (command: string, ...args: unknown[]): Thenable<unknown> =>
+  vscode.commands.executeCommand(`swt-bench.${command}`, ...args);
+const rows = (): Promise<Row[]> => visible.treeRows('Instances');
+const row = async (label: string): Promise<Row | undefined> =>
+  (await rows()).find((each) => each.label === label);
+const text = async (): Promise<string> =>
+  (await visible.panes()).find((pane) => pane.title === 'Instances')?.text ?? '';
+
+async function choose(label: string): Promise<void> {
+  await waitFor(`the choice ${label}`, async () =>
+    (await visible.quickInput())?.items.find((item) => item.label.includes(label)),
+  );
+  await hands.click({ selector: '.quick-input-list .monaco-list-row', text: label });
+}
+
+/** Keys typed before the box has the focus would go elsewhere. */
+const focused = (): Promise<string[]> =>
+  waitFor('the input box', () => visible.texts('.quick-input-widget input:focus'));
+
+describe('the Instances view', () => {
+  before(async () => {
+    await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
+  });
+
+  it('lists the instances by repository with their number, and rows that cannot be used', async () => {
+    const shown = await waitFor('repositories', async () => {
+      const all = await rows();
+      return all.length >= 4 ? all : undefined;
+    });
+    assert.deepEqual(
+      shown.map((each) => [each.label, each.description]),
+      [
+        ['octo/ledger', '30'],
+        ['pond/duck', '1'],
+        ['tallybook/tallybook', '1'],
+        ['1 row cannot be used', ''],
+      ],
+    );
+    await hands.click({ selector: '.monaco-list-row', text: 'octo/ledger' });
+    const first = await waitFor('an instance', () => row('ledger-1'));
+    assert.equal(first.description, 'Ledger 1 does not balance');
+    await screenshot('instances');
+    await hands.click({ selector: '.monaco-list-row', text: '1 row cannot be used' });
+    await waitFor('the reason', async () => (await text()).includes('is not JSON'));
+    await hands.click({ selector: '.monaco-list-row', text: '1 row cannot be used' });
+  });
+
+  it('sorts by date, newest first', async () => {
+    const asked = run('sortInstances');
+    await choose('Newest first');
+    await asked;
+    await waitFor(
+      'the newest one at the top',
+      async () => (await rows())[1]?.label === 'ledger-30',
+    );
+    const back = run('sortInstances');
+    await choose('Id');
+    await back;
+    await waitFor('the old order', async () => (await rows())[1]?.label === 'ledger-1');
+  });
+
+  it('filters while it is typed, says what is wrong with a filter, and goes back on Escape', async () => {
+    const asked = run('filterInstances');
+    await focused();
+    await hands.type('repo:ledger created:2016');
+    await waitFor('five of them', async () =>
+      /5 of 32: repo:ledger created:2016/.test(await text()),
+    );
+    await screenshot('instances-filter');
+    await hands.type(' colour:red');
+    const box = await waitFor('a word on the mistake', async () => {
+      const input = await visible.quickInput();
+      return input?.message.includes('colour') === true ? input : undefined;
+    });
+    assert.match(box.message, /repo:/, 'it names what is allowed');
+    await hands.press('Escape');
+    await asked;
+    await waitFor('the whole list', async () => !(await text()).includes('5 of 32'));
+
+    await run('filterInstances', '"duck sink" -repo:octo');
+    await waitFor('nothing', async () => (await text()).includes('0 of 32'));
+    const labels = await waitFor('what to do', async () => {
+      const all = (await rows()).map((each) => each.label);
+      return all.includes('Clear Filter') ? all : undefined;
+    });
+    assert.deepEqual(labels, ['Change Filter…', 'Clear Filter']);
+    await run('filterInstances', 'ducks sink -repo:octo');
+    await waitFor('one', async () => (await text()).includes('1 of 32'));
+    await run('clearInstanceFilter');
+  });
+
+  it('finds an instance among all by the first line of its issue', async () => {
+    const asked = run('findInstance');
+    await focused();
+    await hands.type('Ledger 17');
+    await choose('octo__ledger-17');
+    await asked;
+    const found = await waitFor('its row', () => row('ledger-17'));
+    assert.equal(found.selected, true);
+  });
+
+  it('keeps tags in a file that can be read and merged, and filters by them', async () => {
+    const asked = run('editTags', 'octo__ledger-3');
+    await focused();
+    await hands.type('to discuss');
+    await waitFor('the new tag on offer', async () =>
+      (await visible.quickInput())?.items.find((item) => item.label.includes('to discuss')),
+    );
+    await screenshot('tags');
+    await hands.press('Enter');
+    await asked;
+    await run('filterInstances', 'tag:"to discuss"');
+    await waitFor('the tag in the list', async () =>
+      (await row('ledger-3'))?.description.includes('#to discuss'),
+    );
+    assert.match(await text(), /1 of 32/);
+    await screenshot('instances-tag');
+    await run('clearInstanceFilter');
+    await run('editNote', 'octo__ledger-3', 'Says nothing of the currency');
+    const file = JSON.parse(await readFile(join(scratch, 'triage.json'), 'utf8')) as {
+      instances: Record<string, unknown>;
+    };
+    assert.deepEqual(file.instances['octo__ledger-3'], {
+      tags: ['to discuss'],
+      note: 'Says nothing of the currency',
+    });
+  });
+
+  it('narrows the list to the ids of a filter list, and exports one', async () => {
+    const path = join(scratch, 'mine.txt');
+    await writeFile(path, '# mine\nocto__ledger-7\npond__duck-9\n');
+    await run('useFilterList', path);
+    await waitFor('two of them', async () => (await text()).includes('2 of 32'));
+    await run('filterInstances', 'ducks');
+    await waitFor('both at once', async () => (await text()).includes('1 of 32'));
+    await run('exportFilterList');
+    const exported = await waitFor('the list', () => {
+      const shown = vscode.window.activeTextEditor?.document.getText() ?? '';
+      return shown.includes('instances.jsonl') ? shown : undefined;
+    });
+    assert.match(exported, /^# 1 instance of .*\npond__duck-9\n$/);
+    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+    await run('clearInstanceFilter');
+    await waitFor('the whole list', async () => !(await text()).includes(' of 32'));
+  });
+
+  it('classifies an issue as the Agentless paper does, by quick picks', async () => {
+    const asked = run('classifyIssue', 'octo__ledger-4');
+    await choose('reproducible failure example');
+    await choose('misleading solution or steps');
+    await choose('not provided');
+    await choose('related keywords to search for');
+    await choose('exact location in natural language');
+    await asked;
+    await run('filterInstances', 'solution:misleading description:reproducible');
+    await waitFor('it alone', async () => (await text()).includes('1 of 32'));
+    await run('clearInstanceFilter');
+    await run('exportTriage');
+    const csv = vscode.window.activeTextEditor?.document.getText() ?? '';
+    assert.match(csv, /octo__ledger-4,.*,reproducible,misleading,none,keywords,natural-language/);
+    assert.match(csv, /octo__ledger-3,.*to discuss.*Says nothing of the currency/);
+    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+  });
+
+  it('shows the issue of an instance that is not open, without what it must not run or give away', async () => {
+    await run('showIssue', 'pond__duck-9');
+    const shown = await waitFor('the issue', async () =>
+      (await visible.webviews()).find((each) => each.includes('Ducks sink')),
+    );
+    assert.match(shown, /Bold .* and code/);
+    assert.match(shown, /are hidden/);
+    assert.match(shown, /<script>window\.broken/, 'what is no markdown is text');
+    assert.doesNotMatch(shown, /def test_duck/);
+    await screenshot('issue-of-list');
+  });
+
+  it('reveals golden patch, tests and hints when asked to, and hides them again', async () => {
+    const asked = run('reveal', 'pond__duck-9');
+    await choose('Reveal golden patch');
+    await asked;
+    await waitFor('the heading', async () =>
+      (await visible.webviews()).find((each) => each.includes('Golden tests (T*)')),
+    );
+    await waitFor('the section to unfold', async () => {
+      await hands.clickInWebview('Golden tests (T*)');
+      return true;
+    });
+    await waitFor('the golden tests', async () =>
+      (await visible.webviews()).find((each) => each.includes('def test_duck')),
+    );
+    await screenshot('issue-revealed');
+    await run('hideGoldenPatch', 'pond__duck-9');
+    await waitFor('nothing of them', async () =>
+      (await visible.webviews()).every((each) => !each.includes('Golden tests (T*)')),
+    );
+  });
+
+  it('validates: a sound instance is valid, an unsound one says why', async () => {
+    await run('validateInstances', 'pond__duck-9');
+    await run('filterInstances', 'status:invalid');
+    const unsound = await waitFor('the row', () => row('duck-9'));
+    assert.match(unsound.description, /golden invalid: golden fails after the fix/);
+    await run('validateInstances', bundled);
+    await run('filterInstances', 'status:valid');
+    const sound = await waitFor('the row', () => row('tallybook-217'));
+    assert.match(sound.description, /golden valid/);
+    await screenshot('instances-validated');
+    await run('clearInstanceFilter');
+  });
+
+  it('shows the statistics of the listed instances with their denominators', async () => {
+    await run('showStatistics');
+    const table = await waitFor('the table', () => {
+      const document = vscode.window.activeTextEditor?.document.getText() ?? '';
+      return document.includes('# Words') ? document : undefined;
+    });
+    assert.match(table, /# Words.* 32 of 32/);
+    await screenshot('statistics');
+    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+  });
+
+  it('opens an instance as a workspace whose title names it, with the issue beside', async () => {
+    await run('openInstanceInNewWindow', 'octo__ledger-5');
+    const opened = await waitFor(
+      'the new window with the issue',
+      async () =>
+        (await visible.otherWindows()).find(
+          (each) =>
+            each.title.includes('octo__ledger-5') &&
+            each.text.includes('Ledger 5 does not balance'),
+        ),
+      60_000,
+    );
+    assert.match(opened.text, /no verdict yet/);
+    await screenshotOfOtherWindow('opened-instance');
+    await closeOtherWindows();
+    await run('refreshInstances');
+    await run('filterInstances', 'status:ready');
+    await waitFor('its status', async () => (await text()).includes('1 of 32'));
+    await run('clearInstanceFilter');
+  });
+
+  it('shows what is on disk by instance, and frees it', async () => {
+    const asked = run('freeDiskSpace');
+    const pick = await waitFor('the sizes', async () => {
+      const input = await visible.quickInput();
+      return input?.items.some((item) => item.label.includes('octo__ledger-5')) === true
+        ? input
+        : undefined;
+    });
+    assert.match(
+      pick.items.find((item) => item.label.includes('octo__ledger-5'))?.description ?? '',
+      /\d (kB|MB)/,
+    );
+    await screenshot('disk');
+    await hands.type('octo__ledger-5');
+    await hands.click({ selector: '.quick-input-list .monaco-list-row', text: 'octo__ledger-5' });
+    await hands.press('Enter');
+    await asked;
+    await run('filterInstances', 'status:ready');
+    await waitFor('nothing ready', async () => (await text()).includes('0 of 32'));
+    await run('clearInstanceFilter');
+  });
+
+  it('says why a dataset cannot be read, and what to do', async () => {
+    const missing = join(scratch, 'gone.jsonl');
+    const settings = vscode.workspace.getConfiguration('swt-bench');
+    await settings.update('dataset', missing, vscode.ConfigurationTarget.Global);
+    await waitFor('the reason', async () => (await text()).includes('gone.jsonl'));
+    const labels = await waitFor('what to do', async () => {
+      const all = (await rows()).map((each) => each.label);
+      return all.includes('Try Again') ? all : undefined;
+    });
+    assert.deepEqual(labels, ['Try Again', 'Choose Another Dataset…']);
+    await screenshot('instances-failed');
+  });
+});
