@@ -99,9 +99,9 @@ const isRunnable = (path: string): boolean =>
 const testWords =
   /(^|[/_.-])(tests?|testing|testdata|unittests?|specs?|fixtures?|snapshots?|snap|e2e|cypress|mocks?|conftest|functional|regrtest|baselines?|samples?|cassettes?)([/_.-]|$)/;
 
-/** In camel case too: `src/jsTests/ParserTests.java`. */
+/** In camel case too: `src/jsTests/ATest.java`. */
 const hasTestWord = (path: string): boolean =>
-  testWords.test(path.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase());
+  testWords.test(path.replace(/([a-z0-9])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$&_').toLowerCase());
 
 /** Whether a file may be what tests are made of. */
 const isOfTests = (file: PatchedFile): boolean =>
@@ -127,9 +127,15 @@ function areSwapped(code: PatchOutline, tests: PatchOutline): boolean {
   const collected = ({ files }: PatchOutline): boolean =>
     files.some((file) => pathsOf(file).some(isRunnable));
   const share = ({ files }: PatchOutline): number => files.filter(isOfTests).length / files.length;
+  const isData = ({ files }: PatchOutline): boolean =>
+    files.every((file) => pathsOf(file).every((path) => !sourceEnding.test(path)));
   if (share(code) <= 0.5 || share(tests) > 0.5 || collected(tests)) return false;
-  return tests.files.some(isCode) && (collected(code) || !code.files.some(isCode));
+  if (collected(code)) return tests.files.some(isCode);
+  const hasNoFix = !code.files.some(isCode) || (share(code) === 1 && isData(code));
+  return hasNoFix && tests.files.some(isCode);
 }
+
+const sourceEnding = /\.(py|pyx|c|h|cc|cpp|rs|go|java|kt|rb|php|cs|[cm]?[jt]sx?)$/;
 
 /** The files of a patch for a message. */
 function namesOf({ files }: PatchOutline): string {

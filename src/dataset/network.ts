@@ -21,8 +21,8 @@ export class NetworkTrouble extends Error {
 /** Milliseconds without a byte after which a connection counts as broken. */
 const patience = 60_000;
 
-/** Tries after the first, the wait before the first of them in milliseconds. */
-const retries = { count: 4, firstWait: 400 };
+/** Tries after the first, the wait before the first of them in milliseconds. Tests wait less. */
+export const retries = { count: 4, firstWait: 400 };
 
 /**
  * Does something again that failed with NetworkTrouble, some times and with growing waits. Tries that

@@ -66,7 +66,7 @@ export async function* recordBatches(
   const file = await openFile(path, what);
   try {
     const { size } = await file.stat();
-    const head = await readAt(file, 0, Math.min(size, chunkSize));
+    const head = await headOf(file, size);
     if (isParquet(head)) {
       const slice = async (start: number, end: number): Promise<Buffer> =>
         readAt(file, start, Math.min(end, size) - start);
@@ -118,6 +118,15 @@ function unreadable(path: string, what: string, error: unknown): HumanError {
         : `The ${what} ${path} cannot be read (${messageOf(error)})`,
     'Name a file of JSON, JSONL or Parquet',
   );
+}
+
+/** A chunk, or as much as it takes to hold the first line of what may be JSONL. */
+async function headOf(file: FileHandle, size: number): Promise<Buffer> {
+  for (let length = chunkSize; ; length *= 4) {
+    const head = await readAt(file, 0, Math.min(size, length));
+    const isEnough = length >= size || length > 1 << 26 || head.includes(newline);
+    if (isEnough || !/^\uFEFF?\s*\{/.test(head.toString('utf8', 0, 64))) return head;
+  }
 }
 
 /** Bytes of a file from an offset on; fewer than asked for only at its end. */
@@ -301,6 +310,6 @@ function tryJson(text: string): { ok: true; value: unknown } | { ok: false; erro
   try {
     return { ok: true, value: JSON.parse(text) as unknown };
   } catch (error) {
-    return { ok: false, error: messageOf(error).slice(0, 150) };
+    return { ok: false, error: messageOf(error).replace(/\s+/g, ' ').slice(0, 150) };
   }
 }

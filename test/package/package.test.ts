@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createVSIX } from '@vscode/vsce';
 import manifest from '../../package.json';
-import { commandIds, settingKeys, viewIds } from '../../src/editor/names';
+import { issueViewType } from '../../src/editor/issue/viewType';
+import { commandIds, listCommandIds, settingKeys, viewIds } from '../../src/editor/names';
 import { root } from '../commandLine/cli';
 
 /** What users install, and nothing else. `media/sample` holds the bundled instance. */
@@ -16,7 +17,7 @@ const allowed = [
   /^dist\/(extension|parts|cli)\.js$/,
   /^dist\/tree-sitter(-python)?\.wasm$/,
   /^dist\/tracer\/\w+\.py$/,
-  /^media\/(icon\.png|activity\.svg|gutter\/[\w-]+\.svg)$/,
+  /^media\/(icon\.png|activity\.svg|issue\.(css|js)|gutter\/[\w-]+\.svg)$/,
   /^media\/sample\/(README\.md|instance\.jsonl|predictions\.jsonl|expected\.json)$/,
   /^media\/sample\/repository\/(README\.md|pyproject\.toml|(tallybook|tests)\/\w+\.py)$/,
 ];
@@ -56,6 +57,8 @@ describe('the packaged extension', () => {
       'dist/cli.js',
       'dist/tree-sitter.wasm',
       'dist/tree-sitter-python.wasm',
+      'media/issue.css',
+      'media/issue.js',
       'media/sample/repository/tallybook/money.py',
       ...tracer.map((name) => `dist/tracer/${name}`),
     ]) {
@@ -69,7 +72,7 @@ describe('package.json and the code', () => {
   it('name the same commands', () => {
     assert.deepEqual(
       contributes.commands.map((each) => each.command).sort(),
-      Object.values(commandIds).sort(),
+      [...Object.values(commandIds), ...Object.values(listCommandIds)].sort(),
     );
   });
   it('name the same settings, with defaults and descriptions', () => {
@@ -86,10 +89,13 @@ describe('package.json and the code', () => {
       Object.values(viewIds),
     );
   });
-  it('name the file that marks a workspace alike', () => {
+  it('name what wakes the extension alike: the file of a workspace, and a kept issue', () => {
     const source = readFileSync(join(root, 'src/repository/marker.ts'), 'utf8');
     const path = /markerPath = '([^']+)'/.exec(source)?.[1];
-    assert.deepEqual(manifest.activationEvents, [`workspaceContains:${path}`]);
+    assert.deepEqual(manifest.activationEvents, [
+      `workspaceContains:${path}`,
+      `onWebviewPanel:${issueViewType}`,
+    ]);
   });
   it('give every command a title and the one category', () => {
     for (const each of contributes.commands) {

@@ -221,6 +221,14 @@ describe('the Instances view', () => {
     const sound = await waitFor('the row', () => row('tallybook-217'));
     assert.match(sound.description, /golden valid/);
     await screenshot('instances-validated');
+    await run('filterInstances', '-created:2016..2020');
+    await run('showIssue', bundled);
+    await waitFor('the issue', async () =>
+      (await visible.webviews()).find((each) => each.includes('out of balance')),
+    );
+    await waitFor('the rows', () => row('tallybook-217'));
+    await screenshot('instances-and-issue', { width: 1400, height: 820 });
+    await hands.resize(1500, 1000);
     await run('clearInstanceFilter');
   });
 

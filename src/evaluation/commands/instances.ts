@@ -102,12 +102,14 @@ export async function showCommand(
       version: instance.version,
       created_at: instance.createdAt,
       problem_statement: instance.issue,
+      remarks: instance.remarks ?? [],
       ...(options.reveal === true ? hidden : {}),
     };
     context.stdout(`${JSON.stringify(shown, null, 2)}\n`);
     return EXIT.done;
   }
   context.stdout(`${instance.id}  (${instance.repo} at ${instance.baseCommit})\n\n`);
+  for (const remark of instance.remarks ?? []) context.stderr(`swt-bench: ${id}: ${remark}\n`);
   context.stdout(`${printable(instance.issue).trimEnd()}\n`);
   if (options.reveal === true) {
     context.stdout(`\n── golden patch (X*) ──\n${printable(instance.goldenPatch)}\n`);

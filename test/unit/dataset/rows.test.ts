@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { readRow, type RowProblem } from '../../../src/dataset/rows';
 import type { Instance } from '../../../src/domain/instance';
+import { checkPatchPaths, unsafePath } from '../../../src/patch/safety';
+import { parseUnified } from '../../../src/patch/unified';
 
 const diff = (path: string): string =>
   `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n@@ -1 +1 @@\n-a\n+b\n`;
@@ -37,7 +39,7 @@ describe('rows of the published schemas', () => {
         version: '2.3',
         FAIL_TO_PASS: '["tests/test_cat.py::test_purr"]',
         PASS_TO_PASS: '[]',
-        environment_setup_commit: 'not ours to read',
+        environment_setup_commit: 'not a commit, so it says nothing',
       }),
       {
         id: 'octo__cat-1',
@@ -85,6 +87,183 @@ describe('rows of the published schemas', () => {
       [instance.hints, instance.createdAt, instance.version, instance.failToPass],
       ['', '', '', undefined],
     );
+  });
+});
+
+const unwrapped = (instance: Instance): Omit<Instance, 'remarks'> => {
+  const { remarks: _, ...rest } = instance;
+  return rest;
+};
+
+describe('the same instance in every published schema', () => {
+  const full = {
+    ...older,
+    base_commit: older.base_commit.toLowerCase(),
+    hints_text: 'look at purr()',
+    created_at: '2023-01-02T03:04:05Z',
+    version: '2.3',
+  };
+  const lists = { FAIL_TO_PASS: ['a', "b's"], PASS_TO_PASS: [] as string[] };
+  const expected = instanceOf({ ...full, ...lists });
+  const { patch, test_patch, ...rest } = full;
+
+  const forms: Readonly<Record<string, object>> = {
+    'lists as JSON text': {
+      ...full,
+      FAIL_TO_PASS: JSON.stringify(lists.FAIL_TO_PASS),
+      PASS_TO_PASS: '[]',
+    },
+    'lists in lower case, as Python prints them': {
+      ...full,
+      fail_to_pass: `['a', "b's"]`,
+      pass_to_pass: '[]',
+    },
+    'golden_*': { ...rest, ...lists, golden_code_patch: patch, golden_test_patch: test_patch },
+    'prompt variant, code between tags': {
+      ...full,
+      ...lists,
+      patch: `<patch>\n${patch}\n</patch>`,
+      text: 'a prompt',
+    },
+    'prompt variant as swt_bench.py writes it': {
+      ...full,
+      ...lists,
+      patch: `<patch>\n${test_patch}\n</patch>`,
+      test_patch: patch.trimEnd(),
+    },
+    'prompt variant, exchanged without tags': {
+      ...full,
+      ...lists,
+      patch: test_patch,
+      test_patch: patch,
+    },
+    'a date with a space': { ...full, ...lists, created_at: '2023-01-02 03:04:05' },
+  };
+  for (const [name, row] of Object.entries(forms)) {
+    it(name, () => assert.deepEqual(unwrapped(instanceOf(row)), expected));
+  }
+
+  it('says what was put right, and nothing otherwise', () => {
+    assert.equal(instanceOf({ ...full, ...lists }).remarks, undefined);
+    assert.deepEqual(instanceOf(forms['prompt variant as swt_bench.py writes it']).remarks, [
+      'patch stood between <patch> and </patch>',
+      'test_patch ended without a line end',
+      'patch held the tests and test_patch the fix; they were exchanged, by the files they change',
+    ]);
+  });
+});
+
+describe('what a row says about its container', () => {
+  const environment = (more: object): Instance['environment'] =>
+    instanceOf({ ...older, ...more }).environment;
+
+  it('SWE-bench 5', () => {
+    const image = 'swebench/sweb.eval.x86_64.octo_1776_cat-1:latest';
+    assert.deepEqual(
+      environment({ image, eval_script: '#!/bin/bash', log_parser: 'pytest', eval_type: 'x' }),
+      { image, evalScript: '#!/bin/bash', logParser: 'pytest', evalType: 'x' },
+    );
+  });
+
+  it('Live: the image goes by the id', () => {
+    assert.deepEqual(
+      environment({ instance_id: 'Octo__Cat-1', test_cmds: ['pytest -rA'], log_parser: 'pytest' }),
+      {
+        image: 'starryzhang/sweb.eval.x86_64.octo_1776_cat-1:latest',
+        logParser: 'pytest',
+        testCommands: ['pytest -rA'],
+      },
+    );
+  });
+
+  it('Pro: the image goes by a tag, the repository lies in /app', () => {
+    assert.deepEqual(
+      environment({
+        dockerhub_tag: 'octo.cat-octo__cat-1',
+        selected_test_files_to_run: "['tests/test_cat.py', 'TestCat']",
+      }),
+      {
+        image: 'jefzda/sweap-images:octo.cat-octo__cat-1',
+        folder: '/app',
+        testFiles: ['tests/test_cat.py', 'TestCat'],
+      },
+    );
+  });
+
+  it('older rows: the commit that the environment is made for', () => {
+    const setupCommit = 'd16bfe05a744909de4b27f5875fe0d4ed41ce607';
+    assert.deepEqual(environment({ environment_setup_commit: setupCommit }), { setupCommit });
+  });
+
+  it('what would be an option or a script is no image', () => {
+    for (const image of ['--privileged', 'a b', 'x;rm -rf /', '$(id)', 'a/../b', '-x', 'x:']) {
+      const instance = instanceOf({ ...older, image });
+      assert.equal(instance.environment, undefined, image);
+      assert.match(instance.remarks?.[0] ?? '', /not the name of an image/);
+    }
+  });
+});
+
+describe('which patch is the fix', () => {
+  const paths = (patch: readonly string[], tests: readonly string[]): object => ({
+    ...older,
+    patch: patch.map(diff).join(''),
+    test_patch: tests.map(diff).join(''),
+  });
+  const taken: readonly [string, string[], string[]][] = [
+    ['code of pytest', ['src/_pytest/python.py'], ['testing/test_mark.py']],
+    ['a library for testing', ['django/test/client.py'], ['tests/test_client/tests.py']],
+    ['another', ['sympy/testing/runtests.py'], ['sympy/testing/tests/test_runtests.py']],
+    ['another by name', ['sklearn/utils/testing.py'], ['sklearn/utils/tests/test_testing.py']],
+    ['code and its library', ['a.py', 'pkg/testing/b.py'], ['pkg/tests/test_a.py']],
+    ['tests that are data alone', ['astropy/io/fits.py'], ['astropy/io/tests/data/a.fits']],
+    ['tests that are fixtures', ['pkg/a.py'], ['fixtures/expected.json']],
+    ['models that tests use', ['django/db/models.py'], ['tests/queries/models.py']],
+    ['JavaScript', ['src/a.js'], ['src/a.spec.ts', 'src/__snapshots__/a.snap']],
+    ['Go', ['core/a.go'], ['core/a_test.go']],
+    ['Java', ['core/src/main/A.java'], ['core/src/main/ATest.java']],
+    ['code beside its tests', ['pkg/a.py', 'pkg/tests/test_a.py'], ['pkg/tests/test_b.py']],
+    ['documentation too', ['doc/a.rst', 'pkg/a.py'], ['pkg/tests/test_a.py']],
+  ];
+  for (const [name, patch, tests] of taken) {
+    it(`takes ${name}`, () => {
+      const instance = instanceOf(paths(patch, tests));
+      assert.equal(instance.goldenPatch, patch.map(diff).join(''));
+      assert.equal(instance.remarks, undefined);
+    });
+    if (!patch.some((path) => /test/.test(path))) {
+      it(`takes ${name} the other way round, exchanged`, () => {
+        const instance = instanceOf(paths(tests, patch));
+        assert.equal(instance.goldenPatch, patch.map(diff).join(''));
+        assert.equal(instance.goldenTests, tests.map(diff).join(''));
+        assert.match(instance.remarks?.[0] ?? '', /exchanged/);
+      });
+    }
+  }
+
+  const refused: readonly [string, string[], string[], string][] = [
+    ['a fix that is tests', ['tests/test_a.py'], ['tests/test_b.py'], 'patch'],
+    ['a fix that is the data of tests', ['tests/a.txt'], ['tests/test_b.py'], 'patch'],
+    ['tests that are code', ['pkg/a.py'], ['pkg/b.py'], 'test_patch'],
+  ];
+  for (const [name, patch, tests, field] of refused) {
+    it(`refuses ${name}`, () => {
+      const problem = problemOf(paths(patch, tests));
+      assert.equal(problem.field, field);
+      assert.equal(problem.id, 'octo__cat-1');
+      assert.match(problem.message, /changes (no test file|nothing but tests) \(/);
+    });
+  }
+
+  it('names the column that the row has', () => {
+    const { patch: _, ...rest } = older;
+    const row = { ...rest, golden_code_patch: 'Sorry', golden_test_patch: older.test_patch };
+    assert.equal(problemOf(row).message, 'golden_code_patch is not a unified diff');
+  });
+
+  it('refuses a patch that is cut off', () => {
+    const message = problemOf({ ...older, patch: older.patch.slice(0, -4) }).message;
+    assert.match(message, /^patch cannot be parsed: line 4: The hunk header counts/);
   });
 });
 
@@ -232,5 +411,48 @@ describe('rows of anything', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('are never taken with a path outside the tree', () => {
+    const part = fc.oneof(
+      { weight: 2, arbitrary: fc.constantFrom('..', '.', '', '.git', '~', 'C:', 'a\\b', 'NUL') },
+      fc.stringMatching(/^[a-z_.]{1,8}$/),
+      fc.string({ maxLength: 6 }),
+    );
+    const path = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
+    const patch = fc.tuple(path, fc.nat(4)).map(([name, form]) => {
+      const hunk = '@@ -1 +1 @@\n-a\n+b\n';
+      return [
+        `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n${hunk}`,
+        `--- a/${name}\n+++ b/${name}\n${hunk}`,
+        `diff --git a/x b/${name}\nrename from x\nrename to ${name}\n`,
+        `diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+${name}\n\\ No newline at end of file\n`,
+        `diff --git a/x b/x\n--- a/x\n+++ b/${name}\n${hunk}`,
+      ][form];
+    });
+    let takenAtAll = 0;
+    fc.assert(
+      fc.property(patch, patch, fc.boolean(), (code, tests, wrapped) => {
+        const row = {
+          ...older,
+          patch: wrapped ? `<patch>\n${code}\n</patch>` : `${diff('cat.py')}${code}`,
+          test_patch: `${diff('tests/test_cat.py')}${tests}`,
+        };
+        const result = readRow(row, 1);
+        if (!('instance' in result)) return;
+        takenAtAll += 1;
+        for (const text of [result.instance.goldenPatch, result.instance.goldenTests]) {
+          const parsed = parseUnified(text);
+          assert.deepEqual(checkPatchPaths(parsed), []);
+          for (const { oldPath, newPath } of parsed.files) {
+            for (const each of [oldPath, newPath]) {
+              if (each !== null) assert.equal(unsafePath(each), undefined);
+            }
+          }
+        }
+      }),
+      { numRuns: 1000 },
+    );
+    assert.ok(takenAtAll > 50, `only ${takenAtAll} rows were taken`);
   });
 });

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What the server does once, with the next request for a file. */
+export type Fault =
+  | { readonly kind: 'break'; readonly after: number }
+  | { readonly kind: 'status'; readonly status: number }
+  | { readonly kind: 'html' }
+  /** Announces more bytes than it sends. */
+  | { readonly kind: 'short' }
+  /** Sends other bytes of the same number. */
+  | { readonly kind: 'damaged' };
+
+/**
+ * Files over HTTP with ETags and ranges, as plain addresses below `/files/` and as a dataset of the
+ * Hugging Face hub: `/api/datasets/<owner>/<name>/tree/<revision>` and `/datasets/…/resolve/…`.
+ */
+export class HubServer {
+  /** Method, path and range of every request. */
+  readonly requests: string[] = [];
+  readonly faults: Fault[] = [];
+  readonly files = new Map<string, Buffer>();
+  /** Token without which the dataset is not to be seen. */
+  token: string | undefined;
+  dataset = 'octo/cats';
+  /** Milliseconds before each file is sent. */
+  delay = 0;
+  private readonly server = createServer((request, response) => {
+    void this.answer(request, response);
+  });
+
+  async start(): Promise<this> {
+    await new Promise<void>((done) => this.server.listen(0, '127.0.0.1', done));
+    return this;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((done) => this.server.close(done));
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname } = new URL(request.url ?? '/', this.url);
+    const range = request.headers.range;
+    this.requests.push(
+      `${request.method} ${pathname}${range === undefined ? '' : ` ${range}`}` +
+        (request.headers['if-none-match'] === undefined ? '' : ' if-none-match'),
+    );
+    if (this.token !== undefined && request.headers.authorization !== `Bearer ${this.token}`) {
+      response.writeHead(401).end();
+      return;
+    }
+    const api = `/api/datasets/${this.dataset}/tree/main`;
+    if (pathname === api) {
+      // Two pages, as the hub lists large datasets.
+      const page = new URL(request.url ?? '/', this.url).searchParams.get('cursor');
+      const all = [...this.files].map(([path, content]) => ({
+        type: 'file',
+        path,
+        size: content.length,
+        oid: createHash('sha1').update(content).digest('hex'),
+        ...(path.endsWith('.parquet')
+          ? {
+              lfs: {
+                oid: createHash('sha256').update(content).digest('hex'),
+                size: content.length,
+                pointerSize: 130,
+              },
+            }
+          : {}),
+      }));
+      const headers: Record<string, string> = { 'content-type': 'application/json' };
+      if (page === null && all.length > 1) {
+        headers['link'] = `<${this.url}${api}?recursive=true&cursor=2>; rel="next"`;
+      }
+      const part = page !== null ? all.slice(1) : all.length > 1 ? all.slice(0, 1) : all;
+      response.writeHead(200, headers).end(JSON.stringify(part));
+      return;
+    }
+    const name = decodeURIComponent(
+      pathname.replace(`/datasets/${this.dataset}/resolve/main/`, '').replace('/files/', ''),
+    );
+    const content = this.files.get(name);
+    if (content === undefined) {
+      response.writeHead(404).end();
+      return;
+    }
+    if (this.delay > 0) await new Promise((done) => setTimeout(done, this.delay));
+    this.send(request, response, content);
+  }
+
+  private send(request: IncomingMessage, response: ServerResponse, content: Buffer): void {
+    const etag = `"${createHash('sha256').update(content).digest('hex').slice(0, 20)}"`;
+    if (request.headers['if-none-match'] === etag) {
+      response.writeHead(304, { etag }).end();
+      return;
+    }
+    const fault = this.faults.shift();
+    if (fault?.kind === 'status') {
+      response.writeHead(fault.status).end();
+      return;
+    }
+    if (fault?.kind === 'html') {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>');
+      return;
+    }
+    const match = /^bytes=(\d+)-$/.exec(request.headers.range ?? '');
+    const start = match !== null && request.headers['if-range'] === etag ? Number(match[1]) : 0;
+    if (start > 0 && start >= content.length) {
+      response.writeHead(416).end();
+      return;
+    }
+    const part = content.subarray(start);
+    response.writeHead(start > 0 ? 206 : 200, {
+      etag,
+      'content-length': String(part.length + (fault?.kind === 'short' ? 10 : 0)),
+      ...(start > 0
+        ? { 'content-range': `bytes ${start}-${content.length - 1}/${content.length}` }
+        : {}),
+    });
+    if (fault?.kind === 'break') {
+      response.write(part.subarray(0, fault.after), () => setTimeout(() => response.destroy(), 30));
+    } else if (fault?.kind === 'short') {
+      response.write(part, () => setTimeout(() => response.destroy(), 30));
+    } else {
+      response.end(fault?.kind === 'damaged' ? Buffer.alloc(part.length, 0x20) : part);
+    }
+  }
+}
