@@ -24,9 +24,11 @@ export function writeInstancesDataset(sample, path) {
     instance_id: 'pond__duck-9',
     repo: 'pond/duck',
     problem_statement: '# Ducks sink\n\n**Bold** <script>window.broken = 1</script> and `code`.',
+    // Of unittest, which is wherever Python is.
     test_patch:
       'diff --git a/tests/test_duck.py b/tests/test_duck.py\nnew file mode 100644\n--- /dev/null\n' +
-      '+++ b/tests/test_duck.py\n@@ -0,0 +1,2 @@\n+def test_duck():\n+    assert False, "sinks"\n',
+      '+++ b/tests/test_duck.py\n@@ -0,0 +1,6 @@\n+import unittest\n+\n+\n' +
+      '+class DuckTest(unittest.TestCase):\n+    def test_duck(self):\n+        self.fail("sinks")\n',
   };
   const rows = [row, ...copies, unsound].map((each) => JSON.stringify(each));
   writeFileSync(path, `${[...rows, '{"instance_id": "octo__broken-1",'].join('\n')}\n`);
