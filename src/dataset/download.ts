@@ -84,13 +84,20 @@ export async function download(
     return done;
   } catch (error) {
     throwIfAborted(options.signal);
-    if (error instanceof HumanError) throw error;
+    if (error instanceof HumanError) {
+      if ((await sizeOf()) === 0) await discard(part);
+      throw error;
+    }
     if (error instanceof NetworkTrouble) throw interrupted(wanted, error, progress);
     // The disk is not left full of what is of no use.
-    await rm(part, { force: true }).catch(() => undefined);
-    await rm(`${part}.json`, { force: true }).catch(() => undefined);
+    await discard(part).catch(() => undefined);
     throw unwritable(wanted.path, error);
   }
+}
+
+async function discard(part: string): Promise<void> {
+  await rm(part, { force: true });
+  await rm(`${part}.json`, { force: true });
 }
 
 interface Progress {
@@ -263,8 +270,7 @@ async function checked(
   const { size } = await stat(part);
   const sha256 = await digestOf(part);
   if (wanted.sha256 !== undefined && sha256 !== wanted.sha256) {
-    await rm(part, { force: true });
-    await rm(`${part}.json`, { force: true });
+    await discard(part);
     throw new HumanError(
       `What came of the ${wanted.what} is not what ${hostOf(wanted.url)} lists: its SHA-256 differs`,
       'Try again: it was changed meanwhile, or damaged on its way',

@@ -21,7 +21,7 @@ export interface FilterOptions {
 /** Which instances a list keeps. */
 export interface Filter {
   readonly name: string;
-  keeps(id: string): boolean;
+  readonly keeps: (id: string) => boolean;
   /** The ids that it names, to be kept or to be left out. */
   readonly ids: ReadonlySet<string>;
 }

@@ -94,61 +94,87 @@ export async function keptFiles(
     const manifest = await readManifest(folder, from);
     const meanwhile = await complete(manifest);
     if (meanwhile !== undefined) return meanwhile;
-    const isKnown = manifest !== undefined && options.refresh !== true;
-    let listing: readonly RemoteFile[];
-    try {
-      listing = isKnown ? manifest.listing : await list();
-    } catch (error) {
-      if (!(error instanceof HumanError) || manifest === undefined) throw error;
-      throw new HumanError(
-        error.what,
-        `${error.next ?? ''}; what was downloaded on ${manifest.asked.slice(0, 10)} is used when it is not refreshed`,
+    if (manifest === undefined || options.refresh !== true) {
+      return fetchFiles(
+        folder,
+        from,
+        manifest?.listing ?? (await list()),
+        manifest,
+        choose,
+        options,
       );
     }
-    const chosen = choose(listing);
-    const files = new Map((manifest?.files ?? []).map((file) => [file.name, file]));
+    try {
+      return await fetchFiles(folder, from, await list(), manifest, choose, options);
+    } catch (error) {
+      if (!(error instanceof HumanError)) throw error;
+      const day = manifest.asked.slice(0, 10);
+      const next = `${error.next ?? ''}. What was downloaded on ${day} is still there without a refresh`;
+      throw new HumanError(error.what, next);
+    }
+  });
+}
+
+/** Downloads what is missing of the chosen files, or has changed. */
+async function fetchFiles(
+  folder: string,
+  from: string,
+  listing: readonly RemoteFile[],
+  manifest: Manifest | undefined,
+  choose: (files: readonly RemoteFile[]) => readonly RemoteFile[],
+  options: KeepOptions,
+): Promise<DatasetFile[]> {
+  const chosen = choose(listing);
+  const files = new Map((manifest?.files ?? []).map((file) => [file.name, file]));
+  // A refresh replaces all files at once in the end, so that one that fails changes nothing.
+  const isRefresh = manifest !== undefined && options.refresh === true;
+  const arrived: { at: string; path: string; file: RemoteFile; result: Downloaded }[] = [];
+  const place = async ({ at, path, file, result }: (typeof arrived)[number]): Promise<void> => {
+    if (at !== path) await rename(at, path);
+    files.set(file.name, await described(path, file, result));
+  };
+  try {
     for (const file of chosen) {
       const kept =
         manifest === undefined ? undefined : await intact(folder, manifest, file.name, options);
-      const isSame =
-        kept !== undefined && file.version !== undefined && kept.version === file.version;
-      if (isSame || (kept !== undefined && options.refresh !== true)) {
+      const isSame = file.version !== undefined && kept?.version === file.version;
+      if (kept !== undefined && (isSame || !isRefresh)) {
         files.set(file.name, kept);
         continue;
       }
       options.reporter.progress(`downloading ${file.name} of ${from}`);
       const path = join(folder, file.name);
+      const at = isRefresh ? `${path}.new` : path;
+      const kind = options.kind ?? 'dataset';
       const result = await download(
         {
           ...file,
-          path,
-          what:
-            chosen.length === 1
-              ? `${options.kind ?? 'dataset'} ${from}`
-              : `file ${file.name} of ${from}`,
+          path: at,
+          what: chosen.length === 1 ? `${kind} ${from}` : `file ${file.name} of ${from}`,
           ...(options.headers === undefined ? {} : { headers: options.headers }),
-          unlessTag: kept?.tag,
+          ...(file.version === undefined ? { unlessTag: kept?.tag } : {}),
         },
         options,
       );
-      files.set(
-        file.name,
-        result === 'unchanged' && kept !== undefined ? kept : await described(path, file, result),
-      );
+      if (result === 'unchanged') continue;
+      arrived.push({ at, path, file, result });
+      if (isRefresh) continue;
+      for (const each of arrived.splice(0)) await place(each);
       await writeManifest(folder, from, listing, files);
     }
-    await writeManifest(folder, from, listing, files);
-    return chosen.map(({ name }) => ({ name, path: join(folder, name) }));
-  });
+    for (const each of arrived.splice(0)) await place(each);
+  } finally {
+    for (const { at } of arrived) await rm(at, { force: true });
+  }
+  await writeManifest(folder, from, listing, files);
+  return chosen.map(({ name }) => ({ name, path: join(folder, name) }));
 }
 
 async function described(
   path: string,
   { name, version }: RemoteFile,
-  result: Downloaded | 'unchanged',
+  { size, sha256, tag }: Downloaded,
 ): Promise<KeptFile> {
-  if (result === 'unchanged') throw new Error(`${name} is unchanged, but nothing of it is kept`);
-  const { size, sha256, tag } = result;
   const { mtimeMs: modified } = await stat(path);
   return { name, size, modified, sha256, tag, version };
 }

@@ -4,7 +4,10 @@ import type { AddressInfo } from 'node:net';
 
 /** What the server does once, with the next request for a file. */
 export type Fault =
+  | { readonly kind: 'none' }
   | { readonly kind: 'break'; readonly after: number }
+  /** Sends so much and then nothing more, on an open connection. */
+  | { readonly kind: 'stall'; readonly after: number }
   | { readonly kind: 'status'; readonly status: number }
   | { readonly kind: 'html' }
   /** Announces more bytes than it sends. */
@@ -125,6 +128,8 @@ export class HubServer {
     });
     if (fault?.kind === 'break') {
       response.write(part.subarray(0, fault.after), () => setTimeout(() => response.destroy(), 30));
+    } else if (fault?.kind === 'stall') {
+      response.write(part.subarray(0, fault.after));
     } else if (fault?.kind === 'short') {
       response.write(part, () => setTimeout(() => response.destroy(), 30));
     } else {

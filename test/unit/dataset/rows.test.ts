@@ -91,7 +91,8 @@ describe('rows of the published schemas', () => {
 });
 
 const unwrapped = (instance: Instance): Omit<Instance, 'remarks'> => {
-  const { remarks: _, ...rest } = instance;
+  const rest: { -readonly [Field in keyof Instance]: Instance[Field] } = { ...instance };
+  delete rest.remarks;
   return rest;
 };
 
@@ -256,8 +257,12 @@ describe('which patch is the fix', () => {
   }
 
   it('names the column that the row has', () => {
-    const { patch: _, ...rest } = older;
-    const row = { ...rest, golden_code_patch: 'Sorry', golden_test_patch: older.test_patch };
+    const { patch, test_patch, ...rest } = older;
+    const row = {
+      ...rest,
+      golden_code_patch: `Sorry, ${patch.length}`,
+      golden_test_patch: test_patch,
+    };
     assert.equal(problemOf(row).message, 'golden_code_patch is not a unified diff');
   });
 
