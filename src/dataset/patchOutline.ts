@@ -122,9 +122,7 @@ function scanHunk(
   }
   if (oldLeft < 0 || newLeft < 0) return undefined;
   if (text.charCodeAt(at) === BACKSLASH) at = text.indexOf('\n', at) + 1;
-  // Behind the counted lines only the next hunk or part; a hunk that goes on is for the parser.
-  const ends = at === text.length || text.charCodeAt(at) === AT || text.startsWith('diff ', at);
-  return ends && at > 0 ? { end: at, lines } : undefined;
+  return at > 0 ? { end: at, lines } : undefined;
 }
 
 export function sizeOf({ files, lines }: PatchOutline): PatchSize {

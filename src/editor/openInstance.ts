@@ -102,7 +102,10 @@ export class OpenInstance implements vscode.Disposable {
 
   /** @throws HumanError when the dataset or the row is gone */
   instance(): Promise<Instance> {
-    this.loaded ??= this.loadInstance();
+    this.loaded ??= this.loadInstance().catch((error: unknown) => {
+      this.loaded = undefined; // the dataset may be there again the next time
+      throw error;
+    });
     return this.loaded;
   }
 

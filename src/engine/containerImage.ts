@@ -29,12 +29,14 @@ export function containerImage(
       installed: false,
     };
   }
+  const isConda = folder === undefined || folder === '/testbed';
   const published = `swebench/sweb.eval.x86_64.${instance.id.toLowerCase().replace('__', '_1776_')}`;
   return {
     name: image ?? `${published}:latest`,
     folder: folder ?? '/testbed',
-    // Images of SWE-bench, SWT-Bench and Live hold one conda environment of this name.
-    python: '/opt/miniconda3/envs/testbed/bin/python',
-    installed: true,
+    // Images of SWE-bench, SWT-Bench and Live hold one conda environment of this name; those of Pro have
+    // what they need on the path.
+    python: isConda ? '/opt/miniconda3/envs/testbed/bin/python' : 'python3',
+    installed: isConda,
   };
 }

@@ -106,7 +106,10 @@ export async function openSession(parts: {
     fixed: [...changed.added, ...changed.removed],
   };
   let pair: Promise<Pair> | undefined;
+  let disposed = false;
   const warm = (signal: AbortSignal | undefined): Promise<Pair> => {
+    // A run that was waiting its turn would open sandboxes that nobody removes.
+    if (disposed) return Promise.reject(new Cancelled());
     // A pair whose opening failed or was cancelled is not kept.
     pair ??= engine.openPair(trees, signal).catch((error: unknown) => {
       pair = undefined;
@@ -216,6 +219,7 @@ export async function openSession(parts: {
       }),
     dispose: () =>
       inTurn(async () => {
+        disposed = true;
         const opened = await pair?.catch(() => undefined);
         pair = undefined;
         await opened?.dispose();

@@ -247,11 +247,17 @@ export async function whyNotApply(
 }
 
 /**
- * Puts a working copy back to its commit: edits, new files and ignored files go. Compiled Python files
+ * Puts a working copy back to a commit: edits, new files and ignored files go. Compiled Python files
  * stay, since compiling a large package again for each candidate takes longer than most of its tests.
+ *
+ * @param commit what HEAD was when the copy was made; tests may commit, and HEAD is theirs then
  */
-export async function resetTree(tree: string, signal?: AbortSignal): Promise<void> {
-  await git(['reset', '--quiet', '--hard', 'HEAD'], { cwd: tree, signal });
+export async function resetTree(
+  tree: string,
+  signal?: AbortSignal,
+  commit = 'HEAD',
+): Promise<void> {
+  await git(['reset', '--quiet', '--hard', commit], { cwd: tree, signal });
   await git(['clean', '-ffdxq', '--exclude=__pycache__'], { cwd: tree, signal });
 }
 

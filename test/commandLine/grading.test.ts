@@ -312,4 +312,29 @@ describe('grading of made-up candidates', () => {
       assert.equal(only(results, name).resolved, true);
     }
   });
+
+  it('keeps what the tests of one candidate commit or lock out of the next', async () => {
+    const poison = [
+      'import subprocess',
+      '',
+      '',
+      'def test_poison():',
+      '    with open("pkg/m.py", "w") as file:',
+      '        file.write("def f(x):\\n    return x + 5\\n")',
+      '    run = lambda *args: subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x", *args])',
+      '    run("commit", "-qam", "x")',
+      '    open(".git/index.lock", "w").close()',
+      '',
+    ].join('\n');
+    const { results } = await graded({
+      candidates: {
+        poison: { 'tests/test_poison.py': poison },
+        after: {
+          'tests/test_new.py':
+            'from pkg.m import f\n\n\ndef test_z():\n    assert f(1) in (2, 3)\n',
+        },
+      },
+    });
+    assert.deepEqual(transitions(only(results, 'after')), { 'tests/test_new.py::test_z': 'P→P' });
+  });
 });

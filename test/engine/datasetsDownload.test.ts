@@ -356,6 +356,12 @@ describe('datasets from a server', function () {
       assert.equal((await open('octo/cats')).entries.length, 400);
     });
 
+    it('are whole only when they are as long as is listed', async () => {
+      server.faults.push({ kind: 'unannounced', after: 100 });
+      assert.equal((await open('octo/cats')).entries.length, 400);
+      assert.ok(server.requests.some((request) => request.endsWith('bytes=100-')));
+    });
+
     it('ask for a token where they are gated', async () => {
       server.token = 'hf_secret';
       await refused(open('octo/cats'), /has no dataset octo\/cats that may be read.*HF_TOKEN/);

@@ -10,6 +10,8 @@ export type Fault =
   | { readonly kind: 'stall'; readonly after: number }
   | { readonly kind: 'status'; readonly status: number }
   | { readonly kind: 'html' }
+  /** Sends so much as if that were all, without saying how much it is. */
+  | { readonly kind: 'unannounced'; readonly after: number }
   /** Announces more bytes than it sends. */
   | { readonly kind: 'short' }
   /** Sends other bytes of the same number. */
@@ -119,6 +121,12 @@ export class HubServer {
       return;
     }
     const part = content.subarray(start);
+    if (fault?.kind === 'unannounced') {
+      response.writeHead(200, { etag });
+      response.write(part.subarray(0, fault.after));
+      response.end();
+      return;
+    }
     response.writeHead(start > 0 ? 206 : 200, {
       etag,
       'content-length': String(part.length + (fault?.kind === 'short' ? 10 : 0)),

@@ -5,11 +5,11 @@ import { throwIfAborted } from '../../domain/problem';
 import type { Side } from '../../domain/outcome';
 import { git } from '../../repository/git';
 import { applyToTree, copyTree, resetTree, type Trees } from '../../repository/trees';
-import type { Engine, Environment, Pair, RunRecord, RunRequest, Sandbox } from '../engine';
+import type { Engine, Pair, RunRecord, RunRequest, Sandbox } from '../engine';
 import { runProcess } from '../process';
 import { readTrace } from '../trace/readTrace';
 import { guard, type Guardian } from './guardian';
-import { findPython } from './python';
+import { findPython, type LocalEnvironment } from './python';
 
 export interface LocalOptions {
   /** Folder for working copies and compiled files. */
@@ -46,6 +46,7 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
         return localSandbox({
           side,
           tree,
+          commit: (await git(['rev-parse', 'HEAD'], { cwd: tree })).trim(),
           scratch: join(folder, `${side}-runs`),
           environment,
           tracer: options.tracer,
@@ -68,9 +69,11 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
 interface LocalSandbox {
   readonly side: Side;
   readonly tree: string;
+  /** The commit that is the tree without a candidate. */
+  readonly commit: string;
   /** Private to this sandbox, emptied after every run. */
   readonly scratch: string;
-  readonly environment: Environment;
+  readonly environment: LocalEnvironment;
   readonly tracer: string;
   readonly guardian: Guardian;
 }
@@ -79,13 +82,26 @@ function localSandbox(box: LocalSandbox): Sandbox {
   return {
     side: box.side,
     async load(patch, signal) {
-      await resetTree(box.tree, signal);
+      // Not cut short: these take a moment, and a git that was killed leaves locks to the next one.
+      throwIfAborted(signal);
+      await removeLocks(join(box.tree, '.git'));
+      await resetTree(box.tree, undefined, box.commit);
+      throwIfAborted(signal);
       if (patch.trim() === '') return;
-      await applyToTree(box.tree, patch, signal);
-      await stampEdits(box.tree, signal);
+      await applyToTree(box.tree, patch);
+      await stampEdits(box.tree, undefined);
+      throwIfAborted(signal);
     },
     run: (request) => runIn(box, request),
   };
+}
+
+/** Locks that a test of the last candidate left in the copy's repository; nobody else works there. */
+async function removeLocks(gitFolder: string): Promise<void> {
+  const names = await readdir(gitFolder, { recursive: true }).catch(() => []);
+  for (const name of names) {
+    if (name.endsWith('.lock')) await rm(join(gitFolder, name), { force: true });
+  }
 }
 
 async function runIn(box: LocalSandbox, request: RunRequest): Promise<RunRecord> {
@@ -162,6 +178,7 @@ async function environmentOf(box: LocalSandbox, hashSeed: number): Promise<Recor
   env['PATH'] = [bin, process.env['PATH'] ?? '/usr/bin:/bin'].join(delimiter);
   const isVirtual = await exists(join(bin, '..', 'pyvenv.cfg'));
   if (isVirtual) env['VIRTUAL_ENV'] = dirname(bin);
+  if (box.environment.userBase !== undefined) env['PYTHONUSERBASE'] = box.environment.userBase;
   // The tree comes before an installed copy of the same package, in either usual layout.
   const src = join(box.tree, 'src');
   env['PYTHONPATH'] = [box.tracer, ...((await exists(src)) ? [src] : []), box.tree].join(delimiter);

@@ -6,7 +6,7 @@ import { HumanError } from '../../domain/problem';
 import type { Environment } from '../engine';
 
 const question = `
-import json, os, sys, sysconfig
+import json, os, site, sys, sysconfig
 try:
     import importlib.util as u
     spec = u.find_spec("pytest")
@@ -23,17 +23,38 @@ if spec is not None:
             version = pytest.__version__
         except Exception:
             spec = None
-places = [sysconfig.get_paths()[k] for k in ("purelib", "platlib")]
-packages = sorted({n for p in places if os.path.isdir(p) for n in os.listdir(p)
-                   if n.endswith((".dist-info", ".egg-info", ".egg-link", ".pth"))})
+places = {sysconfig.get_paths()[k] for k in ("purelib", "platlib")}
+# Debian's own packages and those of the user lie elsewhere.
+places.update(p for p in sys.path if os.path.basename(p) in ("site-packages", "dist-packages"))
+packages = set()
+for place in places:
+    for name in os.listdir(place) if os.path.isdir(place) else ():
+        if not name.endswith((".dist-info", ".egg-info", ".egg-link", ".pth")):
+            continue
+        packages.add(name)
+        # What leads to another place is another package when it leads elsewhere.
+        link = os.path.join(place, name, "direct_url.json") if name.endswith("-info") else os.path.join(place, name)
+        if os.path.isfile(link):
+            with open(link, "rb") as file:
+                packages.add(name + " " + file.read(65536).decode("latin-1"))
 print(json.dumps({
     "executable": sys.executable,
     "version": list(sys.version_info[:3]),
     "implementation": sys.implementation.name,
     "pytest": (version or "unknown") if spec is not None else None,
-    "packages": packages,
+    "packages": sorted(packages),
+    "userBase": site.getuserbase() if site.ENABLE_USER_SITE else None,
 }))
 `;
+
+/** An environment of this machine. */
+export interface LocalEnvironment extends Environment {
+  /**
+   * Where the user's own packages lie (`pip install --user`); undefined when the interpreter has none.
+   * Tests run with another home folder, so they must be told.
+   */
+  readonly userBase: string | undefined;
+}
 
 interface Answer {
   executable: string;
@@ -41,6 +62,7 @@ interface Answer {
   implementation: string;
   pytest: string | null;
   packages: string[];
+  userBase: string | null;
 }
 
 /**
@@ -50,7 +72,10 @@ interface Answer {
  * @param tracer folder of the tracer, whose content is part of the digest
  * @throws HumanError when there is none, or it is older than 3.6
  */
-export async function findPython(named: string | undefined, tracer: string): Promise<Environment> {
+export async function findPython(
+  named: string | undefined,
+  tracer: string,
+): Promise<LocalEnvironment> {
   const binary = process.platform === 'win32' ? ['Scripts', 'python.exe'] : ['bin', 'python'];
   const active = process.env['VIRTUAL_ENV'];
   const candidates =
@@ -74,6 +99,7 @@ export async function findPython(named: string | undefined, tracer: string): Pro
       description,
       interpreter: answer.executable,
       pytest: answer.pytest ?? undefined,
+      userBase: answer.userBase ?? undefined,
       digest: createHash('sha256')
         .update(JSON.stringify([description, answer.executable, answer.packages]))
         .update(await tracerDigest(tracer))

@@ -49,6 +49,18 @@ describe('the outline of a patch', () => {
     for (const text of examples) assert.ok(assertAgrees(text), text);
   });
 
+  it('is not scanned from hunks that do not hold the lines they count', () => {
+    for (const hunk of [
+      '@@ -1 +1 @@\n-a\n-b\n+c\n',
+      '@@ -1 +1 @@\n-a\n+b\n+c\n',
+      '@@ -1,2 +1,2 @@\n-a\n+b\n',
+      '@@ -1,2 +1,2 @@\n a\nb\n',
+      '@@ -1 +1 @@\n-a\n+b\n\\ No newline',
+    ]) {
+      assert.equal(scan(modified('a.py', hunk)), undefined, hunk);
+    }
+  });
+
   it('is parsed from anything else, or says what is wrong', () => {
     const renamed = 'diff --git a/a.py b/b.py\nrename from a.py\nrename to b.py\n';
     assert.deepEqual(outlineOf(renamed), {

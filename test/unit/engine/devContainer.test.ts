@@ -11,6 +11,7 @@ describe('the container of an instance', () => {
     });
     assert.equal(image.name, 'jefzda/sweap-images:octo.cat-1');
     assert.equal(image.folder, '/app');
+    assert.equal(image.python, 'python3', 'it has no conda environment');
   });
 
   it('is the published one for repositories of SWE-bench, in lower case and with its sign for __', () => {
