@@ -23,7 +23,9 @@ export class InlineResults implements vscode.Disposable {
   private readonly types: Readonly<Record<Tone, vscode.TextEditorDecorationType>>;
   private readonly subscriptions: vscode.Disposable[];
   /** Text of each test when it was last run. */
-  private ran = new Map<string, string>();
+  private ran: ReadonlyMap<string, string> = new Map();
+  /** The same of evaluations under way, whose results are about what stood there when they began. */
+  private readonly running = new Map<number, ReadonlyMap<string, string>>();
   private ranFor: unknown;
 
   constructor(
@@ -48,10 +50,16 @@ export class InlineResults implements vscode.Disposable {
     const draw = (): void => this.draw();
     this.subscriptions = [
       ...Object.values(this.types),
+      open.onDidStart((run) => this.running.set(run, this.texts())),
       open.onDidChange(draw),
       tests.onDidChange(draw),
       vscode.window.onDidChangeVisibleTextEditors(draw),
     ];
+  }
+
+  private texts(): Map<string, string> {
+    const tests = this.tests.list().flatMap((file) => file.tests);
+    return new Map(tests.map((test) => [test.id, test.text]));
   }
 
   private draw(): void {
@@ -60,7 +68,8 @@ export class InlineResults implements vscode.Disposable {
     const listed = this.tests.list();
     if (this.ranFor !== evaluated) {
       this.ranFor = evaluated;
-      this.ran = new Map(listed.flatMap((file) => file.tests.map((test) => [test.id, test.text])));
+      this.ran = this.running.get(evaluated.run) ?? this.texts();
+      for (const run of this.running.keys()) if (run <= evaluated.run) this.running.delete(run);
     }
     for (const editor of vscode.window.visibleTextEditors) {
       const file = listed.find((each) => each.uri.toString() === editor.document.uri.toString());

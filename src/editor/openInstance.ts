@@ -26,6 +26,8 @@ export interface Evaluated {
   readonly result: CandidateResult;
   /** Digest of the candidate's patch at the time. */
   readonly digest: string;
+  /** Which evaluation of this window it was, as `onDidStart` said. */
+  readonly run: number;
 }
 
 export interface RunRequestOptions {
@@ -41,6 +43,10 @@ export interface RunRequestOptions {
 export class OpenInstance implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;
+  private readonly started = new vscode.EventEmitter<number>();
+  /** Fires with the number of an evaluation when it takes what is saved. */
+  readonly onDidStart = this.started.event;
+  private runs = 0;
   /** Ends the runs under way when the window closes. */
   private readonly closing = new AbortController();
   private readonly subscription: vscode.Disposable;
@@ -205,13 +211,15 @@ export class OpenInstance implements vscode.Disposable {
   /** Grades what is in the workspace, as saved. */
   async evaluate(options: RunRequestOptions): Promise<Evaluated> {
     return this.busy(async () => {
+      const run = ++this.runs;
+      this.started.fire(run);
       const patch = await this.candidatePatch(options.signal);
       const result = await evaluateCandidate(
         await this.session(),
         { model: 'workspace', text: patch, format: 'unified', mode: 'unit-test' },
         { ...this.runOptions(options), reuse: false },
       );
-      this.evaluated = { result, digest: digestOf(patch) };
+      this.evaluated = { result, digest: digestOf(patch), run };
       await this.keepVerdict(result);
       return this.evaluated;
     });
@@ -279,6 +287,7 @@ export class OpenInstance implements vscode.Disposable {
     this.closing.abort();
     this.subscription.dispose();
     this.changed.dispose();
+    this.started.dispose();
     void this.opening?.session.then(
       (session) => session.dispose(),
       () => undefined,

@@ -208,6 +208,29 @@ describe('the bundled instance in VS Code', () => {
     await document.save();
   });
 
+  it('calls a transition stale whose test was edited while it ran', async () => {
+    const document = await vscode.workspace.openTextDocument(fileUri('tests/test_money.py'));
+    const editor = await vscode.window.showTextDocument(document);
+    const line = document
+      .getText()
+      .split('\n')
+      .findIndex((each) => each.includes('test_parts_add_up'));
+    editor.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.InCenter);
+    const running = reproduce();
+    await waitFor('the run', async () => (await statusText()).includes('running'));
+    // Past the moment when what is saved is read, and long before the tests are through.
+    await editor.edit((edit) => edit.insert(new vscode.Position(line + 1, 0), '        # typed\n'));
+    await running;
+    await waitFor('a stale mark', async () =>
+      (await visible.decorationsAfter()).find((each) => each.text.includes('edited since')),
+    );
+    await vscode.commands.executeCommand('undo');
+    await waitFor('the mark again', async () =>
+      (await visible.decorationsAfter()).every((each) => !each.text.includes('edited since')),
+    );
+    await document.save();
+  });
+
   it('finds a test while it is typed, runs it on save, and shows its transition', async () => {
     const document = await vscode.workspace.openTextDocument(fileUri('tests/test_ledger.py'));
     const editor = await vscode.window.showTextDocument(document);
