@@ -175,7 +175,7 @@ async function receive(
   response: Answer,
   wanted: Download,
   part: string,
-  start: { offset: number } | undefined,
+  start: { offset: number; validator: string } | undefined,
   options: NetworkOptions,
   tell: (progress: Progress) => void,
 ): Promise<{ tag: string | undefined } | 'unchanged'> {
@@ -192,11 +192,23 @@ async function receive(
 
   const offset = status === 206 ? (start?.offset ?? 0) : 0;
   const length = Number(headers.get('content-length') ?? NaN);
-  const total = Number.isNaN(length) ? wanted.size : offset + length;
-  if (status === 206 && !headers.get('content-range')?.startsWith(`bytes ${offset}-`)) {
+  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '');
+  if (status === 206 && Number(range?.[1]) !== offset) {
     await rm(part, { force: true });
     throw new NetworkTrouble('the server sent another part than was asked for');
   }
+  const tag = headers.get('etag') ?? undefined;
+  const strong = tag?.startsWith('W/') === true ? undefined : tag;
+  const validator = strong ?? headers.get('last-modified') ?? undefined;
+  if (status === 206 && validator !== undefined && validator !== start?.validator) {
+    // It ignores If-Range: the rest of another file behind the beginning of the first.
+    await rm(part, { force: true });
+    throw new NetworkTrouble('the server sent the rest of another file');
+  }
+  // A range may end before the file does; what its length says is about the range alone.
+  const whole = status === 206 ? Number(range?.[2]) : NaN;
+  const announced = Number.isNaN(length) ? wanted.size : offset + length;
+  const total = Number.isNaN(whole) ? announced : whole;
   if (wanted.size !== undefined && total !== wanted.size) {
     await rm(part, { force: true });
     throw new HumanError(
@@ -204,9 +216,6 @@ async function receive(
       'Try again later: it is being changed, or something between cuts it off',
     );
   }
-  const tag = headers.get('etag') ?? undefined;
-  const strong = tag?.startsWith('W/') === true ? undefined : tag;
-  const validator = strong ?? headers.get('last-modified') ?? undefined;
   const file = await open(part, offset === 0 ? 'w' : 'r+');
   let received = offset;
   try {

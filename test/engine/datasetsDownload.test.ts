@@ -154,6 +154,24 @@ describe('datasets from a server', function () {
       assert.equal(dataset.entries[0]?.id, 'octo__cat-5000');
     });
 
+    it('start over when the server sends the rest of another file', async () => {
+      broken(1, { kind: 'break', after: 700_000 });
+      broken(5, { kind: 'status', status: 503 });
+      await refused(open(address), /broke off/);
+      server.faults.length = 0;
+      server.files.set('rows.jsonl', jsonl(5000, 7000));
+      broken(1, { kind: 'anyRange' });
+      const dataset = await open(address);
+      assert.equal(dataset.entries.length, 2000);
+      assert.deepEqual(dataset.problems, []);
+    });
+
+    it('go on when the server sends less of the rest than there is', async () => {
+      broken(1, { kind: 'break', after: 700_000 });
+      broken(1, { kind: 'shortRange', bytes: 1000 });
+      assert.equal((await open(address)).entries.length, 2000);
+    });
+
     it('start over when nothing is left to come', async () => {
       await open(address);
       const [folder = ''] = await readdir(join(storage, 'data', 'swt-bench'));

@@ -14,6 +14,10 @@ export type Fault =
   | { readonly kind: 'unannounced'; readonly after: number }
   /** Announces more bytes than it sends. */
   | { readonly kind: 'short' }
+  /** Takes no notice of If-Range: the rest of what is there now, whatever was asked for. */
+  | { readonly kind: 'anyRange' }
+  /** Answers a range with a shorter one, as a server may. */
+  | { readonly kind: 'shortRange'; readonly bytes: number }
   /** Sends other bytes of the same number. */
   | { readonly kind: 'damaged' };
 
@@ -115,12 +119,14 @@ export class HubServer {
       return;
     }
     const match = /^bytes=(\d+)-$/.exec(request.headers.range ?? '');
-    const start = match !== null && request.headers['if-range'] === etag ? Number(match[1]) : 0;
+    const holds = request.headers['if-range'] === etag || fault?.kind === 'anyRange';
+    const start = match !== null && holds ? Number(match[1]) : 0;
     if (start > 0 && start >= content.length) {
       response.writeHead(416).end();
       return;
     }
-    const part = content.subarray(start);
+    const end = fault?.kind === 'shortRange' ? start + fault.bytes : content.length;
+    const part = content.subarray(start, end);
     if (fault?.kind === 'unannounced') {
       response.writeHead(200, { etag });
       response.write(part.subarray(0, fault.after));
@@ -131,7 +137,7 @@ export class HubServer {
       etag,
       'content-length': String(part.length + (fault?.kind === 'short' ? 10 : 0)),
       ...(start > 0
-        ? { 'content-range': `bytes ${start}-${content.length - 1}/${content.length}` }
+        ? { 'content-range': `bytes ${start}-${start + part.length - 1}/${content.length}` }
         : {}),
     });
     if (fault?.kind === 'break') {

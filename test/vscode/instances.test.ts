@@ -86,7 +86,7 @@ describe('the Instances view', () => {
     await hands.type(' colour:red');
     const box = await waitFor('a word on the mistake', async () => {
       const input = await visible.quickInput();
-      return input?.message.includes('colour') === true ? input : undefined;
+      return input?.message.includes('has no colour') === true ? input : undefined;
     });
     assert.match(box.message, /repo:/, 'it names what is allowed');
     await hands.press('Escape');
