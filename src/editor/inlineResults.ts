@@ -22,11 +22,6 @@ const colours: Readonly<Record<Tone, string>> = {
 export class InlineResults implements vscode.Disposable {
   private readonly types: Readonly<Record<Tone, vscode.TextEditorDecorationType>>;
   private readonly subscriptions: vscode.Disposable[];
-  /** Text of each test when it was last run. */
-  private ran: ReadonlyMap<string, string> = new Map();
-  /** The same of evaluations under way, whose results are about what stood there when they began. */
-  private readonly running = new Map<number, ReadonlyMap<string, string>>();
-  private ranFor: unknown;
 
   constructor(
     private readonly open: OpenInstance,
@@ -50,27 +45,16 @@ export class InlineResults implements vscode.Disposable {
     const draw = (): void => this.draw();
     this.subscriptions = [
       ...Object.values(this.types),
-      open.onDidStart((run) => this.running.set(run, this.texts())),
       open.onDidChange(draw),
       tests.onDidChange(draw),
       vscode.window.onDidChangeVisibleTextEditors(draw),
     ];
   }
 
-  private texts(): Map<string, string> {
-    const tests = this.tests.list().flatMap((file) => file.tests);
-    return new Map(tests.map((test) => [test.id, test.text]));
-  }
-
   private draw(): void {
     const evaluated = this.open.last;
     if (evaluated === undefined) return;
     const listed = this.tests.list();
-    if (this.ranFor !== evaluated) {
-      this.ranFor = evaluated;
-      this.ran = this.running.get(evaluated.run) ?? this.texts();
-      for (const run of this.running.keys()) if (run <= evaluated.run) this.running.delete(run);
-    }
     for (const editor of vscode.window.visibleTextEditors) {
       const file = listed.find((each) => each.uri.toString() === editor.document.uri.toString());
       if (file === undefined) {
@@ -91,7 +75,7 @@ export class InlineResults implements vscode.Disposable {
         const text = inlineText(cases);
         if (text === undefined || telling === undefined) continue;
         if (test.status === 'kept' && telling.transition === 'P→P') continue;
-        const stale = this.ran.get(test.id) !== test.text;
+        const stale = evaluated.texts.get(test.id) !== test.text;
         const tone = stale ? 'stale' : toneOf(telling.transition);
         const line = test.defLine - 1;
         if (line >= editor.document.lineCount) continue;

@@ -13,11 +13,13 @@ import { updateState } from '../evaluation/instanceState';
 import { runStore } from '../evaluation/runStore';
 import { openSession, type InstanceSession } from '../evaluation/session';
 import { createPythonParser, type PythonParser } from '../python/parser';
+import { asShown, bytesOf } from '../repository/bytes';
 import { git } from '../repository/git';
 import { parseSources, sourceOf } from '../repository/source';
 import { editsOf, prepareTrees, rOf, type Trees } from '../repository/trees';
 import type { WorkspaceMarker } from '../repository/marker';
 import { bundledDataset, bundledSource } from './bundled';
+import { textsOfTests } from './textsOfTests';
 import type { Revealed } from './revealed';
 import { pythonSetting, storageFolder, timeoutSeconds } from './settings';
 
@@ -26,8 +28,8 @@ export interface Evaluated {
   readonly result: CandidateResult;
   /** Digest of the candidate's patch at the time. */
   readonly digest: string;
-  /** Which evaluation of this window it was, as `onDidStart` said. */
-  readonly run: number;
+  /** Text of every test of the touched files in that patch, by the test's id. */
+  readonly texts: ReadonlyMap<string, string>;
 }
 
 export interface RunRequestOptions {
@@ -43,10 +45,6 @@ export interface RunRequestOptions {
 export class OpenInstance implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;
-  private readonly started = new vscode.EventEmitter<number>();
-  /** Fires with the number of an evaluation when it takes what is saved. */
-  readonly onDidStart = this.started.event;
-  private runs = 0;
   /** Ends the runs under way when the window closes. */
   private readonly closing = new AbortController();
   private readonly subscription: vscode.Disposable;
@@ -128,7 +126,12 @@ export class OpenInstance implements vscode.Disposable {
 
   /** tree-sitter, loaded when something is to be parsed for the first time. */
   python(): Promise<PythonParser> {
-    this.parsing ??= createPythonParser((file) => join(this.context.extensionPath, 'dist', file));
+    this.parsing ??= createPythonParser((file) =>
+      join(this.context.extensionPath, 'dist', file),
+    ).catch((error: unknown) => {
+      this.parsing = undefined;
+      throw error;
+    });
     return this.parsing;
   }
 
@@ -196,30 +199,41 @@ export class OpenInstance implements vscode.Disposable {
   /** Paths of the files of R, relative to the workspace. */
   async filesOfR(): Promise<string[]> {
     const cwd = this.folder.uri.fsPath;
-    this.commitOfR ??= rOf(cwd);
-    const listed = await git(['ls-tree', '-r', '-z', '--name-only', await this.commitOfR], { cwd });
+    const r = await this.r();
+    const listed = await git(['ls-tree', '-r', '-z', '--name-only', r], { cwd });
     return listed.split('\0').filter((path) => path !== '');
   }
 
-  /** A file of R by its path relative to the workspace; undefined when R has none. */
+  /**
+   * A file of R by its path relative to the workspace, as an editor shows it; undefined when R has none.
+   */
   async fileOfR(path: string): Promise<string | undefined> {
     const cwd = this.folder.uri.fsPath;
-    this.commitOfR ??= rOf(cwd);
-    return git(['show', `${await this.commitOfR}:${path}`], { cwd }).catch(() => undefined);
+    const r = await this.r();
+    return git(['show', `${r}:${path}`], { cwd }).then(asShown, () => undefined);
+  }
+
+  /** The commit that is R in the workspace. */
+  private r(): Promise<string> {
+    this.commitOfR ??= rOf(this.folder.uri.fsPath).catch((error: unknown) => {
+      this.commitOfR = undefined;
+      throw error;
+    });
+    return this.commitOfR;
   }
 
   /** Grades what is in the workspace, as saved. */
   async evaluate(options: RunRequestOptions): Promise<Evaluated> {
     return this.busy(async () => {
-      const run = ++this.runs;
-      this.started.fire(run);
       const patch = await this.candidatePatch(options.signal);
+      const session = await this.session();
       const result = await evaluateCandidate(
-        await this.session(),
+        session,
         { model: 'workspace', text: patch, format: 'unified', mode: 'unit-test' },
         { ...this.runOptions(options), reuse: false },
       );
-      this.evaluated = { result, digest: digestOf(patch), run };
+      const texts = await textsOfTests(session, result.patch);
+      this.evaluated = { result, digest: digestOf(patch), texts };
       await this.keepVerdict(result);
       return this.evaluated;
     });
@@ -287,7 +301,6 @@ export class OpenInstance implements vscode.Disposable {
     this.closing.abort();
     this.subscription.dispose();
     this.changed.dispose();
-    this.started.dispose();
     void this.opening?.session.then(
       (session) => session.dispose(),
       () => undefined,
@@ -295,4 +308,5 @@ export class OpenInstance implements vscode.Disposable {
   }
 }
 
-const digestOf = (patch: string): string => createHash('sha256').update(patch).digest('hex');
+const digestOf = (patch: string): string =>
+  createHash('sha256').update(bytesOf(patch)).digest('hex');

@@ -34,9 +34,19 @@ export interface Pair {
   dispose(): Promise<void>;
 }
 
+/** Tests left a sandbox in a state that it cannot be put back from: a new pair has to be opened. */
+export class SandboxUnusable extends Error {
+  override readonly name = 'SandboxUnusable';
+}
+
 export interface Sandbox {
   readonly side: Side;
-  /** Puts the copy back to its tree and applies the candidate. @throws GitError when it does not apply */
+  /**
+   * Puts the copy back to its tree and applies the candidate.
+   *
+   * @throws GitError when it does not apply, HumanError when the disk is full, Cancelled,
+   *   SandboxUnusable
+   */
   load(patch: string, signal?: AbortSignal): Promise<void>;
   /** Runs tests on what is loaded. Never throws for what the tests do. */
   run(request: RunRequest): Promise<RunRecord>;

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { Duplex } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { messageOf } from '../domain/problem';
+import { keeperArguments, readWire } from './keeper';
 import { killEverything, killGroup, stillRunning } from './killing';
 
 export interface ProcessRequest {
@@ -12,9 +14,15 @@ export interface ProcessRequest {
   /** Bytes of output after which the run is stopped. */
   readonly outputLimit: number;
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Python 3.6 or later that keeps the run together on Linux. Without it, a process is missed that left
+   * its group, lost its parent and does not have the environment of the run.
+   */
+  readonly keeper?: string | undefined;
   /** Told when the program starts and when nothing of it is left. */
   readonly guardian?:
-    { started(mark: string, pid: number): void; ended(mark: string): void } | undefined;
+    | { started(mark: string, pid: number, isKept: boolean): void; ended(mark: string): void }
+    | undefined;
   /** Receives output as it comes, the first 2 MiB of it. */
   readonly onOutput?: ((text: string) => void) | undefined;
 }
@@ -38,6 +46,9 @@ export interface ProcessResult {
   readonly leftBehind: number;
 }
 
+/** Milliseconds that a keeper is given to stop its run; it gives up by itself after ten seconds. */
+const keeperPatience = 12_000;
+
 /** The longest delay of a timer; a longer one would fire at once. */
 const longestDelay = 2 ** 31 - 1;
 
@@ -54,17 +65,22 @@ export const runMark = 'SWT_BENCH_RUN';
 export async function runProcess(request: ProcessRequest): Promise<ProcessResult> {
   const mark = randomUUID();
   const started = performance.now();
-  const kept = new BoundedOutput(keepHead, keepTail);
+  const output = new BoundedOutput(keepHead, keepTail);
   let ending: Ending = 'exited';
 
   if (request.signal?.aborted === true) return unstarted('cancelled', undefined);
-  const [program, ...args] = request.argv;
+  const isKept =
+    request.keeper !== undefined && process.platform === 'linux' && request.argv.length > 0;
+  const [program, ...args] =
+    isKept && request.keeper !== undefined
+      ? [request.keeper, ...keeperArguments(request.argv)]
+      : request.argv;
   let child;
   try {
     child = spawn(program ?? '', args, {
       cwd: request.cwd,
       env: { ...request.env, [runMark]: mark },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: isKept ? ['ignore', 'pipe', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe'],
       // A group of its own: a test that signals its group does not reach us, and ours reaches all.
       detached: process.platform !== 'win32',
       windowsHide: true,
@@ -74,31 +90,46 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
     return unstarted('not started', messageOf(error));
   }
 
-  if (child.pid !== undefined) request.guardian?.started(mark, child.pid);
+  const { stdout, stderr } = child;
+  if (stdout === null || stderr === null) throw new Error('a program without pipes');
+  const wire = child.stdio[3] instanceof Duplex ? child.stdio[3] : undefined;
+  const told = wire === undefined ? undefined : readWire(wire);
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  if (child.pid !== undefined) request.guardian?.started(mark, child.pid, isKept);
 
   let stopping: Promise<number> | undefined;
   const stop = (why: Ending): void => {
     if (stopping !== undefined) return;
     ending = why;
+    if (wire !== undefined) {
+      // The keeper stops what runs. Not read on, but not closed before: a program would report that.
+      wire.end();
+      stdout.pause();
+      stderr.pause();
+      stopping = within(keeperPatience, ended).then((inTime) =>
+        inTime ? 0 : killEverything(child.pid, mark),
+      );
+      return;
+    }
     // At once, before the pipes close: a program that sees them closed would report that instead.
     killGroup(child.pid);
     stopping = killEverything(child.pid, mark);
     // What is written after this moment is not read: a pipe held open elsewhere must not hold us.
-    child.stdout.destroy();
-    child.stderr.destroy();
+    stdout.destroy();
+    stderr.destroy();
   };
 
   let streamed = 0;
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of [stdout, stderr]) {
     const decoder = new StringDecoder('utf8'); // a character may be cut in two by the pipe
     stream.on('data', (chunk: Buffer) => {
-      kept.add(chunk);
+      output.add(chunk);
       if (request.onOutput !== undefined && streamed < keepHead) {
         streamed += chunk.length;
         const text = decoder.write(chunk);
         if (text !== '') request.onOutput(text);
       }
-      if (kept.bytes > request.outputLimit) stop('too much output');
+      if (output.bytes > request.outputLimit) stop('too much output');
     });
   }
 
@@ -108,39 +139,46 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
   );
   const cancel = (): void => stop('cancelled');
   request.signal?.addEventListener('abort', cancel, { once: true });
-  const { exitCode, killedBy, startError } = await new Promise<
-    Pick<ProcessResult, 'exitCode' | 'killedBy' | 'startError'>
-  >((resolve) => {
-    child.once('error', (error) => {
-      if (child.pid === undefined) {
-        resolve({ exitCode: undefined, killedBy: undefined, startError: error.message });
-      }
-    });
-    child.once('exit', (code, signal) => {
-      resolve({
-        exitCode: code ?? undefined,
-        killedBy: signal ?? undefined,
-        startError: undefined,
+  const own = await new Promise<Pick<ProcessResult, 'exitCode' | 'killedBy' | 'startError'>>(
+    (resolve) => {
+      child.once('error', (error) => {
+        if (child.pid === undefined) {
+          resolve({ exitCode: undefined, killedBy: undefined, startError: error.message });
+        }
       });
-    });
-  });
+      child.once('exit', (code, signal) => {
+        resolve({
+          exitCode: code ?? undefined,
+          killedBy: signal ?? undefined,
+          startError: undefined,
+        });
+      });
+    },
+  );
   clearTimeout(timer);
   request.signal?.removeEventListener('abort', cancel);
 
   // Whatever the main process left running (daemons, background jobs) goes with it.
-  const killed = await (stopping ?? killEverything(child.pid, mark));
+  let killed = (await stopping) ?? 0;
+  const kept = await report(own.startError === undefined ? told : undefined);
+  wire?.destroy();
+  killed += kept?.killed ?? 0;
+  if (kept?.complete !== true && (stopping === undefined || isKept)) {
+    killed += await killEverything(child.pid, mark);
+  }
+  const { exitCode, killedBy, startError } = kept ?? own;
   request.guardian?.ended(mark);
-  if (ending === 'exited') await drained(child.stdout, child.stderr);
+  if (ending === 'exited') await drained(stdout, stderr);
   // Whoever got out of the run with the pipe in hand must not keep us reading.
-  child.stdout.destroy();
-  child.stderr.destroy();
+  stdout.destroy();
+  stderr.destroy();
   return {
     ending: startError === undefined ? ending : 'not started',
     exitCode,
     killedBy,
     startError,
-    output: kept.text(),
-    outputBytes: kept.bytes,
+    output: output.text(),
+    outputBytes: output.bytes,
     seconds: (performance.now() - started) / 1000,
     leftBehind: ending === 'exited' ? killed : 0,
   };
@@ -159,6 +197,22 @@ function unstarted(ending: Ending, startError: string | undefined): ProcessResul
   };
 }
 
+/** What the keeper told, which has ended: all of it is under way, unless something holds the wire. */
+async function report<T>(told: Promise<T> | undefined): Promise<T | undefined> {
+  return told !== undefined && (await within(1000, told)) ? told : undefined;
+}
+
+/** Whether work ends within so many milliseconds. */
+async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), milliseconds);
+  });
+  const inTime = await Promise.race([work.then(() => true), limit]);
+  clearTimeout(timer);
+  return inTime;
+}
+
 /** Waits until both streams have been read to their end, for a second at most. */
 async function drained(...streams: readonly NodeJS.ReadableStream[]): Promise<void> {
   const ends = streams.map(
@@ -168,10 +222,7 @@ async function drained(...streams: readonly NodeJS.ReadableStream[]): Promise<vo
         else stream.once('close', resolve).once('end', resolve);
       }),
   );
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, 1000)));
-  await Promise.race([Promise.all(ends), limit]);
-  clearTimeout(timer);
+  await within(1000, Promise.all(ends));
 }
 
 /** Keeps the beginning and the end of a stream of bytes, in bounded memory. */

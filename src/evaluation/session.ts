@@ -5,7 +5,7 @@ import type { Instance } from '../domain/instance';
 import type { Side } from '../domain/outcome';
 import { Cancelled, throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
-import type { Engine, Pair, RunRecord } from '../engine/engine';
+import { SandboxUnusable, type Engine, type Pair, type RunRecord } from '../engine/engine';
 import { planScript, planTests, type TestFile, type TestPlan } from '../engine/testCommand';
 import { applyPatch } from '../patch/apply';
 import { changedLines } from '../patch/changedLines';
@@ -13,6 +13,7 @@ import { parseUnified } from '../patch/unified';
 import { testFilesOf } from '../patch/testFiles';
 import type { PythonParser } from '../python/parser';
 import { findTests, importsPytest } from '../python/tests';
+import { textOf } from '../repository/bytes';
 import { holdTrees, type Trees } from '../repository/trees';
 import { candidateLines, type CandidateLines, type Place } from './candidateLines';
 import type { RunKey, RunStore } from './runStore';
@@ -63,7 +64,7 @@ export interface InstanceSession {
   };
   /** Test files of T*. */
   readonly goldenFiles: readonly string[];
-  /** A file of R; undefined when R has none at this path. */
+  /** A file of R, as `textOf` gives it; undefined when R has none at this path. */
   readFileOfR(path: string): Promise<string | undefined>;
   /**
    * Runs a test set on both sides; undefined on a side that was not asked for.
@@ -92,7 +93,7 @@ export async function openSession(parts: {
   const readFileOf =
     (side: Side) =>
     async (path: string): Promise<string | undefined> =>
-      readFile(join(trees[side], path), 'utf8').catch(() => undefined);
+      readFile(join(trees[side], path)).then(textOf, () => undefined);
   const readFileOfR = readFileOf('base');
 
   // On a snapshot the hunks may lie elsewhere than the patch says: count the lines where they went in.
@@ -116,6 +117,11 @@ export async function openSession(parts: {
       throw error;
     });
     return pair;
+  };
+  const discard = async (): Promise<void> => {
+    const opened = await pair?.catch(() => undefined);
+    pair = undefined;
+    await opened?.dispose();
   };
   let queue: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -205,7 +211,16 @@ export async function openSession(parts: {
           const isUsual = (options.hashSeed ?? 0) === 0;
           return isUsual ? store.getOrRun(key(side), options.reuse, run) : run();
         };
-        const done = await Promise.allSettled(wanted.map(one));
+        const attempt = () => Promise.allSettled(wanted.map(one));
+        const unusable = (each: PromiseSettledResult<unknown>): boolean =>
+          each.status === 'rejected' && each.reason instanceof SandboxUnusable;
+        let done = await attempt();
+        if (done.some(unusable)) {
+          // What the tests of another candidate did to the sandboxes is no fault of this one.
+          await discard();
+          done = await attempt();
+          if (done.some(unusable)) await discard();
+        }
         const failed = done.find((each) => each.status === 'rejected');
         if (failed !== undefined) throw failed.reason;
         const records: { base?: RunRecord; fixed?: RunRecord } = {};
@@ -220,9 +235,7 @@ export async function openSession(parts: {
     dispose: () =>
       inTurn(async () => {
         disposed = true;
-        const opened = await pair?.catch(() => undefined);
-        pair = undefined;
-        await opened?.dispose();
+        await discard();
         await release();
       }),
   };

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { Cancelled, HumanError } from '../domain/problem';
+import { bytesOf, textOf } from './bytes';
 
 export interface GitOptions {
   readonly cwd?: string;
-  /** Text for standard input. */
+  /** Standard input; bytes that are no UTF-8 as {@link textOf} writes them. */
   readonly input?: string;
   readonly signal?: AbortSignal | undefined;
   readonly env?: Readonly<Record<string, string>>;
@@ -49,7 +50,8 @@ const fixedConfig = [
 ];
 
 /**
- * Runs git and returns its standard output.
+ * Runs git and returns its standard output, of which {@link bytesOf} gives the exact bytes. When it was
+ * cancelled it has ended, so that what it was writing can be removed.
  *
  * @throws GitError with git's own words; HumanError when there is no git; Cancelled
  */
@@ -120,11 +122,11 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
     child.on('close', (status) => {
       ended();
       if (options.signal?.aborted === true) reject(new Cancelled());
-      else if (status === 0) resolve(Buffer.concat(stdout).toString('utf8'));
+      else if (status === 0) resolve(textOf(Buffer.concat(stdout)));
       else reject(new GitError(args.slice(0, 2).join(' '), stderr.text(), status ?? undefined));
     });
     child.stdin.on('error', () => undefined); // git may end without reading all of its input
-    child.stdin.end(options.input ?? '');
+    child.stdin.end(bytesOf(options.input ?? ''));
   });
 }
 

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Instance } from '../domain/instance';
 import { Cancelled, HumanError } from '../domain/problem';
 import { parseUnified } from '../patch/unified';
+import { bytesOf } from './bytes';
 import { git, GitError } from './git';
 import type { TreeSource } from './source';
 import { withoutPassword } from './unreachable';
@@ -100,13 +101,14 @@ export async function applyToTree(
   patch: string,
   signal?: AbortSignal,
   options: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   await git(['apply', '--whitespace=nowarn', ...options, '-'], {
     cwd: tree,
     input: patch.endsWith('\n') ? patch : `${patch}\n`,
     signal,
     // A tree below another repository must not be taken for a part of it.
-    env: { GIT_CEILING_DIRECTORIES: dirname(resolve(tree)) },
+    env: { GIT_CEILING_DIRECTORIES: dirname(resolve(tree)), ...env },
   });
 }
 
@@ -132,7 +134,7 @@ async function applyFuzzily(
     ...['--no-backup-if-mismatch', '--reject-file=-', '--silent', '-i', file],
   ];
   try {
-    await writeFile(file, patch.endsWith('\n') ? patch : `${patch}\n`);
+    await writeFile(file, bytesOf(patch.endsWith('\n') ? patch : `${patch}\n`));
     const trial = await runPatch(['--dry-run', ...options], tree, signal);
     if (trial?.status !== 0 || /ignor|skipp|reversed/i.test(trial.text)) return undefined;
     const real = await runPatch(options, tree, signal);

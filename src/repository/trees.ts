@@ -3,6 +3,7 @@ import {
   copyFile,
   lstat,
   mkdir,
+  mkdtemp,
   readdir,
   readFile,
   rename,
@@ -13,7 +14,8 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { constants } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Instance } from '../domain/instance';
 import type { Reporter } from '../domain/reporter';
@@ -33,6 +35,7 @@ import {
   keepLineEnds,
   packCommit,
   packFiles,
+  quoted,
   refOfR,
   treeId,
   twinTree,
@@ -246,39 +249,32 @@ export async function whyNotApply(
   }
 }
 
-/**
- * Puts a working copy back to a commit: edits, new files and ignored files go. Compiled Python files
- * stay, since compiling a large package again for each candidate takes longer than most of its tests.
- *
- * @param commit what HEAD was when the copy was made; tests may commit, and HEAD is theirs then
- */
-export async function resetTree(
-  tree: string,
-  signal?: AbortSignal,
-  commit = 'HEAD',
-): Promise<void> {
-  await git(['reset', '--quiet', '--hard', commit], { cwd: tree, signal });
-  await git(['clean', '-ffdxq', '--exclude=__pycache__'], { cwd: tree, signal });
-}
-
 /** The commit that is R in a tree: HEAD where nothing else is said. */
 export function rOf(tree: string, signal?: AbortSignal): Promise<string> {
   return git(['rev-parse', '--verify', '--quiet', refOfR], { cwd: tree, signal }).then(
     (id) => id.trim(),
-    () => 'HEAD',
+    (error: unknown) => {
+      if (error instanceof GitError) return 'HEAD';
+      throw error;
+    },
   );
 }
 
 /** The edits of a working copy against R, committed or not, new files included, as a patch. */
 export async function editsOf(tree: string, signal?: AbortSignal): Promise<string> {
-  const index = join(
-    tree,
-    '.git',
-    `swt-bench-index-${process.pid}-${Math.random().toString(36).slice(2)}`,
-  );
-  const options = { cwd: tree, signal, env: { GIT_INDEX_FILE: index } };
+  // An index of our own, so that what the author has staged stays as it is, and a place of our own for
+  // the contents of files, so that the repository does not grow with every look. Git leaves locks and
+  // half-written objects behind when it is cancelled; here they go with the folder.
+  const own = await mkdtemp(join(tmpdir(), 'swt-bench-edits-'));
+  const index = join(own, 'index');
+  const env = {
+    GIT_INDEX_FILE: index,
+    GIT_OBJECT_DIRECTORY: join(own, 'objects'),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(resolve(tree, '.git', 'objects')),
+  };
+  const options = { cwd: tree, signal, env };
   try {
-    // An index of our own, so that what the author has staged stays as it is.
+    await mkdir(env.GIT_OBJECT_DIRECTORY);
     const r = await rOf(tree, signal);
     await copyIndex(join(tree, '.git', 'index'), index);
     await git(['read-tree', '--reset', r], options).catch(async (error: unknown) => {
@@ -289,7 +285,7 @@ export async function editsOf(tree: string, signal?: AbortSignal): Promise<strin
     await git(['add', '--all', '.'], options);
     return await git(['diff', '--cached', '--binary', '--no-color', '--no-ext-diff', r], options);
   } finally {
-    await rm(index, { force: true });
+    await removeForce(own);
   }
 }
 

@@ -70,7 +70,7 @@ export async function packFiles(
 }
 
 /** A path as git takes it in a list of paths, whatever characters it has. */
-const quoted = (path: string): string => `"${path.replace(/["\\]/g, '\\$&')}"`;
+export const quoted = (path: string): string => `"${path.replace(/["\\]/g, '\\$&')}"`;
 
 async function init(
   tree: string,

@@ -228,13 +228,20 @@ describe('bad input to the command line', () => {
     const file = await predictions(
       addsFile(
         'tests/test_orphan.py',
-        testCase(`open('${mark}' + str(os.getpid()), 'w').close()`, 'while True: pass'),
+        testCase(
+          `open('${mark}' + str(os.getpid()), 'w').close()`,
+          // Without the environment of the run, and without its group.
+          'import subprocess',
+          `lost = subprocess.Popen(['sleep', '600'], env={}, cwd='/', start_new_session=True)`,
+          `open('${mark}' + str(lost.pid), 'w').close()`,
+          'while True: pass',
+        ),
       ),
     );
     const { child, answer } = start(onSample(storage, file));
     const orphans = async (): Promise<string[]> =>
       (await readdir(folder.path)).filter((name) => /^orphan\d+$/.test(name));
-    await until(async () => (await orphans()).length === 2);
+    await until(async () => (await orphans()).length === 4);
     child.kill('SIGKILL');
     await answer;
     for (const name of await orphans()) await until(() => isDead(name.slice('orphan'.length)));

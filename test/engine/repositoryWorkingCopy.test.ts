@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
 import { Cancelled } from '../../src/domain/problem';
@@ -10,7 +11,6 @@ import {
   applyToTree,
   copyTree,
   editsOf,
-  resetTree,
   whyNotApply,
   writeTreeOfR,
 } from '../../src/repository/trees';
@@ -108,14 +108,6 @@ describe('working copies', function () {
       );
     });
 
-    it('is put back to its commit: edits, new, ignored and staged files go', async () => {
-      await write(tree, { 'cat.py': 'x', 'new.py': 'x', 'build/out': 'x', 'sub/.git/HEAD': 'x' });
-      plain(tree, 'add', 'new.py');
-      await rm(join(tree, 'tests'), { recursive: true });
-      await resetTree(tree);
-      await assertIsR(tree);
-    });
-
     it('has no edits where R has submodules and files its own attributes would write otherwise', async () => {
       const odd = join(storage, 'odd');
       await write(odd, { '.gitattributes': '*.bat text\n*.sh text eol=crlf\n', 'a.py': 'x\n' });
@@ -141,6 +133,39 @@ describe('working copies', function () {
       assert.deepEqual(plain(trees.fixed, 'diff', '--name-only', 'HEAD~1', 'HEAD').split('\n'), [
         'new.py',
       ]);
+    });
+
+    it('gives edits of files that are not UTF-8, byte for byte', async () => {
+      const latin = (text: string): Buffer => Buffer.from(text, 'latin1');
+      await write(tree, { 'tests/test_cat.py': latin('# -*- coding: latin-1 -*-\nx = "café"\n') });
+      plain(tree, 'commit', '-qam', 'a file in another encoding');
+      plain(tree, 'update-ref', 'refs/swt-bench/R', 'HEAD');
+      const edited = latin('# -*- coding: latin-1 -*-\nx = "Café ÿ"\n');
+      await write(tree, { 'tests/test_cat.py': edited });
+      const patch = await editsOf(tree);
+      plain(tree, 'checkout', '-q', '.');
+      await applyToTree(tree, patch);
+      assert.deepEqual(readFileSync(join(tree, 'tests/test_cat.py')), edited);
+    });
+
+    it('is as it was after a look at its edits that was cut short', async () => {
+      await write(tree, { 'new.py': 'x\n', 'big.bin': Buffer.alloc(4_000_000, 7) });
+      const inside = async (): Promise<string[]> =>
+        (await readdir(join(tree, '.git'), { recursive: true })).sort();
+      const before = await inside();
+      const temporary = async (): Promise<string[]> =>
+        (await readdir(tmpdir())).filter((name) => name.startsWith('swt-bench-edits-'));
+      const others = await temporary();
+      for (let delay = 0; delay < 30; delay += 2) {
+        const controller = new AbortController();
+        setTimeout(() => controller.abort(), delay);
+        await editsOf(tree, controller.signal).catch((error: unknown) =>
+          assert.ok(error instanceof Cancelled, String(error)),
+        );
+        // At once: git must have ended.
+        assert.deepEqual(await inside(), before);
+      }
+      assert.deepEqual(await temporary(), others);
     });
 
     it('is copied with its repository', async () => {

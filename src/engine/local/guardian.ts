@@ -4,20 +4,36 @@ import { runMark } from '../process';
 /**
  * Waits for the end of its input, which comes when the process that started it is gone, however that
  * happened, and then kills the runs that were under way and removes their working copies. Without it
- * an endless test would go on for ever after its window or command line was killed.
+ * an endless test would go on for ever after its window or command line was killed. Keepers notice that
+ * by themselves and are left to it: what they keep would be lost from sight with them.
  */
 const program = `
 import os, shutil, signal, sys, time
 folder, mark_name = sys.argv[1], sys.argv[2]
-runs = {}
+runs, kept = {}, {}
 for line in sys.stdin:
     words = line.split()
     if words[0] == "run":
         runs[words[1]] = int(words[2])
+        if words[3] == "kept":
+            kept[words[1]] = int(words[2])
     else:
         runs.pop(words[1], None)
+        kept.pop(words[1], None)
 if not runs:
     sys.exit()
+
+def lives(pid):
+    try:
+        with open("/proc/%d/stat" % pid, "rb") as file:
+            text = file.read()
+    except OSError:
+        return False
+    return text[text.rindex(b")") + 2:].split()[0] not in (b"Z", b"X")
+
+end = time.time() + 12
+while time.time() < end and any(lives(pid) for pid in kept.values()):
+    time.sleep(0.02)
 
 def marked():
     found = []
@@ -52,7 +68,7 @@ shutil.rmtree(folder, ignore_errors=True)
 
 /** Told of each run of a pair of sandboxes, so that none outlives the process that asked for it. */
 export interface Guardian {
-  started(mark: string, pid: number): void;
+  started(mark: string, pid: number, isKept: boolean): void;
   ended(mark: string): void;
   /** No run is under way any more. */
   dismiss(): void;
@@ -81,7 +97,7 @@ export function guard(interpreter: string, folder: string): Guardian {
     child.stdin?.write(`${line}\n`);
   };
   return {
-    started: (mark, pid) => tell(`run ${mark} ${pid}`),
+    started: (mark, pid, isKept) => tell(`run ${mark} ${pid} ${isKept ? 'kept' : 'alone'}`),
     ended: (mark) => tell(`end ${mark}`),
     dismiss: () => child?.stdin?.end(),
   };

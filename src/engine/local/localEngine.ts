@@ -1,11 +1,20 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { lutimes, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { throwIfAborted } from '../../domain/problem';
+import { messageOf, throwIfAborted } from '../../domain/problem';
 import type { Side } from '../../domain/outcome';
-import { git } from '../../repository/git';
-import { applyToTree, copyTree, resetTree, type Trees } from '../../repository/trees';
-import type { Engine, Pair, RunRecord, RunRequest, Sandbox } from '../engine';
+import { hasEnded, ownerWord } from '../../repository/owner';
+import { fullDisk } from '../../repository/space';
+import type { Trees } from '../../repository/trees';
+import { openWorkingCopy, type WorkingCopy } from '../../repository/workingCopy';
+import {
+  SandboxUnusable,
+  type Engine,
+  type Pair,
+  type RunRecord,
+  type RunRequest,
+  type Sandbox,
+} from '../engine';
 import { runProcess } from '../process';
 import { readTrace } from '../trace/readTrace';
 import { guard, type Guardian } from './guardian';
@@ -37,40 +46,51 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
     environment,
     async openPair(trees: Trees, signal?: AbortSignal): Promise<Pair> {
       throwIfAborted(signal);
-      const folder = join(pairs, `${process.pid}-${randomUUID()}`);
-      await mkdir(folder, { recursive: true });
+      // Short, since tests put sockets below it, whose paths may have about a hundred characters.
+      const folder = join(pairs, randomBytes(4).toString('hex'));
       const guardian = guard(environment.interpreter, folder);
+      const remove = async (): Promise<void> => {
+        guardian.dismiss();
+        await removeForce(folder);
+      };
       const open = async (side: Side): Promise<Sandbox> => {
         const tree = join(folder, side);
-        await copyTree(trees[side], tree);
+        const copy = await openWorkingCopy(trees[side], tree, join(folder, `${side}.git`), signal);
         return localSandbox({
           side,
           tree,
-          commit: (await git(['rev-parse', 'HEAD'], { cwd: tree })).trim(),
+          copy,
           scratch: join(folder, `${side}-runs`),
           environment,
           tracer: options.tracer,
           guardian,
         });
       };
-      const [base, fixed] = await Promise.all([open('base'), open('fixed')]);
-      return {
-        base,
-        fixed,
-        async dispose() {
-          guardian.dismiss();
-          await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-        },
-      };
+      try {
+        await mkdir(pairs, { recursive: true });
+        await mkdir(folder);
+        await writeFile(join(folder, ownerFile), await ownerWord());
+        // Both to their end, so that neither still writes what is removed.
+        const [base, fixed] = await Promise.allSettled([open('base'), open('fixed')]);
+        if (base.status === 'rejected') throw base.reason;
+        if (fixed.status === 'rejected') throw fixed.reason;
+        return { base: base.value, fixed: fixed.value, dispose: remove };
+      } catch (error) {
+        const full = await fullDisk(error, pairs);
+        await remove();
+        throw full ?? error;
+      }
     },
   };
 }
 
+/** Names the process that has a pair open. */
+const ownerFile = 'owner';
+
 interface LocalSandbox {
   readonly side: Side;
   readonly tree: string;
-  /** The commit that is the tree without a candidate. */
-  readonly commit: string;
+  readonly copy: WorkingCopy;
   /** Private to this sandbox, emptied after every run. */
   readonly scratch: string;
   readonly environment: LocalEnvironment;
@@ -79,33 +99,26 @@ interface LocalSandbox {
 }
 
 function localSandbox(box: LocalSandbox): Sandbox {
+  let runs = 0;
   return {
     side: box.side,
     async load(patch, signal) {
-      // Not cut short: these take a moment, and a git that was killed leaves locks to the next one.
       throwIfAborted(signal);
-      await removeLocks(join(box.tree, '.git'));
-      await resetTree(box.tree, undefined, box.commit);
+      try {
+        await box.copy.reset();
+      } catch (error) {
+        throw (await fullDisk(error, box.scratch)) ?? new SandboxUnusable(messageOf(error));
+      }
       throwIfAborted(signal);
-      if (patch.trim() === '') return;
-      await applyToTree(box.tree, patch);
-      await stampEdits(box.tree, undefined);
+      if (patch.trim() !== '') await box.copy.apply(patch);
       throwIfAborted(signal);
     },
-    run: (request) => runIn(box, request),
+    run: (request) => runIn(box, join(box.scratch, String(++runs)), request),
   };
 }
 
-/** Locks that a test of the last candidate left in the copy's repository; nobody else works there. */
-async function removeLocks(gitFolder: string): Promise<void> {
-  const names = await readdir(gitFolder, { recursive: true }).catch(() => []);
-  for (const name of names) {
-    if (name.endsWith('.lock')) await rm(join(gitFolder, name), { force: true });
-  }
-}
-
-async function runIn(box: LocalSandbox, request: RunRequest): Promise<RunRecord> {
-  const run = join(box.scratch, randomUUID());
+/** @param run folder for what belongs to this run only; not there yet */
+async function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<RunRecord> {
   const traceFolder = join(run, 'trace');
   const home = join(run, 'home');
   const temporary = join(run, 'tmp');
@@ -138,6 +151,7 @@ async function runIn(box: LocalSandbox, request: RunRequest): Promise<RunRecord>
       timeoutSeconds: request.timeoutSeconds,
       outputLimit,
       signal: request.signal,
+      keeper: box.environment.interpreter,
       guardian: box.guardian,
       onOutput: request.onOutput,
     });
@@ -188,44 +202,15 @@ async function environmentOf(box: LocalSandbox, hashSeed: number): Promise<Recor
   return env;
 }
 
-/**
- * Gives every edited file a modification time made from its content. Python takes a compiled file as
- * current when time (in whole seconds) and size agree, so two candidates written within a second
- * could otherwise run each other's tests.
- */
-async function stampEdits(tree: string, signal: AbortSignal | undefined): Promise<void> {
-  const status = await git(
-    ['status', '--porcelain', '-z', '--untracked-files=all', '--no-renames', '--ignored'],
-    {
-      cwd: tree,
-      signal,
-    },
-  );
-  for (const entry of status.split('\0')) {
-    const path = join(tree, entry.slice(3));
-    if (entry === '' || !path.endsWith('.py')) continue;
-    const content = await readFile(path).catch(() => undefined);
-    if (content === undefined) continue; // deleted by the candidate
-    const seconds = createHash('sha256').update(content).digest().readUInt32LE(0) % 1_500_000_000;
-    await lutimes(path, seconds, seconds);
-  }
-}
-
 /** Pairs of processes that were killed before they could remove them. */
 async function removeAbandoned(pairs: string): Promise<void> {
   for (const name of await readdir(pairs).catch(() => [])) {
-    const pid = Number(name.split('-')[0]);
-    if (!isAlive(pid)) await removeForce(join(pairs, name));
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    const folder = join(pairs, name);
+    const owner = await readFile(join(folder, ownerFile), 'utf8').catch(() => undefined);
+    const made = await stat(folder).catch(() => undefined);
+    // Without its owner's name it is being made at this moment, or was when its process was killed.
+    const isOld = made !== undefined && Date.now() - made.mtimeMs > 60_000;
+    if (owner === undefined ? isOld : await hasEnded(owner)) await removeForce(folder);
   }
 }
 

@@ -5,8 +5,17 @@ import { join } from 'node:path';
 import { HumanError } from '../../domain/problem';
 import type { Environment } from '../engine';
 
+/**
+ * What an interpreter says of itself. `packages` changes whenever a run could come out otherwise because of
+ * something installed: names and times of the records that pip, setuptools and Debian leave in every
+ * site folder, what leads elsewhere (`.pth`, `.egg-link`, finders of editable installs) with its content,
+ * and the newest time below the places it leads to. Where there is more than can be looked at, it is
+ * another one every time, and no run is used again.
+ */
 const question = `
-import json, os, site, sys, sysconfig
+import sys
+sys.path[:] = [p for p in sys.path if p]  # not the folder that this happens to be asked in
+import json, os, site, sysconfig
 try:
     import importlib.util as u
     spec = u.find_spec("pytest")
@@ -23,26 +32,80 @@ if spec is not None:
             version = pytest.__version__
         except Exception:
             spec = None
-places = {sysconfig.get_paths()[k] for k in ("purelib", "platlib")}
-# Debian's own packages and those of the user lie elsewhere.
-places.update(p for p in sys.path if os.path.basename(p) in ("site-packages", "dist-packages"))
-packages = set()
-for place in places:
-    for name in os.listdir(place) if os.path.isdir(place) else ():
-        if not name.endswith((".dist-info", ".egg-info", ".egg-link", ".pth")):
-            continue
-        packages.add(name)
-        # What leads to another place is another package when it leads elsewhere.
-        link = os.path.join(place, name, "direct_url.json") if name.endswith("-info") else os.path.join(place, name)
-        if os.path.isfile(link):
-            with open(link, "rb") as file:
-                packages.add(name + " " + file.read(65536).decode("latin-1"))
+
+LIMIT = 50000
+packages = []
+seen = 0
+
+def stamp(path):
+    try:
+        return "%d" % os.stat(path).st_mtime_ns
+    except OSError:
+        return "-"
+
+def content(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read(1 << 20).decode("latin-1")
+    except OSError:
+        return "-"
+
+def newest(root):
+    """Number of the files below a folder that can be imported, and the newest time of one."""
+    global seen
+    count, last = 0, 0
+    for folder, folders, files in os.walk(root):
+        folders[:] = [f for f in folders if not f.startswith(".") and f not in ("__pycache__", "node_modules")]
+        for name in files:
+            seen += 1
+            if name.endswith((".py", ".so", ".pyd", ".cfg", ".toml", ".ini")):
+                count += 1
+                try:
+                    last = max(last, os.stat(os.path.join(folder, name)).st_mtime_ns)
+                except OSError:
+                    pass
+        if seen > LIMIT:
+            return os.urandom(16).hex()
+    return "%d %d" % (count, last)
+
+paths = sysconfig.get_paths()
+standard = {os.path.realpath(paths[k]) for k in ("stdlib", "platstdlib")}
+standard |= {os.path.join(p, "lib-dynload") for p in standard}
+places = {paths[k] for k in ("purelib", "platlib")}
+others = set()
+for path in sys.path:
+    if os.path.basename(path) in ("site-packages", "dist-packages"):
+        places.add(path)
+    elif os.path.isdir(path) and os.path.realpath(path) not in standard:
+        others.add(path)
+for place in sorted(places):
+    for name in sorted(os.listdir(place)) if os.path.isdir(place) else ():
+        path = os.path.join(place, name)
+        if name.endswith((".dist-info", ".egg-info")):
+            packages.append([name, stamp(path)])
+            link = os.path.join(path, "direct_url.json")
+            if os.path.isfile(link):
+                text = content(link)
+                packages.append(text)
+                try:
+                    told = json.loads(text)
+                    if told.get("dir_info", {}).get("editable") and told["url"].startswith("file://"):
+                        from urllib.request import url2pathname
+                        others.add(url2pathname(told["url"][len("file://"):]))
+                except Exception:
+                    pass
+        elif name.endswith((".pth", ".egg-link")) or name.startswith("__editable__"):
+            packages.append([name, content(path)])
+        elif name.endswith((".py", ".so", ".pyd")):
+            packages.append([name, stamp(path)])
+for path in sorted({os.path.realpath(p) for p in others}):
+    packages.append([path, newest(path) if os.path.isdir(path) else stamp(path)])
 print(json.dumps({
     "executable": sys.executable,
     "version": list(sys.version_info[:3]),
     "implementation": sys.implementation.name,
     "pytest": (version or "unknown") if spec is not None else None,
-    "packages": sorted(packages),
+    "packages": packages,
     "userBase": site.getuserbase() if site.ENABLE_USER_SITE else None,
 }))
 `;
@@ -61,7 +124,7 @@ interface Answer {
   version: [number, number, number];
   implementation: string;
   pytest: string | null;
-  packages: string[];
+  packages: unknown[];
   userBase: string | null;
 }
 
@@ -114,12 +177,23 @@ export async function findPython(
   );
 }
 
+/**
+ * What the user has set for Python is not set for tests, and so must not be for the question what there
+ * is; except where their own packages are, which tests are told.
+ */
+function withoutPythonSettings(): NodeJS.ProcessEnv {
+  const kept = /^PYTHON(USERBASE|NOUSERSITE)$/;
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('PYTHON') || kept.test(name)),
+  );
+}
+
 function ask(program: string): Promise<Answer | string> {
   return new Promise((resolve) => {
     execFile(
       program,
       ['-c', question],
-      { timeout: 20_000, env: { ...process.env, PYTHONPATH: '' } },
+      { timeout: 20_000, env: withoutPythonSettings() },
       (error, stdout, stderr) => {
         if (error !== null) {
           resolve(
