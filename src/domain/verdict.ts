@@ -1,6 +1,13 @@
 import { functionOf, standing, unrelatedReason } from './outcome';
 import type { TestTransition } from './transition';
 
+/** What a run may use up, and is stopped then. */
+export const limits = ['timed out', 'too much output', 'out of memory', 'disk full'] as const;
+export type Limit = (typeof limits)[number];
+
+export const isLimit = (word: string): word is Limit =>
+  (limits as readonly string[]).includes(word);
+
 /**
  * Why a candidate is, or is not, a success under strict grading; the first that holds, in this order.
  */
@@ -10,8 +17,7 @@ export type Reason =
   | 'does not apply'
   | 'no test found'
   | 'could not run'
-  | 'timed out'
-  | 'too much output'
+  | Limit
   | 'breaks a test'
   | 'unrelated failure'
   | 'fails on both sides'
@@ -46,7 +52,7 @@ export interface StrictEvidence {
   readonly ownFunctions: ReadonlySet<string>;
   /** A run of the candidate was stopped, so that not everything it would have done is known. */
   readonly stopped?: {
-    readonly reason: 'timed out' | 'too much output';
+    readonly reason: Limit;
     readonly explanation: string;
   };
 }

@@ -7,7 +7,7 @@ import type { Instance } from '../domain/instance';
 import type { Side } from '../domain/outcome';
 import { HumanError, messageOf } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
-import { localEngine } from '../engine/local/localEngine';
+import { openEngine } from '../engine/openEngine';
 import { evaluateCandidate, type CandidateResult } from '../evaluation/candidate';
 import { updateState } from '../evaluation/instanceState';
 import { runStore } from '../evaluation/runStore';
@@ -181,10 +181,11 @@ export class OpenInstance implements vscode.Disposable {
     return openSession({
       instance: await this.instance(),
       trees: await this.trees(),
-      engine: await localEngine({
+      engine: await openEngine({
+        name: 'local',
         storage,
-        tracer: join(this.context.extensionPath, 'dist', 'tracer'),
-        ...(python === '' ? {} : { python }),
+        assets: join(this.context.extensionPath, 'dist'),
+        python: python === '' ? undefined : python,
       }),
       python: await this.python(),
       store: runStore(storage),

@@ -1,19 +1,46 @@
+import type { Instance } from '../domain/instance';
 import type { Frame, Side } from '../domain/outcome';
+import type { Reporter } from '../domain/reporter';
 import type { Trees } from '../repository/trees';
 import type { Ending } from './process';
 import type { TestPlan } from './testCommand';
 import type { Trace } from './trace/readTrace';
 
+export const engineNames = ['local', 'docker'] as const;
+export type EngineName = (typeof engineNames)[number];
+
+export interface EngineWork {
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter: Reporter;
+}
+
 /** Where tests run. One interface for local, docker, and what comes later. */
 export interface Engine {
-  readonly name: 'local';
+  readonly name: EngineName;
+  /** For people, such as `local engine, CPython 3.11.7, pytest 8.3.5`. */
+  readonly description: string;
+  /** What every instance's tests run with, where that is the same for all. */
+  readonly environment?: Environment;
+  /**
+   * Finds or makes what the tests of an instance run in: with docker an image is pulled or built, which
+   * may take minutes. Asked again it is at hand.
+   *
+   * @throws HumanError, Cancelled
+   */
+  prepare(instance: Instance, trees: Trees, work: EngineWork): Promise<TestPlace>;
+  /** Removes whatever is left of the pairs of this engine. No pair is opened after it. */
+  dispose(): Promise<void>;
+}
+
+/** Where the tests of one instance run. */
+export interface TestPlace {
   /** What the tests run with; its digest is part of the key of every kept run. */
   readonly environment: Environment;
   /**
    * A pair of sandboxes, R and R∘X*, each a copy of its tree that is kept until `dispose`.
    * @throws HumanError, Cancelled
    */
-  openPair(trees: Trees, signal?: AbortSignal): Promise<Pair>;
+  openPair(work: EngineWork): Promise<Pair>;
 }
 
 export interface Environment {
@@ -21,8 +48,14 @@ export interface Environment {
   readonly description: string;
   /** Path of the interpreter where the tests run. */
   readonly interpreter: string;
+  /** Such as `3.11.7`. */
+  readonly pythonVersion: string;
   /** Version of pytest, or undefined when it cannot be imported. */
   readonly pytest: string | undefined;
+  /** Version of tox, or undefined when it cannot be imported. */
+  readonly tox?: string | undefined;
+  /** Image of the container, by name, where there is one. */
+  readonly image?: string;
   /** Changes with the interpreter, the installed packages and the tracer. */
   readonly digest: string;
 }
@@ -34,7 +67,10 @@ export interface Pair {
   dispose(): Promise<void>;
 }
 
-/** Tests left a sandbox in a state that it cannot be put back from: a new pair has to be opened. */
+/**
+ * A sandbox is of no more use: tests left it in a state that it cannot be put back from, or what it
+ * runs in is gone. A new pair has to be opened. The message says what happened, and where.
+ */
 export class SandboxUnusable extends Error {
   override readonly name = 'SandboxUnusable';
 }
@@ -48,7 +84,10 @@ export interface Sandbox {
    *   SandboxUnusable
    */
   load(patch: string, signal?: AbortSignal): Promise<void>;
-  /** Runs tests on what is loaded. Never throws for what the tests do. */
+  /**
+   * Runs tests on what is loaded. Never throws for what the tests do.
+   * @throws SandboxUnusable when the engine that runs it has gone
+   */
   run(request: RunRequest): Promise<RunRecord>;
 }
 
@@ -73,6 +112,8 @@ export interface RunRecord {
   readonly log: string;
   readonly seconds: number;
   readonly trace: Trace;
+  /** What a reader should know of the run besides, such as a limit that it ran into. */
+  readonly remarks?: readonly string[];
 }
 
 export type { Frame };

@@ -28,7 +28,14 @@ export interface ProcessRequest {
 }
 
 /** How a process came to its end. */
-export type Ending = 'exited' | 'timed out' | 'too much output' | 'cancelled' | 'not started';
+export type Ending =
+  | 'exited'
+  | 'timed out'
+  | 'too much output'
+  | 'out of memory'
+  | 'disk full'
+  | 'cancelled'
+  | 'not started';
 
 export interface ProcessResult {
   readonly ending: Ending;

@@ -2,7 +2,7 @@ import { changeCoverage, type ChangeCoverage, type LineCounts } from '../domain/
 import type { HarnessRuns } from '../domain/harness';
 import { functionOf, sideName, sides, type Side, type TestResult } from '../domain/outcome';
 import { pairResults, type TestTransition } from '../domain/transition';
-import type { StrictEvidence } from '../domain/verdict';
+import { isLimit, type StrictEvidence } from '../domain/verdict';
 import type { TestPlan } from '../engine/testCommand';
 import { ownTestsOf, type OwnTests } from './reading';
 import type { CandidateLines } from './candidateLines';
@@ -154,7 +154,7 @@ function stoppedBy(records: BothSides | undefined): Pick<StrictEvidence, 'stoppe
   if (records === undefined) return {};
   for (const side of sides) {
     const { ending } = records[side];
-    if (ending === 'timed out' || ending === 'too much output') {
+    if (isLimit(ending)) {
       return {
         stopped: { reason: ending, explanation: `on ${sideName[side]} ${endingOf(records[side])}` },
       };

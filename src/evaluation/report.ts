@@ -5,6 +5,7 @@ import { lineStates, type ChangeCoverage } from '../domain/changeCoverage';
 import { harnessUnapplied } from '../domain/harness';
 import type { TestResult } from '../domain/outcome';
 import { rates, type Rates } from '../domain/rates';
+import type { Environment } from '../engine/engine';
 import type { BatchEntry } from './batch';
 import type { CandidateResult, RunSummary } from './candidate';
 
@@ -263,4 +264,17 @@ async function writeWhole(path: string, content: string): Promise<void> {
   } finally {
     await rm(beside, { force: true });
   }
+}
+
+/** An environment as reports show it; null when each instance has its own. */
+export function environmentReport(environment: Environment | undefined): object | null {
+  if (environment === undefined) return null;
+  const { description, interpreter, pytest, image, digest } = environment;
+  return {
+    description,
+    interpreter,
+    pytest: pytest ?? null,
+    ...(image === undefined ? {} : { image }),
+    digest,
+  };
 }

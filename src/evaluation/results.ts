@@ -144,6 +144,10 @@ export function endingOf(record: RunRecord): string {
       return `stopped by the time limit after ${record.seconds.toFixed(0)} s`;
     case 'too much output':
       return 'stopped because it printed without end';
+    case 'out of memory':
+      return 'stopped because it used up its memory';
+    case 'disk full':
+      return 'stopped because it used up its disk space';
     case 'cancelled':
       return 'cancelled';
     case 'not started':

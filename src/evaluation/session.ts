@@ -5,7 +5,15 @@ import type { Instance } from '../domain/instance';
 import type { Side } from '../domain/outcome';
 import { Cancelled, throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
-import { SandboxUnusable, type Engine, type Pair, type RunRecord } from '../engine/engine';
+import {
+  SandboxUnusable,
+  type Engine,
+  type EngineWork,
+  type Environment,
+  type Pair,
+  type RunRecord,
+  type TestPlace,
+} from '../engine/engine';
 import { planScript, planTests, type TestFile, type TestPlan } from '../engine/testCommand';
 import { applyPatch } from '../patch/apply';
 import { changedLines } from '../patch/changedLines';
@@ -71,6 +79,10 @@ export interface InstanceSession {
    * @throws GitError when the patch does not apply to a side, Cancelled
    */
   run(set: TestSet, options: RunOptions): Promise<SessionRun>;
+  /** What the tests run with: found, pulled or built when asked for the first time. */
+  environment(work: EngineWork): Promise<Environment>;
+  /** Opens the pair of sandboxes, so that the first run does not wait for it. */
+  warmUp(work: EngineWork): Promise<void>;
   dispose(): Promise<void>;
 }
 
@@ -108,14 +120,24 @@ export async function openSession(parts: {
   };
   let pair: Promise<Pair> | undefined;
   let disposed = false;
-  const warm = (signal: AbortSignal | undefined): Promise<Pair> => {
+  let place: Promise<TestPlace> | undefined;
+  const prepared = (work: EngineWork): Promise<TestPlace> => {
+    place ??= engine.prepare(instance, trees, work).catch((error: unknown) => {
+      place = undefined;
+      throw error;
+    });
+    return place;
+  };
+  const warm = (work: EngineWork): Promise<Pair> => {
     // A run that was waiting its turn would open sandboxes that nobody removes.
     if (disposed) return Promise.reject(new Cancelled());
     // A pair whose opening failed or was cancelled is not kept.
-    pair ??= engine.openPair(trees, signal).catch((error: unknown) => {
-      pair = undefined;
-      throw error;
-    });
+    pair ??= prepared(work)
+      .then((each) => each.openPair(work))
+      .catch((error: unknown) => {
+        pair = undefined;
+        throw error;
+      });
     return pair;
   };
   const discard = async (): Promise<void> => {
@@ -159,6 +181,7 @@ export async function openSession(parts: {
       inTurn(async () => {
         const { signal } = options;
         throwIfAborted(signal);
+        const { environment } = await prepared(options);
         const [script] = set.script === true ? set.files : [];
         const plan =
           script !== undefined
@@ -166,7 +189,7 @@ export async function openSession(parts: {
             : planTests(
                 instance.repo,
                 await filesWith(set),
-                engine.environment,
+                environment,
                 { hasBinTest: (await readFileOfR('bin/test')) !== undefined },
                 set.select,
               );
@@ -179,7 +202,7 @@ export async function openSession(parts: {
           instance: instance.id,
           tree: trees.digest[side],
           patch: set.patch,
-          environment: engine.environment.digest,
+          environment: environment.digest,
           request: {
             plan,
             // By number as well, which is how the reference harness looks them up.
@@ -194,7 +217,7 @@ export async function openSession(parts: {
         const one = async (side: Side): Promise<RunRecord | undefined> => {
           if (plan.files.length === 0) return undefined;
           const run = async (): Promise<RunRecord> => {
-            const sandbox = (await warm(signal))[side];
+            const sandbox = (await warm(options))[side];
             await sandbox.load(set.patch, signal);
             const record = await sandbox.run({
               ...key(side).request,
@@ -231,6 +254,11 @@ export async function openSession(parts: {
           }
         }
         return { plan, records, lines };
+      }),
+    environment: async (work) => (await prepared(work)).environment,
+    warmUp: (work) =>
+      inTurn(async () => {
+        await warm(work);
       }),
     dispose: () =>
       inTurn(async () => {

@@ -6,7 +6,7 @@ import { Cancelled, HumanError, messageOf, throwIfAborted } from '../domain/prob
 import type { Reporter } from '../domain/reporter';
 import type { TestTransition } from '../domain/transition';
 import type { FlakyTest, ListDisagreement, UnsoundReason, Validation } from '../domain/validation';
-import type { StrictEvidence } from '../domain/verdict';
+import { isLimit, type StrictEvidence } from '../domain/verdict';
 import type { Engine } from '../engine/engine';
 import type { PythonParser } from '../python/parser';
 import { GitError } from '../repository/git';
@@ -92,7 +92,7 @@ async function prepareAndValidate(request: ValidateRequest): Promise<Validation>
       reasons: [{ kind, explanation: oneLine(error.message), tests: [] }],
       date: new Date().toISOString(),
       engine: engine.name,
-      environment: engine.environment.description,
+      environment: engine.environment?.description ?? engine.description,
       seconds: secondsSince(started),
     };
   } finally {
@@ -228,7 +228,7 @@ export async function validateInstance(
     repetitions: begun,
     date: new Date().toISOString(),
     engine: engine.name,
-    environment: engine.environment.description,
+    environment: (await session.environment(options)).description,
     ...(source.kind === 'snapshot' ? { source: `snapshot ${source.from}` } : {}),
     ...(judged === undefined
       ? {}
@@ -302,9 +302,7 @@ function stopOf(
   timeoutSeconds: number,
 ): UnsoundReason | undefined {
   if (records === undefined) return undefined;
-  const stopped = sides.filter((side) =>
-    ['timed out', 'too much output'].includes(records[side].ending),
-  );
+  const stopped = sides.filter((side) => isLimit(records[side].ending));
   if (stopped.length === 0) return undefined;
   const tried = (side: Side): string[] =>
     records[side].trace.unfinished.flatMap(({ lastTest }) => lastTest ?? []);
@@ -312,7 +310,7 @@ function stopOf(
     const why =
       records[side].ending === 'timed out'
         ? `by the limit of ${timeoutSeconds} s`
-        : 'because they print without end';
+        : endingOf(records[side]).replace(/^stopped /, '');
     const [during] = tried(side);
     return `on ${sideName[side]} ${why}${during === undefined ? '' : ` in ${oneLine(during)}`}`;
   });

@@ -108,7 +108,12 @@ describe('the local engine', function () {
 
   it('leaves nothing behind when sandboxes cannot be opened', async () => {
     const engine = await localEngine({ storage, tracer });
-    await assert.rejects(engine.openPair({ ...trees, fixed: join(storage, 'nowhere') }));
+    const place = await engine.prepare(
+      example.instance(),
+      { ...trees, fixed: join(storage, 'nowhere') },
+      { reporter: silent },
+    );
+    await assert.rejects(place.openPair({ reporter: silent }));
     assert.deepEqual(await pairs(), []);
   });
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Reporter } from '../../domain/reporter';
-import { localEngine } from '../../engine/local/localEngine';
+import { openEngine } from '../../engine/openEngine';
 import { validateOne } from '../../evaluation/validate';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
@@ -31,10 +31,11 @@ export async function validateInstances(
       ? vscode.l10n.t('Validating {0}', ids[0] ?? '')
       : vscode.l10n.t('Validating {0} instances', ids.length);
   const done = await withNotification(title, parts.reporter, async (reporter, signal) => {
-    const engine = await localEngine({
+    const engine = await openEngine({
+      name: 'local',
       storage,
-      tracer: asset('tracer'),
-      ...(python === '' ? {} : { python }),
+      assets: join(parts.context.extensionPath, 'dist'),
+      python: python === '' ? undefined : python,
     });
     const parser = await createPythonParser(asset);
     for (const instance of await dataset.read(ids)) {

@@ -41,47 +41,53 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
   const environment = await findPython(options.python, options.tracer);
   const pairs = join(options.storage, 'pairs');
   await removeAbandoned(pairs);
+  const { pytest } = environment;
   return {
     name: 'local',
+    description: `local engine, ${environment.description}, ${pytest === undefined ? 'pytest not installed' : `pytest ${pytest}`}`,
     environment,
-    async openPair(trees: Trees, signal?: AbortSignal): Promise<Pair> {
-      throwIfAborted(signal);
-      // Short, since tests put sockets below it, whose paths may have about a hundred characters.
-      const folder = join(pairs, randomBytes(4).toString('hex'));
-      const guardian = guard(environment.interpreter, folder);
-      const remove = async (): Promise<void> => {
-        guardian.dismiss();
-        await removeForce(folder);
-      };
-      const open = async (side: Side): Promise<Sandbox> => {
-        const tree = join(folder, side);
-        const copy = await openWorkingCopy(trees[side], tree, join(folder, `${side}.git`), signal);
-        return localSandbox({
-          side,
-          tree,
-          copy,
-          scratch: join(folder, `${side}-runs`),
-          environment,
-          tracer: options.tracer,
-          guardian,
-        });
-      };
-      try {
-        await mkdir(pairs, { recursive: true });
-        await mkdir(folder);
-        await writeFile(join(folder, ownerFile), await ownerWord());
-        // Both to their end, so that neither still writes what is removed.
-        const [base, fixed] = await Promise.allSettled([open('base'), open('fixed')]);
-        if (base.status === 'rejected') throw base.reason;
-        if (fixed.status === 'rejected') throw fixed.reason;
-        return { base: base.value, fixed: fixed.value, dispose: remove };
-      } catch (error) {
-        const full = await fullDisk(error, pairs);
-        await remove();
-        throw full ?? error;
-      }
-    },
+    prepare: (_instance, trees) =>
+      Promise.resolve({ environment, openPair: ({ signal }) => openPair(trees, signal) }),
+    dispose: () => Promise.resolve(),
   };
+
+  async function openPair(trees: Trees, signal?: AbortSignal): Promise<Pair> {
+    throwIfAborted(signal);
+    // Short, since tests put sockets below it, whose paths may have about a hundred characters.
+    const folder = join(pairs, randomBytes(4).toString('hex'));
+    const guardian = guard(environment.interpreter, folder);
+    const remove = async (): Promise<void> => {
+      guardian.dismiss();
+      await removeForce(folder);
+    };
+    const open = async (side: Side): Promise<Sandbox> => {
+      const tree = join(folder, side);
+      const copy = await openWorkingCopy(trees[side], tree, join(folder, `${side}.git`), signal);
+      return localSandbox({
+        side,
+        tree,
+        copy,
+        scratch: join(folder, `${side}-runs`),
+        environment,
+        tracer: options.tracer,
+        guardian,
+      });
+    };
+    try {
+      await mkdir(pairs, { recursive: true });
+      await mkdir(folder);
+      await writeFile(join(folder, ownerFile), await ownerWord());
+      // Both to their end, so that neither still writes what is removed.
+      const [base, fixed] = await Promise.allSettled([open('base'), open('fixed')]);
+      if (base.status === 'rejected') throw base.reason;
+      if (fixed.status === 'rejected') throw fixed.reason;
+      return { base: base.value, fixed: fixed.value, dispose: remove };
+    } catch (error) {
+      const full = await fullDisk(error, pairs);
+      await remove();
+      throw full ?? error;
+    }
+  }
 }
 
 /** Names the process that has a pair open. */

@@ -161,6 +161,7 @@ export async function findPython(
     return {
       description,
       interpreter: answer.executable,
+      pythonVersion: answer.version.join('.'),
       pytest: answer.pytest ?? undefined,
       userBase: answer.userBase ?? undefined,
       digest: createHash('sha256')

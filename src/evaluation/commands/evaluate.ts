@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { loadPredictions } from '../../dataset/predictions';
 import { HumanError } from '../../domain/problem';
-import { localEngine } from '../../engine/local/localEngine';
+import { environmentReport } from '../report';
+import type { EngineName } from '../../engine/engine';
+import { openEngine } from '../../engine/openEngine';
 import type { PatchFormat } from '../../patch/convert';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
@@ -29,7 +31,7 @@ export interface EvaluateOptions {
   exclude?: string;
   query?: string;
   triage?: string;
-  engine: 'local';
+  engine: EngineName;
   python?: string;
   source: string[];
   workers: number;
@@ -69,17 +71,16 @@ export async function evaluateCommand(
     context.stderr(`swt-bench: ${options.predictions}: ${problem}\n`);
   }
   const sources = parseSources(sourcesFor(options, context));
-  const engine = await localEngine({
+  const engine = await openEngine({
+    name: options.engine,
     storage: options.storage,
-    tracer: join(context.assets, 'tracer'),
-    ...(options.python === undefined ? {} : { python: options.python }),
+    assets: context.assets,
+    python: options.python,
   });
   const python = await createPythonParser((file) => join(context.assets, file));
   const reporter = terminalReporter(context);
-  const { pytest } = engine.environment;
   reporter.log(
-    `${predictions.length} candidate${predictions.length === 1 ? '' : 's'}, local engine, ` +
-      `${engine.environment.description}, ${pytest === undefined ? 'pytest not installed' : `pytest ${pytest}`}`,
+    `${predictions.length} candidate${predictions.length === 1 ? '' : 's'}, ${engine.description}`,
   );
   const results = await evaluateBatch(
     {
@@ -114,12 +115,7 @@ export async function evaluateCommand(
     const document = {
       run_id: options.runId,
       engine: engine.name,
-      environment: {
-        description: engine.environment.description,
-        interpreter: engine.environment.interpreter,
-        pytest: pytest ?? null,
-        digest: engine.environment.digest,
-      },
+      environment: environmentReport(engine.environment),
       results: results.map(toReport),
       rates: Object.fromEntries(rates),
       problems,

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { HumanError } from '../../domain/problem';
 import type { Validation } from '../../domain/validation';
-import { localEngine } from '../../engine/local/localEngine';
+import { environmentReport } from '../report';
+import type { EngineName } from '../../engine/engine';
+import { openEngine } from '../../engine/openEngine';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
 import { select } from '../selection';
@@ -27,7 +29,7 @@ export interface ValidateCommandOptions {
   /** Every instance, when nothing else selects any. */
   all?: boolean;
   repeat: number;
-  engine: 'local';
+  engine: EngineName;
   python?: string;
   source: string[];
   workers: number;
@@ -66,17 +68,17 @@ export async function validateCommand(
   }
   const instances = await dataset.read(selected.map(({ entry }) => entry.id));
   const sources = parseSources(sourcesFor(options, context));
-  const engine = await localEngine({
-    storage,
-    tracer: join(context.assets, 'tracer'),
-    ...(options.python === undefined ? {} : { python: options.python }),
+  const engine = await openEngine({
+    name: options.engine,
+    storage: options.storage,
+    assets: context.assets,
+    python: options.python,
   });
   const python = await createPythonParser((file) => join(context.assets, file));
   const reporter = terminalReporter(context);
-  const { pytest } = engine.environment;
   reporter.log(
     `${instances.length} instance${instances.length === 1 ? '' : 's'}, ${options.repeat} repetition${options.repeat === 1 ? '' : 's'}, ` +
-      `local engine, ${engine.environment.description}, ${pytest === undefined ? 'pytest not installed' : `pytest ${pytest}`}`,
+      engine.description,
   );
   const entries = await validateBatch(
     {
@@ -100,12 +102,7 @@ export async function validateCommand(
   if (options.json === true) {
     const document = {
       engine: engine.name,
-      environment: {
-        description: engine.environment.description,
-        interpreter: engine.environment.interpreter,
-        pytest: pytest ?? null,
-        digest: engine.environment.digest,
-      },
+      environment: environmentReport(engine.environment),
       results: entries.map(toRow),
     };
     context.stdout(`${JSON.stringify(document, null, 2)}\n`);

@@ -5,6 +5,7 @@ import { planScript, planTests, type TestFile } from '../../../src/engine/testCo
 const environment = (pytest: string | undefined): Environment => ({
   description: 'CPython 3.11.7',
   interpreter: '/usr/bin/python3',
+  pythonVersion: '3.11.7',
   pytest,
   digest: 'd',
 });
