@@ -1,4 +1,4 @@
-// Bundles the entry points into dist/ and copies what cannot be bundled: grammars and the tracer.
+// Bundles the entry points into dist/ and copies what cannot be bundled: grammars, tracer and agent.
 const { build, context } = require('esbuild');
 const { cpSync, copyFileSync, mkdirSync, rmSync } = require('node:fs');
 const { dirname, join } = require('node:path');
@@ -6,6 +6,24 @@ const { dirname, join } = require('node:path');
 const production = process.argv.includes('--production');
 const watch = process.argv.includes('--watch');
 const dist = join(__dirname, 'dist');
+
+/**
+ * Leaves out what dockerode asks for and nothing here uses: gRPC and Protocol Buffers serve sessions of
+ * BuildKit, which are never opened, and engines behind ssh are reached by the user's own program.
+ * @type {import('esbuild').Plugin}
+ */
+const notNeeded = {
+  name: 'not-needed',
+  setup(build) {
+    build.onResolve({ filter: /^(@grpc\/.*|protobufjs.*|ssh2)$/ }, ({ path }) => ({
+      path,
+      namespace: 'not-needed',
+    }));
+    build.onLoad({ filter: /.*/, namespace: 'not-needed' }, () => ({
+      contents: 'module.exports = {};',
+    }));
+  },
+};
 
 /** @type {import('esbuild').BuildOptions} */
 const shared = {
@@ -19,6 +37,7 @@ const shared = {
   logLevel: 'warning',
   // Its ES module asks for import.meta.url, which a CommonJS bundle does not have.
   alias: { 'web-tree-sitter': require.resolve('web-tree-sitter') },
+  plugins: [notNeeded],
 };
 
 /**
@@ -49,12 +68,13 @@ const bundles = [
 
 function copyAssets() {
   mkdirSync(dist, { recursive: true });
-  const tracer = join(dist, 'tracer');
-  rmSync(tracer, { recursive: true, force: true });
-  cpSync(join(__dirname, 'src/engine/tracer'), tracer, {
-    recursive: true,
-    filter: (path) => !path.includes('__pycache__'),
-  });
+  for (const name of ['tracer', 'agent']) {
+    rmSync(join(dist, name), { recursive: true, force: true });
+    cpSync(join(__dirname, 'src/engine', name), join(dist, name), {
+      recursive: true,
+      filter: (path) => !path.includes('__pycache__'),
+    });
+  }
   const wasm = dirname(require.resolve('web-tree-sitter'));
   copyFileSync(join(wasm, 'tree-sitter.wasm'), join(dist, 'tree-sitter.wasm'));
   copyFileSync(

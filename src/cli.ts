@@ -3,6 +3,11 @@ import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../package.json';
 import { Cancelled, HumanError } from './domain/problem';
+import {
+  dockerHostOption,
+  imageBudgetOption,
+  withEngineOptions,
+} from './evaluation/commands/engineOptions';
 import { evaluateCommand, type EvaluateOptions } from './evaluation/commands/evaluate';
 import {
   instancesCommand,
@@ -13,6 +18,7 @@ import {
   type ShowOptions,
 } from './evaluation/commands/instances';
 import { validateCommand, type ValidateCommandOptions } from './evaluation/commands/validate';
+import { parseLogCommand, type ParseLogOptions } from './evaluation/commands/parseLog';
 import { statisticsCommand, type StatisticsOptions } from './evaluation/commands/statistics';
 import { storageCommand, type StorageOptions } from './evaluation/commands/storage';
 import { triageCommand, type TriageOptions } from './evaluation/commands/triage';
@@ -99,8 +105,7 @@ async function main(argv: readonly string[]): Promise<number> {
       status = await showCommand(id, options, context);
     });
 
-  program
-    .command('open')
+  withEngineOptions(program.command('open'))
     .description('make the tree of R in a new folder')
     .argument('<id>')
     .addOption(dataset)
@@ -108,7 +113,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .option('--with-fixed', 'also make R∘X* in <dir>-fixed')
     .option(
       '--devcontainer',
-      'also write .devcontainer/devcontainer.json, outside of what git tracks',
+      'also write .devcontainer/devcontainer.json, outside of what git tracks; with --engine docker on the image that it uses',
     )
     .addOption(source)
     .addOption(storage)
@@ -116,12 +121,10 @@ async function main(argv: readonly string[]): Promise<number> {
       status = await openCommand(id, options, context);
     });
 
-  selecting(program.command('evaluate'))
+  withEngineOptions(selecting(program.command('evaluate')))
     .description('run candidates on R and R∘X* and grade them')
     .addOption(dataset)
     .requiredOption('--predictions <file>', 'JSON or JSONL file, `gold`, `none` or `bundled`')
-    .addOption(new Option('--engine <name>', 'where tests run').choices(['local']).default('local'))
-    .option('--python <path>', 'interpreter or virtual environment of the local engine')
     .addOption(source)
     .option(
       '--workers <n>',
@@ -137,14 +140,7 @@ async function main(argv: readonly string[]): Promise<number> {
         .choices(['auto', 'unified', 'custom'])
         .default('auto'),
     )
-    .addOption(
-      new Option(
-        '--mode <mode>',
-        'tests that a runner finds, or one script that exits with 0 when all is well',
-      )
-        .choices(['unit-test', 'reproduction-script'])
-        .default('unit-test'),
-    )
+    .addOption(modeOption())
     .option('--fresh', 'run candidates again although their runs are kept')
     .addOption(storage)
     .addOption(json)
@@ -156,14 +152,12 @@ async function main(argv: readonly string[]): Promise<number> {
       status = await evaluateCommand(options, context);
     });
 
-  selecting(program.command('validate'))
+  withEngineOptions(selecting(program.command('validate')))
     .description('find out whether instances are sound: golden and base tests, repeated')
     .argument('[ids...]')
     .addOption(dataset)
     .option('--all', 'every instance of the dataset, where nothing else selects some')
     .option('--repeat <n>', 'repetitions of every run', whole, 5)
-    .addOption(new Option('--engine <name>', 'where tests run').choices(['local']).default('local'))
-    .option('--python <path>', 'interpreter or virtual environment of the local engine')
     .addOption(source)
     .option(
       '--workers <n>',
@@ -180,6 +174,17 @@ async function main(argv: readonly string[]): Promise<number> {
     )
     .action(async (ids: string[], options: ValidateCommandOptions) => {
       status = await validateCommand(ids, options, context);
+    });
+
+  program
+    .command('parse-log')
+    .description('print the outcomes that a saved test log holds')
+    .argument('<file>', 'log, or - for stdin')
+    .requiredOption('--repo <owner/name>', 'repository whose tests wrote it')
+    .addOption(modeOption())
+    .addOption(json)
+    .action(async (file: string, options: ParseLogOptions) => {
+      status = await parseLogCommand(file, options, context);
     });
 
   selecting(program.command('statistics'))
@@ -219,10 +224,19 @@ async function main(argv: readonly string[]): Promise<number> {
 
   program
     .command('storage')
-    .description('show what the storage folder takes on the disk, by instance, and free it')
+    .description(
+      'show what the storage folder and images take on the disk, by instance, and free it',
+    )
     .option('--free <a,b>', 'remove trees, runs and validations of these instances', list)
     .option('--free-mirror <a,b>', 'remove the mirrors of these repositories', list)
-    .option('--free-all', 'remove everything')
+    .option(
+      '--free-images <a,b>',
+      'remove images made or pulled here: of these instances or repositories (owner/name, or owner/name@version), or `all`',
+      list,
+    )
+    .option('--free-all', 'remove everything in the storage folder; images stay')
+    .addOption(dockerHostOption())
+    .addOption(imageBudgetOption())
     .addOption(storage)
     .addOption(json)
     .action(async (options: StorageOptions) => {
@@ -242,6 +256,14 @@ async function main(argv: readonly string[]): Promise<number> {
     throw error;
   }
 }
+
+const modeOption = (): Option =>
+  new Option(
+    '--mode <mode>',
+    'tests that a runner finds, or one script that exits with 0 when all is well',
+  )
+    .choices(['unit-test', 'reproduction-script'])
+    .default('unit-test');
 
 function list(value: string): string[] {
   const ids = value.split(',').map((id) => id.trim());

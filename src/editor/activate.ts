@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError, messageOf } from '../domain/problem';
+import { HumanError } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import { readMarker } from '../repository/marker';
 import { InstanceTree } from './instanceTree';
@@ -9,10 +9,15 @@ import type { Instances } from './instances/instances';
 import { commandIds, contextKeys, listCommandIds, scheme, viewIds } from './names';
 import type { OpenInstance } from './openInstance';
 import { outputReporter } from './outputReporter';
+import { showProblem } from './problems';
 import { Revealed } from './revealed';
 
-/** Constructs and registers. Whatever is heavy is loaded when it is used for the first time. */
-export function wire(context: vscode.ExtensionContext): void {
+/**
+ * Constructs and registers. Whatever is heavy is loaded when it is used for the first time.
+ *
+ * @returns what ends the engine of the window, to be awaited before the process goes
+ */
+export function wire(context: vscode.ExtensionContext): () => Promise<void> {
   const reporter = outputReporter(context.subscriptions);
   const revealed = new Revealed(context.globalState);
   const tree = new InstanceTree();
@@ -115,9 +120,10 @@ export function wire(context: vscode.ExtensionContext): void {
       commandIds.addDevContainer,
       withInstance(async (instance) => {
         const { addDevContainer } = await import('./parts');
-        await addDevContainer(instance);
+        await addDevContainer(instance, reporter);
       }),
     ),
+    command(commandIds.showLog, () => Promise.resolve(reporter.show())),
   );
 
   const opening = shown(reporter, async () => {
@@ -146,9 +152,11 @@ export function wire(context: vscode.ExtensionContext): void {
         const listed = await instances();
         await parts.showIssue({ context, revealed, listed, opened: open, id: marker.id });
       }
+      void parts.warmUpInBackground(open, reporter);
       return; // one instance to a window: verdict and status bar are about one candidate
     }
   });
+  return async () => open?.close();
 }
 
 /** The Instances view, whose contents are loaded when it is looked at or a command needs them. */
@@ -190,9 +198,6 @@ async function shown(reporter: Reporter, run: () => Promise<void>): Promise<void
   try {
     await run();
   } catch (error) {
-    const known = error instanceof HumanError;
-    const text = known ? error.message : `SWT-Bench: internal error: ${messageOf(error)}`;
-    reporter.log(error instanceof Error ? (error.stack ?? text) : text);
-    void vscode.window.showErrorMessage(text);
+    showProblem(error, reporter);
   }
 }

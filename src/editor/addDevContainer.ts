@@ -1,11 +1,48 @@
 import * as vscode from 'vscode';
-import { devContainerFile } from '../engine/devContainer';
+import type { Instance } from '../domain/instance';
+import { publishedImage, devContainerFile } from '../engine/devContainer';
+import { devContainerImage } from '../engine/docker/devContainerImage';
+import type { EngineWork } from '../engine/engine';
+import type { Reporter } from '../domain/reporter';
+import type { Trees } from '../repository/trees';
 import { writeDevContainer } from '../repository/workspaceFiles';
+import { withNotification } from './instances/openFlow';
 import type { OpenInstance } from './openInstance';
+import { engineSettings, storageFolder } from './settings';
 
 /** Writes the dev container of the open instance and shows it. */
-export async function addDevContainer(open: OpenInstance): Promise<void> {
-  const text = devContainerFile(await open.instance());
-  const place = await writeDevContainer(open.folder.uri.fsPath, text);
+export async function addDevContainer(open: OpenInstance, reporter: Reporter): Promise<void> {
+  const place = await withNotification(
+    vscode.l10n.t('Dev container of {0}', open.marker.id),
+    reporter,
+    async (shown, signal) => {
+      const instance = await open.instance();
+      const work = { reporter: shown, signal };
+      const text = await devContainerText(instance, await open.trees(), work, open.folder.uri);
+      await open.keepForContainer();
+      return writeDevContainer(open.folder.uri.fsPath, text);
+    },
+  );
+  if (place === undefined) return;
   await vscode.window.showTextDocument(vscode.Uri.joinPath(open.folder.uri, place));
+}
+
+/**
+ * The dev container on the image that the docker engine uses, where that is the one that is set; else on
+ * the one that somebody publishes.
+ *
+ * @throws HumanError when the image cannot be had, Cancelled
+ */
+export async function devContainerText(
+  instance: Instance,
+  trees: Trees,
+  work: EngineWork,
+  scope?: vscode.Uri,
+): Promise<string> {
+  const { name, docker: settings } = engineSettings(scope);
+  const image =
+    name === 'docker'
+      ? await devContainerImage({ instance, trees, settings, storage: storageFolder() }, work)
+      : publishedImage(instance);
+  return devContainerFile(instance, image);
 }

@@ -44,6 +44,7 @@ export async function openBundledInstance(
         sources: [],
         makeFrom: [bundledSource(context.extensionPath)],
         workspaces: join(context.globalStorageUri.fsPath, 'workspaces'),
+        secrets: context.secrets,
       };
       return prepareWorkspace(request, shown, signal);
     },

@@ -1,10 +1,12 @@
 import type { LineState } from '../domain/changeCoverage';
 import { functionOf, sideName, type Side, type TestResult } from '../domain/outcome';
 import type { TestTransition, Transition } from '../domain/transition';
-import type { CandidateResult } from '../evaluation/candidate';
 
 /** Transitions of all cases of one test function, in the order they ran. */
-export function casesOf(result: CandidateResult, test: string): TestTransition[] {
+export function casesOf(
+  result: { readonly tests: readonly TestTransition[] },
+  test: string,
+): TestTransition[] {
   return result.tests.filter((each) => functionOf(each.test) === test);
 }
 

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { sides, type Side } from '../domain/outcome';
 import type { TestTransition, Transition } from '../domain/transition';
 import type { CandidateTests, ListedTest } from './candidateTests';
-import { casesOf, inlineText, outcomeInWords, tellingCase } from './display';
+import { inlineText, outcomeInWords, tellingCase } from './display';
 import type { OpenInstance } from './openInstance';
 
 type Tone = 'good' | 'bad' | 'neutral' | 'stale';
@@ -52,8 +52,7 @@ export class InlineResults implements vscode.Disposable {
   }
 
   private draw(): void {
-    const evaluated = this.open.last;
-    if (evaluated === undefined) return;
+    if (this.open.last === undefined && this.open.soFar === undefined) return;
     const listed = this.tests.list();
     for (const editor of vscode.window.visibleTextEditors) {
       const file = listed.find((each) => each.uri.toString() === editor.document.uri.toString());
@@ -70,12 +69,12 @@ export class InlineResults implements vscode.Disposable {
         stale: [],
       };
       for (const test of file.tests) {
-        const cases = casesOf(evaluated.result, test.id);
+        const { cases, text: ranAs } = this.open.casesOf(test.id);
         const telling = tellingCase(cases);
         const text = inlineText(cases);
         if (text === undefined || telling === undefined) continue;
         if (test.status === 'kept' && telling.transition === 'P→P') continue;
-        const stale = evaluated.texts.get(test.id) !== test.text;
+        const stale = ranAs !== test.text;
         const tone = stale ? 'stale' : toneOf(telling.transition);
         const line = test.defLine - 1;
         if (line >= editor.document.lineCount) continue;

@@ -10,6 +10,7 @@ export const commandIds = {
   reveal: 'swt-bench.reveal',
   hideGolden: 'swt-bench.hideGoldenPatch',
   addDevContainer: 'swt-bench.addDevContainer',
+  showLog: 'swt-bench.showLog',
 } as const;
 
 /** Commands of the Instances view; they need no open instance. */
@@ -35,6 +36,7 @@ export const listCommandIds = {
 } as const;
 
 export const settingKeys = {
+  engine: 'swt-bench.engine',
   python: 'swt-bench.python',
   timeout: 'swt-bench.timeout',
   dataset: 'swt-bench.dataset',
@@ -44,6 +46,16 @@ export const settingKeys = {
   filterLists: 'swt-bench.filterLists',
   repetitions: 'swt-bench.validationRepetitions',
   devContainer: 'swt-bench.writeDevContainer',
+  dockerHost: 'swt-bench.docker.host',
+  dockerBaseImage: 'swt-bench.docker.baseImage',
+  dockerPrebuilt: 'swt-bench.docker.prebuilt',
+  dockerMemory: 'swt-bench.docker.memory',
+  dockerProcesses: 'swt-bench.docker.processes',
+  dockerCpus: 'swt-bench.docker.cpus',
+  dockerDisk: 'swt-bench.docker.disk',
+  dockerNetwork: 'swt-bench.docker.network',
+  dockerIdleMinutes: 'swt-bench.docker.idleMinutes',
+  dockerBudget: 'swt-bench.docker.budget',
 } as const;
 
 export const contextKeys = {

@@ -2,26 +2,29 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { openDataset } from '../dataset/dataset';
 import type { Instance } from '../domain/instance';
 import type { Side } from '../domain/outcome';
-import { HumanError, messageOf } from '../domain/problem';
+import type { TestTransition } from '../domain/transition';
+import { messageOf, throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
-import { openEngine } from '../engine/openEngine';
 import { evaluateCandidate, type CandidateResult } from '../evaluation/candidate';
+import type { FirstResult } from '../evaluation/firstResult';
 import { updateState } from '../evaluation/instanceState';
 import { runStore } from '../evaluation/runStore';
 import { openSession, type InstanceSession } from '../evaluation/session';
 import { createPythonParser, type PythonParser } from '../python/parser';
-import { asShown, bytesOf } from '../repository/bytes';
+import { asShown, bytesOf } from '../patch/bytes';
 import { git } from '../repository/git';
-import { parseSources, sourceOf } from '../repository/source';
-import { editsOf, prepareTrees, rOf, type Trees } from '../repository/trees';
+import { editsOf, rOf, type Trees } from '../repository/trees';
 import type { WorkspaceMarker } from '../repository/marker';
-import { bundledDataset, bundledSource } from './bundled';
+import { casesOf } from './display';
+import { distOf, InstanceSessions } from './instanceSession';
+import { InstanceOrigin } from './instanceOrigin';
+import { keepInstance } from './keptInstance';
 import { textsOfTests } from './textsOfTests';
 import type { Revealed } from './revealed';
-import { pythonSetting, storageFolder, timeoutSeconds } from './settings';
+import { storageFolder, timeoutSeconds } from './settings';
+import { suggestDocker } from './suggestDocker';
 
 /** A verdict, and exactly what it is about. */
 export interface Evaluated {
@@ -32,10 +35,17 @@ export interface Evaluated {
   readonly texts: ReadonlyMap<string, string>;
 }
 
+/** What the candidate's own tests did, before the whole files have run and the grade is known. */
+export interface Preliminary {
+  readonly first: FirstResult;
+  readonly texts: ReadonlyMap<string, string>;
+}
+
 export interface RunRequestOptions {
   readonly signal: AbortSignal;
   readonly reporter: Reporter;
   readonly onOutput?: (side: Side, text: string) => void;
+  readonly onFirst?: (first: FirstResult) => void;
 }
 
 /**
@@ -47,14 +57,18 @@ export class OpenInstance implements vscode.Disposable {
   readonly onDidChange = this.changed.event;
   /** Ends the runs under way when the window closes. */
   private readonly closing = new AbortController();
-  private readonly subscription: vscode.Disposable;
+  private readonly subscriptions: vscode.Disposable[];
+  private readonly origin: InstanceOrigin;
+  private readonly sessions: InstanceSessions;
   private evaluated: Evaluated | undefined;
+  private preliminary: Preliminary | undefined;
   private running = 0;
-  private loaded: Promise<Instance> | undefined;
+  private preparingStep: string | undefined;
+  private environmentInWords: string | undefined;
+  /** The session whose pair was open last. */
+  private warm: InstanceSession | undefined;
   private parsing: Promise<PythonParser> | undefined;
-  private preparing: Promise<Trees> | undefined;
   private commitOfR: Promise<string> | undefined;
-  private opening: { settings: string; session: Promise<InstanceSession> } | undefined;
 
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -63,9 +77,31 @@ export class OpenInstance implements vscode.Disposable {
     private readonly revelations: Revealed,
     private readonly reporter: Reporter,
   ) {
-    this.subscription = revelations.onDidChange((id) => {
-      if (id === marker.id) this.changed.fire();
-    });
+    this.subscriptions = [
+      revelations.onDidChange((id) => {
+        if (id === marker.id) this.changed.fire();
+      }),
+    ];
+    this.origin = new InstanceOrigin(context, marker, folder.uri.fsPath, reporter);
+    this.sessions = new InstanceSessions(
+      folder.uri,
+      distOf(context.extensionPath),
+      reporter,
+      async (engine, settings) => {
+        this.environmentInWords = engine.description;
+        const instance = await this.instance();
+        if (settings.name === 'local') {
+          void suggestDocker(instance, engine, folder, context.workspaceState);
+        }
+        return openSession({
+          instance,
+          trees: await this.trees(),
+          engine,
+          python: await this.python(),
+          store: runStore(storageFolder()),
+        });
+      },
+    );
   }
 
   /** The instance is the one that comes with the extension. */
@@ -78,8 +114,40 @@ export class OpenInstance implements vscode.Disposable {
     return this.evaluated;
   }
 
+  /** What is known of the run under way; undefined when none is, or nothing yet. */
+  get soFar(): Preliminary | undefined {
+    return this.preliminary;
+  }
+
+  /**
+   * The cases of one test function, of the run under way where they are known, else of the last; and the
+   * text of the test that they are about.
+   */
+  casesOf(test: string): { readonly cases: TestTransition[]; readonly text: string | undefined } {
+    const { preliminary: soFar, evaluated: last } = this;
+    const fresh = soFar === undefined ? [] : casesOf(soFar.first, test);
+    if (fresh.length > 0) return { cases: fresh, text: soFar?.texts.get(test) };
+    if (last === undefined) return { cases: [], text: undefined };
+    return { cases: casesOf(last.result, test), text: last.texts.get(test) };
+  }
+
   get isRunning(): boolean {
     return this.running > 0;
+  }
+
+  /** What is done before anything can run, such as building an image; undefined when it is not. */
+  get step(): string | undefined {
+    return this.preparingStep;
+  }
+
+  /** The engine and what the tests run with; undefined before it was needed. */
+  get environment(): string | undefined {
+    return this.environmentInWords;
+  }
+
+  /** Disposes of something with the instance. */
+  own(disposable: vscode.Disposable): void {
+    this.subscriptions.push(disposable);
   }
 
   /** Whether X*, T* and later hints are shown; remembered for the instance. */
@@ -106,22 +174,7 @@ export class OpenInstance implements vscode.Disposable {
 
   /** @throws HumanError when the dataset or the row is gone */
   instance(): Promise<Instance> {
-    this.loaded ??= this.loadInstance().catch((error: unknown) => {
-      this.loaded = undefined; // the dataset may be there again the next time
-      throw error;
-    });
-    return this.loaded;
-  }
-
-  private async loadInstance(): Promise<Instance> {
-    const path = this.isBundled ? bundledDataset(this.context.extensionPath) : this.marker.dataset;
-    const dataset = await openDataset(path, {
-      storage: storageFolder(),
-      reporter: this.reporter,
-    });
-    const [instance] = await dataset.read([this.marker.id]);
-    if (instance === undefined) throw new HumanError(`${this.marker.id} is not in ${path}`);
-    return instance;
+    return this.origin.instance();
   }
 
   /** tree-sitter, loaded when something is to be parsed for the first time. */
@@ -137,59 +190,57 @@ export class OpenInstance implements vscode.Disposable {
 
   /** The pristine trees of R and R∘X*. */
   trees(): Promise<Trees> {
-    this.preparing ??= this.prepare().catch((error: unknown) => {
-      this.preparing = undefined;
-      throw error;
-    });
-    return this.preparing;
+    return this.origin.trees();
   }
 
-  private async prepare(): Promise<Trees> {
-    const instance = await this.instance();
-    const sources = this.isBundled
-      ? [bundledSource(this.context.extensionPath)]
-      : this.marker.sources;
-    return prepareTrees(
-      instance,
-      await sourceOf(instance, parseSources(sources)),
-      storageFolder(),
-      { reporter: this.reporter },
-    );
+  /** Lets a window in a container know the instance. */
+  async keepForContainer(): Promise<void> {
+    const { secrets } = this.context;
+    if (!this.isBundled)
+      await keepInstance(secrets, await this.instance(), (await this.trees()).source);
   }
 
-  private session(): Promise<InstanceSession> {
-    const python = pythonSetting(this.folder.uri);
-    if (this.opening?.settings !== python) {
-      const old = this.opening;
-      void old?.session.then(
-        (session) => session.dispose(),
-        () => undefined,
-      );
-      const session = this.openSession(python);
-      this.opening = { settings: python, session };
-      session.catch(() => {
-        if (this.opening?.session === session) this.opening = undefined;
-      });
+  /**
+   * Opens the pair of sandboxes, so that a run does not wait for it.
+   *
+   * @throws HumanError, Cancelled
+   */
+  async warmUp(signal: AbortSignal): Promise<void> {
+    await this.ready({ signal: AbortSignal.any([signal, this.closing.signal]) });
+  }
+
+  /** The session with its pair open. */
+  private async ready(work: { readonly signal: AbortSignal }): Promise<InstanceSession> {
+    const reporter: Reporter = {
+      log: (line) => this.reporter.log(line),
+      progress: (step) => {
+        this.reporter.progress(step);
+        this.showStep(step);
+      },
+    };
+    try {
+      const isWarm = this.warm !== undefined && this.warm === this.sessions.current;
+      if (!isWarm) this.showStep('opening the sandboxes of R and R∘X*');
+      const session = await this.sessions.get();
+      throwIfAborted(work.signal);
+      await session.warmUp({ ...work, reporter });
+      this.warm = session;
+      const { engine } = session;
+      const environment = await session.environment({ ...work, reporter });
+      this.environmentInWords =
+        engine.environment === undefined
+          ? `${engine.description}, ${environment.description}`
+          : engine.description;
+      return session;
+    } finally {
+      this.showStep(undefined);
     }
-    const { opening } = this;
-    if (opening === undefined) throw new Error('no session');
-    return opening.session;
   }
 
-  private async openSession(python: string): Promise<InstanceSession> {
-    const storage = storageFolder();
-    return openSession({
-      instance: await this.instance(),
-      trees: await this.trees(),
-      engine: await openEngine({
-        name: 'local',
-        storage,
-        assets: join(this.context.extensionPath, 'dist'),
-        python: python === '' ? undefined : python,
-      }),
-      python: await this.python(),
-      store: runStore(storage),
-    });
+  private showStep(step: string | undefined): void {
+    if (this.preparingStep === step) return;
+    this.preparingStep = step;
+    this.changed.fire();
   }
 
   /** What the author has changed in the workspace, as a patch on R. */
@@ -227,17 +278,35 @@ export class OpenInstance implements vscode.Disposable {
   async evaluate(options: RunRequestOptions): Promise<Evaluated> {
     return this.busy(async () => {
       const patch = await this.candidatePatch(options.signal);
-      const session = await this.session();
+      const session = await this.ready(this.runOptions(options));
       const result = await evaluateCandidate(
         session,
         { model: 'workspace', text: patch, format: 'unified', mode: 'unit-test' },
-        { ...this.runOptions(options), reuse: false },
+        {
+          ...this.runOptions(options),
+          reuse: false,
+          onFirst: (first) => {
+            options.onFirst?.(first);
+            void this.showFirst(session, first, options.signal);
+          },
+        },
       );
       const texts = await textsOfTests(session, result.patch);
       this.evaluated = { result, digest: digestOf(patch), texts };
       await this.keepVerdict(result);
       return this.evaluated;
     });
+  }
+
+  private async showFirst(
+    session: InstanceSession,
+    first: FirstResult,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const texts = await textsOfTests(session, first.patch).catch(() => new Map<string, string>());
+    if (signal.aborted || this.running === 0) return;
+    this.preliminary = { first, texts };
+    this.changed.fire();
   }
 
   /** For the list of instances, in this window and others. */
@@ -263,7 +332,7 @@ export class OpenInstance implements vscode.Disposable {
   ): ReturnType<InstanceSession['run']> {
     return this.busy(async () => {
       const patch = await this.candidatePatch(options.signal);
-      const session = await this.session();
+      const session = await this.ready(this.runOptions(options));
       return session.run(
         { patch, files, ...(select === undefined ? {} : { select }) },
         { ...this.runOptions(options), reuse: false, sides: [side] },
@@ -278,6 +347,7 @@ export class OpenInstance implements vscode.Disposable {
       return await work();
     } finally {
       this.running--;
+      this.preliminary = undefined;
       this.changed.fire();
     }
   }
@@ -299,13 +369,15 @@ export class OpenInstance implements vscode.Disposable {
   }
 
   dispose(): void {
+    void this.close();
+  }
+
+  /** Ends what runs. Resolves when nothing of the engine is left. */
+  async close(): Promise<void> {
     this.closing.abort();
-    this.subscription.dispose();
+    for (const each of this.subscriptions.splice(0)) each.dispose();
     this.changed.dispose();
-    void this.opening?.session.then(
-      (session) => session.dispose(),
-      () => undefined,
-    );
+    await this.sessions.dispose();
   }
 }
 

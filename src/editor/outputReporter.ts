@@ -1,8 +1,13 @@
 import * as vscode from 'vscode';
 import type { Reporter } from '../domain/reporter';
 
+/** A log that can be opened. */
+export interface OutputReporter extends Reporter {
+  show(): void;
+}
+
 /** Logs and steps in the output channel "SWT-Bench", which is made when there is something to say. */
-export function outputReporter(subscriptions: vscode.Disposable[]): Reporter {
+export function outputReporter(subscriptions: vscode.Disposable[]): OutputReporter {
   let channel: vscode.LogOutputChannel | undefined;
   const out = (): vscode.LogOutputChannel => {
     if (channel === undefined) {
@@ -11,5 +16,9 @@ export function outputReporter(subscriptions: vscode.Disposable[]): Reporter {
     }
     return channel;
   };
-  return { log: (line) => out().info(line), progress: (step) => out().debug(step) };
+  return {
+    log: (line) => out().info(line),
+    progress: (step) => out().debug(step),
+    show: () => out().show(true),
+  };
 }

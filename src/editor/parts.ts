@@ -14,3 +14,4 @@ export { OpenInstance } from './openInstance';
 export { redrawIssue, restoreIssue, showIssue } from './showIssue';
 export { StatusBar } from './statusBar';
 export { CandidateTesting } from './testController';
+export { warmUpInBackground } from './warmUp';

@@ -2,6 +2,9 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError } from '../domain/problem';
+import { readDockerSettings } from '../engine/docker/readSettings';
+import type { DockerSettings } from '../engine/docker/settings';
+import { engineNames, type EngineName } from '../engine/engine';
 import { defaultStorage } from '../repository/storage';
 import { settingKeys } from './names';
 
@@ -53,9 +56,51 @@ export function filterLists(): Record<string, string | { from: string; exclude: 
   return lists;
 }
 
-/** Interpreter or virtual environment; empty for the one on PATH. */
-export function pythonSetting(scope?: vscode.Uri): string {
-  return text(settingKeys.python, scope);
+/** What the settings say of the engine. */
+export interface EngineSettings {
+  readonly name: EngineName;
+  /** Interpreter or virtual environment of the local engine; undefined for the one on PATH. */
+  readonly python: string | undefined;
+  readonly docker: DockerSettings;
+}
+
+/** The settings that each value of the docker engine comes from. */
+const dockerKeys: Readonly<Record<keyof DockerSettings, string>> = {
+  host: settingKeys.dockerHost,
+  baseImage: settingKeys.dockerBaseImage,
+  prebuilt: settingKeys.dockerPrebuilt,
+  memoryMb: settingKeys.dockerMemory,
+  processes: settingKeys.dockerProcesses,
+  cpus: settingKeys.dockerCpus,
+  diskMb: settingKeys.dockerDisk,
+  network: settingKeys.dockerNetwork,
+  idleMinutes: settingKeys.dockerIdleMinutes,
+  budgetGb: settingKeys.dockerBudget,
+};
+
+/** @throws HumanError naming the setting that cannot be used */
+export function engineSettings(scope?: vscode.Uri): EngineSettings {
+  const set = text(settingKeys.engine, scope);
+  const name = engineNames.find((each) => each === set);
+  if (name === undefined) {
+    throw new HumanError(
+      `The setting ${settingKeys.engine} is ${JSON.stringify(set)}`,
+      `Choose ${engineNames.join(' or ')}`,
+    );
+  }
+  const python = text(settingKeys.python, scope);
+  return { name, python: python === '' ? undefined : python, docker: dockerSettingsOf() };
+}
+
+function dockerSettingsOf(): DockerSettings {
+  const configuration = vscode.workspace.getConfiguration();
+  const given: Partial<Record<keyof DockerSettings, unknown>> = {};
+  for (const [key, setting] of Object.entries(dockerKeys) as [keyof DockerSettings, string][]) {
+    const value: unknown = configuration.get(setting);
+    const isEmpty = key !== 'prebuilt' && typeof value === 'string' && value.trim() === '';
+    if (value !== undefined && !isEmpty) given[key] = value;
+  }
+  return readDockerSettings(given, (key) => `The setting ${dockerKeys[key]}`);
 }
 
 /** Seconds after which a run on one side is stopped. */

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { Verdict } from '../domain/verdict';
 import { coverageCell } from '../evaluation/table';
 import { commandIds } from './names';
 import type { OpenInstance } from './openInstance';
@@ -27,16 +28,31 @@ export class StatusBar implements vscode.Disposable {
 
   private async draw(): Promise<void> {
     const turn = ++this.drawing;
-    const { last, isRunning } = this.open;
+    const { last, isRunning, step } = this.open;
+    this.item.accessibilityInformation = undefined;
+    if (step !== undefined) {
+      this.item.text = `$(sync~spin) SWT-Bench: ${step}`;
+      this.item.tooltip = vscode.l10n.t('Before the tests run; click for the log');
+      this.item.command = commandIds.showLog;
+      return;
+    }
     if (isRunning) {
-      this.item.text = '$(sync~spin) SWT-Bench: running on R and R∘X*';
+      const first = this.open.soFar?.first.strict;
+      this.item.text =
+        first === undefined
+          ? '$(sync~spin) SWT-Bench: running on R and R∘X*'
+          : `$(sync~spin) ${verdictInWords(first)} · running the whole files`;
+      this.item.tooltip = first?.explanation ?? this.open.environment;
       this.item.command = commandIds.reproduce;
       return;
     }
     const seen = this.open.revealed ? ' · $(eye) revealed' : '';
     if (last === undefined) {
       this.item.text = `$(beaker) SWT-Bench: no verdict yet${seen}`;
-      this.item.tooltip = vscode.l10n.t('Run the candidate tests on R and R∘X*');
+      this.item.tooltip = [
+        vscode.l10n.t('Run the candidate tests on R and R∘X*'),
+        ...(this.open.environment === undefined ? [] : [this.open.environment]),
+      ].join('\n\n');
       this.item.command = commandIds.reproduce;
       return;
     }
@@ -44,7 +60,7 @@ export class StatusBar implements vscode.Disposable {
     const current = await this.open.isCurrent().catch(() => false);
     if (turn !== this.drawing) return; // a later change is drawn already
     const icon = strict.success ? '$(pass)' : '$(error)';
-    const verdict = strict.success ? `${strict.failToPass.length} F→P` : strict.reason;
+    const verdict = verdictInWords(strict);
     const coverage = `ΔC ${coverageCell(changeCoverage)
       .trim()
       .replace(/\s{2,}/, ' ')}`;
@@ -58,12 +74,18 @@ export class StatusBar implements vscode.Disposable {
       `\n\nΔC of the golden tests: ${coverageCell(last.result.goldenCoverage).trim()}`,
     );
     for (const note of last.result.notes) tooltip.appendText(`\n\n${note}`);
+    if (this.open.environment !== undefined) tooltip.appendText(`\n\n${this.open.environment}`);
     if (this.open.wasRevealed) {
       tooltip.appendText(
         '\n\nGolden patch, golden tests and hints were revealed for this instance.',
       );
     }
     this.item.tooltip = tooltip;
+    // A tooltip with markup is not read out.
+    const said = [this.item.text.replace(/\$\([^)]*\)/g, ''), strict.explanation];
+    this.item.accessibilityInformation = {
+      label: [...said, this.open.environment ?? []].flat().join(', ').trim(),
+    };
     this.item.command = commandIds.showChangeCoverage;
   }
 
@@ -72,3 +94,6 @@ export class StatusBar implements vscode.Disposable {
     this.item.dispose();
   }
 }
+
+const verdictInWords = (strict: Verdict): string =>
+  strict.success ? `${strict.failToPass.length} F→P` : strict.reason;

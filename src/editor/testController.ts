@@ -1,12 +1,14 @@
 import * as vscode from 'vscode';
 import { fileOf, functionOf, sideName, type Side, type TestResult } from '../domain/outcome';
-import { Cancelled, HumanError, messageOf } from '../domain/problem';
+import { Cancelled } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import { transitionInWords, type TestTransition } from '../domain/transition';
+import type { FirstResult } from '../evaluation/firstResult';
 import { resultsOf } from '../evaluation/results';
 import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
 import { casesOf, outcomeInWords, symbol, tellingCase, transitionLabel } from './display';
 import type { OpenInstance } from './openInstance';
+import { problemText, showEngineProblem } from './problems';
 
 /**
  * The candidate in VS Code's Testing view: its tests by file, those it adds or changes first, and the
@@ -94,12 +96,10 @@ export class CandidateTesting implements vscode.Disposable {
 
   /** Writes what is known of each test to its row. */
   private describe(): void {
-    const result = this.open.last?.result;
     for (const test of this.tests.list().flatMap((file) => file.tests)) {
       const item = this.find(test.id);
       if (item === undefined) continue;
-      const cases = result === undefined ? [] : casesOf(result, test.id);
-      const label = transitionLabel(cases);
+      const label = transitionLabel(this.open.casesOf(test.id).cases);
       // Before the name, where a narrow view still shows it.
       item.label = label === undefined ? test.name : `${label}  ${test.name}`;
       item.description = [
@@ -131,6 +131,7 @@ export class CandidateTesting implements vscode.Disposable {
         onOutput: (side, text) => {
           outputs[side] += text;
         },
+        onFirst: (first) => this.reportFirst(run, items, first),
       });
       this.report(
         run,
@@ -149,6 +150,26 @@ export class CandidateTesting implements vscode.Disposable {
       }
       run.end();
     }
+  }
+
+  /**
+   * Ticks off what reproduces before the whole files have run: a worse state may follow, a better one
+   * would not be shown, so that nothing is called failed yet.
+   */
+  private reportFirst(
+    run: vscode.TestRun,
+    items: readonly vscode.TestItem[],
+    first: FirstResult,
+  ): void {
+    for (const item of items) {
+      const telling = tellingCase(casesOf(first, item.id));
+      if (telling?.transition === 'F→P') run.passed(item);
+    }
+    const { strict, problem } = first;
+    if (strict !== undefined) {
+      append(run, `${strict.success ? '✓' : '✗'} own tests: ${strict.explanation}\n`);
+    }
+    if (problem !== undefined) append(run, `  ${problem}\n`);
   }
 
   private report(
@@ -325,12 +346,10 @@ export class CandidateTesting implements vscode.Disposable {
       for (const item of items) run.skipped(item);
       return;
     }
-    const known = error instanceof HumanError;
-    const text = known ? error.message : `Internal error: ${messageOf(error)}`;
-    this.reporter.log(error instanceof Error ? (error.stack ?? text) : text);
+    const text = problemText(error);
     append(run, `${text}\n`);
     for (const item of items) run.errored(item, new vscode.TestMessage(text));
-    void vscode.window.showErrorMessage(text);
+    showEngineProblem(error, this.reporter, this.open.folder);
   }
 
   dispose(): void {

@@ -1,6 +1,6 @@
 import { contentsWith, type InstanceSession } from '../evaluation/session';
 import { findTests } from '../python/tests';
-import { asShown } from '../repository/bytes';
+import { asShown } from '../patch/bytes';
 
 /**
  * What the tests of a candidate said when its patch was read, by their ids: text that is typed or saved

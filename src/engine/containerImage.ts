@@ -13,9 +13,42 @@ export interface ContainerImage {
   readonly installed: boolean;
 }
 
+/** Folder of the repository in images of SWE-bench, and in those that are built here. */
+export const usualFolder = '/testbed';
+
+/** The one conda environment that images of SWE-bench, SWT-Bench and Live hold. */
+export const condaPython = '/opt/miniconda3/envs/testbed/bin/python';
+
+/** The environment of images that are built here. */
+export const builtPython = '/opt/swt-bench/env/bin/python';
+
+/**
+ * Interpreters that may be the one with the dependencies of the repository, the first that is there
+ * being it: images of Pro have what they need on the path.
+ */
+export const pythonsOf = (folder: string): readonly string[] =>
+  folder === usualFolder
+    ? [condaPython, builtPython, 'python3', 'python']
+    : ['python3', 'python', condaPython];
+
+/**
+ * The image that SWE-bench publishes for an instance under its naming scheme: lower case, `__` written as
+ * `_1776_`.
+ *
+ * @param namespace with the registry before it where it is not Docker Hub
+ */
+export const prebuiltName = (id: string, namespace = 'swebench'): string =>
+  `${namespace.replace(/\/+$/, '')}/sweb.eval.x86_64.${id.toLowerCase().replaceAll('__', '_1776_')}:latest`;
+
+/** What installs the repository again without a network, in its folder and as root. */
+export const installCommand = (python: string): readonly string[] => [
+  ...[python, '-m', 'pip', 'install', '--disable-pip-version-check', '--quiet'],
+  ...['--no-index', '--no-deps', '--no-build-isolation', '--editable', '.'],
+];
+
 /**
  * The image of an instance: what its row says, else the one that SWE-bench publishes for it under its
- * naming scheme (lower case, `__` written as `_1776_`), else a plain Python.
+ * naming scheme, else a plain Python.
  */
 export function containerImage(
   instance: Pick<Instance, 'id' | 'repo' | 'environment'>,
@@ -29,14 +62,11 @@ export function containerImage(
       installed: false,
     };
   }
-  const isConda = folder === undefined || folder === '/testbed';
-  const published = `swebench/sweb.eval.x86_64.${instance.id.toLowerCase().replace('__', '_1776_')}`;
+  const isConda = folder === undefined || folder === usualFolder;
   return {
-    name: image ?? `${published}:latest`,
-    folder: folder ?? '/testbed',
-    // Images of SWE-bench, SWT-Bench and Live hold one conda environment of this name; those of Pro have
-    // what they need on the path.
-    python: isConda ? '/opt/miniconda3/envs/testbed/bin/python' : 'python3',
+    name: image ?? prebuiltName(instance.id),
+    folder: folder ?? usualFolder,
+    python: isConda ? condaPython : 'python3',
     installed: isConda,
   };
 }

@@ -1,5 +1,6 @@
 import type { Instance } from '../domain/instance';
 import type { Frame, Side } from '../domain/outcome';
+import { HumanError } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import type { Trees } from '../repository/trees';
 import type { Ending } from './process';
@@ -52,7 +53,7 @@ export interface Environment {
   readonly pythonVersion: string;
   /** Version of pytest, or undefined when it cannot be imported. */
   readonly pytest: string | undefined;
-  /** Version of tox, or undefined when it cannot be imported. */
+  /** Version of tox, or undefined when it or tox-current-env cannot be imported. */
   readonly tox?: string | undefined;
   /** Image of the container, by name, where there is one. */
   readonly image?: string;
@@ -71,9 +72,7 @@ export interface Pair {
  * A sandbox is of no more use: tests left it in a state that it cannot be put back from, or what it
  * runs in is gone. A new pair has to be opened. The message says what happened, and where.
  */
-export class SandboxUnusable extends Error {
-  override readonly name = 'SandboxUnusable';
-}
+export class SandboxUnusable extends HumanError {}
 
 export interface Sandbox {
   readonly side: Side;

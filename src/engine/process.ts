@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Duplex } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { messageOf } from '../domain/problem';
+import { BoundedOutput, streamLimit } from './boundedOutput';
 import { keeperArguments, readWire } from './keeper';
 import { killEverything, killGroup, stillRunning } from './killing';
 
@@ -59,9 +60,6 @@ const keeperPatience = 12_000;
 /** The longest delay of a timer; a longer one would fire at once. */
 const longestDelay = 2 ** 31 - 1;
 
-const keepHead = 2 * 1024 * 1024;
-const keepTail = 2 * 1024 * 1024;
-
 /** All processes of one run carry this in their environment, so that they are found wherever they went. */
 export const runMark = 'SWT_BENCH_RUN';
 
@@ -72,7 +70,7 @@ export const runMark = 'SWT_BENCH_RUN';
 export async function runProcess(request: ProcessRequest): Promise<ProcessResult> {
   const mark = randomUUID();
   const started = performance.now();
-  const output = new BoundedOutput(keepHead, keepTail);
+  const output = new BoundedOutput();
   let ending: Ending = 'exited';
 
   if (request.signal?.aborted === true) return unstarted('cancelled', undefined);
@@ -131,7 +129,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
     const decoder = new StringDecoder('utf8'); // a character may be cut in two by the pipe
     stream.on('data', (chunk: Buffer) => {
       output.add(chunk);
-      if (request.onOutput !== undefined && streamed < keepHead) {
+      if (request.onOutput !== undefined && streamed < streamLimit) {
         streamed += chunk.length;
         const text = decoder.write(chunk);
         if (text !== '') request.onOutput(text);
@@ -230,51 +228,6 @@ async function drained(...streams: readonly NodeJS.ReadableStream[]): Promise<vo
       }),
   );
   await within(1000, Promise.all(ends));
-}
-
-/** Keeps the beginning and the end of a stream of bytes, in bounded memory. */
-class BoundedOutput {
-  bytes = 0;
-  private readonly head: Buffer[] = [];
-  private headBytes = 0;
-  private tail: Buffer[] = [];
-  private tailBytes = 0;
-
-  constructor(
-    private readonly headLimit: number,
-    private readonly tailLimit: number,
-  ) {}
-
-  add(chunk: Buffer): void {
-    this.bytes += chunk.length;
-    const room = this.headLimit - this.headBytes;
-    if (room > 0) {
-      const part = chunk.subarray(0, room);
-      append(this.head, part);
-      this.headBytes += part.length;
-      chunk = chunk.subarray(part.length);
-    }
-    if (chunk.length === 0) return;
-    append(this.tail, chunk);
-    this.tailBytes += chunk.length;
-    while (this.tailBytes - (this.tail[0]?.length ?? 0) >= this.tailLimit) {
-      this.tailBytes -= this.tail.shift()?.length ?? 0;
-    }
-  }
-
-  text(): string {
-    const left = this.bytes - this.headBytes - this.tailBytes;
-    const gap = left > 0 ? `\n[... ${left} bytes of output left out ...]\n` : '';
-    return Buffer.concat([...this.head, Buffer.from(gap), ...this.tail]).toString('utf8');
-  }
-}
-
-/** Small pieces are joined: a program that writes byte by byte must not fill the memory with buffers. */
-function append(pieces: Buffer[], piece: Buffer): void {
-  const last = pieces.at(-1);
-  if (last !== undefined && last.length + piece.length <= 4096) {
-    pieces[pieces.length - 1] = Buffer.concat([last, piece]);
-  } else pieces.push(piece);
 }
 
 export { stillRunning };

@@ -1,7 +1,7 @@
 import type { Instance, Prediction } from '../domain/instance';
 import { Cancelled, HumanError, messageOf } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
-import type { Engine } from '../engine/engine';
+import type { Engine, Environment } from '../engine/engine';
 import type { PatchFormat } from '../patch/convert';
 import type { PythonParser } from '../python/parser';
 import { GitError } from '../repository/git';
@@ -33,7 +33,12 @@ export interface BatchRequest {
 
 /** What became of one prediction: a grade, or why there is none. */
 export type BatchEntry =
-  | { readonly prediction: Prediction; readonly result: CandidateResult }
+  | {
+      readonly prediction: Prediction;
+      readonly result: CandidateResult;
+      /** What its tests ran with. */
+      readonly environment?: Environment;
+    }
   | { readonly prediction: Prediction; readonly failure: string };
 
 /**
@@ -78,9 +83,10 @@ export async function evaluateBatch(
               signal: request.signal,
               reporter: request.reporter,
               reuse: !request.fresh,
+              fresh: request.fresh,
             },
           );
-          entry = { prediction, result };
+          entry = { prediction, result, environment: await session.environment(request) };
         } catch (error) {
           if (error instanceof Cancelled || request.signal?.aborted === true) throw new Cancelled();
           // A fault of ours in one candidate must not end a batch in the night, nor pass unseen.

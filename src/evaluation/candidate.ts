@@ -3,8 +3,6 @@ import { gradeHarness, harnessUnapplied, type HarnessReport } from '../domain/ha
 import { functionOf } from '../domain/outcome';
 import type { TestTransition } from '../domain/transition';
 import { gradeStrict, ungraded, type Verdict } from '../domain/verdict';
-import type { RunRecord } from '../engine/engine';
-import type { TestPlan } from '../engine/testCommand';
 import type { Diagnostic } from '../patch/diagnostic';
 import type { TreeSource } from '../repository/source';
 import { remarkOn } from '../repository/trees';
@@ -19,11 +17,16 @@ import {
   runBase,
   runSet,
   strictEvidence,
+  type EvidenceOptions,
   type GoldenEvidence,
 } from './evidence';
+import { runFirst, type FirstOptions } from './firstResult';
 import { readCandidate, type CandidateRequest, type RefusedCandidate } from './reading';
 import { whyNotRunnable } from './results';
-import type { BothSides, InstanceSession, RunOptions } from './session';
+import { summariseRun, type RunSummary } from './runSummary';
+import type { BothSides, InstanceSession } from './session';
+
+export type { RunSummary } from './runSummary';
 
 /** One candidate on one instance, graded both ways. */
 export interface CandidateResult {
@@ -51,28 +54,29 @@ export interface CandidateResult {
   readonly runs: { readonly base?: RunSummary; readonly fixed?: RunSummary };
 }
 
-/** What a report keeps of a run. */
-export interface RunSummary {
-  readonly ending: string;
-  readonly exit_code: number | null;
-  readonly seconds: number;
-  readonly runner: string;
-  /** How the changed lines were counted: monitoring, bytecode or settrace. */
-  readonly techniques: readonly string[];
-  readonly problems: readonly string[];
-  /** Bounded output. */
-  readonly log: string;
+/** What an evaluation may be asked for besides its grade. */
+export interface CandidateOptions extends EvidenceOptions {
+  /**
+   * Called once, before the grade, with what the tests did that the candidate adds or changes, which
+   * then run first. Not called for a candidate without such tests.
+   */
+  readonly onFirst?: FirstOptions['onFirst'] | undefined;
 }
 
 /** Grades a candidate: converts it, applies it, runs it beside base and golden on both sides. */
 export async function evaluateCandidate(
   session: InstanceSession,
   request: CandidateRequest,
-  options: RunOptions,
+  options: CandidateOptions,
 ): Promise<CandidateResult> {
   const { reporter } = options;
   reporter.progress(`${request.model}: reading the patch`);
   const read = await readCandidate(session, request, options.signal);
+  const { onFirst } = options;
+  const first =
+    'verdict' in read || onFirst === undefined
+      ? undefined
+      : await runFirst(session, request, read, { ...options, onFirst });
   const golden = await goldenEvidence(session, options);
   if ('verdict' in read) return withoutRun(session, request, read, golden);
 
@@ -80,11 +84,8 @@ export async function evaluateCandidate(
   const script = request.mode === 'reproduction-script';
   const base = await runBase(session, read.own, options);
   reporter.progress(`${request.model}: candidate tests`);
-  const candidate = await runSet(
-    session,
-    { patch: read.patch, files: read.files, script },
-    options,
-  );
+  const candidate =
+    first ?? (await runSet(session, { patch: read.patch, files: read.files, script }, options));
   const ofBase = hindrancesOf(base, 'base');
   const hindrances = [...new Set([...golden.hindrances, ...ofBase])];
   const notes = [
@@ -149,8 +150,8 @@ export async function evaluateCandidate(
           }),
     goldenCoverage: golden.coverage,
     runs: {
-      base: summarise(candidate.plan, records.base),
-      fixed: summarise(candidate.plan, records.fixed),
+      base: summariseRun(candidate.plan, records.base),
+      fixed: summariseRun(candidate.plan, records.fixed),
     },
   };
 }
@@ -211,16 +212,4 @@ function withoutRun(
 function notesOfTrees(session: InstanceSession): readonly string[] {
   const remark = remarkOn(session.trees);
   return remark === undefined ? [] : [remark];
-}
-
-function summarise(plan: TestPlan, record: RunRecord): RunSummary {
-  return {
-    ending: record.ending,
-    exit_code: record.exitCode ?? null,
-    seconds: Math.round(record.seconds * 1000) / 1000,
-    runner: plan.runner,
-    techniques: record.trace.techniques,
-    problems: record.trace.problems,
-    log: record.log,
-  };
 }

@@ -51,21 +51,92 @@ export async function runSet(
   };
 }
 
+/** How golden and base runs are done, which are kept. */
+export interface EvidenceOptions extends RunOptions {
+  /** Also those that broke off twice in this session are run again. */
+  readonly fresh?: boolean | undefined;
+}
+
+/** What a session has found out that is not, or not yet, among the kept runs. */
+interface Memory {
+  golden?: { readonly timeoutSeconds: number; readonly evidence: GoldenEvidence };
+  /** The last base runs, by their files. */
+  readonly bases: Map<string, SetRun>;
+  /** Runs that broke off, which nobody keeps: the last one, and how many there were. */
+  readonly brokenOff: Map<string, { readonly times: number; readonly run: SetRun }>;
+}
+
+const memories = new WeakMap<InstanceSession, Memory>();
+
+function memoryOf(session: InstanceSession): Memory {
+  const memory = memories.get(session) ?? { bases: new Map(), brokenOff: new Map() };
+  memories.set(session, memory);
+  return memory;
+}
+
+/**
+ * A run of T* or T^R, which no candidate changes: done once and kept. One that broke off is not kept; it
+ * is tried once more in a session, and then the next candidates do not wait for the same again.
+ */
+async function runKept(
+  session: InstanceSession,
+  set: TestSet,
+  options: EvidenceOptions,
+): Promise<SetRun> {
+  const { brokenOff } = memoryOf(session);
+  const key = JSON.stringify([set, options.timeoutSeconds, options.hashSeed ?? 0]);
+  const before = brokenOff.get(key);
+  if (before !== undefined && before.times > 1 && options.fresh !== true) return before.run;
+  const run = await runSet(session, set, { ...options, reuse: true, onOutput: undefined });
+  const { records } = run;
+  if (records !== undefined && sides.some((side) => whyBrokenOff(records[side]) !== undefined)) {
+    brokenOff.set(key, { times: (before?.times ?? 0) + 1, run });
+  } else {
+    brokenOff.delete(key);
+  }
+  return run;
+}
+
 /**
  * The tests that R has where a test set changes, moves or removes some, on both sides; kept, since no
  * candidate changes it. Tests of a file that the set renames have its new path.
  */
 export async function runBase(
   session: InstanceSession,
-  { filesOfR, renamed }: Pick<OwnTests, 'filesOfR' | 'renamed'>,
-  options: RunOptions,
+  tests: Pick<OwnTests, 'filesOfR' | 'renamed'>,
+  options: EvidenceOptions,
 ): Promise<SetRun> {
-  const run = await runSet(
-    session,
-    { patch: '', files: filesOfR },
-    { ...options, reuse: true, onOutput: undefined },
+  const run = withNewPaths(
+    await runKept(session, { patch: '', files: tests.filesOfR }, options),
+    tests.renamed,
   );
-  return withNewPaths(run, renamed);
+  const { bases } = memoryOf(session);
+  bases.delete(baseKey(tests, options));
+  bases.set(baseKey(tests, options), run);
+  // Those of the golden tests, of the candidate, and of harness grading; runs hold logs.
+  for (const key of [...bases.keys()].slice(0, -3)) bases.delete(key);
+  return run;
+}
+
+const baseKey = (
+  { filesOfR, renamed }: Pick<OwnTests, 'filesOfR' | 'renamed'>,
+  { timeoutSeconds, hashSeed = 0 }: RunOptions,
+): string => JSON.stringify([filesOfR, [...renamed], timeoutSeconds, hashSeed]);
+
+/**
+ * What the golden runs of this session and the base run of these tests have shown, without running
+ * anything; undefined unless both have been done lately.
+ */
+export function knownEvidence(
+  session: InstanceSession,
+  tests: Pick<OwnTests, 'filesOfR' | 'renamed'>,
+  options: RunOptions,
+): { readonly golden: GoldenEvidence; readonly base: SetRun } | undefined {
+  const { golden, bases } = memoryOf(session);
+  const base = bases.get(baseKey(tests, options));
+  return golden?.timeoutSeconds === options.timeoutSeconds && base !== undefined
+    ? { golden: golden.evidence, base }
+    : undefined;
 }
 
 /**
@@ -150,7 +221,8 @@ function withMissing(
   ];
 }
 
-function stoppedBy(records: BothSides | undefined): Pick<StrictEvidence, 'stopped'> {
+/** The limit that a run was stopped by, if it was. */
+export function stoppedBy(records: BothSides | undefined): Pick<StrictEvidence, 'stopped'> {
   if (records === undefined) return {};
   for (const side of sides) {
     const { ending } = records[side];
@@ -196,7 +268,7 @@ export interface GoldenEvidence {
 /** Golden runs, done once per instance. */
 export async function goldenEvidence(
   session: InstanceSession,
-  options: RunOptions,
+  options: EvidenceOptions,
 ): Promise<GoldenEvidence> {
   const files = session.goldenFiles;
   if (files.length === 0) {
@@ -209,11 +281,7 @@ export async function goldenEvidence(
   }
   options.reporter.progress('golden tests');
   const { goldenTests } = session.instance;
-  const golden = await runSet(
-    session,
-    { patch: goldenTests, files },
-    { ...options, reuse: true, onOutput: undefined },
-  );
+  const golden = await runKept(session, { patch: goldenTests, files }, options);
   const own = await ownTestsOf(session, goldenTests, files);
   const goldenBase = await runBase(session, own, options);
   const tests = { own: new Set(own.functions), removed: new Set(own.removed) };
@@ -222,12 +290,14 @@ export async function goldenEvidence(
     ...hindrancesOf(golden, 'golden'),
     ...hindrancesOf(goldenBase, 'golden base'),
   ];
-  return {
+  const evidence: GoldenEvidence = {
     ...runs,
     hindrances,
     coverage:
       hindrances.length > 0 ? undefined : coverageOf(session, golden, goldenBase, runs, tests),
   };
+  memoryOf(session).golden = { timeoutSeconds: options.timeoutSeconds, evidence };
+  return evidence;
 }
 
 /** Functions that a candidate adds or changes, and those that it removes. */
@@ -291,10 +361,11 @@ export async function harnessBase(
   session: InstanceSession,
   files: readonly string[],
   { base, own }: { readonly base: SetRun; readonly own: OwnTests },
-  options: RunOptions,
+  options: EvidenceOptions,
 ): Promise<HarnessRuns> {
   const existing = await existingIn(session.trees, files);
-  if (files.length > existing.length && base.plan.runner === 'pytest') {
+  const byPytest = base.plan.runner === 'pytest' || base.plan.runner === 'tox';
+  if (files.length > existing.length && byPytest) {
     const nothing = { statuses: new Map<string, string>(), counts: new Map() };
     return { pre: nothing, post: nothing };
   }

@@ -35,6 +35,7 @@ export function toReport(entry: BatchEntry): InstanceReport {
     ...names,
     ...result.harness,
     source: result.source,
+    environment: environmentReport(entry.environment),
     strict: strictBlock(result),
     gradings_differ: result.difference ?? null,
     diagnostics: result.diagnostics,
@@ -269,10 +270,11 @@ async function writeWhole(path: string, content: string): Promise<void> {
 /** An environment as reports show it; null when each instance has its own. */
 export function environmentReport(environment: Environment | undefined): object | null {
   if (environment === undefined) return null;
-  const { description, interpreter, pytest, image, digest } = environment;
+  const { description, interpreter, pythonVersion, pytest, image, digest } = environment;
   return {
     description,
     interpreter,
+    python: pythonVersion,
     pytest: pytest ?? null,
     ...(image === undefined ? {} : { image }),
     digest,

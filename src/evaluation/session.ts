@@ -21,7 +21,7 @@ import { parseUnified } from '../patch/unified';
 import { testFilesOf } from '../patch/testFiles';
 import type { PythonParser } from '../python/parser';
 import { findTests, importsPytest } from '../python/tests';
-import { textOf } from '../repository/bytes';
+import { textOf } from '../patch/bytes';
 import { holdTrees, type Trees } from '../repository/trees';
 import { candidateLines, type CandidateLines, type Place } from './candidateLines';
 import type { RunKey, RunStore } from './runStore';
@@ -136,6 +136,8 @@ export async function openSession(parts: {
       .then((each) => each.openPair(work))
       .catch((error: unknown) => {
         pair = undefined;
+        // What it was to be opened in may be gone as well, such as an image that was cleaned away.
+        place = undefined;
         throw error;
       });
     return pair;
@@ -186,13 +188,14 @@ export async function openSession(parts: {
         const plan =
           script !== undefined
             ? planScript(script)
-            : planTests(
-                instance.repo,
-                await filesWith(set),
+            : await planTests({
+                repo: instance.repo,
+                version: instance.version,
+                files: await filesWith(set),
                 environment,
-                { hasBinTest: (await readFileOfR('bin/test')) !== undefined },
-                set.select,
-              );
+                readFileOfR,
+                select: set.select,
+              });
         const wanted = options.sides ?? ['base', 'fixed'];
         const lines = {
           base: await candidateLines(set.patch, readFileOf('base')),

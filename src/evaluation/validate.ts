@@ -7,7 +7,7 @@ import type { Reporter } from '../domain/reporter';
 import type { TestTransition } from '../domain/transition';
 import type { FlakyTest, ListDisagreement, UnsoundReason, Validation } from '../domain/validation';
 import { isLimit, type StrictEvidence } from '../domain/verdict';
-import type { Engine } from '../engine/engine';
+import type { Engine, Environment } from '../engine/engine';
 import type { PythonParser } from '../python/parser';
 import { GitError } from '../repository/git';
 import { GoldenPatchUnfit } from '../repository/golden';
@@ -53,24 +53,31 @@ export interface ValidateRequest extends ValidateOptions {
   readonly storage: string;
 }
 
+/** A validation, and what its tests ran with where they ran. */
+export interface Validated {
+  readonly validation: Validation;
+  readonly environment?: Environment | undefined;
+}
+
 /**
  * Finds out whether an instance is sound, and keeps the result in its state. What makes it impossible
- * to find out (R cannot be had, T* does not apply) is a result too.
+ * to find out (R cannot be had, T* does not apply, an image cannot be built) is a result too.
  *
  * @throws Cancelled, and then nothing is kept; HumanError when the result cannot be kept
  */
-export async function validateOne(request: ValidateRequest): Promise<Validation> {
+export async function validateOne(request: ValidateRequest): Promise<Validated> {
   const { instance, storage, signal, reporter } = request;
-  const validation = await prepareAndValidate(request);
+  const validated = await prepareAndValidate(request);
+  const { validation } = validated;
   throwIfAborted(signal);
   await updateState(storage, instance.id, (kept) => ({ ...kept, validation }), {
     signal,
     reporter,
   });
-  return validation;
+  return validated;
 }
 
-async function prepareAndValidate(request: ValidateRequest): Promise<Validation> {
+async function prepareAndValidate(request: ValidateRequest): Promise<Validated> {
   const { instance, engine, python, storage, signal, reporter } = request;
   const started = performance.now();
   let session: InstanceSession | undefined;
@@ -86,7 +93,7 @@ async function prepareAndValidate(request: ValidateRequest): Promise<Validation>
     if (!(error instanceof HumanError) && !(error instanceof GitError)) throw error;
     const kind =
       error instanceof GoldenPatchUnfit ? 'golden patch does not apply' : 'environment failed';
-    return {
+    const validation: Validation = {
       ...unknownYet,
       id: instance.id,
       reasons: [{ kind, explanation: oneLine(error.message), tests: [] }],
@@ -95,6 +102,7 @@ async function prepareAndValidate(request: ValidateRequest): Promise<Validation>
       environment: engine.environment?.description ?? engine.description,
       seconds: secondsSince(started),
     };
+    return { validation, environment: engine.environment };
   } finally {
     await session?.dispose();
   }
@@ -102,8 +110,7 @@ async function prepareAndValidate(request: ValidateRequest): Promise<Validation>
 
 /** What became of one instance of a batch; `failure` is a fault of ours, and nothing is kept then. */
 export type ValidationEntry =
-  | { readonly id: string; readonly validation: Validation }
-  | { readonly id: string; readonly failure: string };
+  ({ readonly id: string } & Validated) | { readonly id: string; readonly failure: string };
 
 /**
  * Validates instances, several at once; each result is kept as soon as it is known. Results come in
@@ -128,7 +135,7 @@ export async function validateBatch(
       const { id } = instance;
       let entry: ValidationEntry;
       try {
-        entry = { id, validation: await validateOne({ ...request, instance }) };
+        entry = { id, ...(await validateOne({ ...request, instance })) };
       } catch (error) {
         if (error instanceof Cancelled || signal?.aborted === true) throw new Cancelled();
         const known = error instanceof HumanError;
@@ -168,7 +175,7 @@ const unknownYet = {
 export async function validateInstance(
   session: InstanceSession,
   options: ValidateOptions,
-): Promise<Validation> {
+): Promise<Validated> {
   const { instance, engine, trees, goldenFiles: files } = session;
   const { repetitions, signal, reporter } = options;
   const started = performance.now();
@@ -221,14 +228,16 @@ export async function validateInstance(
   ].flat();
   const disagreement =
     first === undefined || isHindered ? undefined : disagreementWith(instance, first, session);
-  return {
+  // Where nothing ran, nothing is pulled or built only to be named.
+  const environment = begun === 0 ? engine.environment : await session.environment(options);
+  const validation: Validation = {
     ...unknownYet,
     id: instance.id,
     reasons,
     repetitions: begun,
     date: new Date().toISOString(),
     engine: engine.name,
-    environment: (await session.environment(options)).description,
+    environment: environment?.description ?? engine.description,
     ...(source.kind === 'snapshot' ? { source: `snapshot ${source.from}` } : {}),
     ...(judged === undefined
       ? {}
@@ -238,6 +247,7 @@ export async function validateInstance(
     ...(remarks.length === 0 ? {} : { remarks }),
     seconds: secondsSince(started),
   };
+  return { validation, environment };
 }
 
 /** One repetition that ran to its end. */

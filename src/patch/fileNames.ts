@@ -1,3 +1,5 @@
+import { bytesOf, textOf } from './bytes';
+
 /** File names as unified diffs write them: quoting, prefixes, time stamps. */
 
 const escapes: Readonly<Record<string, number>> = {
@@ -18,22 +20,22 @@ const escapeLetters = new Map(Object.entries(escapes).map(([letter, byte]) => [b
 const prefixes = new Set(['a', 'b', 'c', 'i', 'o', 'w', '1', '2']);
 
 /**
- * Reads a C-style quoted name at the start of `text`, with octal escapes as bytes of UTF-8.
+ * Reads a C-style quoted name at the start of `text`, with octal escapes as bytes of UTF-8, or as `textOf` writes
+ * other bytes.
  *
  * @returns the name and how many characters it takes with its quotes; undefined if it is not one
  */
 export function readQuoted(text: string): { name: string; length: number } | undefined {
   if (!text.startsWith('"')) return undefined;
   const bytes: number[] = [];
-  const encoder = new TextEncoder();
   for (let i = 1; i < text.length;) {
     const char = text[i] ?? '';
     if (char === '"') {
-      return { name: new TextDecoder().decode(Uint8Array.from(bytes)), length: i + 1 };
+      return { name: textOf(Buffer.from(bytes)), length: i + 1 };
     }
     if (char !== '\\') {
       const whole = String.fromCodePoint(text.codePointAt(i) ?? 0);
-      bytes.push(...encoder.encode(whole));
+      bytes.push(...bytesOf(whole));
       i += whole.length;
       continue;
     }
@@ -56,7 +58,7 @@ export function readQuoted(text: string): { name: string; length: number } | und
 export function quoteName(name: string): string {
   if (/^[\x20-\x7e]*$/.test(name) && !/["\\]/.test(name)) return name;
   let quoted = '"';
-  for (const byte of new TextEncoder().encode(name)) {
+  for (const byte of bytesOf(name)) {
     const letter = escapeLetters.get(byte);
     if (letter !== undefined) quoted += `\\${letter}`;
     else if (byte >= 0x20 && byte <= 0x7e) quoted += String.fromCharCode(byte);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { Cancelled, HumanError } from '../domain/problem';
-import { bytesOf, textOf } from './bytes';
+import { bytesOf, textOf } from '../patch/bytes';
 
 export interface GitOptions {
   readonly cwd?: string;

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Instance } from '../domain/instance';
 import { Cancelled, HumanError } from '../domain/problem';
 import { parseUnified } from '../patch/unified';
-import { bytesOf } from './bytes';
+import { bytesOf } from '../patch/bytes';
 import { git, GitError } from './git';
 import type { TreeSource } from './source';
 import { withoutPassword } from './unreachable';

@@ -11,6 +11,7 @@ import { HumanError } from '../domain/problem';
  * - `instances/<id>/trees/<key>/` R and R∘X*, `instances/<id>/runs/` finished runs,
  *   `instances/<id>/state.json` validation and last verdict
  * - `pairs/` running sandboxes
+ * - `images/` when images of the docker engine were used last, logs of how they were made
  * - `locks/` who is at work on what
  */
 
@@ -69,9 +70,13 @@ export const dataFolder = (storage: string): string => join(storage, 'data', 'sw
 export const pairsFolder = (storage: string): string => join(storage, 'pairs');
 
 /** Where the lock of a name lies; nothing else lies beside it, so that no freeing takes it away. */
-export const lockPath = (storage: string, kind: 'instance' | 'mirror', name: string): string =>
+export const lockPath = (
+  storage: string,
+  kind: 'instance' | 'mirror' | 'image',
+  name: string,
+): string =>
   join(
     storage,
     'locks',
-    `${kind}-${kind === 'instance' ? checkedId(name) : checkedRepo(name).replace('/', '__')}`,
+    `${kind}-${kind === 'mirror' ? checkedRepo(name).replace('/', '__') : checkedId(name)}`,
   );

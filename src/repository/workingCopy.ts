@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
-import { bytesOf } from './bytes';
+import { bytesOf } from '../patch/bytes';
 import { git } from './git';
 import { applyToTree } from './golden';
 import { copyTree } from './writeTree';

@@ -1,6 +1,6 @@
 import { copyFile, link, mkdir, readdir, readlink, symlink, writeFile } from 'node:fs/promises';
 import { constants } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { throwIfAborted } from '../domain/problem';
 import { git } from './git';
 import type { CommitTree } from './mirrors';
@@ -151,23 +151,32 @@ export async function copyTree(from: string, to: string, signal?: AbortSignal): 
  */
 export async function twinTree(from: string, to: string, signal?: AbortSignal): Promise<void> {
   await copyRepository(from, to);
-  const linkAll = async (path: string): Promise<void> => {
+  // With the bytes of names and targets, which need not be UTF-8.
+  const linkAll = async (path: Buffer): Promise<void> => {
     throwIfAborted(signal);
-    await mkdir(join(to, path), { recursive: true });
-    const entries = await readdir(join(from, path), { withFileTypes: true });
+    const [old, made] = [
+      Buffer.concat([Buffer.from(from), path]),
+      Buffer.concat([Buffer.from(to), path]),
+    ];
+    await mkdir(made, { recursive: true });
+    const entries = await readdir(old, { withFileTypes: true, encoding: 'buffer' });
     await Promise.all(
       entries.map(async (entry) => {
-        const inner = join(path, entry.name);
-        if (inner === '.git') return;
-        const [old, made] = [join(from, inner), join(to, inner)];
+        const inner = Buffer.concat([path, Buffer.from(sep), entry.name]);
+        if (path.length === 0 && entry.name.toString() === '.git') return;
+        const [source, target] = [
+          Buffer.concat([Buffer.from(from), inner]),
+          Buffer.concat([Buffer.from(to), inner]),
+        ];
         if (entry.isDirectory()) await linkAll(inner);
-        else if (entry.isSymbolicLink()) await symlink(await readlink(old), made);
-        else await link(old, made);
+        else if (entry.isSymbolicLink()) {
+          await symlink(await readlink(source, { encoding: 'buffer' }), target);
+        } else await link(source, target);
       }),
     );
   };
   try {
-    await linkAll('');
+    await linkAll(Buffer.alloc(0));
     await copyFile(join(from, '.git', 'index'), join(to, '.git', 'index'));
   } catch (error) {
     // The disk knows no links, or not so many.

@@ -16,7 +16,7 @@ const allowed = [
   /^(README\.md|readme\.md|LICENSE(\.txt|\.md)?|CHANGELOG\.md|changelog\.md)$/i,
   /^dist\/(extension|parts|cli)\.js$/,
   /^dist\/tree-sitter(-python)?\.wasm$/,
-  /^dist\/tracer\/\w+\.py$/,
+  /^dist\/(tracer|agent)\/\w+\.py$/,
   /^media\/(icon\.png|activity\.svg|issue\.(css|js)|gutter\/[\w-]+\.svg)$/,
   /^media\/sample\/(README\.md|instance\.jsonl|predictions\.jsonl|expected\.json)$/,
   /^media\/sample\/repository\/(README\.md|pyproject\.toml|(tallybook|tests)\/\w+\.py)$/,
@@ -48,9 +48,10 @@ describe('the packaged extension', () => {
       [],
       'files that nobody needs',
     );
-    const tracer = (await readdir(join(root, 'src/engine/tracer'))).filter((name) =>
-      name.endsWith('.py'),
-    );
+    const python = async (folder: string): Promise<string[]> =>
+      (await readdir(join(root, 'src/engine', folder)))
+        .filter((name) => name.endsWith('.py'))
+        .map((name) => `dist/${folder}/${name}`);
     for (const needed of [
       'dist/extension.js',
       'dist/parts.js',
@@ -60,7 +61,8 @@ describe('the packaged extension', () => {
       'media/issue.css',
       'media/issue.js',
       'media/sample/repository/tallybook/money.py',
-      ...tracer.map((name) => `dist/tracer/${name}`),
+      ...(await python('tracer')),
+      ...(await python('agent')),
     ]) {
       assert.ok(files.includes(needed), `${needed} is missing`);
     }

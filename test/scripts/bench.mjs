@@ -1,15 +1,17 @@
 // `npm run bench`: what counting, listing and opening cost, in ratios within one run. A benchmark, not a
-// test. `list` and `open` measure those (see test/bench/instances.ts); anything else the tracer.
+// test. `list` and `open` measure those (see test/bench/instances.ts), `docker` what
+// containers cost (test/bench/containers.ts); anything else the tracer.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { cache, root, run } from './setup.mjs';
 
 const [what, ...rest] = process.argv.slice(2);
 mkdirSync(cache, { recursive: true });
+const file = { list: 'instances.ts', open: 'instances.ts', docker: 'containers.ts' }[what];
 process.exitCode =
-  what === 'list' || what === 'open'
+  file !== undefined
     ? await run(process.execPath, [
-        ...['--import', 'tsx', join(root, 'test', 'bench', 'instances.ts')],
+        ...['--import', 'tsx', join(root, 'test', 'bench', file)],
         ...[what, ...rest],
       ])
     : await run('python3', [join(root, 'test', 'tracer', 'bench.py'), ...process.argv.slice(2)]);

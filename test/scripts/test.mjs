@@ -23,6 +23,12 @@ const mocha = (...args) => [
   ],
 ];
 
+// Installing an engine and making its base images takes minutes the first time: meanwhile, the rest.
+const needsDocker = ['engineContract', 'docker'].some(isWanted);
+// Only now, since it needs the packages that have just been installed.
+const { startDocker } = await import('./docker.mjs');
+const docker = needsDocker ? startDocker() : undefined;
+
 await step('format', bin('prettier'), ['--check', '--log-level', 'warn', '.']);
 await step('lint', bin('eslint'), ['.']);
 await step('types', bin('tsc'), ['--noEmit', '-p', '.']);
@@ -36,18 +42,32 @@ await step('package', ...mocha('--timeout', '300000', 'test/package/**/*.test.ts
 await step('real', ...mocha('--timeout', '900000', 'test/real/**/*.test.ts'));
 await ensureBuilt();
 await step('vscode', process.execPath, ['test/vscode/run.mjs']);
+const rig = await docker;
+try {
+  const options = ['--timeout', '300000'];
+  const env = rig?.env;
+  await step('engineContract', ...mocha(...options, 'test/engineContract/**/*.test.ts'), env);
+  await step('docker', ...mocha(...options, 'test/docker/**/*.test.ts'), env);
+} finally {
+  await rig?.stop();
+}
+if (rig?.cause !== undefined) skips.unshift(`docker: ${rig.cause}`);
 
 for (const name of skips) console.log(`skipped: ${name}`);
 for (const name of failures) console.log(`FAILED: ${name}`);
 console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
 process.exitCode = totals.failed > 0 || totals.passed === 0 ? 1 : 0;
 
+function isWanted(name) {
+  return wanted.length === 0 || wanted.some((each) => name.startsWith(each));
+}
+
 /**
  * Runs one step with its output shown. Steps that count report through a file (mocha) or their last line
  * (`N passed, N failed, N skipped`); any other step counts as one.
  */
-async function step(name, program, args) {
-  if (wanted.length > 0 && !wanted.some((each) => name.startsWith(each))) return;
+async function step(name, program, args, env = {}) {
+  if (!isWanted(name)) return;
   const started = Date.now();
   console.log(`\n━━ ${name}`);
   const countFile = join(cache, `counts-${name}.json`);
@@ -57,7 +77,7 @@ async function step(name, program, args) {
     const child = spawn(program, args, {
       cwd: root,
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, SWT_BENCH_COUNTS: countFile },
+      env: { ...process.env, ...env, SWT_BENCH_COUNTS: countFile },
     });
     child.stdout.on('data', (chunk) => {
       process.stdout.write(chunk);

@@ -27,7 +27,7 @@ ALONE = """
     if os.environ.get("SWT_TRACE_CONFIG"):
         sys.path.append(%r)
         import swt_outcomes
-        with open(os.environ["SWT_TRACE_CONFIG"]) as stream:
+        with open(os.environ["SWT_TRACE_CONFIG"], "rb") as stream:
             swt_outcomes.install(json.load(stream))
 """
 
@@ -202,6 +202,22 @@ def check_unittest_begins(make):
     run = make(files).run("test_b.py")
     same(run.begun(), wanted, run)
     same(run.results(), {"test_b.py::B::test_1": "passed", "test_b.py::B::test_2": "failed"}, run)
+
+
+def check_unittest_warnings_are_errors(make):
+    files = {
+        "test_w.py": """
+            import unittest
+            class W(unittest.TestCase):
+                def test_1(self): pass
+                def test_2(self): open("x", "w").close()
+        """
+    }
+    strict = ["-W", "error", "-bb", "-X", "dev", "-X", "warn_default_encoding"]
+    # The option without which an open of ours would not be noticed came with 3.10.
+    run = make(files).run(*strict + ["-m", "unittest", "test_w"])
+    same(run.results()["test_w.py::W::test_1"], "passed", run)
+    same(len(run.results()), 2, run)
 
 
 def check_unittest_dies(make):

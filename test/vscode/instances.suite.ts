@@ -4,6 +4,7 @@ export const run = (): Promise<void> =>
   runSuite(
     async () => {
       await import('./instances.test');
+      await import('./inContainer.test');
     },
     { timeout: 90_000 },
   );

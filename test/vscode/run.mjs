@@ -1,17 +1,22 @@
 // Tests in a real VS Code: bundles the suites, makes their workspaces, runs each in a window of its own.
 import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cache, root } from '../scripts/setup.mjs';
+import Dockerode from 'dockerode';
 import { runInVSCode } from './host/run.mjs';
 import { writeInstancesDataset } from './instancesDataset.mjs';
 
 const bundles = join(cache, 'vscode-tests');
-const suites = ['instance', 'instances', 'noInstance'].filter(
-  (name) => process.argv.length < 3 || process.argv.includes(name),
-);
+const baseImage = process.env.SWT_BENCH_TEST_BASE_IMAGE ?? 'swt-test/python:{python}-bookworm';
+/** Id of the instance of the docker suite. */
+const inContainers = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
+// The docker suite needs an engine and base images, which the caller brings up: only when it is named.
+const named = process.argv.slice(2);
+const suites = named.length > 0 ? named : ['instance', 'instances', 'noInstance'];
 await build({
   entryPoints: suites.map((name) => join(root, 'test', 'vscode', `${name}.suite.ts`)),
   outdir: bundles,
@@ -20,7 +25,7 @@ await build({
   format: 'cjs',
   target: 'node20',
   // Mocha's means to run files in other processes are not used here.
-  external: ['vscode', './worker.js', './reporters/parallel-buffered'],
+  external: ['vscode', 'dockerode', './worker.js', './reporters/parallel-buffered'],
   sourcemap: 'inline',
   logLevel: 'warning',
 });
@@ -31,23 +36,31 @@ const total = { passed: 0, failed: 0, skipped: 0 };
 try {
   for (const name of suites) {
     console.log(`${name}:`);
+    const hindrance = name === 'docker' ? await whyNoContainers() : undefined;
+    if (hindrance !== undefined) {
+      console.log(`skipped docker: ${hindrance}`);
+      total.skipped += 1;
+      continue;
+    }
     const { exitCode, counts } = await runInVSCode({
       extension: root,
       tests: join(bundles, `${name}.suite.js`),
-      folder: name === 'instance' ? instanceWorkspace() : plainWorkspace(),
+      folder: workspaceOf(name),
       env: {
         SWT_BENCH_SAMPLE: sample,
         SWT_BENCH_SCRATCH: scratch,
         // Of its own for each suite: statuses of one would show in the next.
         SWT_BENCH_STORAGE: join(scratch, `storage-${name}`),
+        SWT_BENCH_INSTANCE: inContainers,
       },
-      ...(name === 'instances' ? { settings: instancesSettings() } : {}),
-      limit: 300_000,
+      settings: settingsOf(name),
+      limit: name === 'docker' ? 600_000 : 300_000,
       size: { width: 1500, height: 1000 },
     });
     for (const key of Object.keys(total)) total[key] += counts?.[key] ?? 0;
     // A window that broke off is a failure, whatever had passed by then.
     if (exitCode !== 0 && !(counts?.failed > 0)) total.failed += 1;
+    if (name === 'docker') total[(await leavesNoContainer()) ? 'passed' : 'failed'] += 1;
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
@@ -55,15 +68,68 @@ try {
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
 
-function instanceWorkspace() {
-  const folder = join(scratch, 'instance');
+function workspaceOf(name) {
+  if (name === 'instance') return instanceWorkspace('tallybook__tallybook-217', 'bundled');
+  if (name === 'docker') return instanceWorkspace(inContainers, datasetInContainers());
+  return plainWorkspace();
+}
+
+function instanceWorkspace(id, dataset) {
+  const folder = join(scratch, id);
   execFileSync(process.execPath, [
     join(root, 'dist', 'cli.js'),
-    ...['open', 'tallybook__tallybook-217', '--dataset', 'bundled'],
+    ...['open', id, '--dataset', dataset, '--source', join(sample, 'repository')],
     ...['--storage', join(scratch, 'storage')],
     ...['--out', folder],
   ]);
   return folder;
+}
+
+function settingsOf(name) {
+  if (name === 'instances') return instancesSettings();
+  if (name !== 'docker') return {};
+  return {
+    'swt-bench.engine': 'docker',
+    'swt-bench.docker.baseImage': baseImage,
+    'swt-bench.docker.prebuilt': '',
+    'swt-bench.docker.memory': 512,
+  };
+}
+
+/** The bundled instance under a name of its own, so that its containers are told from all others. */
+function datasetInContainers() {
+  const row = JSON.parse(readFileSync(join(sample, 'instance.jsonl'), 'utf8').split('\n')[0]);
+  const dataset = join(scratch, 'in-containers.jsonl');
+  writeFileSync(dataset, `${JSON.stringify({ ...row, instance_id: inContainers })}\n`);
+  return dataset;
+}
+
+/** Why the docker suite cannot run here; undefined when it can. */
+async function whyNoContainers() {
+  const told = process.env.SWT_BENCH_NO_DOCKER;
+  if (told !== undefined) return told;
+  const tag = baseImage.replace('{python}', '3.9');
+  return new Dockerode()
+    .getImage(tag)
+    .inspect()
+    .then(
+      () => undefined,
+      (error) => `no image ${tag} (${String(error.message).split('\n')[0]})`,
+    );
+}
+
+/** The window has closed, and what it had open must be gone. */
+async function leavesNoContainer() {
+  const left = await new Dockerode().listContainers({
+    all: true,
+    filters: { label: [`swt-bench.instance=${inContainers}`] },
+  });
+  console.log(
+    left.length === 0
+      ? '  ✓ nothing is left of the containers of the window'
+      : `  ✗ ${left.length} containers are left when the window has closed`,
+  );
+  return left.length === 0;
 }
 
 function instancesSettings() {

@@ -1,43 +1,137 @@
 import * as vscode from 'vscode';
+import { HumanError } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
+import { imageUse, removeImages, type ImageUse } from '../../engine/docker/budget';
+import { connect, type DockerConnection } from '../../engine/docker/connection';
 import { diskUse, freeInstance, freeMirror } from '../../repository/disk';
-import { storageFolder } from '../settings';
+import { engineSettings, storageFolder } from '../settings';
 
-/** Shows what the storage folder holds, by instance and by mirror, and removes what is ticked. */
+interface Freeable extends vscode.QuickPickItem {
+  readonly free: () => Promise<void>;
+}
+
+type Row = Freeable | (vscode.QuickPickItem & { readonly kind: vscode.QuickPickItemKind });
+
+/**
+ * Shows what the storage folder holds, by instance and by mirror, and the images that were made or
+ * pulled here, and removes what is ticked.
+ */
 export async function freeDiskSpace(reporter: Reporter): Promise<void> {
   const storage = storageFolder();
-  const use = await vscode.window.withProgress(
+  const { use, images } = await vscode.window.withProgress(
     { location: vscode.ProgressLocation.Notification, title: vscode.l10n.t('Measuring') },
-    () => diskUse(storage),
+    async () => ({ use: await diskUse(storage), images: await imagesHere(storage, reporter) }),
   );
-  const larger = (a: { bytes: number }, b: { bytes: number }): number => b.bytes - a.bytes;
-  const items = [
-    { label: vscode.l10n.t('instances'), kind: vscode.QuickPickItemKind.Separator },
-    ...[...use.instances].sort(larger).map(({ id, bytes }) => ({
-      label: id,
-      description: inMegabytes(bytes),
-      detail: vscode.l10n.t('trees of R and R∘X*, kept runs, validation'),
-      free: () => freeInstance(storage, id),
-    })),
-    { label: vscode.l10n.t('mirrors'), kind: vscode.QuickPickItemKind.Separator },
-    ...[...use.mirrors].sort(larger).map(({ repo, bytes }) => ({
-      label: repo,
-      description: inMegabytes(bytes),
-      detail: vscode.l10n.t('history of the repository; fetched again when needed'),
-      free: () => freeMirror(storage, repo),
-    })),
-  ];
-  const chosen = await vscode.window.showQuickPick(items, {
-    title: vscode.l10n.t('Free Disk Space: {0} in {1}', inMegabytes(use.total), storage),
-    placeHolder: vscode.l10n.t('Tick what may go; your workspaces and tags stay'),
-    canPickMany: true,
-  });
-  for (const item of chosen ?? []) {
-    if (!('free' in item)) continue;
-    await item.free();
-    reporter.log(`freed ${item.label} (${item.description})`);
+  try {
+    const rows: Row[] = [
+      heading(vscode.l10n.t('instances')),
+      ...[...use.instances].sort(larger).map(({ id, bytes }) => ({
+        label: id,
+        description: inMegabytes(bytes),
+        detail: vscode.l10n.t('trees of R and R∘X*, kept runs, validation'),
+        free: () => freeInstance(storage, id),
+      })),
+      heading(vscode.l10n.t('mirrors')),
+      ...[...use.mirrors].sort(larger).map(({ repo, bytes }) => ({
+        label: repo,
+        description: inMegabytes(bytes),
+        detail: vscode.l10n.t('history of the repository; fetched again when needed'),
+        free: () => freeMirror(storage, repo),
+      })),
+      ...(images === undefined ? [] : imageRows(images, storage, reporter)),
+    ];
+    const chosen = await vscode.window.showQuickPick(rows, {
+      title: vscode.l10n.t('Free Disk Space: {0} in {1}', inMegabytes(use.total), storage),
+      placeHolder: vscode.l10n.t('Tick what may go; your workspaces and tags stay'),
+      canPickMany: true,
+    });
+    for (const item of chosen ?? []) {
+      if (!('free' in item)) continue;
+      await item.free();
+      reporter.log(`freed ${item.label} (${item.description ?? ''})`);
+    }
+  } finally {
+    images?.connection.close();
   }
 }
+
+interface ImagesHere {
+  readonly connection: DockerConnection;
+  readonly images: readonly ImageUse[];
+  readonly budgetGb: number;
+}
+
+/** The images of the engine, if one answers: without one the rest is shown all the same. */
+async function imagesHere(storage: string, reporter: Reporter): Promise<ImagesHere | undefined> {
+  let connection: DockerConnection | undefined;
+  try {
+    const { docker } = engineSettings();
+    connection = await connect({ host: docker.host });
+    const images = await imageUse(connection, storage);
+    return { connection, images, budgetGb: docker.budgetGb };
+  } catch (error) {
+    connection?.close();
+    if (!(error instanceof HumanError)) throw error;
+    reporter.log(`images are not listed: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** Images that others are on come after those, since they can only go when the others have gone. */
+function imageRows(
+  { connection, images, budgetGb }: ImagesHere,
+  storage: string,
+  reporter: Reporter,
+): Row[] {
+  if (images.length === 0) return [];
+  const total = images.reduce((sum, { bytes }) => sum + bytes, 0);
+  const free = async ({ id }: ImageUse): Promise<void> => {
+    const { kept } = await removeImages(connection, storage, [id], { reporter });
+    const [first] = kept;
+    if (first !== undefined) {
+      throw new HumanError(
+        `The image ${first.image.name} stays: ${first.why}`,
+        'Close the windows that use it, or tick what is on it as well',
+      );
+    }
+  };
+  return [
+    heading(
+      vscode.l10n.t(
+        'images: {0} of {1} allowed',
+        inMegabytes(total),
+        inMegabytes(budgetGb * 2 ** 30),
+      ),
+    ),
+    ...[...images]
+      .sort((one, other) => one.carries.length - other.carries.length || larger(one, other))
+      .map((image) => ({
+        label:
+          image.instance !== ''
+            ? image.instance
+            : image.repo === ''
+              ? image.name
+              : `${image.repo} ${image.version}`,
+        description: `${inMegabytes(image.bytes)}${image.inUse ? vscode.l10n.t(', in use') : ''}`,
+        detail: vscode.l10n.t(
+          '{0}, last used {1}',
+          whatItIs[image.kind],
+          new Date(image.lastUsed).toLocaleString(),
+        ),
+        free: () => free(image),
+      })),
+  ];
+}
+
+const whatItIs: Readonly<Record<ImageUse['kind'], string>> = {
+  instance: 'image of the instance',
+  environment: 'environment that instances of this version share',
+  pulled: 'prebuilt image; pulled again when needed',
+};
+
+const heading = (label: string) => ({ label, kind: vscode.QuickPickItemKind.Separator });
+
+const larger = (a: { bytes: number }, b: { bytes: number }): number => b.bytes - a.bytes;
 
 const inMegabytes = (bytes: number): string =>
   bytes < 1_000_000

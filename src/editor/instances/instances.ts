@@ -191,6 +191,7 @@ export class Instances implements vscode.Disposable {
             sources: this.catalogue.datasetName === 'bundled' ? [] : this.sources(),
             makeFrom: this.sources(),
             workspaces: join(this.context.globalStorageUri.fsPath, 'workspaces'),
+            secrets: this.context.secrets,
           },
           reporter,
           signal,

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
-import { Cancelled } from '../../domain/problem';
+import { Cancelled, HumanError } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
-import { devContainerFile } from '../../engine/devContainer';
 import { updateState } from '../../evaluation/instanceState';
 import { parseSources, sourceOf } from '../../repository/source';
-
 import { prepareTrees, remarkOn } from '../../repository/trees';
 import { makeWorkspace } from '../../repository/workspace';
 import { writeDevContainer, writeWindowTitle } from '../../repository/workspaceFiles';
+import { devContainerText } from '../addDevContainer';
+import { keepInstance } from '../keptInstance';
 import { storageFolder, writesDevContainer } from '../settings';
 
 export interface OpenRequest {
@@ -22,6 +22,8 @@ export interface OpenRequest {
   readonly makeFrom: readonly string[];
   /** Folder that holds the workspaces. */
   readonly workspaces: string;
+  /** Where an instance is kept for its dev container. */
+  readonly secrets: vscode.SecretStorage;
 }
 
 /**
@@ -49,7 +51,18 @@ export async function prepareWorkspace(
   await vscode.workspace.fs.createDirectory(vscode.Uri.file(request.workspaces));
   await makeWorkspace(instance, trees, { dataset, sources }, folder);
   await writeWindowTitle(folder, instance.id);
-  if (writesDevContainer()) await writeDevContainer(folder, devContainerFile(instance));
+  if (writesDevContainer()) {
+    try {
+      const text = await devContainerText(instance, trees, { reporter, signal });
+      await writeDevContainer(folder, text);
+      if (dataset !== 'bundled') await keepInstance(request.secrets, instance, trees.source);
+    } catch (error) {
+      // Without its image there is no dev container, and an instance to open all the same.
+      if (!(error instanceof HumanError)) throw error;
+      reporter.log(error.message);
+      void vscode.window.showWarningMessage(error.message);
+    }
+  }
   await updateState(storage, instance.id, (state) => ({
     ...state,
     openedAt: new Date().toISOString(),

@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Reporter } from '../../domain/reporter';
-import { openEngine } from '../../engine/openEngine';
+import { withEngine } from '../../engine/openEngine';
 import { validateOne } from '../../evaluation/validate';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
 import { listCommandIds, settingKeys } from '../names';
-import { pythonSetting, storageFolder, timeoutSeconds } from '../settings';
+import { showEngineProblem } from '../problems';
+import { distOf } from '../instanceSession';
+import { engineSettings, storageFolder, timeoutSeconds } from '../settings';
 import type { Catalogue } from './catalogue';
 import { withNotification } from './openFlow';
 
@@ -23,38 +25,37 @@ export async function validateInstances(
   const { dataset } = catalogue;
   if (dataset === undefined) return;
   const storage = storageFolder();
-  const python = pythonSetting();
-  const asset = (name: string): string => join(parts.context.extensionPath, 'dist', name);
+  const assets = distOf(parts.context.extensionPath);
   const unsound: string[] = [];
   const title =
     ids.length === 1
       ? vscode.l10n.t('Validating {0}', ids[0] ?? '')
       : vscode.l10n.t('Validating {0} instances', ids.length);
-  const done = await withNotification(title, parts.reporter, async (reporter, signal) => {
-    const engine = await openEngine({
-      name: 'local',
-      storage,
-      assets: join(parts.context.extensionPath, 'dist'),
-      python: python === '' ? undefined : python,
+  const validating = withNotification(title, parts.reporter, async (reporter, signal) => {
+    const parser = await createPythonParser((name) => join(assets, name));
+    return withEngine({ ...engineSettings(), storage, assets, signal }, async (engine) => {
+      for (const instance of await dataset.read(ids)) {
+        const { validation } = await validateOne({
+          instance,
+          engine,
+          python: parser,
+          sources: parseSources(parts.sources),
+          storage,
+          repetitions: repetitions(),
+          timeoutSeconds: timeoutSeconds(),
+          signal,
+          reporter,
+        });
+        const [reason] = validation.reasons;
+        if (reason !== undefined) unsound.push(`${instance.id}: ${reason.explanation}`);
+        await catalogue.refreshStates();
+      }
+      return true;
     });
-    const parser = await createPythonParser(asset);
-    for (const instance of await dataset.read(ids)) {
-      const validation = await validateOne({
-        instance,
-        engine,
-        python: parser,
-        sources: parseSources(parts.sources),
-        storage,
-        repetitions: repetitions(),
-        timeoutSeconds: timeoutSeconds(),
-        signal,
-        reporter,
-      });
-      const [reason] = validation.reasons;
-      if (reason !== undefined) unsound.push(`${instance.id}: ${reason.explanation}`);
-      await catalogue.refreshStates();
-    }
-    return true;
+  });
+  const done = await validating.catch((error: unknown) => {
+    showEngineProblem(error, parts.reporter);
+    return undefined;
   });
   if (done !== true) return;
   const text =

@@ -20,9 +20,20 @@ const recipeFields = z.strictObject({
   extras: words,
   /** Requirement specifiers beside those of the project. */
   packages: words,
+  /** Names of packages that requirement files and the project ask for and that are left out. */
+  without: words,
   /** Requirement specifiers that only limit what the others ask for. */
   constraints: words,
-  /** What building the project needs in the environment, since it is built without isolation. */
+  /**
+   * Day as of which packages are taken, where that is later than the instance: for a Python that is
+   * younger than the packages of the instance's time can be. Instances before that day then share one
+   * environment. ISO 8601.
+   */
+  asOf: z.iso.date().optional(),
+  /**
+   * What building the project needs in the environment beside what its pyproject.toml says, since it is
+   * built without isolation.
+   */
   build: words,
   /** Commands in the tree, each a list of words, before the project is installed. */
   preInstall: z.array(words),
@@ -35,6 +46,11 @@ const recipeFields = z.strictObject({
   runner: z.enum(runners),
   /** Arguments of that program in front of the tests, where they differ from its usual ones. */
   testArguments: words,
+  /**
+   * Version of the project that is told to setuptools-scm, which would look for tags of git, where it is not
+   * the version of the row.
+   */
+  projectVersion: z.string().optional(),
   /** Tests reach for hosts outside of the sandbox. */
   network: z.boolean(),
 });
@@ -60,6 +76,7 @@ const usual: Recipe = {
   requirementFiles: [],
   extras: [],
   packages: [],
+  without: [],
   constraints: [],
   build: [],
   preInstall: [],

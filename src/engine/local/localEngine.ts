@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { messageOf, throwIfAborted } from '../../domain/problem';
-import type { Side } from '../../domain/outcome';
+import { sideName, type Side } from '../../domain/outcome';
 import { hasEnded, ownerWord } from '../../repository/owner';
 import { fullDisk } from '../../repository/space';
 import type { Trees } from '../../repository/trees';
@@ -15,6 +15,7 @@ import {
   type RunRequest,
   type Sandbox,
 } from '../engine';
+import { outputLimit } from '../boundedOutput';
 import { runProcess } from '../process';
 import { readTrace } from '../trace/readTrace';
 import { guard, type Guardian } from './guardian';
@@ -28,9 +29,6 @@ export interface LocalOptions {
   /** Interpreter or virtual environment. */
   readonly python?: string | undefined;
 }
-
-/** Bytes of output after which a run is stopped: far more than any real suite prints. */
-const outputLimit = 64 * 1024 * 1024;
 
 /**
  * Runs tests on this machine with an interpreter of the user's. There is no isolation beyond a
@@ -113,7 +111,13 @@ function localSandbox(box: LocalSandbox): Sandbox {
       try {
         await box.copy.reset();
       } catch (error) {
-        throw (await fullDisk(error, box.scratch)) ?? new SandboxUnusable(messageOf(error));
+        throw (
+          (await fullDisk(error, box.scratch)) ??
+          new SandboxUnusable(
+            `The sandbox of ${sideName[box.side]} cannot be put back: ${messageOf(error)}`,
+            'Run the tests again',
+          )
+        );
       }
       throwIfAborted(signal);
       if (patch.trim() !== '') await box.copy.apply(patch);

@@ -33,6 +33,18 @@ if spec is not None:
         except Exception:
             spec = None
 
+tox = None
+try:
+    if u.find_spec("tox_current_env") is not None and u.find_spec("tox") is not None:
+        try:
+            from importlib import metadata
+            tox = metadata.version("tox")
+        except ImportError:
+            import tox as module
+            tox = module.__version__
+except Exception:
+    tox = None
+
 LIMIT = 50000
 packages = []
 seen = 0
@@ -105,6 +117,7 @@ print(json.dumps({
     "version": list(sys.version_info[:3]),
     "implementation": sys.implementation.name,
     "pytest": (version or "unknown") if spec is not None else None,
+    "tox": tox,
     "packages": packages,
     "userBase": site.getuserbase() if site.ENABLE_USER_SITE else None,
 }))
@@ -124,6 +137,7 @@ interface Answer {
   version: [number, number, number];
   implementation: string;
   pytest: string | null;
+  tox: string | null;
   packages: unknown[];
   userBase: string | null;
 }
@@ -163,6 +177,7 @@ export async function findPython(
       interpreter: answer.executable,
       pythonVersion: answer.version.join('.'),
       pytest: answer.pytest ?? undefined,
+      tox: answer.tox ?? undefined,
       userBase: answer.userBase ?? undefined,
       digest: createHash('sha256')
         .update(JSON.stringify([description, answer.executable, answer.packages]))
@@ -217,7 +232,7 @@ function ask(program: string): Promise<Answer | string> {
 }
 
 /** Content of the tracer: a run made with another tracer is another run. */
-async function tracerDigest(folder: string): Promise<string> {
+export async function tracerDigest(folder: string): Promise<string> {
   const hash = createHash('sha256');
   const names = (await readdir(folder)).filter((name) => name.endsWith('.py')).sort();
   for (const name of names) hash.update(name).update(await readFile(join(folder, name)));

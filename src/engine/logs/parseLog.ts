@@ -2,6 +2,7 @@ import { parseDjango } from './django';
 import {
   parseMatplotlib,
   parsePytest,
+  parsePytestNames,
   parsePytestOptions,
   parsePytestV2,
   parseSeaborn,
@@ -37,13 +38,19 @@ const parsers: ReadonlyMap<string, LogParser> = new Map([
 /** Repositories that the reference harness has a log parser for. */
 export const knownRepositories: readonly string[] = [...parsers.keys()];
 
+const parserOf = (repo: string): LogParser | undefined =>
+  parsers.get(repo) ?? parsers.get(repo.toLowerCase());
+
+/** Whether the reference harness has a log parser for a repository (`owner/name`). */
+export const isKnownRepository = (repo: string): boolean => parserOf(repo) !== undefined;
+
 /**
  * The status of each test in a log, to the letter as the reference harness reads it: `PASSED`,
  * `FAILED`, `ERROR` or `SKIPPED`, though an odd line can give another word. Where the harness would
  * stop with an exception, the line is passed over.
  *
- * A repository that the harness does not know is read as pytest's log and, if there is none, as that
- * of `python -m unittest -v`, which also gives `XFAIL`.
+ * A repository that the harness does not know is read as pytest's log, with names whole, and, if there
+ * is none, as that of `python -m unittest -v`; both also give `XFAIL`, pytest's `XPASS` too.
  *
  * @param log the output of the tests, its lines ended by `\n`: see `testOutput`
  */
@@ -53,9 +60,9 @@ export function parseLog(
   options: { mode?: 'unit-test' | 'reproduction-script' } = {},
 ): Map<string, string> {
   if (options.mode === 'reproduction-script') return parseReproductionScript(log);
-  const parser = parsers.get(repo) ?? parsers.get(repo.toLowerCase());
+  const parser = parserOf(repo);
   if (parser !== undefined) return parser(log);
-  const found = parsePytest(log);
+  const found = parsePytestNames(log);
   // A logger's `ERROR something`, and unittest's `ERROR: test_x`, are no lines of pytest's summary.
   const isPytest = [...found].some(
     ([name, status]) => statuses.has(status) && /::|\.py|^\[\d/.test(name),

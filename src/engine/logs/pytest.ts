@@ -38,6 +38,35 @@ export function parsePytest(log: string): Map<string, string> {
   return parseLines(log, same, same);
 }
 
+/**
+ * pytest's summary with whole names, for our own reading: a parameter may hold spaces and ` - `, which
+ * also stands before the reason of a failure. Of what is skipped pytest counts places, and names none.
+ */
+export function parsePytestNames(log: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const raw of log.split('\n')) {
+    const line = raw.trimEnd();
+    const [, status, text] = /^(PASSED|FAILED|ERROR|XFAIL|XPASS|SKIPPED) (.*)$/.exec(line) ?? [];
+    if (status === undefined || text === undefined) continue;
+    const name = status === 'PASSED' ? text : withoutReason(text);
+    if (name !== '') found.set(name, status);
+  }
+  return found;
+}
+
+/** The name before ` - ` and a reason; a parameter ends with the bracket before it. */
+function withoutReason(text: string): string {
+  const place = /^\[\d+\](?= )/.exec(text);
+  if (place !== null) return place[0];
+  const bracket = text.indexOf('[');
+  if (bracket >= 0 && !text.slice(0, bracket).includes(' ')) {
+    const end = text.indexOf('] - ', bracket);
+    if (end >= 0) return text.slice(0, end + 1);
+    if (text.endsWith(']')) return text;
+  }
+  return text.split(' - ', 1)[0] ?? text;
+}
+
 /** requests, pylint, pydicom: their parameters hold absolute paths, of which the last part stays. */
 export function parsePytestOptions(log: string): Map<string, string> {
   return parseLines(log, same, (name) => {

@@ -133,6 +133,9 @@ async function readBounded(
   }
 }
 
+/** The trace of a run that never began. */
+export const emptyTrace = (): Trace => finishTrace(startTrace());
+
 interface Counted {
   readonly path: string;
   readonly line: number;

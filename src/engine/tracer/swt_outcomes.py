@@ -239,7 +239,7 @@ def _begin(runner):
     state.session = runner
     state.session_pid = os.getpid()
     try:
-        open(_mark(), "w").close()
+        os.close(os.open(_mark(), os.O_WRONLY | os.O_CREAT, 0o644))
     except OSError as error:
         problem("sessions started by tests cannot be told from this one", error)
     import atexit

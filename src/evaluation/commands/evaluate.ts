@@ -2,12 +2,11 @@ import { join } from 'node:path';
 import { loadPredictions } from '../../dataset/predictions';
 import { HumanError } from '../../domain/problem';
 import { environmentReport } from '../report';
-import type { EngineName } from '../../engine/engine';
-import { openEngine } from '../../engine/openEngine';
+import { withEngine } from '../../engine/openEngine';
 import type { PatchFormat } from '../../patch/convert';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
-import { evaluateBatch } from '../batch';
+import { evaluateBatch, type BatchEntry } from '../batch';
 import type { Mode } from '../reading';
 import { ratesByModel, toReport, writeInstanceReport, writeSummaries } from '../report';
 import { runStore } from '../runStore';
@@ -21,8 +20,9 @@ import {
   terminalReporter,
   type CommandContext,
 } from './context';
+import { engineRequest, type EngineOptions } from './engineOptions';
 
-export interface EvaluateOptions {
+export interface EvaluateOptions extends EngineOptions {
   dataset: string;
   predictions: string;
   ids?: string[];
@@ -31,8 +31,6 @@ export interface EvaluateOptions {
   exclude?: string;
   query?: string;
   triage?: string;
-  engine: EngineName;
-  python?: string;
   source: string[];
   workers: number;
   timeout: number;
@@ -50,6 +48,7 @@ export async function evaluateCommand(
   options: EvaluateOptions,
   context: CommandContext,
 ): Promise<number> {
+  const asked = engineRequest(options, context);
   const dataset = await openDataset(options, context);
   const { repo, query, triage, storage } = options;
   const chosen = await chosenIds(dataset, options, context);
@@ -71,38 +70,35 @@ export async function evaluateCommand(
     context.stderr(`swt-bench: ${options.predictions}: ${problem}\n`);
   }
   const sources = parseSources(sourcesFor(options, context));
-  const engine = await openEngine({
-    name: options.engine,
-    storage: options.storage,
-    assets: context.assets,
-    python: options.python,
-  });
   const python = await createPythonParser((file) => join(context.assets, file));
   const reporter = terminalReporter(context);
-  reporter.log(
-    `${predictions.length} candidate${predictions.length === 1 ? '' : 's'}, ${engine.description}`,
-  );
-  const results = await evaluateBatch(
-    {
-      instances,
-      predictions,
-      engine,
-      python,
-      store: runStore(options.storage, { fresh: options.fresh === true }),
-      sources,
-      storage: options.storage,
-      workers: options.workers,
-      timeoutSeconds: options.timeout,
-      format: options.format,
-      mode: options.mode,
-      fresh: options.fresh === true,
-      signal: context.signal,
-      reporter,
-    },
-    async (entry) => {
-      if (options.out !== undefined) await writeInstanceReport(options.out, options.runId, entry);
-    },
-  );
+  const { results, engine } = await withEngine(asked, async (engine) => {
+    reporter.log(
+      `${predictions.length} candidate${predictions.length === 1 ? '' : 's'}, ${engine.description}`,
+    );
+    const results = await evaluateBatch(
+      {
+        instances,
+        predictions,
+        engine,
+        python,
+        store: runStore(options.storage, { fresh: options.fresh === true }),
+        sources,
+        storage: options.storage,
+        workers: options.workers,
+        timeoutSeconds: options.timeout,
+        format: options.format,
+        mode: options.mode,
+        fresh: options.fresh === true,
+        signal: context.signal,
+        reporter,
+      },
+      async (entry) => {
+        if (options.out !== undefined) await writeInstanceReport(options.out, options.runId, entry);
+      },
+    );
+    return { results, engine };
+  });
   reporter.clear();
   const written =
     options.out === undefined ? [] : await writeSummaries(options.out, options.runId, results);
@@ -132,6 +128,9 @@ export async function evaluateCommand(
       }
     }
     context.stdout('\n');
+    if (engine.environment === undefined) {
+      for (const line of environmentsOf(results)) context.stdout(`${line}\n`);
+    }
     // Rates of a single instance would only say the verdict again.
     if (instances.length > 1) {
       for (const [model, of] of rates) context.stdout(`\n${model}: ${ratesText(of)}\n`);
@@ -145,4 +144,14 @@ export async function evaluateCommand(
     }
   }
   return failed.length > 0 || problems.length > 0 ? EXIT.negative : EXIT.done;
+}
+
+/** What each instance ran with, where they differ. */
+function environmentsOf(results: readonly BatchEntry[]): string[] {
+  const lines = results.flatMap((entry) =>
+    'result' in entry && entry.environment !== undefined
+      ? [`${entry.result.instance}: ${entry.environment.description}`]
+      : [],
+  );
+  return [...new Set(lines)];
 }

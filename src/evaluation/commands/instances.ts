@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { figures } from '../../dataset/dataset';
 import { HumanError } from '../../domain/problem';
 import { devContainerFile } from '../../engine/devContainer';
+import { devContainerImage } from '../../engine/docker/devContainerImage';
 import { parseSources, sourceOf } from '../../repository/source';
 import { prepareTrees, remarkOn } from '../../repository/trees';
 import { copyTreeTo, makeWorkspace } from '../../repository/workspace';
@@ -17,6 +18,7 @@ import {
   terminalReporter,
   type CommandContext,
 } from './context';
+import { engineRequest, type EngineOptions } from './engineOptions';
 
 export interface InstancesOptions {
   dataset: string;
@@ -39,7 +41,7 @@ export interface ShowOptions {
   json?: boolean;
 }
 
-export interface OpenOptions {
+export interface OpenOptions extends EngineOptions {
   dataset: string;
   out: string;
   withFixed?: boolean;
@@ -130,6 +132,7 @@ export async function openCommand(
   options: OpenOptions,
   context: CommandContext,
 ): Promise<number> {
+  const { name, docker } = engineRequest(options, context);
   const dataset = await openDataset(options, context);
   const [instance] = await dataset.read([id]);
   if (instance === undefined) return EXIT.negative;
@@ -148,12 +151,21 @@ export async function openCommand(
     }
   }
   const reporter = terminalReporter(context);
+  const work = { signal: context.signal, reporter };
   const trees = await prepareTrees(
     instance,
     await sourceOf(instance, parseSources(sourcesFor(options, context))),
     options.storage,
-    { signal: context.signal, reporter },
+    work,
   );
+  // Before the folder is made, since it may fail.
+  const image =
+    options.devcontainer === true && name === 'docker'
+      ? await devContainerImage(
+          { instance, trees, settings: docker, storage: options.storage },
+          work,
+        )
+      : undefined;
   await makeWorkspace(
     instance,
     trees,
@@ -165,7 +177,8 @@ export async function openCommand(
     context.signal,
   );
   await writeWindowTitle(out, instance.id);
-  if (options.devcontainer === true) await writeDevContainer(out, devContainerFile(instance));
+  if (options.devcontainer === true)
+    await writeDevContainer(out, devContainerFile(instance, image));
   if (options.withFixed === true) await copyTreeTo(trees.fixed, `${out}-fixed`, context.signal);
   reporter.clear();
   for (const { side, path } of targets) {

@@ -1,8 +1,11 @@
 import { HumanError } from '../../domain/problem';
+import type { DockerSettings } from '../../engine/docker/settings';
 import { diskUse, freeInstance, freeMirror, type DiskUse } from '../../repository/disk';
 import { checkedId, checkedRepo } from '../../repository/storage';
 import { layOut } from '../table';
 import { EXIT, terminalReporter, type CommandContext } from './context';
+import { dockerSettingsOf } from './engineOptions';
+import { imageTable, storedImages, totalOf, type StoredImages } from './storedImages';
 
 export interface StorageOptions {
   storage: string;
@@ -11,15 +14,21 @@ export interface StorageOptions {
   /** `owner/name` of repositories. */
   freeMirror?: string[];
   freeAll?: boolean;
+  /** Ids of instances, names of repositories (with `@version`) or of images, or `all`. */
+  freeImages?: string[];
+  dockerHost?: string;
+  /** GiB. */
+  imageBudget?: number;
   json?: boolean;
 }
 
-/** `swt-bench storage`: what the storage folder takes on the disk, after freeing what is named. */
+/** `swt-bench storage`: what the storage folder and images take on the disk, after freeing what is named. */
 export async function storageCommand(
   options: StorageOptions,
   context: CommandContext,
 ): Promise<number> {
   const { storage } = options;
+  const settings = dockerSettingsOf(options);
   const reporter = terminalReporter(context);
   const work = { signal: context.signal, reporter };
   const wanted = {
@@ -62,18 +71,54 @@ export async function storageCommand(
     reporter.progress(`freeing the mirror of ${repo}`);
     await attempt(() => freeMirror(storage, repo, work));
   }
+  const images = await storedImages(
+    {
+      storage,
+      settings,
+      free: options.freeImages ?? [],
+      kept: (why) => kept.push(why),
+    },
+    work,
+  );
   const changed = instances.length + mirrors.length > 0;
   const use = changed ? await diskUse(storage, work) : before;
   reporter.clear();
   const freed = Math.max(0, before.total - use.total);
   if (options.json === true) {
-    context.stdout(`${JSON.stringify({ storage, freed, kept, ...use }, null, 2)}\n`);
+    const document = { storage, freed, kept, ...use, images: imageDocument(images, settings) };
+    context.stdout(`${JSON.stringify(document, null, 2)}\n`);
   } else {
     context.stdout(`${tableOf(use, storage)}\n`);
     if (changed) context.stdout(`freed: ${inMegabytes(freed)}\n`);
+    if ('images' in images && images.images.length > 0) {
+      context.stdout(`\n${imageTable(images.images, settings.budgetGb)}\n`);
+    }
+    if ('freed' in images && images.freed > 0) {
+      context.stdout(`freed of images: ${inMegabytes(images.freed)}\n`);
+    }
+  }
+  if ('unknown' in images) {
+    context.stderr(`swt-bench: images are not listed: ${images.unknown}\n`);
   }
   for (const why of kept) context.stderr(`swt-bench: ${why}\n`);
   return kept.length > 0 ? EXIT.negative : EXIT.done;
+}
+
+/** Images as the JSON document has them; null when no engine answers. */
+function imageDocument(images: StoredImages, { budgetGb }: DockerSettings): object | null {
+  if ('unknown' in images) return null;
+  return {
+    engine: images.engine,
+    freed: images.freed,
+    total: totalOf(images.images),
+    budget: budgetGb * 2 ** 30,
+    images: images.images.map(
+      ({ id, name, kind, repo, version, instance, bytes, lastUsed, inUse }) => ({
+        ...{ id, name, kind, repo, version, instance, bytes },
+        ...{ last_used: lastUsed, in_use: inUse },
+      }),
+    ),
+  };
 }
 
 function tableOf(use: DiskUse, storage: string): string {

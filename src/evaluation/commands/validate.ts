@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { HumanError } from '../../domain/problem';
 import type { Validation } from '../../domain/validation';
 import { environmentReport } from '../report';
-import type { EngineName } from '../../engine/engine';
-import { openEngine } from '../../engine/openEngine';
+import { withEngine } from '../../engine/openEngine';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
 import { select } from '../selection';
@@ -17,8 +16,9 @@ import {
   terminalReporter,
   type CommandContext,
 } from './context';
+import { engineRequest, type EngineOptions } from './engineOptions';
 
-export interface ValidateCommandOptions {
+export interface ValidateCommandOptions extends EngineOptions {
   dataset: string;
   ids?: string[];
   repo?: string;
@@ -29,8 +29,6 @@ export interface ValidateCommandOptions {
   /** Every instance, when nothing else selects any. */
   all?: boolean;
   repeat: number;
-  engine: EngineName;
-  python?: string;
   source: string[];
   workers: number;
   timeout: number;
@@ -44,6 +42,7 @@ export async function validateCommand(
   options: ValidateCommandOptions,
   context: CommandContext,
 ): Promise<number> {
+  const asked = engineRequest(options, context);
   const ids = [...named, ...(options.ids ?? [])];
   const { repo, filter, exclude, query, triage, storage } = options;
   const narrowed = [repo, filter, exclude, query].some((each) => each !== undefined);
@@ -68,37 +67,34 @@ export async function validateCommand(
   }
   const instances = await dataset.read(selected.map(({ entry }) => entry.id));
   const sources = parseSources(sourcesFor(options, context));
-  const engine = await openEngine({
-    name: options.engine,
-    storage: options.storage,
-    assets: context.assets,
-    python: options.python,
-  });
   const python = await createPythonParser((file) => join(context.assets, file));
   const reporter = terminalReporter(context);
-  reporter.log(
-    `${instances.length} instance${instances.length === 1 ? '' : 's'}, ${options.repeat} repetition${options.repeat === 1 ? '' : 's'}, ` +
-      engine.description,
-  );
-  const entries = await validateBatch(
-    {
-      instances,
-      engine,
-      python,
-      sources,
-      storage,
-      repetitions: options.repeat,
-      timeoutSeconds: options.timeout,
-      workers: options.workers,
-      signal: context.signal,
-      reporter,
-    },
-    (entry) => {
-      reporter.clear();
-      // A batch takes hours: its results are told as they come.
-      if (options.json !== true) context.stdout(`${describeEntry(entry).join('\n')}\n`);
-    },
-  );
+  const { entries, engine } = await withEngine(asked, async (engine) => {
+    reporter.log(
+      `${instances.length} instance${instances.length === 1 ? '' : 's'}, ${options.repeat} repetition${options.repeat === 1 ? '' : 's'}, ` +
+        engine.description,
+    );
+    const entries = await validateBatch(
+      {
+        instances,
+        engine,
+        python,
+        sources,
+        storage,
+        repetitions: options.repeat,
+        timeoutSeconds: options.timeout,
+        workers: options.workers,
+        signal: context.signal,
+        reporter,
+      },
+      (entry) => {
+        reporter.clear();
+        // A batch takes hours: its results are told as they come.
+        if (options.json !== true) context.stdout(`${describeEntry(entry).join('\n')}\n`);
+      },
+    );
+    return { entries, engine };
+  });
   if (options.json === true) {
     const document = {
       engine: engine.name,
@@ -163,7 +159,7 @@ const printable = (text: string): string =>
 function toRow(entry: ValidationEntry): Record<string, unknown> {
   if (!('validation' in entry))
     return { id: entry.id, sound: null, error: entry.failure, reasons: [] };
-  const { validation } = entry;
+  const { validation, environment } = entry;
   return {
     id: validation.id,
     sound: validation.reasons.length === 0,
@@ -172,6 +168,7 @@ function toRow(entry: ValidationEntry): Record<string, unknown> {
     date: validation.date,
     seconds: validation.seconds,
     source: validation.source ?? null,
+    environment: environmentReport(environment),
     flaky: validation.flaky,
     golden: validation.golden,
     base: validation.base,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { textsOfTests } from '../../../src/editor/textsOfTests';
-import { textOf } from '../../../src/repository/bytes';
+import { textOf } from '../../../src/patch/bytes';
 import { loadParser } from '../python/loadParser';
 
 const before = `def test_kept():

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { knownRepositories, parseLog, testOutput } from '../../../src/engine/logs/parseLog';
 
@@ -195,6 +197,35 @@ describe('logs of repositories that the harness does not know', () => {
     });
   });
 
+  it('pytest, with whole names', () => {
+    const log = [
+      'PASSED t.py::test_a[x y]',
+      'PASSED t.py::test_a[x - z]',
+      'FAILED t.py::test_a[x - y] - assert [1] == [2]',
+      'FAILED t.py::test_b - assert a[1] - 2',
+      'ERROR t.py::test_c[[x]] - OSError',
+      'ERROR t.py - ImportError: no x',
+      'XFAIL t.py::test_d - not yet',
+      'XFAIL t.py::test_e',
+      'XPASS t.py::test_f[a b] ',
+      'SKIPPED [2] t.py:3: not - today',
+      'PASSED ',
+    ].join('\n');
+    assert.deepEqual(statuses(log, 'a/b'), {
+      't.py::test_a[x y]': 'PASSED',
+      't.py::test_a[x - z]': 'PASSED',
+      't.py::test_a[x - y]': 'FAILED',
+      't.py::test_b': 'FAILED',
+      't.py::test_c[[x]]': 'ERROR',
+      't.py': 'ERROR',
+      't.py::test_d': 'XFAIL',
+      't.py::test_e': 'XFAIL',
+      't.py::test_f[a b]': 'XPASS',
+      '[2]': 'SKIPPED',
+    });
+    assert.equal(statuses(log, 'pallets/flask')['t.py::test_a[x'], 'FAILED');
+  });
+
   it('unittest -v', () => {
     const log = [
       'test_a (tests.test_a.A.test_a) ... ok',
@@ -255,4 +286,20 @@ describe('the part of a saved log that the harness reads', () => {
   it('is all of a log without either, with line ends as Python reads them', () => {
     assert.equal(testOutput('a\r\nb\rc\n'), 'a\nb\nc\n');
   });
+});
+
+describe('logs that the runners of repositories have written', () => {
+  const folder = join(__dirname, 'logs');
+  const expected = JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')) as {
+    log: string;
+    repo: string;
+    statuses: Record<string, string>;
+  }[];
+  for (const { log, repo, statuses: theirs } of expected) {
+    it(`are read as the parsers of the reference harness read them: ${log}`, () => {
+      const text = readFileSync(join(folder, `${log}.txt`), 'utf8');
+      assert.deepEqual(statuses(testOutput(text), repo), theirs);
+      assert.ok(Object.keys(theirs).length > 3);
+    });
+  }
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { asShown, bytesOf, textOf } from '../../../src/repository/bytes';
+import { asShown, bytesOf, textOf } from '../../../src/patch/bytes';
 
 describe('text of bytes that may not be UTF-8', () => {
   it('gives the same bytes again', () => {

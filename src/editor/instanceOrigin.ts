@@ -1,0 +1,96 @@
+import type * as vscode from 'vscode';
+import { openDataset } from '../dataset/dataset';
+import type { Instance } from '../domain/instance';
+import { HumanError } from '../domain/problem';
+import type { Reporter } from '../domain/reporter';
+import type { WorkspaceMarker } from '../repository/marker';
+import { parseSources, sourceOf } from '../repository/source';
+import { prepareTrees, rOf, type Trees } from '../repository/trees';
+import { bundledDataset, bundledSource } from './bundled';
+import { isRemote, keptInstance, type KeptInstance } from './keptInstance';
+import { storageFolder } from './settings';
+
+/** Where an open instance comes from: its row, and the trees that are made of it. Each is had once. */
+export class InstanceOrigin {
+  private known: Promise<Origin> | undefined;
+  private preparing: Promise<Trees> | undefined;
+
+  /** @param folder of the workspace */
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly marker: WorkspaceMarker,
+    private readonly folder: string,
+    private readonly reporter: Reporter,
+  ) {}
+
+  /** @throws HumanError when the dataset or the row is gone */
+  async instance(): Promise<Instance> {
+    return (await this.origin()).instance;
+  }
+
+  /** The pristine trees of R and R∘X*. */
+  trees(): Promise<Trees> {
+    this.preparing ??= this.prepare().catch((error: unknown) => {
+      this.preparing = undefined;
+      throw error;
+    });
+    return this.preparing;
+  }
+
+  private origin(): Promise<Origin> {
+    this.known ??= this.find().catch((error: unknown) => {
+      this.known = undefined; // the dataset may be there again the next time
+      throw error;
+    });
+    return this.known;
+  }
+
+  private async find(): Promise<Origin> {
+    const { id, dataset: name } = this.marker;
+    const { extensionPath, secrets } = this.context;
+    const isBundled = name === 'bundled';
+    const kept = isBundled ? undefined : await keptInstance(secrets, id);
+    if (kept !== undefined && isRemote()) return { instance: kept.instance, kept };
+    const path = isBundled ? bundledDataset(extensionPath) : name;
+    try {
+      const dataset = await openDataset(path, {
+        storage: storageFolder(),
+        reporter: this.reporter,
+      });
+      const [instance] = await dataset.read([id]);
+      if (instance === undefined) throw new HumanError(`${id} is not in ${path}`);
+      return { instance, kept: undefined };
+    } catch (error) {
+      if (kept !== undefined) return { instance: kept.instance, kept };
+      if (!isRemote() || !(error instanceof HumanError)) throw error;
+      throw new HumanError(
+        `${id} is not known in this container (${error.what})`,
+        'Open its folder outside of the container and run “SWT-Bench: Add Dev Container to Workspace” there once',
+      );
+    }
+  }
+
+  private async prepare(): Promise<Trees> {
+    const { instance, kept } = await this.origin();
+    const storage = storageFolder();
+    const work = { reporter: this.reporter };
+    if (kept !== undefined) {
+      // Where the dataset is not, no mirror is: R is what the workspace holds of it.
+      const baseCommit = await rOf(this.folder);
+      const own = { kind: 'commit', from: this.folder } as const;
+      const trees = await prepareTrees({ ...instance, baseCommit }, own, storage, work);
+      return { ...trees, source: kept.source };
+    }
+    const sources =
+      this.marker.dataset === 'bundled'
+        ? [bundledSource(this.context.extensionPath)]
+        : this.marker.sources;
+    return prepareTrees(instance, await sourceOf(instance, parseSources(sources)), storage, work);
+  }
+}
+
+interface Origin {
+  readonly instance: Instance;
+  /** Set when the row is the one that was kept, since its dataset is not at hand. */
+  readonly kept: KeptInstance | undefined;
+}

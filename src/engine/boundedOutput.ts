@@ -1,0 +1,53 @@
+/** Bytes that are kept of the beginning of a run's output, and as many of its end. */
+const keep = 2 * 1024 * 1024;
+
+/** Bytes of a run's output that are passed on while it runs. */
+export const streamLimit = keep;
+
+/** Bytes of output after which a run is stopped: far more than any real suite prints. */
+export const outputLimit = 64 * 1024 * 1024;
+
+/** Keeps the beginning and the end of a stream of bytes, in bounded memory. */
+export class BoundedOutput {
+  bytes = 0;
+  private readonly head: Buffer[] = [];
+  private headBytes = 0;
+  private tail: Buffer[] = [];
+  private tailBytes = 0;
+
+  constructor(
+    private readonly headLimit = keep,
+    private readonly tailLimit = keep,
+  ) {}
+
+  add(chunk: Buffer): void {
+    this.bytes += chunk.length;
+    const room = this.headLimit - this.headBytes;
+    if (room > 0) {
+      const part = chunk.subarray(0, room);
+      append(this.head, part);
+      this.headBytes += part.length;
+      chunk = chunk.subarray(part.length);
+    }
+    if (chunk.length === 0) return;
+    append(this.tail, chunk);
+    this.tailBytes += chunk.length;
+    while (this.tailBytes - (this.tail[0]?.length ?? 0) >= this.tailLimit) {
+      this.tailBytes -= this.tail.shift()?.length ?? 0;
+    }
+  }
+
+  text(): string {
+    const left = this.bytes - this.headBytes - this.tailBytes;
+    const gap = left > 0 ? `\n[... ${left} bytes of output left out ...]\n` : '';
+    return Buffer.concat([...this.head, Buffer.from(gap), ...this.tail]).toString('utf8');
+  }
+}
+
+/** Small pieces are joined: a program that writes byte by byte must not fill the memory with buffers. */
+function append(pieces: Buffer[], piece: Buffer): void {
+  const last = pieces.at(-1);
+  if (last !== undefined && last.length + piece.length <= 4096) {
+    pieces[pieces.length - 1] = Buffer.concat([last, piece]);
+  } else pieces.push(piece);
+}

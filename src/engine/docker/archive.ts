@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { extract, pack } from 'tar-stream';
+
+/** A file that is sent into a container. */
+export interface ArchiveEntry {
+  readonly path: string;
+  readonly content: Buffer;
+  /** Permissions; 0o644 by default. */
+  readonly mode?: number;
+  /** Seconds since 1970; {@link contentTime} by default. */
+  readonly time?: number;
+}
+
+/**
+ * A modification time made from contents. Python takes a compiled file as current when time (in whole
+ * seconds) and size agree, so what is written twice within a second could otherwise run as compiled
+ * the first time.
+ */
+export const contentTime = (content: Buffer): number =>
+  createHash('sha256').update(content).digest().readUInt32LE(0) % 1_500_000_000;
+
+/**
+ * Files as an uncompressed tar.
+ *
+ * @param owner number of the user and the group that they belong to
+ */
+export async function tarOf(entries: Iterable<ArchiveEntry>, owner = 0): Promise<Buffer> {
+  const archive = pack();
+  const pieces: Buffer[] = [];
+  archive.on('data', (chunk: unknown) => pieces.push(chunk as Buffer));
+  const done = new Promise<void>((resolve, reject) => {
+    archive.once('end', resolve).once('error', reject);
+  });
+  for (const { path, content, mode, time } of entries) {
+    const mtime = new Date((time ?? contentTime(content)) * 1000);
+    archive.entry({ name: path, mode: mode ?? 0o644, mtime, uid: owner, gid: owner }, content);
+  }
+  archive.finalize();
+  await done;
+  return Buffer.concat(pieces);
+}
+
+/** Regular files of a tar by name. Names that are more than a name are left out. */
+export async function filesOf(tar: Buffer): Promise<ReadonlyMap<string, Buffer>> {
+  const files = new Map<string, Buffer>();
+  const archive = extract();
+  archive.on('entry', (header, stream, next) => {
+    const pieces: Buffer[] = [];
+    stream.on('data', (chunk: unknown) => pieces.push(chunk as Buffer));
+    stream.on('end', () => {
+      if (header.type === 'file' && /^[\w.-]+$/.test(header.name)) {
+        files.set(header.name, Buffer.concat(pieces));
+      }
+      next();
+    });
+  });
+  const done = new Promise<void>((resolve, reject) => {
+    archive.once('finish', resolve).once('error', reject);
+  });
+  Readable.from([tar]).pipe(archive);
+  await done;
+  return files;
+}

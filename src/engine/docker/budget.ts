@@ -1,0 +1,217 @@
+import type { EngineWork } from '../engine';
+import { throwIfAborted } from '../../domain/problem';
+import { engineProblem, type DockerConnection } from './connection';
+import { environmentRepository } from './environmentImage';
+import { forget, imageRecords, type ImageRecord } from './imageRecords';
+import { instanceRepository } from './instanceLayer';
+import { labels, madeHere } from './labels';
+
+type Reached = Pick<DockerConnection, 'docker' | 'address'>;
+
+/** An image that was made here, or that was pulled here for an instance. */
+export interface ImageUse {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: ImageRecord['kind'];
+  readonly repo: string;
+  readonly version: string;
+  /** Id of the instance; empty for what several share. */
+  readonly instance: string;
+  /** What it takes beside the image that it is on. */
+  readonly bytes: number;
+  /** ISO 8601; of what is on it too, where that is later. */
+  readonly lastUsed: string;
+  /** Whether a container is made from it or from what is on it. */
+  readonly inUse: boolean;
+  /** Ids of images of ours that are on it. */
+  readonly carries: readonly string[];
+}
+
+/**
+ * The images that the budget is about, and what each takes: shared parts are counted once, with the image
+ * that brought them.
+ *
+ * @param storage the storage folder: what was pulled is known from there alone
+ * @throws HumanError when the engine does not answer
+ */
+export async function imageUse(connection: Reached, storage: string): Promise<ImageUse[]> {
+  const { docker } = connection;
+  try {
+    const records = await imageRecords(storage);
+    const [all, containers] = await Promise.all([
+      docker.listImages({ all: true }),
+      docker.listContainers({ all: true }),
+    ]);
+    const made = await docker.listImages({ filters: madeHere });
+    const madeIds = new Set(made.map(({ Id }) => Id));
+    const byId = new Map(all.map((image) => [image.Id, image]));
+    const used = new Set(containers.map(({ ImageID }) => ImageID));
+    const ours = all.flatMap((image) => {
+      const tags = (image.RepoTags ?? []).map(shortName);
+      const own = madeIds.has(image.Id) ? tags.find(isOurName) : undefined;
+      const pulled = tags.find((tag) => {
+        const record = records.get(tag);
+        return record?.kind === 'pulled' && record.id === image.Id;
+      });
+      const name = own ?? pulled;
+      return name === undefined ? [] : [{ image, name, isPulled: own === undefined }];
+    });
+    const parentOf = new Map(
+      await Promise.all(
+        ours.map(async ({ image }) => [image.Id, await parent(docker, image, byId)] as const),
+      ),
+    );
+    const onIt = (id: string): string[] =>
+      ours.flatMap(({ image }) => (isOn(image.Id, id, parentOf) ? [image.Id] : []));
+    return ours.map(({ image, name, isPulled }) => {
+      const carries = onIt(image.Id);
+      const said = image.Labels ?? {};
+      const below = byId.get(parentOf.get(image.Id) ?? '');
+      const uses = ours.flatMap((other) =>
+        other.image.Id === image.Id || carries.includes(other.image.Id)
+          ? [records.get(other.name)?.lastUsed ?? timeOf(other.image.Created)]
+          : [],
+      );
+      return {
+        id: image.Id,
+        name,
+        kind: isPulled ? 'pulled' : said[labels.kind] === 'instance' ? 'instance' : 'environment',
+        repo: isPulled ? '' : (said[labels.repo] ?? ''),
+        version: isPulled ? '' : (said[labels.version] ?? ''),
+        instance: isPulled ? '' : (said[labels.instance] ?? ''),
+        bytes: Math.max(0, image.Size - (below?.Size ?? 0)),
+        lastUsed: uses.sort().at(-1) ?? timeOf(image.Created),
+        inUse: [image.Id, ...carries].some((id) => used.has(id)),
+        carries,
+      };
+    });
+  } catch (error) {
+    throw engineProblem(error, connection, 'asking what its images take');
+  }
+}
+
+/** Podman names what is made on the machine `localhost/…`. */
+const shortName = (tag: string): string => tag.replace(/^localhost\//, '');
+
+const isOurName = (tag: string): boolean =>
+  tag.startsWith(`${environmentRepository}:`) || tag.startsWith(`${instanceRepository}:`);
+
+const timeOf = (seconds: number): string => new Date(seconds * 1000).toISOString();
+
+async function parent(
+  docker: Reached['docker'],
+  image: { Id: string; ParentId?: string },
+  byId: ReadonlyMap<string, unknown>,
+): Promise<string> {
+  const listed = image.ParentId ?? '';
+  if (byId.has(listed)) return listed;
+  const { Parent } = await docker.getImage(image.Id).inspect();
+  return Parent;
+}
+
+/** Whether an image is on another one, directly or not. */
+function isOn(id: string, other: string, parentOf: ReadonlyMap<string, string>): boolean {
+  for (let at = parentOf.get(id) ?? ''; at !== ''; at = parentOf.get(at) ?? '') {
+    if (at === other) return true;
+  }
+  return false;
+}
+
+/** What became of images that were to be removed. */
+export interface Removed {
+  readonly removed: readonly ImageUse[];
+  /** Those that are still there, and why. */
+  readonly kept: readonly { readonly image: ImageUse; readonly why: string }[];
+  /** What was given back, as the engine counted it before. */
+  readonly bytes: number;
+}
+
+/**
+ * Removes images of ours, and of those only what no container uses and nothing else is on. Ids and names
+ * that are none of ours are passed over.
+ *
+ * @param ids ids or names
+ * @throws HumanError when the engine does not answer, Cancelled
+ */
+export async function removeImages(
+  connection: Reached,
+  storage: string,
+  ids: readonly string[],
+  work: EngineWork,
+): Promise<Removed> {
+  const wanted = new Set(ids);
+  const all = await imageUse(connection, storage);
+  const chosen = all
+    .filter(({ id, name }) => wanted.has(id) || wanted.has(name))
+    // What is on others first.
+    .sort((one, other) => one.carries.length - other.carries.length);
+  const gone = new Set<string>();
+  const removed: ImageUse[] = [];
+  const kept: { image: ImageUse; why: string }[] = [];
+  for (const image of chosen) {
+    throwIfAborted(work.signal);
+    const left = image.carries.filter((id) => !gone.has(id));
+    if (image.inUse) kept.push({ image, why: 'a container uses it' });
+    else if (left.length > 0) kept.push({ image, why: `${left.length} other images are on it` });
+    else {
+      work.reporter.progress(`Removing ${image.name}`);
+      const why = await removeOne(connection, image);
+      if (why === undefined) {
+        removed.push(image);
+        gone.add(image.id);
+        await forget(storage, image.name);
+        work.reporter.log(`removed ${image.name}, ${(image.bytes / 1e6).toFixed(0)} MB`);
+      } else kept.push({ image, why });
+    }
+  }
+  return { removed, kept, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+/** By its name: an image that somebody gave another name stays under that. */
+async function removeOne(connection: Reached, image: ImageUse): Promise<string | undefined> {
+  try {
+    await connection.docker.getImage(image.name).remove();
+    return undefined;
+  } catch (error) {
+    const { statusCode } = error as { statusCode?: number };
+    if (statusCode === 404) return undefined;
+    if (statusCode === 409) return 'something else uses it';
+    throw engineProblem(error, connection, `removing the image ${image.name}`);
+  }
+}
+
+/**
+ * Removes images of ours, those first that were not used for the longest time, until they take no more
+ * than a budget. What is in use stays.
+ *
+ * @param budgetGb GiB
+ * @throws HumanError when the engine does not answer, Cancelled
+ */
+export async function keepWithin(
+  connection: Reached,
+  storage: string,
+  budgetGb: number,
+  work: EngineWork,
+): Promise<Removed> {
+  const all = await imageUse(connection, storage);
+  let over = all.reduce((sum, { bytes }) => sum + bytes, 0) - budgetGb * 2 ** 30;
+  const leaving: ImageUse[] = [];
+  if (over > 0) {
+    const oldest = all
+      .filter(({ inUse }) => !inUse)
+      // Of equal age, what is on others first: what carries them is as old as they are.
+      .sort(
+        (one, other) =>
+          one.lastUsed.localeCompare(other.lastUsed) || one.carries.length - other.carries.length,
+      );
+    for (const image of oldest) {
+      if (over <= 0) break;
+      leaving.push(image);
+      over -= image.bytes;
+    }
+  }
+  const ids = leaving.map(({ id }) => id);
+  return ids.length === 0
+    ? { removed: [], kept: [], bytes: 0 }
+    : removeImages(connection, storage, ids, work);
+}

@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type Dockerode from 'dockerode';
+import type { Duplex } from 'node:stream';
+import type { Side } from '../../domain/outcome';
+import { throwIfAborted } from '../../domain/problem';
+import { tarOf, type ArchiveEntry } from './archive';
+import { engineProblem, type DockerConnection } from './connection';
+import type { InstanceImage } from './images';
+import { containerLabels } from './labels';
+import { tracerFolder } from './sandbox';
+import type { DockerSettings } from './settings';
+import { openWire, type Wire } from './wire';
+
+/** The Python files that go into every container. */
+export async function ownFiles(assets: string): Promise<ArchiveEntry[]> {
+  const read = async (folder: string, to: string): Promise<ArchiveEntry[]> => {
+    const names = (await readdir(join(assets, folder))).filter((name) => name.endsWith('.py'));
+    return Promise.all(
+      names.map(async (name) => ({
+        path: `${to}/${name}`,
+        content: await readFile(join(assets, folder, name)),
+      })),
+    );
+  };
+  const both = await Promise.all([
+    read('tracer', tracerFolder.slice(1)),
+    read('agent', agentFolder.slice(1)),
+  ]);
+  return both.flat();
+}
+
+const agentFolder = '/swt/agent';
+
+/**
+ * The first process of a container. It only has to be there: what it is the parent of, when other
+ * parents end, goes at once; and unlike other programs it is not reached by what kills all others.
+ */
+const firstProcess = `# swt-bench sandbox: the agent asks for these words
+import os, signal
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
+    signal.signal(number, lambda *_: os._exit(0))
+while True:
+    signal.pause()
+`;
+
+/** What the agent may do beside what any process may; tests have none of it. */
+const agentCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETUID', 'SETGID'];
+
+export interface ContainerRequest {
+  readonly connection: DockerConnection;
+  readonly image: InstanceImage;
+  readonly instance: string;
+  readonly repo: string;
+  readonly side: Side;
+  readonly settings: DockerSettings;
+  readonly hasNetwork: boolean;
+  readonly files: readonly ArchiveEntry[];
+}
+
+/** A running container and its agent. */
+export interface RunningContainer {
+  readonly wire: Wire;
+  /** Removes it with everything that runs in it; never throws. */
+  remove(): Promise<void>;
+}
+
+/**
+ * Starts a container without network, privileges or any place of this machine in it, with limits on
+ * memory and processes, and the agent in it. Nothing is left when it fails.
+ *
+ * @throws HumanError when the engine does not do it, Cancelled
+ */
+export async function startContainer(
+  request: ContainerRequest,
+  signal?: AbortSignal,
+): Promise<RunningContainer> {
+  const { connection, image } = request;
+  const { docker } = connection;
+  throwIfAborted(signal);
+  let container: Dockerode.Container | undefined;
+  const remove = async (): Promise<void> => {
+    await container?.remove({ force: true, v: true }).catch(() => undefined);
+  };
+  try {
+    const made = await docker.createContainer({
+      ...(await containerOptions(request)),
+      name: nameFor(request),
+    });
+    container = made;
+    throwIfAborted(signal);
+    await made.putArchive(await tarOf(request.files), { path: '/' });
+    await made.start();
+    throwIfAborted(signal);
+    const exec = await made.exec({
+      Cmd: [
+        ...[image.python, '-I', '-B', `${agentFolder}/swt_agent.py`],
+        JSON.stringify({ folder: image.folder, user: image.user, tracer: tracerFolder }),
+      ],
+      User: '0',
+      WorkingDir: '/',
+      AttachStdin: true,
+      AttachStdout: true,
+      AttachStderr: true,
+    });
+    const stream: Duplex = await exec.start({ hijack: true, stdin: true });
+    const wire = openWire(stream);
+    const first = await wire.receive();
+    if (first?.header.kind !== 'ready') {
+      const why = wire.complaint();
+      throw new Error(`the agent did not start: ${why === '' ? 'no answer' : why.slice(-300)}`);
+    }
+    throwIfAborted(signal);
+    return {
+      wire,
+      remove: async () => {
+        wire.close();
+        await remove();
+      },
+    };
+  } catch (error) {
+    await remove();
+    const doing = `starting a sandbox for ${request.instance} from ${image.name}`;
+    throw engineProblem(error, connection, doing);
+  }
+}
+
+const nameFor = ({ instance, side }: ContainerRequest): string =>
+  `swt-bench-${instance.replace(/[^A-Za-z0-9_.-]/g, '-')}-${side}-${randomBytes(4).toString('hex')}`;
+
+async function containerOptions(
+  request: ContainerRequest,
+): Promise<Dockerode.ContainerCreateOptions> {
+  const { image, settings } = request;
+  const memory = settings.memoryMb * 2 ** 20;
+  const temporary = Math.min(settings.diskMb, Math.floor(settings.memoryMb / 2));
+  return {
+    Image: image.id,
+    Entrypoint: [image.python, '-I', '-S', '-c', firstProcess],
+    Cmd: [],
+    User: '0',
+    WorkingDir: '/',
+    Labels: await containerLabels('pair', {
+      instance: request.instance,
+      repo: request.repo,
+      side: request.side,
+    }),
+    // For engines that are polite even when told to remove by force.
+    StopTimeout: 1,
+    NetworkDisabled: !request.hasNetwork,
+    HostConfig: {
+      NetworkMode: request.hasNetwork ? 'bridge' : 'none',
+      Memory: memory,
+      MemorySwap: memory,
+      PidsLimit: settings.processes,
+      ...(settings.cpus > 0 ? { NanoCpus: Math.round(settings.cpus * 1e9) } : {}),
+      SecurityOpt: ['no-new-privileges'],
+      CapDrop: ['ALL'],
+      CapAdd: agentCapabilities,
+      // Programs are compiled and run from there by many test suites.
+      Tmpfs: { '/tmp': `rw,exec,nosuid,nodev,size=${temporary}m,mode=1777` },
+      LogConfig: { Type: 'none', Config: {} },
+    },
+  };
+}

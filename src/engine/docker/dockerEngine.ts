@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Instance } from '../../domain/instance';
+import { sides, type Side } from '../../domain/outcome';
+import { Cancelled, throwIfAborted } from '../../domain/problem';
+import type { Trees } from '../../repository/trees';
+import { recipeOf } from '../environments/recipes';
+import type { Engine, EngineWork, Environment, Pair, TestPlace } from '../engine';
+import { tracerDigest } from '../local/python';
+import { removeAbandonedContainers } from './abandoned';
+import { connect, type DockerConnection } from './connection';
+import { ownFiles, startContainer, type RunningContainer } from './container';
+import { instanceImage, type InstanceImage } from './images';
+import { MemoryGate } from './memory';
+import { openSandbox, type ContainerSandbox } from './sandbox';
+import type { DockerSettings } from './settings';
+
+export interface DockerOptions {
+  /** The storage folder: records of images, and logs of how they were built. */
+  readonly storage: string;
+  /** Folder that holds `tracer/` and `agent/`. */
+  readonly assets: string;
+  readonly settings: DockerSettings;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs tests in containers: one for each side, kept warm, with no network, no privileges, limits, and
+ * nothing of this machine in it. Containers of processes that were killed are removed first.
+ *
+ * @throws HumanError when no engine can be found, Cancelled
+ */
+export async function dockerEngine(options: DockerOptions): Promise<Engine> {
+  const { settings, storage, assets, env = process.env } = options;
+  const connection = await connect({
+    ...(settings.host === undefined ? {} : { host: settings.host }),
+    env,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
+  await removeAbandonedContainers(connection);
+  const files = await ownFiles(assets);
+  const tracer = await tracerDigest(join(assets, 'tracer'));
+  const gate = new MemoryGate(Math.floor(connection.memoryBytes * 0.9));
+  const pairs = new Set<Pair>();
+  let disposed = false;
+
+  const prepare = async (
+    instance: Instance,
+    trees: Trees,
+    work: EngineWork,
+  ): Promise<TestPlace> => {
+    const image = await instanceImage(
+      { connection, instance, trees, settings, storage, env },
+      work,
+    );
+    return {
+      environment: environmentOf(image, tracer),
+      openPair: async (opening) => {
+        if (disposed) throw new Cancelled();
+        opening.reporter.progress(`${instance.id}: starting the sandboxes`);
+        const pair = await openPair(instance, trees, image, opening.signal);
+        pairs.add(pair);
+        return pair;
+      },
+    };
+  };
+
+  const openPair = async (
+    instance: Instance,
+    trees: Trees,
+    image: InstanceImage,
+    signal: AbortSignal | undefined,
+  ): Promise<Pair> => {
+    const { network } = recipeOf(instance.repo, instance.version);
+    const started: RunningContainer[] = [];
+    const removeAll = async (): Promise<void> => {
+      await Promise.all(started.map((each) => each.remove()));
+    };
+    const open = async (side: Side): Promise<ContainerSandbox> => {
+      const container = await startContainer(
+        {
+          connection,
+          image,
+          instance: instance.id,
+          repo: instance.repo,
+          side,
+          settings,
+          hasNetwork: network || isNamed(instance, settings.network),
+          files,
+        },
+        signal,
+      );
+      started.push(container);
+      return openSandbox(
+        {
+          side,
+          tree: trees[side],
+          treeOfR: trees.base,
+          image,
+          wire: container.wire,
+          address: connection.address,
+          diskBytes: settings.diskMb * mebibyte,
+          kill: () => void container.remove(),
+          admit: (each) => gate.admit(settings.memoryMb * mebibyte, each),
+        },
+        signal,
+      );
+    };
+    // Both to their end, so that neither starts a container that nobody removes.
+    const [base, fixed] = await Promise.allSettled([open('base'), open('fixed')]);
+    if (base.status === 'rejected' || fixed.status === 'rejected') {
+      await removeAll();
+      throw base.status === 'rejected' ? base.reason : (fixed as PromiseRejectedResult).reason;
+    }
+    const boxes = { base: base.value, fixed: fixed.value };
+    const end = async (why: string): Promise<void> => {
+      for (const side of sides) boxes[side].close(why);
+      await removeAll();
+    };
+    const idle = idleTimer(settings.idleMinutes, () => {
+      void end(`it was stopped after ${settings.idleMinutes} minutes without a run`);
+    });
+    const watched = (box: ContainerSandbox) => ({
+      side: box.side,
+      load: (patch: string, each?: AbortSignal) => idle.during(() => box.load(patch, each)),
+      run: (request: Parameters<ContainerSandbox['run']>[0]) => idle.during(() => box.run(request)),
+    });
+    const pair: Pair = {
+      base: watched(boxes.base),
+      fixed: watched(boxes.fixed),
+      dispose: async () => {
+        idle.end();
+        pairs.delete(pair);
+        await end('it was removed');
+      },
+    };
+    try {
+      throwIfAborted(signal);
+    } catch (error) {
+      await pair.dispose();
+      throw error;
+    }
+    return pair;
+  };
+
+  return {
+    name: 'docker',
+    description: describe(connection),
+    prepare,
+    dispose: async () => {
+      disposed = true;
+      await Promise.all([...pairs].map((pair) => pair.dispose()));
+      connection.close();
+    },
+  };
+}
+
+const describe = ({ product, version, address }: DockerConnection): string =>
+  `${product === 'podman' ? 'Podman' : 'Docker Engine'} ${version} at ${address}`;
+
+const mebibyte = 2 ** 20;
+
+const isNamed = (instance: Instance, names: readonly string[]): boolean =>
+  names.some((name) => name === instance.id || name === instance.repo);
+
+function environmentOf(image: InstanceImage, tracer: string): Environment {
+  return {
+    description: `CPython ${image.pythonVersion} in ${image.name}`,
+    interpreter: image.python,
+    pythonVersion: image.pythonVersion,
+    pytest: image.pytest,
+    tox: image.tox,
+    image: image.name,
+    digest: createHash('sha256').update(image.digest).update(tracer).digest('hex'),
+  };
+}
+
+/** Calls `stop` after so many minutes in which nothing went on; 0 for never. */
+function idleTimer(minutes: number, stop: () => void) {
+  let timer: NodeJS.Timeout | undefined;
+  let under = 0;
+  const start = (): void => {
+    clearTimeout(timer);
+    if (minutes <= 0 || under > 0) return;
+    timer = setTimeout(stop, minutes * 60_000);
+    // A command that has nothing else to do may end.
+    timer.unref();
+  };
+  start();
+  return {
+    async during<T>(work: () => Promise<T>): Promise<T> {
+      under += 1;
+      clearTimeout(timer);
+      try {
+        return await work();
+      } finally {
+        under -= 1;
+        start();
+      }
+    },
+    end: (): void => {
+      clearTimeout(timer);
+      minutes = 0;
+    },
+  };
+}

@@ -1,0 +1,204 @@
+import type { Recipe } from '../environments/recipes';
+import { tarOf } from './archive';
+import type { BuildContainer, Ended } from './building';
+import type { ProjectNeeds } from './projectNeeds';
+
+/** Everything that a build writes and that is gone before an image is made. */
+export const scratch = '/swt-build';
+/** Where R is while an environment is resolved. */
+export const scratchTree = `${scratch}/tree`;
+/** What builds share: packages that were had before. A named volume. */
+export const cache = { volume: 'swt-bench-cache', folder: '/var/cache/swt-bench' };
+
+/** How the tools are run: environment of every command of a build. */
+export const toolEnvironment = {
+  HOME: `${scratch}/home`,
+  TZ: 'UTC',
+  PIP_CACHE_DIR: `${cache.folder}/pip`,
+  PIP_DISABLE_PIP_VERSION_CHECK: '1',
+  PIP_ROOT_USER_ACTION: 'ignore',
+  PIP_NO_INPUT: '1',
+  UV_CACHE_DIR: `${cache.folder}/uv`,
+  UV_LINK_MODE: 'copy',
+  UV_NO_CONFIG: '1',
+  UV_NO_PROGRESS: '1',
+  UV_PYTHON_DOWNLOADS: 'never',
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'safe.directory',
+  GIT_CONFIG_VALUE_0: '*',
+};
+
+/** The oldest uv with what is used here: `--exclude-newer-package`. */
+const uvRequirement = 'uv>=0.9';
+
+/** The day that setuptools 40.8 came: what comes before has no `setuptools.build_meta:__legacy__`. */
+const firstLegacyBackend = '2019-02-06';
+
+/**
+ * The day as of which packages are taken, `YYYY-MM-DD`; undefined for now.
+ *
+ * @param createdAt of the instance, ISO 8601 or empty
+ */
+export function dayOf(createdAt: string, recipe: Pick<Recipe, 'asOf'>): string | undefined {
+  const day = /^\d{4}-\d{2}-\d{2}/.exec(createdAt)?.[0];
+  if (day === undefined || recipe.asOf === undefined) return day ?? recipe.asOf;
+  return day > recipe.asOf ? day : recipe.asOf;
+}
+
+/**
+ * The path of uv in a container. It is kept in the cache; a wheel of it holds the program, which needs no
+ * Python of its own: so it also serves versions of Python that it cannot be installed for.
+ *
+ * @param python of the image
+ */
+export async function uvIn(
+  container: BuildContainer,
+  python: string,
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
+  const machine = (await container.run(['uname', '-m'], 'ask for the architecture')).trim();
+  const kept = `${cache.folder}/tools/${machine}/uv`;
+  if ((await container.attempt([kept, '--version'])).code === 0) return kept;
+  const to = `${scratch}/uv`;
+  const download = (pip: string): string[] => [
+    ...[pip, '-m', 'pip', 'download', '--quiet', '--no-deps', '--only-binary', ':all:'],
+    ...[
+      '--platform',
+      `manylinux2014_${machine}`,
+      '--python-version',
+      '3.12',
+      '-d',
+      to,
+      uvRequirement,
+    ],
+  ];
+  const doing = 'get uv, which resolves requirements, from the package index';
+  if ((await container.attempt(download(python), { env })).code !== 0) {
+    // A pip of the time of Python 3.6 does not understand the names of today's wheels.
+    const tool = `${scratch}/tool`;
+    await container.run([python, '-m', 'venv', tool], 'make a virtual environment for tools');
+    const own = `${tool}/bin/python`;
+    await container.run([own, '-m', 'pip', 'install', '--quiet', '-U', 'pip'], doing, { env });
+    await container.run(download(own), doing, { env });
+  }
+  return (await container.run([python, '-c', unpackUv, to, kept], 'unpack uv', { env })).trim();
+}
+
+const unpackUv = `
+import glob, os, sys, zipfile
+folder, kept = sys.argv[1:]
+with zipfile.ZipFile(glob.glob(folder + '/*.whl')[0]) as wheel:
+    name = next(n for n in wheel.namelist() if n.endswith('.data/scripts/uv'))
+    place = wheel.extract(name, folder)
+os.chmod(place, 0o755)
+try:
+    os.makedirs(os.path.dirname(kept), exist_ok=True)
+    beside = '%s.%d' % (kept, os.getpid())
+    import shutil
+    shutil.copy(place, beside)
+    os.replace(beside, kept)
+    place = kept
+except OSError:
+    pass
+print(place)
+`;
+
+export interface Resolving {
+  readonly uv: string;
+  /** Interpreter that it is resolved for. */
+  readonly python: string;
+  readonly needs: ProjectNeeds;
+  readonly extras: readonly string[];
+  /** Day as of which packages are taken. */
+  readonly day: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  /** For people, such as `sympy/sympy 1.7`. */
+  readonly what: string;
+}
+
+/**
+ * Resolves what R and its recipe need to exact versions as of a day. R is in {@link scratchTree}.
+ *
+ * @returns lines of a requirement file, sorted
+ * @throws HumanError when there is no solution, with uv's own words
+ */
+export async function resolve(container: BuildContainer, resolving: Resolving): Promise<string[]> {
+  const { needs, python, day, what, env, uv } = resolving;
+  const file = (lines: readonly string[]): Buffer => Buffer.from(`${lines.join('\n')}\n`);
+  await container.put(
+    await tarOf(
+      Object.entries({
+        'requirements.in': needs.requirements,
+        'build.in': needs.build,
+        'constraints.txt': needs.constraints,
+        'overrides.txt': needs.overrides,
+      }).map(([name, lines]) => ({ path: `${scratch.slice(1)}/in/${name}`, content: file(lines) })),
+    ),
+  );
+  const from = (...names: string[]): string[] => names.map((name) => `${scratch}/in/${name}`);
+  const limits = [
+    ...['--constraint', ...from('constraints.txt')],
+    ...(day === undefined ? [] : ['--exclude-newer', day]),
+    ...(day !== undefined && day < firstLegacyBackend
+      ? ['--exclude-newer-package', `setuptools=${firstLegacyBackend}`]
+      : []),
+  ];
+  const asked = [
+    ...['--override', ...from('overrides.txt'), '--no-header', '--no-annotate', '--quiet'],
+    ...resolving.extras.flatMap((extra) => (needs.project === undefined ? [] : ['--extra', extra])),
+  ];
+  const compile = (
+    options: readonly string[],
+    inputs: readonly string[],
+    interpreter = python,
+  ): Promise<Ended> =>
+    container.attempt(
+      [
+        ...[uv, 'pip', 'compile', '--python', interpreter],
+        ...limits,
+        ...asked.filter(
+          (word, at) =>
+            // uv takes extras only with a project among the inputs.
+            inputs.includes(needs.project ?? '') ||
+            (word !== '--extra' && asked[at - 1] !== '--extra'),
+        ),
+        ...options,
+        ...inputs,
+      ],
+      { cwd: scratchTree, env },
+    );
+  const isolated = ['--build-constraint', ...from('constraints.txt')];
+  const all = from('requirements.in', 'build.in');
+  const project = needs.project === undefined ? [] : [needs.project];
+  const doing = `resolve the requirements of ${what}${day === undefined ? '' : ` as of ${day}`}`;
+
+  let ended = await compile(isolated, [...all, ...project]);
+  if (ended.code !== 0 && project.length > 0 && /build|metadata|setup\.py/i.test(ended.output)) {
+    // Its metadata cannot be had with what it asks for its own build: with what is installed to build it.
+    const tools = `${scratch}/builder`;
+    const builder = await container.attempt([uv, 'venv', '--python', python, tools], { env });
+    const own = `${tools}/bin/python`;
+    const installed =
+      builder.code === 0 &&
+      (
+        await container.attempt(
+          [uv, 'pip', 'install', '--python', own, ...limits, '-r', ...from('build.in')],
+          { cwd: scratchTree, env },
+        )
+      ).code === 0;
+    if (installed) {
+      const second = await compile(['--no-build-isolation'], [...all, ...project], own);
+      if (second.code === 0) ended = second;
+    }
+  }
+  if (ended.code !== 0) throw container.failed(ended, doing);
+  return linesOf(ended.standard);
+}
+
+/** Requirements of a lock, without comments and blank lines. */
+const linesOf = (lock: string): string[] =>
+  lock
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#') && !line.startsWith('--'))
+    .sort();

@@ -1,0 +1,330 @@
+import { constants, tmpdir } from 'node:os';
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { StringDecoder } from 'node:string_decoder';
+import { join, posix } from 'node:path';
+import type { Side } from '../../domain/outcome';
+import { Cancelled, throwIfAborted } from '../../domain/problem';
+import { removeForce } from '../../repository/abandoned';
+import {
+  blobId,
+  patchedFiles,
+  readTreeFile,
+  treeEntries,
+  type TreeEntry,
+  type TreeFile,
+} from '../../repository/treeFiles';
+import { BoundedOutput, outputLimit, streamLimit } from '../boundedOutput';
+import type { RunRecord, RunRequest, Sandbox } from '../engine';
+import type { Ending } from '../process';
+import { emptyTrace, readTrace } from '../trace/readTrace';
+import { Agent, type AgentParts } from './agent';
+import { filesOf, tarOf } from './archive';
+import type { InstanceImage } from './images';
+import { asciiJson } from './wire';
+
+/** A container with its agent, ready for one tree. */
+export interface SandboxParts extends AgentParts {
+  /** The pristine tree on this machine. */
+  readonly tree: string;
+  /** The tree of R, whose repository (`.git`) both sides have. */
+  readonly treeOfR: string;
+  readonly image: Pick<InstanceImage, 'folder' | 'python' | 'install'>;
+  /** Bytes that tests may write. */
+  readonly diskBytes: number;
+  /** Waits until there is memory for a run; the returned function gives it back. */
+  readonly admit: (signal: AbortSignal | undefined) => Promise<() => void>;
+}
+
+/** What the repository is built from: when one of these changes it has to be installed again. */
+const builds =
+  /(^|\/)(setup\.(py|cfg)|pyproject\.toml|meson\.build|MANIFEST\.in)$|\.(pyx|pxd|pxi|c|cc|cpp|h|hpp|f|f90|src)(\.(in|tp))?$/;
+
+/**
+ * A sandbox on a container whose agent is ready; its tree is made equal to the one here.
+ *
+ * @throws SandboxUnusable, Cancelled
+ */
+export async function openSandbox(
+  parts: SandboxParts,
+  signal?: AbortSignal,
+): Promise<ContainerSandbox> {
+  const sandbox = new ContainerSandbox(parts, await treeEntries(parts.tree, signal));
+  await sandbox.synchronise(signal);
+  return sandbox;
+}
+
+export class ContainerSandbox implements Sandbox {
+  readonly side: Side;
+  /** Object ids and modes of what is in the sandbox in the place of the tree's own; null is gone. */
+  private readonly loaded = new Map<string, TreeEntry | null>();
+  /** Paths that tests changed, which have to be written again. */
+  private altered: readonly string[] = [];
+  /** The installed repository is that of a candidate. */
+  private isBuiltOtherwise = false;
+  private readonly agent: Agent;
+
+  constructor(
+    private readonly parts: SandboxParts,
+    private readonly entries: ReadonlyMap<string, TreeEntry>,
+  ) {
+    this.side = parts.side;
+    this.agent = new Agent(parts);
+  }
+
+  /**
+   * Makes the tree in the sandbox equal to the one here, by object ids: what is here and not there is
+   * written; what is there and not here came with the image, and is left.
+   */
+  async synchronise(signal?: AbortSignal): Promise<void> {
+    throwIfAborted(signal);
+    const { payload } = await this.agent.ask({ kind: 'digests' });
+    const there = JSON.parse(payload.toString('utf8')) as Record<string, [string, string]>;
+    const differing = [...this.entries].flatMap(([path, { mode, id }]) =>
+      there[path]?.[0] === mode && there[path][1] === id ? [] : [path],
+    );
+    const removed = this.parts.side === 'fixed' ? await this.removedFromR(there) : [];
+    await this.write(differing, removed);
+    if ([...differing, ...removed].some((path) => builds.test(path))) await this.install(signal);
+  }
+
+  /** Files of R that X* removes. */
+  private async removedFromR(there: Record<string, unknown>): Promise<string[]> {
+    const ofR = await treeEntries(this.parts.treeOfR);
+    return [...ofR.keys()].filter((path) => !this.entries.has(path) && path in there);
+  }
+
+  async load(patch: string, signal?: AbortSignal): Promise<void> {
+    throwIfAborted(signal);
+    this.agent.mustBeThere();
+    const wanted = await patchedFiles(this.parts.tree, patch, signal);
+    if (this.altered.some((path) => path === '.git' || path.startsWith('.git/'))) {
+      await this.restoreRepository();
+    }
+    const files = new Map<string, TreeFile>();
+    const removed: string[] = [];
+    const loaded = new Map<string, TreeEntry | null>();
+    const set = (path: string, file: TreeFile | undefined): void => {
+      if (file === undefined) removed.push(path);
+      else files.set(path, file);
+    };
+    const altered = new Set(this.altered);
+    for (const [path, file] of wanted) {
+      const entry = file === undefined ? null : { mode: file.mode, id: blobId(file.content) };
+      loaded.set(path, entry);
+      const before = this.loaded.get(path);
+      const isThere =
+        entry === null ? before === null : before?.id === entry.id && before.mode === entry.mode;
+      if (!isThere || altered.has(path)) set(path, file);
+    }
+    for (const path of new Set([...this.loaded.keys(), ...altered])) {
+      if (wanted.has(path) || path === '.git' || path.startsWith('.git/')) continue;
+      if (!this.entries.has(path) && !this.loaded.has(path)) {
+        throw this.agent.unusable(`the tests changed ${path}, which only its image has`);
+      }
+      set(path, await readTreeFile(this.parts.tree, path));
+    }
+    throwIfAborted(signal);
+    if (files.size > 0 || removed.length > 0) await this.send(files, removed);
+    this.altered = [];
+    this.loaded.clear();
+    for (const [path, entry] of loaded) this.loaded.set(path, entry);
+    const isBuilt = [...wanted.keys()].some((path) => builds.test(path));
+    if (isBuilt || this.isBuiltOtherwise) await this.install(signal);
+    this.isBuiltOtherwise = isBuilt;
+    throwIfAborted(signal);
+  }
+
+  /** Writes files of the tree. */
+  private async write(paths: readonly string[], removed: readonly string[]): Promise<void> {
+    const files = new Map<string, TreeFile>();
+    for (const path of paths) {
+      const file = await readTreeFile(this.parts.tree, path);
+      if (file !== undefined) files.set(path, file);
+    }
+    if (files.size > 0 || removed.length > 0) await this.send(files, removed);
+  }
+
+  /** The repository as it was, after tests committed to it, removed it, or changed its settings. */
+  private async restoreRepository(): Promise<void> {
+    const files = new Map<string, TreeFile>();
+    const root = join(this.parts.treeOfR, '.git');
+    const read = async (folder: string): Promise<void> => {
+      for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
+        const path = posix.join(folder, entry.name);
+        if (entry.isDirectory()) await read(path);
+        else if (entry.isFile()) {
+          files.set(`.git/${path}`, { mode: '100644', content: await readFile(join(root, path)) });
+        }
+      }
+    };
+    await read('');
+    await this.send(files, ['.git']);
+  }
+
+  private async send(
+    files: ReadonlyMap<string, TreeFile>,
+    removed: readonly string[],
+  ): Promise<void> {
+    const list = [...files];
+    const content = await tarOf(
+      list.map(([, file], index) => ({ path: String(index), content: file.content })),
+    );
+    const header = {
+      kind: 'write',
+      remove: removed,
+      files: list.map(([path, file]) => [path, file.mode]),
+    };
+    await this.agent.ask(header, content);
+  }
+
+  /** Installs the repository as it now is, without a network. */
+  private async install(signal: AbortSignal | undefined): Promise<void> {
+    const { install } = this.parts.image;
+    if (install === undefined) return;
+    const output = new BoundedOutput();
+    const { header } = await this.agent.untilDone(
+      {
+        kind: 'install',
+        argv: install,
+        bin: this.bin,
+        cwd: '.',
+        env: {},
+        seconds: 1800,
+        disk: this.parts.diskBytes,
+      },
+      { signal, onOutput: (data) => output.add(data) },
+    );
+    throwIfAborted(signal);
+    if (header.ending !== 'exited' || header.exit !== 0) {
+      const last = output.text().trim().split('\n').slice(-3).join(' ').slice(-300);
+      throw this.agent.unusable(`the repository could not be installed again (${last})`);
+    }
+  }
+
+  async run(request: RunRequest): Promise<RunRecord> {
+    this.agent.mustBeThere();
+    const { plan, signal } = request;
+    const { image } = this.parts;
+    if (signal?.aborted === true) return unstarted('cancelled');
+    let release: () => void;
+    try {
+      release = await this.parts.admit(signal);
+    } catch (error) {
+      if (error instanceof Cancelled) return unstarted('cancelled');
+      throw error;
+    }
+    try {
+      const output = new BoundedOutput();
+      const decoder = new StringDecoder('utf8');
+      let streamed = 0;
+      const trace = {
+        format: 1,
+        root: image.folder,
+        files: Object.fromEntries(request.countLines),
+      };
+      const { header, payload } = await this.agent.untilDone(
+        {
+          kind: 'run',
+          argv: [image.python, ...plan.args],
+          bin: this.bin,
+          cwd: plan.cwd,
+          env: { ...this.environment(request.hashSeed ?? 0), ...plan.env },
+          // Only when we are gone and cannot say so.
+          seconds: request.timeoutSeconds + 30,
+          disk: this.parts.diskBytes,
+        },
+        {
+          signal,
+          seconds: request.timeoutSeconds,
+          payload: Buffer.from(asciiJson({ ...trace, outcomes: true })),
+          onOutput: (data, stop) => {
+            output.add(data);
+            if (request.onOutput !== undefined && streamed < streamLimit) {
+              streamed += data.length;
+              const text = decoder.write(data);
+              if (text !== '') request.onOutput(text);
+            }
+            if (output.bytes > outputLimit) stop('too much output');
+          },
+        },
+      );
+      this.altered = header.altered ?? [];
+      return {
+        ending: endingOf(header.ending),
+        exitCode: header.exit ?? undefined,
+        killedBy: typeof header.signal === 'number' ? nameOf(header.signal) : undefined,
+        startError: header.why,
+        log: output.text(),
+        seconds: header.seconds ?? 0,
+        trace: await traceOf(payload),
+        remarks: header.remarks ?? [],
+      };
+    } finally {
+      release();
+    }
+  }
+
+  /** Marks the sandbox as gone, for a reason in words. */
+  close(why: string): void {
+    this.agent.close(why);
+  }
+
+  private environment(hashSeed: number): Record<string, string> {
+    const { folder } = this.parts.image;
+    const src = [...this.entries.keys()].some((path) => path.startsWith('src/'));
+    return {
+      PYTHONPATH: [tracerFolder, ...(src ? [`${folder}/src`] : []), folder].join(':'),
+      PYTHONHASHSEED: String(hashSeed),
+      PYTHONIOENCODING: 'utf-8',
+      PYTHONUNBUFFERED: '1',
+      LANG: 'C.UTF-8',
+    };
+  }
+
+  /** Folder of the interpreter, which comes first on the path of programs; empty when it is found there. */
+  private get bin(): string {
+    const { python } = this.parts.image;
+    return python.includes('/') ? posix.dirname(python) : '';
+  }
+}
+
+/** Where the tracer lies in a container. */
+export const tracerFolder = '/swt/tracer';
+
+const endings: readonly string[] = [
+  'exited',
+  'timed out',
+  'too much output',
+  'out of memory',
+  'disk full',
+  'cancelled',
+  'not started',
+] satisfies Ending[];
+
+const endingOf = (word: string | undefined): Ending =>
+  word !== undefined && endings.includes(word) ? (word as Ending) : 'not started';
+
+const nameOf = (signal: number): string =>
+  Object.entries(constants.signals).find(([, number]) => number === signal)?.[0] ??
+  `signal ${signal}`;
+
+const unstarted = (ending: Ending): RunRecord => ({
+  ending,
+  exitCode: undefined,
+  killedBy: undefined,
+  startError: undefined,
+  log: '',
+  seconds: 0,
+  trace: emptyTrace(),
+});
+
+async function traceOf(tar: Buffer): Promise<RunRecord['trace']> {
+  const files = tar.length === 0 ? new Map<string, Buffer>() : await filesOf(tar);
+  const folder = await mkdtemp(join(tmpdir(), 'swt-bench-trace-'));
+  try {
+    await Promise.all([...files].map(([name, content]) => writeFile(join(folder, name), content)));
+    return await readTrace(folder);
+  } finally {
+    await removeForce(folder);
+  }
+}

@@ -1,0 +1,221 @@
+import type { ChangeCoverage } from '../domain/changeCoverage';
+import { fileOf, functionOf, sides } from '../domain/outcome';
+import { Cancelled, messageOf } from '../domain/problem';
+import type { TestTransition } from '../domain/transition';
+import { gradeStrict, type Verdict } from '../domain/verdict';
+import {
+  coverageOf,
+  hindrancesOf,
+  knownEvidence,
+  runSet,
+  stoppedBy,
+  transitionsOf,
+  type SetRun,
+} from './evidence';
+import type { CandidateRequest, OwnTests, ReadCandidate } from './reading';
+import { endingOf, whyNotRunnable } from './results';
+import { summariseRun, type RunSummary } from './runSummary';
+import type { InstanceSession, RunOptions, TestSet } from './session';
+
+/**
+ * What the tests that a candidate adds or changes did, before the rest of the touched files has run: a
+ * verdict in seconds, which the grade replaces.
+ */
+export interface FirstResult {
+  readonly preliminary: true;
+  readonly instance: string;
+  readonly model: string;
+  /** The candidate as a unified diff on R. */
+  readonly patch: string;
+  /** Ids of the functions that the candidate adds or changes, without parameters. */
+  readonly ownTests: readonly string[];
+  /** Of these, what left an outcome on some side. */
+  readonly tests: readonly TestTransition[];
+  /** Of these, what neither side has a trace of. */
+  readonly notSeen: readonly string[];
+  /** Strict grade of `tests` alone; undefined when there are none. */
+  readonly strict: Verdict | undefined;
+  /** One sentence: why there is no verdict, or one of some tests only. */
+  readonly problem: string | undefined;
+  /** ΔC of `tests`; undefined while the golden and base runs are not known in this session. */
+  readonly changeCoverage: ChangeCoverage | undefined;
+  readonly runs: { readonly base?: RunSummary; readonly fixed?: RunSummary };
+  /** All tests of the touched files are the candidate's own, so that they do not run again. */
+  readonly whole: boolean;
+}
+
+export interface FirstOptions extends RunOptions {
+  readonly onFirst: (first: FirstResult) => void;
+}
+
+/**
+ * Runs the tests that a candidate adds or changes on both sides and hands on what they did. Tests that
+ * a runner does not know by their names, and whatever else goes wrong, are named there: the run of the
+ * whole files finds out about them.
+ *
+ * @returns the run, when it is that of the whole files as well
+ * @throws Cancelled; and, where it is the run of the whole files, what `runSet` throws
+ */
+export async function runFirst(
+  session: InstanceSession,
+  request: CandidateRequest,
+  read: ReadCandidate,
+  options: FirstOptions,
+): Promise<SetRun | undefined> {
+  const { own, patch } = read;
+  if (request.mode === 'reproduction-script' || own.functions.length === 0) return undefined;
+  options.reporter.progress(`${request.model}: its own tests`);
+  const functions = new Set(own.functions);
+  const whole = own.all.every((test) => functions.has(test));
+  const header = {
+    preliminary: true,
+    instance: session.instance.id,
+    model: request.model,
+    patch,
+    ownTests: own.functions,
+    whole,
+  } as const;
+  const tell = (found: Omit<FirstResult, keyof typeof header>): void => {
+    try {
+      options.onFirst({ ...header, ...found });
+    } catch (error) {
+      // Whoever listens has no part in the grade.
+      options.reporter.log(`the first verdict could not be shown: ${messageOf(error)}`);
+    }
+  };
+
+  if (whole) {
+    const run = await runSet(session, { patch, files: read.files }, options);
+    tell(judge(session, run, read, options));
+    return run;
+  }
+  try {
+    tell(judge(session, await runOwn(session, read, options), read, options));
+  } catch (error) {
+    if (error instanceof Cancelled) throw error;
+    tell({ ...nothingSeen(own), problem: messageOf(error) });
+  }
+  return undefined;
+}
+
+const nothingSeen = (own: OwnTests) => ({
+  tests: [],
+  notSeen: own.functions,
+  strict: undefined,
+  changeCoverage: undefined,
+  runs: {},
+});
+
+/** Runs the candidate's own tests; again without those that pytest does not find, if there are any. */
+async function runOwn(
+  session: InstanceSession,
+  { own, patch, files }: ReadCandidate,
+  options: RunOptions,
+): Promise<SetRun> {
+  const setOf = (select: readonly string[]): TestSet => ({
+    patch,
+    files: files.filter((path) => select.some((test) => fileOf(test) === path)),
+    select,
+  });
+  const run = await runSet(session, setOf(own.functions), options);
+  const unknown = notFoundIn(run, own.functions);
+  const rest = own.functions.filter((test) => !unknown.has(test));
+  // Named one that it does not know, pytest runs none.
+  return unknown.size > 0 && rest.length > 0 ? runSet(session, setOf(rest), options) : run;
+}
+
+/** Tests that pytest says it does not find: `ERROR: not found: /tree/tests/test_a.py::test_x`. */
+function notFoundIn({ records }: SetRun, tests: readonly string[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const side of records === undefined ? [] : sides) {
+    for (const line of records?.[side].log.split('\n') ?? []) {
+      const id = /^\W*(?:\[\d+m)*ERROR: not found: (.*?)\s*$/.exec(line)?.[1];
+      const test = tests.find((each) => id === each || id?.endsWith(`/${each}`) === true);
+      if (test !== undefined) found.add(test);
+    }
+  }
+  return found;
+}
+
+function judge(
+  session: InstanceSession,
+  run: SetRun,
+  { own }: ReadCandidate,
+  options: RunOptions,
+): Omit<FirstResult, 'preliminary' | 'instance' | 'model' | 'patch' | 'ownTests' | 'whole'> {
+  const { records } = run;
+  const unrunnable =
+    records === undefined
+      ? run.notes.join('; ') || 'nothing here can run its tests'
+      : (whyNotRunnable(records.base) ?? whyNotRunnable(records.fixed));
+  if (records === undefined || unrunnable !== undefined) {
+    return { ...nothingSeen(own), problem: unrunnable };
+  }
+  // What pytest does not find has not failed to be collected, though nothing ran.
+  const unknown = notFoundIn(run, own.functions);
+  const all = transitionsOf(
+    run,
+    own.functions.filter((test) => !unknown.has(test)),
+  );
+  // In files that R does not have, every test is the candidate's, also one that a loop makes.
+  const known = own.filesOfR.length === 0 ? all.map((each) => functionOf(each.test)) : [];
+  const functions = new Set([...own.functions, ...known]);
+  const tests = all.filter((each) => functions.has(functionOf(each.test)));
+  const seen = new Set(tests.map((each) => functionOf(each.test)));
+  const notSeen = own.functions.filter((test) => !seen.has(test));
+  return {
+    tests,
+    notSeen,
+    strict:
+      tests.length === 0
+        ? undefined
+        : gradeStrict({
+            candidate: tests,
+            base: [],
+            ownFunctions: functions,
+            ...stoppedBy(records),
+          }),
+    problem: problemOf(run, tests, notSeen),
+    changeCoverage: coverageOfOwn(session, run, own, functions, options),
+    runs: {
+      base: summariseRun(run.plan, records.base),
+      fixed: summariseRun(run.plan, records.fixed),
+    },
+  };
+}
+
+function problemOf(
+  { records }: SetRun,
+  tests: readonly TestTransition[],
+  notSeen: readonly string[],
+): string | undefined {
+  if (notSeen.length === 0) return undefined;
+  if (tests.length > 0) return `not found when run by themselves: ${notSeen.join(', ')}`;
+  const ended = sides.flatMap((side) => {
+    const record = records?.[side];
+    return record === undefined || (record.ending === 'exited' && record.exitCode === 0)
+      ? []
+      : [endingOf(record)];
+  });
+  return ended[0] === undefined
+    ? 'the runner found none of the tests when named by themselves'
+    : `none of the tests left an outcome when run by themselves (${ended[0]})`;
+}
+
+/** ΔC of the own tests, from golden and base runs that need not run first. */
+function coverageOfOwn(
+  session: InstanceSession,
+  run: SetRun,
+  own: OwnTests,
+  functions: ReadonlySet<string>,
+  options: RunOptions,
+): ChangeCoverage | undefined {
+  const known = knownEvidence(session, own, options);
+  if (known === undefined) return undefined;
+  const { golden, base } = known;
+  if (golden.hindrances.length > 0 || hindrancesOf(base, 'base').length > 0) return undefined;
+  return coverageOf(session, run, base, golden, {
+    own: functions,
+    removed: new Set(own.removed),
+  });
+}

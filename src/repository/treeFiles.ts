@@ -1,0 +1,140 @@
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readlink,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { unsafePath } from '../patch/safety';
+import { parseUnified } from '../patch/unified';
+import { removeForce } from './abandoned';
+import { bytesOf } from '../patch/bytes';
+import { git, GitError } from './git';
+import { applyToTree } from './golden';
+
+/** A file or link of a tree. */
+export interface TreeFile {
+  /** As git has it: `100644`, `100755`, or `120000` for a link, whose content is where it leads. */
+  readonly mode: '100644' | '100755' | '120000';
+  readonly content: Buffer;
+}
+
+/** What a tree holds, without contents. */
+export interface TreeEntry {
+  readonly mode: string;
+  /** Object id of the contents: equal ids, equal bytes. */
+  readonly id: string;
+}
+
+/**
+ * Files and links of a pristine tree by path, from its commit. Submodules are left out.
+ * Format: https://git-scm.com/docs/git-ls-tree
+ */
+export async function treeEntries(
+  tree: string,
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, TreeEntry>> {
+  const listed = await git(['ls-tree', '-r', '-z', 'HEAD'], { cwd: tree, signal });
+  const entries = new Map<string, TreeEntry>();
+  for (const line of listed.split('\0')) {
+    const match = /^(\d{6}) blob ([0-9a-f]+)\t/.exec(line);
+    if (match === null) continue;
+    const [head, mode = '', id = ''] = match;
+    entries.set(line.slice(head.length), { mode, id });
+  }
+  return entries;
+}
+
+/** The object id that git gives to contents (gitformat-pack(5), "blob"). */
+export const blobId = (content: Buffer): string =>
+  createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
+
+/** A file or link below a folder; undefined when there is none. */
+export async function readTreeFile(tree: string, path: string): Promise<TreeFile | undefined> {
+  const place = placeOf(tree, path);
+  const info = await lstat(place).catch(() => undefined);
+  if (info?.isSymbolicLink() === true) {
+    return { mode: '120000', content: await readlink(place, { encoding: 'buffer' }) };
+  }
+  if (info?.isFile() !== true) return undefined;
+  const content = await readFile(place);
+  return { mode: (info.mode & 0o100) === 0 ? '100644' : '100755', content };
+}
+
+/**
+ * The files of a tree as a patch leaves them, by path; undefined for a file that it removes. The tree
+ * itself stays as it is. Files that the patch does not change are not named.
+ *
+ * @throws GitError when the patch does not apply or leaves the tree, Cancelled
+ */
+export async function patchedFiles(
+  tree: string,
+  patch: string,
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, TreeFile | undefined>> {
+  if (patch.trim() === '') return new Map();
+  const paths = new Set(
+    parseUnified(patch).files.flatMap(({ oldPath, newPath }) =>
+      [oldPath, newPath].filter((path) => path !== null),
+    ),
+  );
+  for (const path of paths) {
+    const why = unsafePath(path) ?? (await beyondLink(tree, path));
+    if (why !== undefined)
+      throw new GitError('apply', `${JSON.stringify(path)}: ${why}`, undefined);
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'swt-bench-patch-'));
+  try {
+    const before = new Map<string, TreeFile | undefined>();
+    for (const path of paths) {
+      const file = await readTreeFile(tree, path);
+      before.set(path, file);
+      if (file !== undefined) await writeTreeFile(folder, path, file);
+    }
+    await applyToTree(folder, patch, signal);
+    const after = new Map<string, TreeFile | undefined>();
+    for (const path of paths) {
+      const file = await readTreeFile(folder, path);
+      if (!isSame(before.get(path), file)) after.set(path, file);
+    }
+    return after;
+  } finally {
+    await removeForce(folder);
+  }
+}
+
+/** Git refuses to write where a link leads; a copy of the touched files alone would not show it. */
+async function beyondLink(tree: string, path: string): Promise<string | undefined> {
+  for (let up = dirname(path); up !== '.' && up !== '/'; up = dirname(up)) {
+    const info = await lstat(placeOf(tree, up)).catch(() => undefined);
+    if (info?.isSymbolicLink() === true) return 'it lies beyond a symbolic link';
+  }
+  return undefined;
+}
+
+const isSame = (one: TreeFile | undefined, other: TreeFile | undefined): boolean =>
+  one === other ||
+  (one !== undefined &&
+    other !== undefined &&
+    one.mode === other.mode &&
+    one.content.equals(other.content));
+
+async function writeTreeFile(folder: string, path: string, file: TreeFile): Promise<void> {
+  const place = placeOf(folder, path);
+  await mkdir(Buffer.from(dirname(place.toString('latin1')), 'latin1'), { recursive: true });
+  if (file.mode === '120000') {
+    await symlink(file.content, place);
+    return;
+  }
+  await writeFile(place, file.content);
+  if (file.mode === '100755') await chmod(place, 0o755);
+}
+
+/** With the exact bytes of the path. */
+const placeOf = (folder: string, path: string): Buffer => bytesOf(join(folder, path));

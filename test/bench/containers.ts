@@ -1,0 +1,269 @@
+// What the docker engine costs beside plain runs of the same tests in containers of the same image, in
+// ratios within one run. A benchmark, not a test:
+// `npm run bench -- docker --dataset F --id ID --source REPOSITORY [--base-image IMAGE] [--times N]`
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type Dockerode from 'dockerode';
+import { openDataset } from '../../src/dataset/dataset';
+import type { Instance } from '../../src/domain/instance';
+import { silent } from '../../src/domain/reporter';
+import { sides, type Side } from '../../src/domain/outcome';
+import { tarOf } from '../../src/engine/docker/archive';
+import { connect } from '../../src/engine/docker/connection';
+import { instanceImage, type InstanceImage } from '../../src/engine/docker/images';
+import { labels } from '../../src/engine/docker/labels';
+import { dockerSettings } from '../../src/engine/docker/settings';
+import { openEngine } from '../../src/engine/openEngine';
+import type { TestPlan } from '../../src/engine/testCommand';
+import { evaluateCandidate } from '../../src/evaluation/candidate';
+import { ownTestsOf } from '../../src/evaluation/reading';
+import { runStore } from '../../src/evaluation/runStore';
+import { openSession, type InstanceSession } from '../../src/evaluation/session';
+import { createPythonParser } from '../../src/python/parser';
+import { parseSources, sourceOf } from '../../src/repository/source';
+import { patchedFiles, readTreeFile, treeEntries } from '../../src/repository/treeFiles';
+import { prepareTrees, type Trees } from '../../src/repository/trees';
+
+const { values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    dataset: { type: 'string' },
+    id: { type: 'string' },
+    source: { type: 'string' },
+    'base-image': { type: 'string' },
+    storage: { type: 'string' },
+    times: { type: 'string', default: '5' },
+  },
+});
+const times = Number(values.times);
+const root = resolve(__dirname, '..', '..');
+const scratch = mkdtempSync(join(root, '.cache', 'bench-'));
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
+
+const timed = async <T>(work: () => Promise<T>): Promise<{ ms: number; result: T }> => {
+  const started = performance.now();
+  const result = await work();
+  return { ms: performance.now() - started, result };
+};
+const median = (numbers: readonly number[]): number =>
+  [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+const line = (what: string, ms: number, note = ''): void =>
+  console.log(`${what.padEnd(66)} ${(ms / 1000).toFixed(2).padStart(7)} s   ${note}`);
+
+interface Bench {
+  readonly docker: Dockerode;
+  readonly image: InstanceImage;
+  readonly instance: Instance;
+  readonly trees: Trees;
+}
+
+/** A container of the image with the tree of one side and the golden tests, and nothing of ours in it. */
+async function plainContainer(bench: Bench, side: Side): Promise<Dockerode.Container> {
+  const { docker, image, trees, instance } = bench;
+  const container = await docker.createContainer({
+    Image: image.id,
+    Entrypoint: ['sleep', '100000'],
+    Cmd: [],
+    User: '0',
+    Labels: { [labels.made]: '1', [labels.kind]: 'bench' },
+    HostConfig: { NetworkMode: 'none', Init: true },
+  });
+  const ofR = await treeEntries(trees.base);
+  const files = new Map<string, Buffer>();
+  for (const [path, { id }] of await treeEntries(trees[side])) {
+    const file = ofR.get(path)?.id === id ? undefined : await readTreeFile(trees[side], path);
+    if (file !== undefined) files.set(path, file.content);
+  }
+  for (const [path, file] of await patchedFiles(trees[side], instance.goldenTests)) {
+    if (file !== undefined) files.set(path, file.content);
+  }
+  const entries = [...files].map(([path, content]) => ({ path, content }));
+  await container.putArchive(await tarOf(entries, image.user), { path: image.folder });
+  await container.start();
+  return container;
+}
+
+/** Runs a command as the tests are run, without the tracer, to its end. */
+async function plainRun(
+  bench: Bench,
+  container: Dockerode.Container,
+  args: readonly string[],
+  plan: Pick<TestPlan, 'cwd' | 'env'>,
+  user = bench.image.user,
+): Promise<void> {
+  const { folder, python } = bench.image;
+  const env = { PYTHONPATH: folder, PYTHONHASHSEED: '0', HOME: '/tmp', ...plan.env };
+  const exec = await container.exec({
+    Cmd: [python, ...args],
+    User: String(user),
+    WorkingDir: join(folder, plan.cwd),
+    Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    AttachStdout: true,
+    AttachStderr: true,
+  });
+  const stream = await exec.start({});
+  stream.resume();
+  await new Promise((done) => stream.once('end', done).once('close', done));
+}
+
+async function main(): Promise<void> {
+  const { dataset: name, id, source } = values;
+  if (name === undefined || id === undefined || source === undefined) {
+    throw new Error('name --dataset, --id and --source');
+  }
+  const storage = values.storage ?? join(scratch, 'storage');
+  const baseImage = values['base-image'];
+  const settings = dockerSettings.parse(baseImage === undefined ? {} : { baseImage });
+  const dataset = await openDataset(name, { storage, reporter: silent });
+  const [instance] = await dataset.read([id]);
+  if (instance === undefined) throw new Error(`no instance ${id}`);
+  const reporter = { log: (text: string) => console.log(text), progress: () => undefined };
+  const trees = await prepareTrees(
+    instance,
+    await sourceOf(instance, parseSources([source])),
+    storage,
+    { reporter: silent },
+  );
+  const engine = await openEngine({
+    name: 'docker',
+    storage,
+    assets: join(root, 'dist'),
+    docker: settings,
+  });
+  const python = await createPythonParser((file) => join(root, 'dist', file));
+  const connection = await connect({});
+  const built = await timed(() =>
+    instanceImage({ connection, instance, trees, settings, storage }, { reporter }),
+  );
+  line('image found or built', built.ms);
+  const bench: Bench = { docker: connection.docker, image: built.result, instance, trees };
+  const parts = { instance, trees, engine, python };
+  const sessions: InstanceSession[] = [];
+  const open = async (store: string): Promise<InstanceSession> => {
+    const session = await openSession({ ...parts, store: runStore(join(scratch, store)) });
+    sessions.push(session);
+    return session;
+  };
+  const plain: Dockerode.Container[] = [];
+  try {
+    const session = await open('store');
+    await session.environment({ reporter });
+    line('a warm pair opened', (await timed(() => session.warmUp({ reporter }))).ms);
+
+    const files = session.goldenFiles;
+    const own = await ownTestsOf(session, instance.goldenTests, files);
+    const options = { timeoutSeconds: 3600, reporter: silent, reuse: false };
+    const whole = { patch: instance.goldenTests, files };
+    const selected = { ...whole, select: own.functions };
+    const { plan } = await session.run(whole, options);
+    const { plan: plan1 } = await session.run(selected, options);
+    for (const side of sides) plain.push(await plainContainer(bench, side));
+    const one = async (of: TestPlan, container: Dockerode.Container | undefined) => {
+      if (container === undefined) throw new Error('no container');
+      return (await timed(() => plainRun(bench, container, of.args, of))).ms;
+    };
+    const both = async (of: TestPlan): Promise<number> =>
+      Math.max(await one(of, plain[0]), await one(of, plain[1]));
+    await both(plan);
+
+    const figures = { own: [], ownPlain: [], file: [], filePlain: [], grade: [] } as Record<
+      'own' | 'ownPlain' | 'file' | 'filePlain' | 'grade',
+      number[]
+    >;
+    for (let n = 0; n < times; n++) {
+      figures.ownPlain.push(await both(plan1));
+      figures.own.push((await timed(() => session.run(selected, options))).ms);
+      figures.filePlain.push(await one(plan, plain[0]));
+      const onR = { ...options, sides: ['base'] as const };
+      figures.file.push((await timed(() => session.run(whole, onR))).ms);
+    }
+    const request = { model: 'bench', format: 'unified', mode: 'unit-test' } as const;
+    await evaluateCandidate(session, { ...request, text: instance.goldenTests }, options);
+    const wholePlain: number[] = [];
+    for (let n = 0; n < times; n++) {
+      wholePlain.push(await both(plan));
+      const graded = await timed(() =>
+        evaluateCandidate(session, { ...request, text: instance.goldenTests }, options),
+      );
+      figures.grade.push(graded.ms);
+    }
+    const ownPlain = median(figures.ownPlain);
+    const own1 = median(figures.own);
+    line('plain run of the candidate’s own tests, the slower side', ownPlain);
+    line('edit to verdict, both sides, own tests, warm', own1, against(own1, ownPlain, 1.15, 0.3));
+    const filePlain = median(figures.filePlain);
+    line('plain run of the touched files on R', filePlain);
+    line(
+      'the same with the tracer',
+      median(figures.file),
+      against(median(figures.file), filePlain, 1.05),
+    );
+    const trace = ['-m', 'trace', '--count', '-C', '/tmp/cover', ...plan.args];
+    const module =
+      plan.args[0] === '-m'
+        ? ['-m', 'trace', '--count', '-C', '/tmp/cover', '--module', ...plan.args.slice(1)]
+        : trace;
+    const traced = await timed(() => plainRun(bench, must(plain[0]), module, plan));
+    line('the same under Python’s trace module', traced.ms, against(traced.ms, filePlain));
+    const slower = median(wholePlain);
+    line('plain run of the touched files, the slower side', slower);
+    line(
+      'a new candidate graded, base and golden known',
+      median(figures.grade),
+      against(median(figures.grade), slower, 1.2),
+    );
+
+    await session.dispose();
+    const fresh = await timed(async () => {
+      const again = await open('first');
+      return evaluateCandidate(
+        again,
+        { ...request, text: instance.goldenTests },
+        { ...options, reuse: true },
+      );
+    });
+    const six = await timed(async () => {
+      for (let n = 0; n < 6; n++) {
+        const container = await plainContainer(bench, n % 2 === 0 ? 'base' : 'fixed');
+        try {
+          const install = bench.image.install?.slice(1) ?? [...pip];
+          await plainRun(bench, container, install, { cwd: '.', env: {} }, 0);
+          await plainRun(bench, container, plan.args, plan);
+        } finally {
+          await container.remove({ force: true });
+        }
+      }
+    });
+    line('six plain runs, each in a new container with reinstallation', six.ms);
+    line(
+      'first grade: pair opened, base, golden and candidate, both sides',
+      fresh.ms,
+      `${(six.ms / fresh.ms).toFixed(1)} times faster (goal 5)`,
+    );
+  } finally {
+    await Promise.all(sessions.map((each) => each.dispose()));
+    await Promise.all(plain.map((each) => each.remove({ force: true })));
+    await engine.dispose();
+  }
+}
+
+const pip = ['-m', 'pip', 'install', '--no-deps', '--no-build-isolation', '--editable', '.'];
+
+const must = <T>(value: T | undefined): T => {
+  if (value === undefined) throw new Error('missing');
+  return value;
+};
+
+function against(ms: number, plain: number, factor?: number, seconds = 0): string {
+  const goal =
+    factor === undefined
+      ? ''
+      : ` (goal ${factor}${seconds === 0 ? '' : ` × + ${seconds} s = ${((plain * factor) / 1000 + seconds).toFixed(2)} s`})`;
+  return `× ${(ms / plain).toFixed(2)}${goal}`;
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

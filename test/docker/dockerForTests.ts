@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs';
+import Dockerode from 'dockerode';
+import { dockerSettings, type DockerSettings } from '../../src/engine/docker/settings';
+
+/** What leads to the base images of the tests; made by test/scripts/baseImages.mjs. */
+export const baseImage =
+  process.env['SWT_BENCH_TEST_BASE_IMAGE'] ?? 'swt-test/python:{python}-bookworm';
+
+/** The engine that tests use, as a plain client that nothing under test is part of. */
+export const plainDocker = new Dockerode();
+
+/**
+ * Skips all tests of a suite, by name and with the cause, where no engine answers at the usual place or
+ * a base image is missing. For the `before` of a suite.
+ *
+ * @param pythons versions whose base images the suite needs
+ */
+export async function needDocker(
+  suite: Mocha.Context,
+  pythons: readonly string[] = ['3.9'],
+): Promise<void> {
+  const cause = await missing(pythons);
+  if (cause === undefined) return;
+  suite.test?.parent?.eachTest((test) => {
+    (test as Mocha.Test & { skipReason?: string }).skipReason = `${test.fullTitle()}: ${cause}`;
+  });
+  suite.skip();
+}
+
+async function missing(pythons: readonly string[]): Promise<string | undefined> {
+  const told = process.env['SWT_BENCH_NO_DOCKER'];
+  if (told !== undefined) return told;
+  try {
+    await plainDocker.ping();
+  } catch {
+    return 'no Docker engine answers';
+  }
+  for (const python of pythons) {
+    const tag = baseImage.replace('{python}', python);
+    const isThere = await plainDocker
+      .getImage(tag)
+      .inspect()
+      .then(() => true)
+      .catch(() => false);
+    if (!isThere) return `there is no image ${tag} (node test/scripts/baseImages.mjs ${python})`;
+  }
+  return undefined;
+}
+
+/** Settings with which environments come from the base images of the tests, and sandboxes are small. */
+export const testSettings = (more: Partial<DockerSettings> = {}): DockerSettings =>
+  dockerSettings.parse({
+    ...{ baseImage, prebuilt: '', memoryMb: 1024, processes: 256, diskMb: 1024, idleMinutes: 0 },
+    ...more,
+  });
+
+/** Names of the containers of an instance, running or not. */
+export async function containersOf(
+  instance: string,
+  docker: Dockerode = plainDocker,
+): Promise<string[]> {
+  const found = await docker.listContainers({
+    all: true,
+    filters: { label: [`swt-bench.instance=${instance}`] },
+  });
+  return found.flatMap(({ Names }) => Names);
+}
+
+/** Removes the images that were made for an instance, and what is left of its containers. */
+export async function removeImagesOf(
+  instance: string,
+  docker: Dockerode = plainDocker,
+): Promise<void> {
+  for (const name of await containersOf(instance, docker)) {
+    await docker.getContainer(name.slice(1)).remove({ force: true });
+  }
+  const images = await docker.listImages({
+    filters: { label: [`swt-bench.instance=${instance}`] },
+  });
+  for (const { Id } of images) {
+    await docker
+      .getImage(Id)
+      .remove({ force: true })
+      .catch(() => undefined);
+  }
+}
+
+/** Where the machine's own certificates are, which a registry behind a proxy may need. */
+export const certificates = ['/etc/ssl/certs/ca-certificates.crt'].find(existsSync);

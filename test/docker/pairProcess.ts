@@ -1,0 +1,33 @@
+// The process that is killed: opens a pair, runs tests that do not end, and says when both sides do.
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Instance } from '../../src/domain/instance';
+import { silent } from '../../src/domain/reporter';
+import { openEngine } from '../../src/engine/openEngine';
+import type { Trees } from '../../src/repository/trees';
+import { runCode } from '../engineContract/run';
+import { testSettings } from './dockerForTests';
+
+const { instance, trees, storage } = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as {
+  instance: Instance;
+  trees: Trees;
+  storage: string;
+};
+
+async function main(): Promise<void> {
+  const assets = resolve('src/engine');
+  const engine = await openEngine({ name: 'docker', storage, assets, docker: testSettings() });
+  const place = await engine.prepare(instance, trees, { reporter: silent });
+  const pair = await place.openPair({ reporter: silent });
+  const code = 'import time; print("started", flush=True); time.sleep(600)';
+  let started = 0;
+  const onOutput = (): void => {
+    started += 1;
+    if (started === 2) process.stdout.write('started\n');
+  };
+  await Promise.all(
+    [pair.base, pair.fixed].map((each) => runCode(each, code, { timeoutSeconds: 600, onOutput })),
+  );
+}
+
+void main();

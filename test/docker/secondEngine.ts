@@ -1,0 +1,105 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Dockerode from 'dockerode';
+import { plainDocker } from './dockerForTests';
+
+/** A Docker engine of a test's own, which it may kill. */
+export interface SecondEngine {
+  readonly docker: Dockerode;
+  readonly host: string;
+  readonly socket: string;
+  /** Nothing where it runs already. */
+  start(): Promise<void>;
+  /** Ends it as it is, with `SIGKILL`; its containers go on until it starts again. */
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+  /** Copies an image from the engine that tests use. */
+  load(image: string): Promise<void>;
+  /** Stops it and removes everything of it. */
+  dispose(): Promise<void>;
+}
+
+/** Why there can be none here; undefined when there can. */
+export function whyNoSecondEngine(): string | undefined {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root can start one';
+  const isThere = (name: string): boolean => spawnSync('which', [name]).status === 0;
+  const missing = ['dockerd', 'unshare'].filter((name) => !isThere(name));
+  return missing.length === 0 ? undefined : `${missing.join(' and ')} cannot be run`;
+}
+
+const mountedBelow = (folder: string): string[] =>
+  readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .flatMap((line) => line.split(' ')[1] ?? [])
+    .filter((path) => path.startsWith(`${folder}/`))
+    .reverse();
+
+/** An engine without a network, in folders of its own. It is not running yet. */
+export async function secondEngine(): Promise<SecondEngine> {
+  const folder = await mkdtemp(join(tmpdir(), 'swt-engine-'));
+  const socket = join(folder, 'docker.sock');
+  const host = `unix://${socket}`;
+  const docker = new Dockerode({ socketPath: socket });
+  const log = join(folder, 'log');
+  let child: ChildProcess | undefined;
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const ending = child;
+    child = undefined;
+    if (ending === undefined || ending.exitCode !== null || ending.signalCode !== null) return;
+    const ended = once(ending, 'exit');
+    ending.kill(signal);
+    await ended;
+  };
+  return {
+    docker,
+    host,
+    socket,
+    async start() {
+      if (child !== undefined) return;
+      const out = openSync(log, 'a');
+      // In a network of its own: without a bridge, dockerd removes that of the engine beside it.
+      child = spawn(
+        'unshare',
+        [
+          ...['--net', '--', 'dockerd', '--bridge=none', '--iptables=false', `--host=${host}`],
+          ...[`--data-root=${join(folder, 'data')}`, `--exec-root=${join(folder, 'exec')}`],
+          `--pidfile=${join(folder, 'pid')}`,
+        ],
+        { stdio: ['ignore', out, out] },
+      );
+      for (let waited = 0; ; waited += 100) {
+        const answers = await docker.ping().then(
+          () => true,
+          () => false,
+        );
+        if (answers) return;
+        if (waited > 60_000 || child.exitCode !== null) {
+          throw new Error(`dockerd did not start: ${readFileSync(log, 'utf8').slice(-500)}`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    },
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
+    async load(image) {
+      const archive = await plainDocker.getImage(image).get();
+      const progress = await docker.loadImage(archive);
+      progress.resume();
+      await once(progress, 'end');
+    },
+    async dispose() {
+      // What runs in containers outlives an engine that was killed, and is found by the next one.
+      if (child === undefined) await this.start();
+      for (const { Id } of await docker.listContainers({ all: true })) {
+        await docker.getContainer(Id).remove({ force: true });
+      }
+      await end('SIGTERM');
+      for (const mounted of mountedBelow(folder)) spawnSync('umount', ['--lazy', mounted]);
+      await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    },
+  };
+}

@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, symlink, unlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Instance } from '../../src/domain/instance';
+import { silent } from '../../src/domain/reporter';
+import {
+  engineNames,
+  type Engine,
+  type EngineName,
+  type Pair,
+  type TestPlace,
+} from '../../src/engine/engine';
+import type { DockerSettings } from '../../src/engine/docker/settings';
+import { openEngine } from '../../src/engine/openEngine';
+import type { Trees } from '../../src/repository/trees';
+import { containersOf, needDocker, removeImagesOf, testSettings } from '../docker/dockerForTests';
+import { plain, useExample, write, type Example } from '../engine/exampleRepository';
+import { pytestEnvironment } from '../environments';
+
+/** In no file that R may see. */
+export const secret = 'only_the_fix_says_this';
+
+export const counted = `def purr():
+    total = 0
+    for each in range(3):
+        total += 1
+    return 1
+`;
+
+const setup = 'from setuptools import setup\nsetup(name="cat", version="1", py_modules=["cat"])\n';
+
+/** A patch that adds a file with one test of unittest. */
+export const candidate = (
+  body: string,
+  path = 'tests/test_new.py',
+): string => `diff --git a/${path} b/${path}
+new file mode 100644
+--- /dev/null
++++ b/${path}
+@@ -0,0 +1,5 @@
++import unittest
++from cat import purr
++class A(unittest.TestCase):
++    def test_a(self):
++        ${body}
+`;
+
+/** A file name that is not UTF-8. */
+export const latinName = Buffer.from([...Buffer.from('caf'), 0xe9, ...Buffer.from('.txt')]);
+
+/** One engine with an instance at hand: the example repository with more in it. */
+export interface Subject {
+  readonly name: EngineName;
+  readonly instance: Instance;
+  readonly trees: Trees;
+  readonly storage: string;
+  readonly engine: Engine;
+  readonly place: TestPlace;
+  /** Another engine with the same settings, which the test disposes of. */
+  open(): Promise<Engine>;
+  /** Names of sandboxes that are there. */
+  sandboxes(): Promise<string[]>;
+}
+
+/**
+ * Declares the same tests for every engine.
+ * @param body declares them; the subject can be asked for once they run
+ */
+export function onEachEngine(title: string, body: (subject: () => Subject) => void): void {
+  for (const name of engineNames) onEngine(name, title, body);
+}
+
+/** Declares tests for one engine; `settings` are those of the docker engine. */
+export function onEngine(
+  name: EngineName,
+  title: string,
+  body: (subject: () => Subject) => void,
+  settings: Partial<DockerSettings> = {},
+): void {
+  describe(`${title}, ${name} engine`, function () {
+    this.timeout(300_000);
+    let example: Example;
+    let subject: Subject | undefined;
+    if (name === 'docker') {
+      before(async function () {
+        await needDocker(this);
+      });
+    }
+    useExample((made) => (example = made));
+    before(async function () {
+      const python = name === 'local' ? await pytestEnvironment(this) : undefined;
+      subject = await makeSubject(name, example, python, testSettings(settings));
+    });
+    after(async () => {
+      await subject?.engine.dispose();
+      if (name === 'docker' && subject !== undefined) await removeImagesOf(subject.instance.id);
+    });
+    body(() => {
+      if (subject === undefined) throw new Error('asked for before the tests run');
+      return subject;
+    });
+  });
+}
+
+async function makeSubject(
+  name: EngineName,
+  example: Example,
+  python: string | undefined,
+  docker: DockerSettings,
+): Promise<Subject> {
+  const { origin } = example;
+  plain(origin, 'checkout', '-q', example.base);
+  await write(origin, {
+    'cat.py': counted,
+    'gone.txt': 'x\n',
+    'setup.py': setup,
+    'run me.sh': '#!/bin/sh\n',
+  });
+  plain(origin, 'add', '-A', '-f');
+  plain(origin, 'commit', '-qm', 'more');
+  const baseCommit = plain(origin, 'rev-parse', 'HEAD');
+  await write(origin, {
+    'cat.py': counted.replace('return 1', `return 2  # ${secret}`),
+    [`${secret}.py`]: `${secret} = 1\n`,
+  });
+  await unlink(join(origin, 'gone.txt'));
+  await unlink(join(origin, 'link.py'));
+  await symlink('dos.txt', join(origin, 'link.py'));
+  plain(origin, 'add', '-A', '-f');
+  plain(origin, 'update-index', '--chmod=+x', 'run me.sh');
+  // Not trimmed as `plain` does.
+  const goldenPatch = `${plain(origin, 'diff', '--cached', '--binary')}\n`;
+  plain(origin, 'reset', '-q', '--hard', baseCommit);
+
+  const storage = await example.storage();
+  const id = `octo__cat-${randomBytes(4).toString('hex')}`;
+  const more = {
+    ...{ id, baseCommit, goldenPatch, createdAt: '2023-06-01T00:00:00Z' },
+    goldenTests: candidate('self.assertEqual(purr(), 2)', 'tests/test_golden.py'),
+  };
+  const instance = example.instance(more);
+  const trees = await example.prepare({ kind: 'commit', from: origin }, storage, more);
+  const open = (): Promise<Engine> =>
+    openEngine({
+      name,
+      storage,
+      assets: resolve('src/engine'),
+      python,
+      docker,
+    });
+  const engine = await open();
+  const place = await engine.prepare(instance, trees, { reporter: silent });
+  return {
+    ...{ name, instance, trees, storage, engine, place, open },
+    sandboxes: () =>
+      name === 'docker'
+        ? containersOf(id)
+        : readdir(join(storage, 'pairs')).catch((): string[] => []),
+  };
+}
+
+/** Opens a pair before the tests of a `describe` and disposes of it afterwards. */
+export function usePair(subject: () => Subject): PairInUse {
+  let pair: Pair | undefined;
+  const open = async (): Promise<void> => {
+    await pair?.dispose();
+    pair = await subject().place.openPair({ reporter: silent });
+  };
+  before(open);
+  after(async () => {
+    await pair?.dispose();
+  });
+  const inUse = (): Pair => {
+    if (pair === undefined) throw new Error('asked for before the tests run');
+    return pair;
+  };
+  return Object.assign(inUse, { again: open });
+}
+
+/** The pair of a `describe`. */
+export interface PairInUse {
+  (): Pair;
+  /** Opens another one in its place. */
+  again(): Promise<void>;
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { isWithin, recipeOf } from '../../../src/engine/environments/recipes';
+
+const version = fc
+  .array(fc.nat({ max: 30 }), { minLength: 1, maxLength: 3 })
+  .map((numbers) => numbers.join('.'));
+
+describe('recipes', () => {
+  it('gives the usual recipe for a repository that the table does not have', () => {
+    const recipe = recipeOf('octo/cat', '1.0');
+    assert.equal(recipe.runner, 'pytest');
+    assert.equal(recipe.install, 'editable');
+    assert.deepEqual(recipe.packages, []);
+    assert.deepEqual(recipeOf('octo/cat', undefined), recipe);
+  });
+
+  it('takes the Python that a version of Django runs on', () => {
+    const pythons = ['1.11', '3.0', '3.2', '4.0', '4.1', '4.2', '5.0', '5.2'].map(
+      (version) => recipeOf('django/django', version).python,
+    );
+    assert.deepEqual(pythons, ['3.6', '3.6', '3.6', '3.8', '3.9', '3.9', '3.11', '3.11']);
+  });
+
+  it('takes for granted what holds for all versions where a row has none', () => {
+    assert.equal(recipeOf('django/django', undefined).runner, 'django');
+    assert.equal(recipeOf('django/django', undefined).python, '3.9');
+  });
+
+  it('compares versions by their numbers, not as text', () => {
+    assert.ok(isWithin('1.10', '1.9-'));
+    assert.ok(!isWithin('1.9', '1.10-'));
+    assert.equal(recipeOf('pallets/flask', '2.10').python, '3.11');
+  });
+
+  it('does not hand out the notes for readers, nor the ranges', () => {
+    const recipe = recipeOf('sympy/sympy', '1.0');
+    assert.ok(!('notes' in recipe));
+    assert.ok(!('versions' in recipe));
+  });
+
+  it('finds every version within itself, and within what is open beyond it', () => {
+    fc.assert(
+      fc.property(version, (one) => {
+        assert.ok(isWithin(one, one));
+        assert.ok(isWithin(one, `${one}-`));
+        assert.ok(isWithin(one, `-${one}`));
+        assert.ok(isWithin(one, `${one}-${one}`));
+      }),
+    );
+  });
+
+  it('splits all versions at any version into those before and after it', () => {
+    fc.assert(
+      fc.property(version, version, (one, other) => {
+        const after = isWithin(one, `${other}-`);
+        const before = isWithin(one, `-${other}`);
+        assert.ok(after || before);
+        assert.equal(after && before, isWithin(one, other));
+        assert.equal(isWithin(other, `-${one}`), after);
+      }),
+    );
+  });
+
+  it('does not care for zeros at the end of a version', () => {
+    fc.assert(
+      fc.property(version, version, (one, other) => {
+        for (const range of [`${other}-`, `-${other}`, other]) {
+          assert.equal(isWithin(`${one}.0`, range), isWithin(one, range));
+        }
+      }),
+    );
+  });
+});
