@@ -251,6 +251,11 @@ export function remarksOf(run: SetRun): string[] {
     }
     for (const problem of record.trace.problems) found.add(problem);
   }
+  for (const side of run.records === undefined ? [] : sides) {
+    for (const remark of run.records?.[side].remarks ?? []) {
+      found.add(`on ${sideName[side]} ${remark}`);
+    }
+  }
   return [...found];
 }
 

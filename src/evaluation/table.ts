@@ -10,7 +10,9 @@ export function resultTable(entries: readonly BatchEntry[]): string {
   const rows = entries.map((entry) => {
     const name = entry.prediction.model;
     const first = several ? [entry.prediction.instanceId, name] : [name];
-    if (!('result' in entry)) return [...first, '?', '', '', `not evaluated: ${entry.failure}`, ''];
+    if (!('result' in entry)) {
+      return [...first, '?', '', '', shortened(`not evaluated: ${entry.failure}`), ''];
+    }
     const { result } = entry;
     const own = new Set(result.ownTests);
     const mine = result.tests.filter((each) => own.has(functionOf(each.test)));
@@ -27,6 +29,9 @@ export function resultTable(entries: readonly BatchEntry[]): string {
   });
   return layOut([several ? ['Instance', ...head] : head, ...rows]);
 }
+
+/** A whole log in one cell would move all columns out of sight; it is told in full below the table. */
+const shortened = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
 
 function verdictCell(success: boolean, reason: string): string {
   return success ? '✓ reproduces the issue (F→P)' : `✗ ${reason}`;

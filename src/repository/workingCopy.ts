@@ -57,6 +57,7 @@ export async function openWorkingCopy(
         if (/(^|\/)__pycache__\/$/.test(path)) continue;
         await rm(inside(tree, path), { recursive: true, force: true });
       }
+      await removeSpecial(tree);
       await git(['reset', '--quiet', '--hard', commit], { cwd: tree, env });
       // Git itself passes over these.
       for (const folder of folders) {
@@ -78,6 +79,15 @@ export async function openWorkingCopy(
       await stamp(tree, await pythonEdits());
     },
   };
+}
+
+/** Pipes, sockets and devices, which git does not see. */
+async function removeSpecial(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await removeSpecial(path);
+    else if (!entry.isFile() && !entry.isSymbolicLink()) await rm(path, { force: true });
+  }
 }
 
 /** A path that git has listed, with its exact bytes. */

@@ -71,11 +71,14 @@ describe('the command line with containers', function () {
       assert.match(environment?.['digest'] ?? '', /^[0-9a-f]{64}$/);
     }
     const { candidates } = JSON.parse(await readFile(join(sample, 'expected.json'), 'utf8')) as {
-      candidates: Record<string, { change_coverage?: { covered: number; executable: number } }>;
+      candidates: Record<
+        string,
+        { change_coverage: { covered: number; executable: number } | null }
+      >;
     };
     for (const { model_name_or_path: name, strict } of results) {
       const expected = candidates[name]?.change_coverage;
-      if (expected === undefined) continue;
+      if (expected === undefined || expected === null) continue; // it does not apply
       const found = strict?.change_coverage;
       assert.deepEqual(
         [found?.covered, found?.executable],
@@ -126,6 +129,30 @@ describe('the command line with containers', function () {
     assert.equal(again.status, 0, again.stderr);
     assert.equal((JSON.parse(again.stdout) as Evaluation).results[0]?.resolved, true);
     assert.deepEqual(await containersOf(id), []);
+  });
+
+  it('lists the image of the instance with its size, and removes it when asked', async () => {
+    const storage = async (...more: string[]) => {
+      const answer = await cli([
+        'storage',
+        '--storage',
+        join(folder, 'storage'),
+        '--json',
+        ...more,
+      ]);
+      assert.equal(answer.status, 0, answer.stderr);
+      const { images } = JSON.parse(answer.stdout) as {
+        images: { total: number; images: { instance: string; repo: string; bytes: number }[] };
+      };
+      return images.images.filter((image) => image.instance === id);
+    };
+    const [image] = await storage();
+    assert.equal(image?.repo, 'tallybook/tallybook');
+    assert.ok((image?.bytes ?? 0) > 0);
+    assert.deepEqual(await storage('--free-images', id), []);
+    const again = await cli(['storage', '--free-images', id, '--storage', folder]);
+    assert.equal(again.status, 2);
+    assert.match(again.stderr, new RegExp(`No image was made here for ${id}`));
   });
 });
 

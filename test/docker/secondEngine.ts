@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync, readFileSync } from 'node:fs';
+import { existsSync, openSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ export async function secondEngine(): Promise<SecondEngine> {
     ending.kill(signal);
     await ended;
   };
-  return {
+  const engine: SecondEngine = {
     docker,
     host,
     socket,
@@ -83,7 +83,20 @@ export async function secondEngine(): Promise<SecondEngine> {
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     },
-    kill: () => end('SIGKILL'),
+    async kill() {
+      await end('SIGKILL');
+      // Its containerd ends with it, but not at once, and the next engine takes it for alive.
+      const pidFile = join(folder, 'exec', 'containerd', 'containerd.pid');
+      const pid = Number(readFileSync(pidFile, 'utf8'));
+      // Nobody may be there to take note of its end.
+      const isAlive = (): boolean => {
+        const stat = `/proc/${pid}/stat`;
+        return existsSync(stat) && !/\) [ZX] /.test(readFileSync(stat, 'utf8'));
+      };
+      if (isAlive()) process.kill(pid, 'SIGKILL');
+      while (isAlive()) await new Promise((resolve) => setTimeout(resolve, 20));
+      await rm(pidFile, { force: true });
+    },
     stop: () => end('SIGTERM'),
     async load(image) {
       const archive = await plainDocker.getImage(image).get();
@@ -93,7 +106,7 @@ export async function secondEngine(): Promise<SecondEngine> {
     },
     async dispose() {
       // What runs in containers outlives an engine that was killed, and is found by the next one.
-      if (child === undefined) await this.start();
+      if (child === undefined) await engine.start();
       for (const { Id } of await docker.listContainers({ all: true })) {
         await docker.getContainer(Id).remove({ force: true });
       }
@@ -102,4 +115,5 @@ export async function secondEngine(): Promise<SecondEngine> {
       await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
     },
   };
+  return engine;
 }

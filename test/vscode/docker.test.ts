@@ -49,6 +49,13 @@ describe('an instance in containers', () => {
   });
 
   it('has its sandboxes opened in the background, and tells what runs its tests', async () => {
+    // Whoever waits sees what for.
+    await waitFor(
+      'a step of the preparation',
+      async () => (await status())?.icons.includes('sync'),
+      patience,
+    );
+    await screenshot('docker-preparing');
     const item = await waitFor(
       'the engine in the tooltip of the status bar',
       async () => {

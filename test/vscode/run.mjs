@@ -60,7 +60,10 @@ try {
     for (const key of Object.keys(total)) total[key] += counts?.[key] ?? 0;
     // A window that broke off is a failure, whatever had passed by then.
     if (exitCode !== 0 && !(counts?.failed > 0)) total.failed += 1;
-    if (name === 'docker') total[(await leavesNoContainer()) ? 'passed' : 'failed'] += 1;
+    if (name === 'docker') {
+      total[(await leavesNoContainer()) ? 'passed' : 'failed'] += 1;
+      await removeImages();
+    }
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
@@ -116,6 +119,14 @@ async function whyNoContainers() {
       () => undefined,
       (error) => `no image ${tag} (${String(error.message).split('\n')[0]})`,
     );
+}
+
+async function removeImages() {
+  const docker = new Dockerode();
+  const label = [`swt-bench.instance=${inContainers}`];
+  for (const { Id } of await docker.listImages({ filters: { label } })) {
+    await docker.getImage(Id).remove({ force: true });
+  }
 }
 
 /** The window has closed, and what it had open must be gone. */

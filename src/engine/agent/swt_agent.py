@@ -10,11 +10,10 @@ killed.
 Paths are relative to the tree, with the bytes that are no UTF-8 escaped as PEP 383 has it.
 """
 
-import errno
-import hashlib
 import io
 import json
 import os
+import py_compile
 import resource
 import select
 import signal
@@ -23,344 +22,28 @@ import sys
 import tarfile
 import time
 
+# Isolated from the folder that it is started in, and from its own.
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from swt_processes import (
+    QUIET,
+    allocated,
+    collect,
+    kill_all,
+    killed_for_memory,
+    names_in,
+    others,
+    refused_processes,
+    restore_signals,
+    used,
+)
+from swt_tree import Tree, remove
+from swt_wire import Wire
+
 OUTPUT_CHUNK = 1 << 16
 TRACE_LIMIT = 256 << 20
+# Where any user may write, besides the tree.
+OPEN_PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock")
 FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-
-class Wire(object):
-    """Frames on two file descriptors."""
-
-    def __init__(self, source, sink):
-        self.source = source
-        self.sink = sink
-        self.rest = b""
-        self.ended = False
-
-    def send(self, kind, payload=b"", **header):
-        header["kind"] = kind
-        header["bytes"] = len(payload)
-        data = json.dumps(header).encode("ascii") + b"\n" + payload
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self.sink, view):]
-
-    def _fill(self):
-        data = os.read(self.source, 1 << 20)
-        if not data:
-            self.ended = True
-        self.rest += data
-        return bool(data)
-
-    def receive(self):
-        """The next frame as (header, payload); None at the end of input."""
-        while b"\n" not in self.rest:
-            if not self._fill():
-                return None
-        line, self.rest = self.rest.split(b"\n", 1)
-        header = json.loads(line.decode("ascii"))
-        size = header.get("bytes", 0)
-        pieces = [self.rest[:size]]
-        have = len(pieces[0])
-        self.rest = self.rest[size:]
-        while have < size:
-            data = os.read(self.source, min(1 << 20, size - have))
-            if not data:
-                self.ended = True
-                return None
-            pieces.append(data)
-            have += len(data)
-        return header, b"".join(pieces)
-
-
-class Tree(object):
-    """The files of the repository, and what they were when they were last written by the engine."""
-
-    def __init__(self, root, user):
-        self.root = root
-        self.user = user
-        self.known = {}
-        # What they took on the disk when all was as it should be.
-        self.bytes = 0
-        if not is_folder(root):
-            os.makedirs(root)
-            os.chown(root, user, user)
-
-    def path(self, relative):
-        return os.path.join(self.root, relative) if relative else self.root
-
-    def walk(self):
-        """(relative path, lstat result) of everything but compiled Python, folders before contents."""
-        folders = [""]
-        while folders:
-            folder = folders.pop()
-            try:
-                with os.scandir(self.path(folder)) as entries:
-                    listed = [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
-            except OSError:
-                continue
-            for name, info in listed:
-                relative = folder + "/" + name if folder else name
-                is_folder = stat.S_ISDIR(info.st_mode)
-                if is_folder and name == "__pycache__":
-                    continue
-                yield relative, info
-                if is_folder:
-                    folders.append(relative)
-
-    @staticmethod
-    def state(info):
-        if stat.S_ISDIR(info.st_mode):
-            return (info.st_mode, info.st_uid)
-        # A process without privileges cannot set the time of the last change of an inode.
-        return (info.st_mode, info.st_uid, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
-
-    def remember(self):
-        self.known = {path: self.state(info) for path, info in self.walk()}
-        self.bytes = allocated([self.root])
-
-    def digests(self):
-        """Path to [mode, object id] as git has them, without the repository's own folder."""
-        found = {}
-        for relative, info in self.walk():
-            if relative == ".git" or relative.startswith(".git/"):
-                continue
-            if stat.S_ISLNK(info.st_mode):
-                content = os.fsencode(os.readlink(self.path(relative)))
-                found[relative] = ["120000", blob(content)]
-            elif stat.S_ISREG(info.st_mode):
-                with open(self.path(relative), "rb") as file:
-                    content = file.read()
-                mode = "100755" if info.st_mode & 0o100 else "100644"
-                found[relative] = [mode, blob(content)]
-        return found
-
-    def scan(self):
-        """
-        What is not as the engine left it: removes what is new, and names what was changed or is gone.
-        Called when no process of the tests lives.
-        """
-        left = dict(self.known)
-        new, altered = [], []
-        replaced = []
-        if not is_folder(self.root):
-            remove(self.root)
-            os.mkdir(self.root)
-        os.chmod(self.root, 0o755)
-        os.chown(self.root, self.user, self.user)
-        for relative, info in self.walk():
-            before = left.pop(relative, None)
-            if before is None:
-                new.append(relative)
-            elif before != self.state(info):
-                if not stat.S_ISDIR(before[0]):
-                    altered.append(relative)
-                elif stat.S_ISDIR(info.st_mode):
-                    os.chown(self.path(relative), before[1], before[1])
-                    os.chmod(self.path(relative), stat.S_IMODE(before[0]))
-                else:
-                    # What was in the folder is gone, and is named by itself.
-                    replaced.append(relative)
-        gone = []
-        for relative, before in left.items():
-            if stat.S_ISDIR(before[0]):
-                # With its contents, which are named by themselves.
-                continue
-            gone.append(relative)
-        for relative in new + altered + replaced:
-            remove(self.path(relative))
-        for relative in altered + gone + replaced:
-            self.known.pop(relative, None)
-        return sorted(altered + gone)
-
-    def write(self, removed, files, content):
-        """
-        Removes paths, writes files, and takes the result as the known state.
-
-        `files` holds [path, mode] as git has them; member N of the tar `content` is the contents of
-        the N-th. So paths keep bytes that a tar cannot have, and nothing else of a tar is obeyed.
-        """
-        for relative in removed:
-            self._check(relative)
-            remove(self.path(relative))
-            self.known.pop(relative, None)
-            self._remove_empty(os.path.dirname(relative))
-        if not files:
-            return
-        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
-            for member in archive:
-                relative, mode = files[int(member.name)]
-                self._check(relative)
-                self._write(relative, mode, archive.extractfile(member).read(), member.mtime)
-        for relative, _ in files:
-            self.known[relative] = self.state(os.lstat(self.path(relative)))
-            while relative:
-                relative = os.path.dirname(relative)
-                if relative and relative not in self.known:
-                    self.known[relative] = self.state(os.lstat(self.path(relative)))
-
-    def _check(self, relative):
-        parts = relative.split("/")
-        if relative.startswith("/") or ".." in parts or "" in parts:
-            raise ValueError("a path outside of the tree: %r" % relative)
-
-    def _folder(self, relative):
-        """Makes a folder and those above it, in the place of whatever else is there."""
-        path = self.root
-        for part in relative.split("/") if relative else []:
-            path = os.path.join(path, part)
-            if is_folder(path):
-                continue
-            remove(path)
-            os.mkdir(path, 0o755)
-            os.chown(path, self.user, self.user)
-
-    def _write(self, relative, mode, content, seconds):
-        self._folder(os.path.dirname(relative))
-        path = self.path(relative)
-        remove(path)
-        if mode == "120000":
-            os.symlink(content, os.fsencode(path))
-        else:
-            with open(path, "wb") as file:
-                file.write(content)
-            os.chmod(path, 0o755 if mode == "100755" else 0o644)
-            os.utime(path, (seconds, seconds))
-        os.lchown(path, self.user, self.user)
-
-    def _remove_empty(self, relative):
-        while relative:
-            try:
-                os.rmdir(self.path(relative))
-            except OSError:
-                return
-            self.known.pop(relative, None)
-            relative = os.path.dirname(relative)
-
-
-def blob(content):
-    """The object id that git gives to contents: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects"""
-    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-
-
-def is_folder(path):
-    try:
-        return stat.S_ISDIR(os.lstat(path).st_mode)
-    except OSError:
-        return False
-
-
-def remove(path):
-    """Removes a file, a link, or a folder with all that is in it, whatever its permissions."""
-    try:
-        info = os.lstat(path)
-    except OSError:
-        return
-    if stat.S_ISDIR(info.st_mode):
-        os.chmod(path, 0o700)
-        for name in os.listdir(path):
-            remove(os.path.join(path, name))
-        os.rmdir(path)
-    else:
-        os.unlink(path)
-
-
-def read_number(path, key=None):
-    """A number of the kernel, or of a line `KEY NUMBER`; 0 when there is none."""
-    try:
-        with open(path) as file:
-            for line in file:
-                words = line.split()
-                if key is None:
-                    return int(words[0])
-                if words and words[0] == key:
-                    return int(words[1])
-    except (OSError, ValueError, IndexError):
-        pass
-    return 0
-
-
-def killed_for_memory():
-    return read_number("/sys/fs/cgroup/memory.events", "oom_kill") or read_number(
-        "/sys/fs/cgroup/memory/memory.oom_control", "oom_kill"
-    )
-
-
-def refused_processes():
-    return read_number("/sys/fs/cgroup/pids.events", "max") or read_number(
-        "/sys/fs/cgroup/pids/pids.events", "max"
-    )
-
-
-def others():
-    """Living processes besides this one and the first."""
-    found = []
-    for name in os.listdir("/proc"):
-        if name.isdigit() and int(name) not in (1, os.getpid()):
-            try:
-                with open("/proc/%s/stat" % name, "rb") as file:
-                    text = file.read()
-            except OSError:
-                continue
-            if text[text.rindex(b")") + 2:].split()[0] not in (b"Z", b"X"):
-                found.append(int(name))
-    return found
-
-
-def collect():
-    """Takes note of children that ended; (pid, status) of each."""
-    found = []
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return found
-        if pid == 0:
-            return found
-        found.append((pid, status))
-
-
-def kill_all():
-    """
-    Kills every process that this one may signal, which in a container of its own is all of them but the
-    first. One call reaches all at once, so that none can start another meanwhile.
-    """
-    pause = 0.001
-    for _ in range(200):
-        try:
-            os.kill(-1, signal.SIGKILL)
-        except OSError as error:
-            if error.errno != errno.ESRCH:
-                raise
-        collect()
-        if not others():
-            return True
-        time.sleep(pause)
-        pause = min(pause * 2, 0.05)
-    return False
-
-
-def used(path):
-    """Bytes in use on the file system of a path, and bytes left."""
-    info = os.statvfs(path)
-    return (info.f_blocks - info.f_bfree) * info.f_frsize, info.f_bavail * info.f_frsize
-
-
-def allocated(roots):
-    """Bytes that the files below some folders take on their disk."""
-    total = 0
-    folders = list(roots)
-    while folders:
-        try:
-            with os.scandir(folders.pop()) as entries:
-                for entry in entries:
-                    info = entry.stat(follow_symlinks=False)
-                    total += info.st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
-        except OSError:
-            continue
-    return total
 
 
 class Agent(object):
@@ -368,7 +51,7 @@ class Agent(object):
         self.wire = wire
         self.tree = Tree(config["folder"], config["user"])
         self.user = config["user"]
-        self.runs = 0
+        self.at_start = {place: names_in(place) for place in OPEN_PLACES}
 
     def serve(self):
         while True:
@@ -390,7 +73,39 @@ class Agent(object):
 
     def do_write(self, header, payload):
         self.tree.write(header["remove"], header["files"], payload)
+        self._compile(header["files"])
         self.wire.send("done")
+
+    def _compile(self, files):
+        """
+        Compiles what was written, as tests would at their first run; what they compile themselves is not
+        kept, since it may be something else. In a process without rights, for a few seconds at most.
+        """
+        files = [each for each in files if self.tree.compiled(each[0]) is not None]
+        if not files:
+            return
+        program = os.fork()
+        if program == 0:
+            try:
+                self._drop_rights(1 << 30)
+                for relative, _ in files:
+                    py_compile.compile(self.tree.path(relative), doraise=False, quiet=2)
+            finally:
+                os._exit(0)
+        end = time.time() + 20
+        while time.time() < end and program not in [pid for pid, _ in collect()]:
+            time.sleep(0.002)
+        kill_all()
+        self.tree.know_compiled(files)
+
+    def _drop_rights(self, limit):
+        restore_signals()
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        if self.user != 0:
+            os.setgroups([])
+            os.setgid(self.user)
+            os.setuid(self.user)
 
     def do_stop(self, header, payload):
         """Too late: what it was to stop has ended."""
@@ -404,8 +119,8 @@ class Agent(object):
         self.wire.send("done", **result)
 
     def do_run(self, header, payload):
-        self.runs += 1
-        folder = "/tmp/swt-%d" % self.runs
+        # The same one each time: it shows in messages, and in what is made from paths.
+        folder = "/tmp/swt"
         remove(folder)
         os.mkdir(folder, 0o755)
         for name in ("home", "tmp", "trace"):
@@ -428,10 +143,14 @@ class Agent(object):
         trace, cut = pack(os.path.join(folder, "trace"))
         if cut:
             result["remarks"].append("the records of the run were too long, and only a part was read")
-        for name in os.listdir("/tmp"):
-            remove(os.path.join("/tmp", name))
-        altered = self.tree.scan()
-        self.wire.send("done", trace, altered=altered, **result)
+        try:
+            for place, before in self.at_start.items():
+                for name in names_in(place) - before:
+                    remove(os.path.join(place, name))
+            result["altered"] = self.tree.scan()
+        except (OSError, RecursionError) as error:
+            result["spoiled"] = "what tests left cannot be removed (%s)" % error
+        self.wire.send("done", trace, **result)
 
     def _start(self, header, root):
         """Starts a program; (its number, the end of the pipe with its output)."""
@@ -444,22 +163,15 @@ class Agent(object):
                 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
                 os.dup2(writing, 1)
                 os.dup2(writing, 2)
-                for number in signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD:
-                    signal.signal(number, signal.SIG_DFL)
+                restore_signals()
                 try:
                     # When memory runs out, this goes and not the agent.
                     with open("/proc/self/oom_score_adj", "w") as file:
                         file.write("1000")
                 except OSError:
                     pass
-                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
                 if not root:
-                    limit = header["disk"] + (64 << 20)
-                    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-                    if self.user != 0:
-                        os.setgroups([])
-                        os.setgid(self.user)
-                        os.setuid(self.user)
+                    self._drop_rights(header["disk"] + (64 << 20))
                 os.chdir(self.tree.path(header["cwd"] if header["cwd"] != "." else ""))
                 env = dict(os.environ)
                 env.update(header["env"])
@@ -503,7 +215,9 @@ class Agent(object):
         try:
             while status is None:
                 wanted = [self.wire.source, wakened] + ([output] if is_open else [])
-                ready = select.select(wanted, [], [], 0.25)[0]
+                # A request that came with the one before has been read already.
+                is_waiting = b"\n" in self.wire.rest
+                ready = select.select(wanted, [], [], 0 if is_waiting else 0.25)[0]
                 if wakened in ready:
                     os.read(wakened, 4096)
                 for pid, how in collect():
@@ -511,7 +225,7 @@ class Agent(object):
                         status = how
                 if output in ready:
                     is_open = self._pass_on(output)
-                if self.wire.source in ready:
+                if is_waiting or self.wire.source in ready:
                     frame = self.wire.receive()
                     if frame is None:
                         kill_all()
@@ -570,13 +284,17 @@ class Agent(object):
     def _full(self, places, start, limit):
         for place in places:
             now, left = used(place)
-            if place == "/tmp" and left < 1 << 20:
+            # Also when others have filled it: what tests do then says nothing of the candidate.
+            if left < 1 << 20:
                 return "disk full"
-            # The disk is shared with others: only then look at the files themselves.
-            if place != "/tmp" and now - start[place] >= limit:
-                if allocated([place, "/var/tmp", "/dev/shm"]) - self.tree.bytes >= limit:
-                    return "disk full"
-                start[place] = now - limit // 2
+            grown = now - start[place]
+            if place == "/tmp" or grown < limit:
+                continue
+            # The disk is shared with others: only then look at the files themselves, which those that are
+            # open and removed are not among.
+            own = allocated([place] + [each for each in OPEN_PLACES if each != "/tmp"])
+            if own - self.tree.bytes >= limit or grown >= 4 * limit:
+                return "disk full"
         return None
 
 
@@ -627,13 +345,16 @@ def main():
     # Nothing that is printed by accident may get between the frames.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    for number in signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGPIPE:
+    for number in QUIET:
         signal.signal(number, signal.SIG_IGN)
     os.umask(0o022)
     compile_tracer(config["tracer"])
     wire = Wire(source, sink)
     wire.send("ready", python="%d.%d.%d" % sys.version_info[:3])
-    Agent(wire, config).serve()
+    try:
+        Agent(wire, config).serve()
+    finally:
+        kill_all()
 
 
 main()

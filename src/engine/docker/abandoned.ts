@@ -1,4 +1,5 @@
 import type { Container } from 'dockerode';
+import { uptime } from 'node:os';
 import { hasEnded, ownerWord } from '../../repository/owner';
 import { engineProblem, type DockerConnection } from './connection';
 import { containerKinds, labels, madeHere } from './labels';
@@ -51,7 +52,8 @@ export async function isAbandoned(container: Listed, now: number): Promise<boole
   if (owner === undefined) return false;
   const machine = owner.split('-')[1];
   const own = (await ownerWord()).split('-')[1];
-  if (machine === own) return hasEnded(owner);
+  // Numbers of processes begin anew when the machine starts, and off Linux nothing tells them apart.
+  if (machine === own) return container.Created < now - uptime() || hasEnded(owner);
   return now - container.Created > foreignAge;
 }
 

@@ -94,6 +94,8 @@ export class Agent {
         : setTimeout(() => stop('timed out'), Math.min(options.seconds * 1000, 2 ** 31 - 1));
     try {
       wire.send(header, options.payload);
+      // An event that was before is not told again.
+      if (options.signal?.aborted === true) cancel();
       for (;;) {
         const frame = await wire.receive();
         if (frame === undefined) {

@@ -49,7 +49,7 @@ export async function filesOf(tar: Buffer): Promise<ReadonlyMap<string, Buffer>>
     const pieces: Buffer[] = [];
     stream.on('data', (chunk: unknown) => pieces.push(chunk as Buffer));
     stream.on('end', () => {
-      if (header.type === 'file' && /^[\w.-]+$/.test(header.name)) {
+      if (header.type === 'file' && /^[\w-][\w.-]*$/.test(header.name)) {
         files.set(header.name, Buffer.concat(pieces));
       }
       next();

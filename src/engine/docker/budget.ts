@@ -193,25 +193,31 @@ export async function keepWithin(
   budgetGb: number,
   work: EngineWork,
 ): Promise<Removed> {
-  const all = await imageUse(connection, storage);
-  let over = all.reduce((sum, { bytes }) => sum + bytes, 0) - budgetGb * 2 ** 30;
-  const leaving: ImageUse[] = [];
-  if (over > 0) {
-    const oldest = all
-      .filter(({ inUse }) => !inUse)
-      // Of equal age, what is on others first: what carries them is as old as they are.
-      .sort(
-        (one, other) =>
-          one.lastUsed.localeCompare(other.lastUsed) || one.carries.length - other.carries.length,
-      );
-    for (const image of oldest) {
-      if (over <= 0) break;
-      leaving.push(image);
-      over -= image.bytes;
-    }
-  }
+  const leaving = beyondBudget(await imageUse(connection, storage), budgetGb * 2 ** 30);
   const ids = leaving.map(({ id }) => id);
   return ids.length === 0
     ? { removed: [], kept: [], bytes: 0 }
     : removeImages(connection, storage, ids, work);
+}
+
+/**
+ * The images to remove so that the rest takes no more than a number of bytes, if that can be: those that
+ * were not used for the longest time, and never what is in use.
+ */
+export function beyondBudget(all: readonly ImageUse[], bytes: number): ImageUse[] {
+  let over = all.reduce((sum, image) => sum + image.bytes, 0) - bytes;
+  const leaving: ImageUse[] = [];
+  const oldest = all
+    .filter(({ inUse }) => !inUse)
+    // Of equal age, what is on others first: what carries them is as old as they are.
+    .sort(
+      (one, other) =>
+        one.lastUsed.localeCompare(other.lastUsed) || one.carries.length - other.carries.length,
+    );
+  for (const image of oldest) {
+    if (over <= 0) break;
+    leaving.push(image);
+    over -= image.bytes;
+  }
+  return leaving;
 }

@@ -60,9 +60,14 @@ export async function inContainer<T>(
   const { signal } = place.work;
   throwIfAborted(signal);
   let made: Dockerode.Container | undefined;
-  const onAbort = (): void => {
-    if (made !== undefined) void removeNow(made).catch(() => undefined);
+  // One removal: a second one is refused while the first goes on.
+  let removing: Promise<void> | undefined;
+  const remove = (): Promise<void> | undefined => {
+    // With an engine that is gone the next start removes it, by its label.
+    if (made !== undefined) removing ??= removeNow(made).catch(() => undefined);
+    return removing;
   };
+  const onAbort = (): void => void remove();
   try {
     made = await connection.docker.createContainer(await containerOptions(request));
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -76,8 +81,7 @@ export async function inContainer<T>(
     throw problem;
   } finally {
     signal?.removeEventListener('abort', onAbort);
-    // With an engine that is gone the next start removes it, by its label.
-    if (made !== undefined) await removeNow(made).catch(() => undefined);
+    await remove();
   }
 }
 

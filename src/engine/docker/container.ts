@@ -5,6 +5,7 @@ import type Dockerode from 'dockerode';
 import type { Duplex } from 'node:stream';
 import type { Side } from '../../domain/outcome';
 import { throwIfAborted } from '../../domain/problem';
+import { removeNow } from './abandoned';
 import { tarOf, type ArchiveEntry } from './archive';
 import { engineProblem, type DockerConnection } from './connection';
 import type { InstanceImage } from './images';
@@ -46,7 +47,7 @@ while True:
     signal.pause()
 `;
 
-/** What the agent may do beside what any process may; tests have none of it. */
+/** What the agent may do beside what any process may; tests have none of it unless they must be root. */
 const agentCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETUID', 'SETGID'];
 
 export interface ContainerRequest {
@@ -59,6 +60,9 @@ export interface ContainerRequest {
   readonly hasNetwork: boolean;
   readonly files: readonly ArchiveEntry[];
 }
+
+/** Containers that could not be removed, since their engine was gone; it may be back. */
+const leftOver = new Set<Dockerode.Container>();
 
 /** A running container and its agent. */
 export interface RunningContainer {
@@ -82,8 +86,13 @@ export async function startContainer(
   throwIfAborted(signal);
   let container: Dockerode.Container | undefined;
   const remove = async (): Promise<void> => {
-    await container?.remove({ force: true, v: true }).catch(() => undefined);
+    const made = container;
+    if (made !== undefined) await removeNow(made).catch(() => leftOver.add(made));
   };
+  for (const each of leftOver) {
+    leftOver.delete(each);
+    await removeNow(each).catch(() => leftOver.add(each));
+  }
   try {
     const made = await docker.createContainer({
       ...(await containerOptions(request)),
@@ -107,7 +116,8 @@ export async function startContainer(
     });
     const stream: Duplex = await exec.start({ hijack: true, stdin: true });
     const wire = openWire(stream);
-    const first = await wire.receive();
+    const first = await orClosed(wire, signal, () => wire.receive());
+    throwIfAborted(signal);
     if (first?.header.kind !== 'ready') {
       const why = wire.complaint();
       throw new Error(`the agent did not start: ${why === '' ? 'no answer' : why.slice(-300)}`);
@@ -124,6 +134,26 @@ export async function startContainer(
     await remove();
     const doing = `starting a sandbox for ${request.instance} from ${image.name}`;
     throw engineProblem(error, connection, doing);
+  }
+}
+
+/** Seconds that an agent is given to start: where another processor is emulated it takes a while. */
+const patience = 60;
+
+/** Waits for an answer, and closes the wire when it takes too long or nobody wants it any more. */
+async function orClosed<T>(
+  wire: Wire,
+  signal: AbortSignal | undefined,
+  answer: () => Promise<T>,
+): Promise<T> {
+  const close = (): void => wire.close();
+  const timer = setTimeout(close, patience * 1000);
+  signal?.addEventListener('abort', close, { once: true });
+  try {
+    return await answer();
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', close);
   }
 }
 
@@ -162,6 +192,8 @@ async function containerOptions(
       // Programs are compiled and run from there by many test suites.
       Tmpfs: { '/tmp': `rw,exec,nosuid,nodev,size=${temporary}m,mode=1777` },
       LogConfig: { Type: 'none', Config: {} },
+      // Shared memory (System V) goes with the last process that has it: it would outlive a run.
+      Sysctls: { 'kernel.shm_rmid_forced': '1' },
     },
   };
 }

@@ -40,8 +40,15 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
   });
   await removeAbandonedContainers(connection);
   const files = await ownFiles(assets);
-  const tracer = await tracerDigest(join(assets, 'tracer'));
-  const gate = new MemoryGate(Math.floor(connection.memoryBytes * 0.9));
+  const own = [
+    await tracerDigest(join(assets, 'tracer')),
+    await tracerDigest(join(assets, 'agent')),
+  ];
+  const hasNetwork = (instance: Instance): boolean =>
+    recipeOf(instance.repo, instance.version).network || isNamed(instance, settings.network);
+  // Two sandboxes at their limit may always run together where each can have a half of the machine.
+  const gate = new MemoryGate(connection.memoryBytes);
+  let isWarned = false;
   const pairs = new Set<Pair>();
   let disposed = false;
 
@@ -50,16 +57,27 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
     trees: Trees,
     work: EngineWork,
   ): Promise<TestPlace> => {
+    const { missingLimits } = connection;
+    if (missingLimits.length > 0 && !isWarned) {
+      isWarned = true;
+      work.reporter.log(
+        `The engine at ${connection.address} keeps no limit on ${missingLimits.join(', ')}: tests may use as much as there is`,
+      );
+    }
     const image = await instanceImage(
       { connection, instance, trees, settings, storage, env },
       work,
     );
     return {
-      environment: environmentOf(image, tracer),
+      environment: environmentOf(image, [own, settings, hasNetwork(instance)]),
       openPair: async (opening) => {
         if (disposed) throw new Cancelled();
         opening.reporter.progress(`${instance.id}: starting the sandboxes`);
         const pair = await openPair(instance, trees, image, opening.signal);
+        if (disposed) {
+          await pair.dispose();
+          throw new Cancelled();
+        }
         pairs.add(pair);
         return pair;
       },
@@ -72,7 +90,6 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
     image: InstanceImage,
     signal: AbortSignal | undefined,
   ): Promise<Pair> => {
-    const { network } = recipeOf(instance.repo, instance.version);
     const started: RunningContainer[] = [];
     const removeAll = async (): Promise<void> => {
       await Promise.all(started.map((each) => each.remove()));
@@ -86,7 +103,7 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
           repo: instance.repo,
           side,
           settings,
-          hasNetwork: network || isNamed(instance, settings.network),
+          hasNetwork: hasNetwork(instance),
           files,
         },
         signal,
@@ -164,7 +181,13 @@ const mebibyte = 2 ** 20;
 const isNamed = (instance: Instance, names: readonly string[]): boolean =>
   names.some((name) => name === instance.id || name === instance.repo);
 
-function environmentOf(image: InstanceImage, tracer: string): Environment {
+/** @param around what else a run may depend on: the tracer and the agent, limits, the network */
+function environmentOf(
+  image: InstanceImage,
+  [own, settings, network]: readonly [readonly string[], DockerSettings, boolean],
+): Environment {
+  const { memoryMb, processes, diskMb, cpus } = settings;
+  const around = JSON.stringify([own, network, memoryMb, processes, diskMb, cpus]);
   return {
     description: `CPython ${image.pythonVersion} in ${image.name}`,
     interpreter: image.python,
@@ -172,7 +195,7 @@ function environmentOf(image: InstanceImage, tracer: string): Environment {
     pytest: image.pytest,
     tox: image.tox,
     image: image.name,
-    digest: createHash('sha256').update(image.digest).update(tracer).digest('hex'),
+    digest: createHash('sha256').update(image.digest).update(around).digest('hex'),
   };
 }
 

@@ -13,11 +13,20 @@ import { keepLock, knownLock, requirementsDigest, type LockRecord } from './lock
 import { needInterpreter, type Interpreter } from './probe';
 import { projectNeeds, type ProjectNeeds } from './projectNeeds';
 import { pullImage } from './pull';
-import { cache, dayOf, resolve, scratch, scratchTree, toolEnvironment, uvIn } from './resolve';
+import {
+  asOf,
+  cache,
+  dayOf,
+  resolve,
+  scratch,
+  scratchTree,
+  toolEnvironment,
+  uvIn,
+} from './resolve';
 import { treeArchive } from './treeArchive';
 
 /** Raised when environments are built otherwise, so that older ones are not taken for the same. */
-const builder = 1;
+export const builder = 3;
 
 /** Repository of the names of environments that are built here. */
 export const environmentRepository = 'swt-bench/environment';
@@ -124,8 +133,8 @@ export async function environmentImage(
         work.reporter.progress(`${instance.id}: resolving the requirements of ${title}`);
         await container.put(await treeArchive(request.tree, scratchTree.slice(1), work.signal));
         const { extras } = recipe;
-        const asked = { uv, python, needs, extras, day, env, what: title };
-        const resolved = await resolve(container, asked);
+        const asked = { uv, python, needs, extras, day, env };
+        const resolved = await resolve(container, { ...asked, what: title });
         const lock = resolved.filter((line) => nameOf(line) !== plainName(needs.name));
         return { lock, packages: [...system.packages] };
       };
@@ -141,8 +150,16 @@ export async function environmentImage(
       work.reporter.progress(`${instance.id}: installing ${lock.length} packages for ${title}`);
       const doing = `build the environment of ${title}`;
       await install(container, { uv, interpreter, lock, day, env, doing });
+      // One that can install for editing what has no setup.py (PEP 660), and what has nothing else: the
+      // one that Python brings may be older than the first, and the newest is younger than the last.
+      const pip = ['--no-deps', 'pip>=21.3,<25'];
+      await container.run([uv, 'pip', 'install', '--python', builtPython, ...pip], doing, { env });
       await container.run(
-        ['sh', '-c', `rm -rf ${scratch} /tmp/* /tmp/.[!.]* /root/.cache`],
+        [
+          'sh',
+          '-c',
+          `rm -rf ${scratch} ${environmentFolder}/.lock /tmp/* /tmp/.[!.]* /root/.cache`,
+        ],
         'remove what only the build needed',
       );
       work.reporter.progress(`${instance.id}: keeping the environment of ${title}`);
@@ -197,11 +214,12 @@ async function install(container: BuildContainer, installing: Installing): Promi
     ]),
   );
   const usual = [
-    ...[uv, 'pip', 'install', '--python', builtPython, '--no-deps', '--compile-bytecode'],
+    ...[uv, 'pip', 'install', '--python', builtPython, '--no-deps'],
+    // uv cannot compile with Python 3.6.
+    ...(interpreter.version.startsWith('3.6.') ? [] : ['--compile-bytecode']),
     ...['-r', file],
   ];
-  const asOf = day === undefined ? [] : ['--exclude-newer', day];
-  const first = await container.attempt([...usual, ...asOf], { env });
+  const first = await container.attempt([...usual, ...asOf(day, lock)], { env });
   if (first.code === 0) return;
   // What is built from source may need a later setuptools than there was, for a Python that is later too.
   const later = ['--build-constraint', `${scratch}/in/later.txt`];

@@ -11,8 +11,9 @@ import { openBuildLog } from './buildLog';
 import type { BuildPlace } from './building';
 import { buildNetwork } from './buildSettings';
 import { engineProblem, type DockerConnection } from './connection';
-import { environmentImage, familyLabel, familyOf } from './environmentImage';
+import { builder, environmentImage, familyLabel, familyOf } from './environmentImage';
 import { imageAt, type PresentImage } from './imageAt';
+import { parseImageName } from './imageNames';
 import { noteMissing, noteUse, wasMissing } from './imageRecords';
 import { instanceName, makeInstance, presentInstance, type LayerRequest } from './instanceLayer';
 import { ImageMissing, pullImage, RegistryUnreachable } from './pull';
@@ -107,7 +108,7 @@ function namedOn(request: ImageRequest, source: Source) {
   const recipe = recipeOf(instance.repo, instance.version);
   const told =
     source.image === undefined
-      ? ['built', baseImageOf(request, recipe), instance.createdAt]
+      ? ['built', builder, baseImageOf(request, recipe), instance.createdAt]
       : [source.from, source.image.id];
   return instanceName(instance, trees, recipe, told);
 }
@@ -205,15 +206,17 @@ async function pulledPrebuilt(
     say(`not pulling ${name}: it would have to be emulated on ${connection.architecture}`);
     return undefined;
   }
-  if (await wasMissing(storage, name)) {
-    say(`not pulling ${name}: it was not to be had within the last hour`);
+  // A registry that is out of reach is so for all of its images.
+  const { registry } = parseImageName(name);
+  if ((await wasMissing(storage, name)) || (await wasMissing(storage, registry))) {
+    place.log.line(`not pulling ${name}: it was not to be had within the last hour`);
     return undefined;
   }
   try {
     return { from: 'prebuilt', name, image: await pulled(request, name, place) };
   } catch (error) {
     if (!(error instanceof ImageMissing) && !(error instanceof RegistryUnreachable)) throw error;
-    await noteMissing(storage, name);
+    await noteMissing(storage, error instanceof ImageMissing ? name : registry);
     say(`no prebuilt image, so the environment is built: ${error.what}`);
     return undefined;
   }

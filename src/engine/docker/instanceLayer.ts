@@ -182,6 +182,9 @@ export async function makeInstance(
         source.digest,
         trees.digest.base,
         folder,
+        user,
+        recipe.preInstall,
+        install,
         after.version,
         after.packages,
       );

@@ -31,8 +31,31 @@ export const toolEnvironment = {
 /** The oldest uv with what is used here: `--exclude-newer-package`. */
 const uvRequirement = 'uv>=0.9';
 
-/** The day that setuptools 40.8 came: what comes before has no `setuptools.build_meta:__legacy__`. */
-const firstLegacyBackend = '2019-02-06';
+/**
+ * The day as of which setuptools and wheel are taken, where the instance's day is earlier: setuptools 65
+ * (59 for Python 3.6). Earlier ones do not run with a younger Python, write versions that uv refuses where
+ * a project sets `tag_date` (before 62), and cannot install for editing without setup.py (before 64).
+ */
+const builders = '2022-09-01';
+
+/**
+ * Options of uv that leave out what is younger than a day; but not setuptools and wheel of
+ * {@link builders}, nor what a requirement pins to one version.
+ */
+export function asOf(day: string | undefined, requirements: readonly string[] = []): string[] {
+  if (day === undefined) return [];
+  const pinned = requirements.flatMap((line) => /^\s*([\w.-]+)\s*==/.exec(line)?.[1] ?? []);
+  return [
+    ...['--exclude-newer', day],
+    ...(day < builders
+      ? ['setuptools', 'wheel'].flatMap((name) => [
+          '--exclude-newer-package',
+          `${name}=${builders}`,
+        ])
+      : []),
+    ...[...new Set(pinned)].flatMap((name) => ['--exclude-newer-package', `${name}=2099-01-01`]),
+  ];
+}
 
 /**
  * The day as of which packages are taken, `YYYY-MM-DD`; undefined for now.
@@ -138,10 +161,7 @@ export async function resolve(container: BuildContainer, resolving: Resolving): 
   const from = (...names: string[]): string[] => names.map((name) => `${scratch}/in/${name}`);
   const limits = [
     ...['--constraint', ...from('constraints.txt')],
-    ...(day === undefined ? [] : ['--exclude-newer', day]),
-    ...(day !== undefined && day < firstLegacyBackend
-      ? ['--exclude-newer-package', `setuptools=${firstLegacyBackend}`]
-      : []),
+    ...asOf(day, needs.requirements),
   ];
   const asked = [
     ...['--override', ...from('overrides.txt'), '--no-header', '--no-annotate', '--quiet'],

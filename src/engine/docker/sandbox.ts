@@ -59,8 +59,10 @@ export class ContainerSandbox implements Sandbox {
   private readonly loaded = new Map<string, TreeEntry | null>();
   /** Paths that tests changed, which have to be written again. */
   private altered: readonly string[] = [];
-  /** The installed repository is that of a candidate. */
-  private isBuiltOtherwise = false;
+  /** What a candidate changed of what the repository is built from, when it was installed with that. */
+  private builtWith: string | undefined;
+  /** What is built would have to be built again, and this image cannot. */
+  private readonly unbuilt = new Set<string>();
   private readonly agent: Agent;
 
   constructor(
@@ -82,21 +84,26 @@ export class ContainerSandbox implements Sandbox {
     const differing = [...this.entries].flatMap(([path, { mode, id }]) =>
       there[path]?.[0] === mode && there[path][1] === id ? [] : [path],
     );
-    const removed = this.parts.side === 'fixed' ? await this.removedFromR(there) : [];
+    const ofR =
+      this.side === 'fixed' ? await treeEntries(this.parts.treeOfR, signal) : this.entries;
+    const removed = [...ofR.keys()].filter((path) => !this.entries.has(path) && path in there);
     await this.write(differing, removed);
-    if ([...differing, ...removed].some((path) => builds.test(path))) await this.install(signal);
-  }
-
-  /** Files of R that X* removes. */
-  private async removedFromR(there: Record<string, unknown>): Promise<string[]> {
-    const ofR = await treeEntries(this.parts.treeOfR);
-    return [...ofR.keys()].filter((path) => !this.entries.has(path) && path in there);
+    // The image has R installed: again only for what X* changes.
+    const byGolden = [...new Set([...ofR.keys(), ...this.entries.keys()])].filter(
+      (path) => ofR.get(path)?.id !== this.entries.get(path)?.id,
+    );
+    const built = byGolden.filter((path) => builds.test(path));
+    if (built.length > 0) await this.install(signal, built);
   }
 
   async load(patch: string, signal?: AbortSignal): Promise<void> {
     throwIfAborted(signal);
     this.agent.mustBeThere();
     const wanted = await patchedFiles(this.parts.tree, patch, signal);
+    if (this.builtWith !== undefined && !this.isBuiltWith(wanted)) {
+      // What its set-up program did, as root, cannot be taken back.
+      throw this.agent.unusable('a candidate that changes how the repository is built was in it');
+    }
     if (this.altered.some((path) => path === '.git' || path.startsWith('.git/'))) {
       await this.restoreRepository();
     }
@@ -109,7 +116,7 @@ export class ContainerSandbox implements Sandbox {
     };
     const altered = new Set(this.altered);
     for (const [path, file] of wanted) {
-      const entry = file === undefined ? null : { mode: file.mode, id: blobId(file.content) };
+      const entry = entryOf(file);
       loaded.set(path, entry);
       const before = this.loaded.get(path);
       const isThere =
@@ -128,10 +135,24 @@ export class ContainerSandbox implements Sandbox {
     this.altered = [];
     this.loaded.clear();
     for (const [path, entry] of loaded) this.loaded.set(path, entry);
-    const isBuilt = [...wanted.keys()].some((path) => builds.test(path));
-    if (isBuilt || this.isBuiltOtherwise) await this.install(signal);
-    this.isBuiltOtherwise = isBuilt;
+    const built = [...loaded].filter(([path]) => builds.test(path));
+    const builtWith = built.length === 0 ? undefined : JSON.stringify(built);
+    if (builtWith !== undefined && builtWith !== this.builtWith) {
+      // Before it is done: after half of it, nobody knows what is there.
+      this.builtWith = builtWith;
+      await this.install(
+        signal,
+        built.map(([path]) => path),
+      );
+    }
     throwIfAborted(signal);
+  }
+
+  /** Whether files are those that the repository was last built with. */
+  private isBuiltWith(wanted: ReadonlyMap<string, TreeFile | undefined>): boolean {
+    const built = [...wanted].filter(([path]) => builds.test(path));
+    const entries = built.map(([path, file]) => [path, entryOf(file)]);
+    return JSON.stringify(entries) === this.builtWith;
   }
 
   /** Writes files of the tree. */
@@ -178,9 +199,16 @@ export class ContainerSandbox implements Sandbox {
   }
 
   /** Installs the repository as it now is, without a network. */
-  private async install(signal: AbortSignal | undefined): Promise<void> {
+  private async install(
+    signal: AbortSignal | undefined,
+    because: readonly string[],
+  ): Promise<void> {
     const { install } = this.parts.image;
-    if (install === undefined) return;
+    if (install === undefined) {
+      // Of a pure Python project that is found by its path, nothing is built.
+      for (const path of because) if (!/\.(py|cfg|toml|in)$/.test(path)) this.unbuilt.add(path);
+      return;
+    }
     const output = new BoundedOutput();
     const { header } = await this.agent.untilDone(
       {
@@ -249,6 +277,8 @@ export class ContainerSandbox implements Sandbox {
         },
       );
       this.altered = header.altered ?? [];
+      // Of what was done until then the outcomes are good; the next candidate gets another sandbox.
+      if (header.spoiled !== undefined) this.agent.close(header.spoiled);
       return {
         ending: endingOf(header.ending),
         exitCode: header.exit ?? undefined,
@@ -257,7 +287,10 @@ export class ContainerSandbox implements Sandbox {
         log: output.text(),
         seconds: header.seconds ?? 0,
         trace: await traceOf(payload),
-        remarks: header.remarks ?? [],
+        remarks: [
+          ...(header.remarks ?? []),
+          ...[...this.unbuilt].map((path) => `${path} was changed, and is not built again here`),
+        ],
       };
     } finally {
       release();
@@ -291,6 +324,9 @@ export class ContainerSandbox implements Sandbox {
 /** Where the tracer lies in a container. */
 export const tracerFolder = '/swt/tracer';
 
+const entryOf = (file: TreeFile | undefined): TreeEntry | null =>
+  file === undefined ? null : { mode: file.mode, id: blobId(file.content) };
+
 const endings: readonly string[] = [
   'exited',
   'timed out',
@@ -322,7 +358,8 @@ async function traceOf(tar: Buffer): Promise<RunRecord['trace']> {
   const files = tar.length === 0 ? new Map<string, Buffer>() : await filesOf(tar);
   const folder = await mkdtemp(join(tmpdir(), 'swt-bench-trace-'));
   try {
-    await Promise.all([...files].map(([name, content]) => writeFile(join(folder, name), content)));
+    // One after the other: a run may have had thousands of processes.
+    for (const [name, content] of files) await writeFile(join(folder, name), content);
     return await readTrace(folder);
   } finally {
     await removeForce(folder);

@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream';
+import { PassThrough, type Duplex } from 'node:stream';
 import { z } from 'zod';
 
 /** A frame from the agent: its header and the bytes after it. Format: swt_agent.py. */
@@ -27,6 +27,8 @@ const frameHeader = z.discriminatedUnion('kind', [
     ...z.object(runFields).partial().shape,
     /** Paths of the tree that tests changed or removed. */
     altered: z.array(z.string()).optional(),
+    /** Why the tree cannot be put back after the tests. */
+    spoiled: z.string().optional(),
   }),
 ]);
 export type FrameHeader = z.infer<typeof frameHeader>;
@@ -50,10 +52,9 @@ export interface Wire {
  */
 export function openWire(stream: Duplex): Wire {
   let complaint = '';
-  // It is read to its end, which an error is as well.
-  stream.on('error', () => undefined);
+  const { received, end } = readable(stream);
   const frames = readFrames(
-    standardOutput(stream, (text) => (complaint = (complaint + text).slice(-2000))),
+    standardOutput(received, (text) => (complaint = (complaint + text).slice(-2000))),
   );
   return {
     send(header, payload = Buffer.alloc(0)) {
@@ -71,8 +72,31 @@ export function openWire(stream: Duplex): Wire {
       }
     },
     complaint: () => complaint.trim(),
-    close: () => stream.destroy(),
+    close: () => {
+      stream.destroy();
+      end();
+    },
   };
+}
+
+/**
+ * What comes over an attached connection, to its end, however that comes: the modem's own stream has no
+ * end when the connection breaks or is closed here.
+ */
+function readable(stream: Duplex): { readonly received: PassThrough; readonly end: () => void } {
+  const received = new PassThrough({ highWaterMark: 1 << 20 });
+  const end = (): void => {
+    if (!received.writableEnded) received.end();
+  };
+  stream.on('data', (data: Buffer) => {
+    if (!received.writableEnded && !received.write(data)) stream.pause();
+  });
+  received.on('drain', () => stream.resume());
+  const { _output: connection } = stream as { _output?: Duplex & { socket?: Duplex } };
+  for (const each of [stream, connection, connection?.socket]) {
+    each?.on('end', end).on('close', end).on('error', end).on('aborted', end);
+  }
+  return { received, end };
 }
 
 /** JSON in ASCII, so that lone surrogates (PEP 383) come through. */

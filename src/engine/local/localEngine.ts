@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { messageOf, throwIfAborted } from '../../domain/problem';
+import { Cancelled, messageOf, throwIfAborted } from '../../domain/problem';
 import { sideName, type Side } from '../../domain/outcome';
 import { hasEnded, ownerWord } from '../../repository/owner';
 import { fullDisk } from '../../repository/space';
@@ -40,21 +40,28 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
   const pairs = join(options.storage, 'pairs');
   await removeAbandoned(pairs);
   const { pytest } = environment;
+  let isDisposed = false;
+  const pairsOpen = new Set<() => Promise<void>>();
   return {
     name: 'local',
     description: `local engine, ${environment.description}, ${pytest === undefined ? 'pytest not installed' : `pytest ${pytest}`}`,
     environment,
     prepare: (_instance, trees) =>
       Promise.resolve({ environment, openPair: ({ signal }) => openPair(trees, signal) }),
-    dispose: () => Promise.resolve(),
+    async dispose() {
+      isDisposed = true;
+      await Promise.all([...pairsOpen].map((remove) => remove()));
+    },
   };
 
   async function openPair(trees: Trees, signal?: AbortSignal): Promise<Pair> {
     throwIfAborted(signal);
+    if (isDisposed) throw new Cancelled();
     // Short, since tests put sockets below it, whose paths may have about a hundred characters.
     const folder = join(pairs, randomBytes(4).toString('hex'));
     const guardian = guard(environment.interpreter, folder);
     const remove = async (): Promise<void> => {
+      pairsOpen.delete(remove);
       guardian.dismiss();
       await removeForce(folder);
     };
@@ -79,6 +86,7 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
       const [base, fixed] = await Promise.allSettled([open('base'), open('fixed')]);
       if (base.status === 'rejected') throw base.reason;
       if (fixed.status === 'rejected') throw fixed.reason;
+      pairsOpen.add(remove);
       return { base: base.value, fixed: fixed.value, dispose: remove };
     } catch (error) {
       const full = await fullDisk(error, pairs);

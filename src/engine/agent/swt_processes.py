@@ -1,0 +1,121 @@
+"""Processes, memory and disk of a sandbox, as the agent sees and limits them."""
+
+import errno
+import os
+import signal
+import time
+
+# What this process does not want to be ended by, and what Python ignores.
+QUIET = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGPIPE)
+
+
+def restore_signals():
+    """Programs inherit what is ignored."""
+    for number in QUIET + (signal.SIGXFSZ, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
+def names_in(folder):
+    try:
+        return set(os.listdir(folder))
+    except OSError:
+        return set()
+
+
+def read_number(path, key=None):
+    """A number of the kernel, or of a line `KEY NUMBER`; 0 when there is none."""
+    try:
+        with open(path) as file:
+            for line in file:
+                words = line.split()
+                if key is None:
+                    return int(words[0])
+                if words and words[0] == key:
+                    return int(words[1])
+    except (OSError, ValueError, IndexError):
+        pass
+    return 0
+
+
+def killed_for_memory():
+    return read_number("/sys/fs/cgroup/memory.events", "oom_kill") or read_number(
+        "/sys/fs/cgroup/memory/memory.oom_control", "oom_kill"
+    )
+
+
+def refused_processes():
+    return read_number("/sys/fs/cgroup/pids.events", "max") or read_number(
+        "/sys/fs/cgroup/pids/pids.events", "max"
+    )
+
+
+def others():
+    """Living processes besides this one and the first."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) not in (1, os.getpid()):
+            try:
+                with open("/proc/%s/stat" % name, "rb") as file:
+                    text = file.read()
+            except OSError:
+                continue
+            if text[text.rindex(b")") + 2:].split()[0] not in (b"Z", b"X"):
+                found.append(int(name))
+    return found
+
+
+def collect():
+    """Takes note of children that ended; (pid, status) of each."""
+    found = []
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return found
+        if pid == 0:
+            return found
+        found.append((pid, status))
+
+
+def kill_all():
+    """
+    Kills every process that this one may signal, which in a container of its own is all of them but the
+    first. One call reaches all at once, so that none can start another meanwhile.
+    """
+    pause = 0.001
+    for _ in range(200):
+        try:
+            os.kill(-1, signal.SIGKILL)
+        except OSError as error:
+            if error.errno != errno.ESRCH:
+                raise
+        collect()
+        if not others():
+            return True
+        time.sleep(pause)
+        pause = min(pause * 2, 0.05)
+    return False
+
+
+def used(path):
+    """Bytes in use on the file system of a path, and bytes left."""
+    info = os.statvfs(path)
+    return (info.f_blocks - info.f_bfree) * info.f_frsize, info.f_bavail * info.f_frsize
+
+
+def allocated(roots):
+    """Bytes that the files below some folders take on their disk."""
+    total = 0
+    folders = list(roots)
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    info = entry.stat(follow_symlinks=False)
+                    total += info.st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+        except OSError:
+            continue
+    return total

@@ -1,0 +1,49 @@
+"""Frames between the agent and the docker engine: a line of JSON, and as many bytes as its `bytes` says."""
+
+import json
+import os
+
+
+class Wire(object):
+    """Frames on two file descriptors."""
+
+    def __init__(self, source, sink):
+        self.source = source
+        self.sink = sink
+        self.rest = b""
+        self.ended = False
+
+    def send(self, kind, payload=b"", **header):
+        header["kind"] = kind
+        header["bytes"] = len(payload)
+        data = json.dumps(header).encode("ascii") + b"\n" + payload
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self.sink, view):]
+
+    def _fill(self):
+        data = os.read(self.source, 1 << 20)
+        if not data:
+            self.ended = True
+        self.rest += data
+        return bool(data)
+
+    def receive(self):
+        """The next frame as (header, payload); None at the end of input."""
+        while b"\n" not in self.rest:
+            if not self._fill():
+                return None
+        line, self.rest = self.rest.split(b"\n", 1)
+        header = json.loads(line.decode("ascii"))
+        size = header.get("bytes", 0)
+        pieces = [self.rest[:size]]
+        have = len(pieces[0])
+        self.rest = self.rest[size:]
+        while have < size:
+            data = os.read(self.source, min(1 << 20, size - have))
+            if not data:
+                self.ended = True
+                return None
+            pieces.append(data)
+            have += len(data)
+        return header, b"".join(pieces)
