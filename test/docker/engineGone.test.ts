@@ -33,10 +33,7 @@ onEngine('docker', 'when the engine goes away', (subject) => {
     return second;
   };
   before(async function () {
-    const why =
-      process.env['SWT_BENCH_ENGINE_GONE'] === undefined
-        ? 'stopping an engine of its own does not come to an end here yet (SWT_BENCH_ENGINE_GONE=1)'
-        : whyNoSecondEngine();
+    const why = whyNoSecondEngine();
     if (why !== undefined) {
       this.test?.parent?.eachTest((test) => {
         (test as Mocha.Test & { skipReason?: string }).skipReason = `${test.fullTitle()}: ${why}`;

@@ -89,7 +89,7 @@ export async function startContainer(
     const made = container;
     if (made !== undefined) await removeNow(made).catch(() => leftOver.add(made));
   };
-  for (const each of leftOver) {
+  for (const each of [...leftOver]) {
     leftOver.delete(each);
     await removeNow(each).catch(() => leftOver.add(each));
   }
