@@ -30,6 +30,8 @@ export async function gitServer(folder: string): Promise<GitServer | undefined> 
         REMOTE_ADDR: '127.0.0.1',
       },
     });
+    // It answers a repository that is not there without reading what it was asked.
+    backEnd.stdin.on('error', () => undefined);
     const asked: Buffer[] = [];
     request.on('data', (chunk: Buffer) => asked.push(chunk));
     request.on('end', () => {
