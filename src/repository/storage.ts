@@ -72,7 +72,7 @@ export const pairsFolder = (storage: string): string => join(storage, 'pairs');
 /** Where the lock of a name lies; nothing else lies beside it, so that no freeing takes it away. */
 export const lockPath = (
   storage: string,
-  kind: 'instance' | 'mirror' | 'image',
+  kind: 'instance' | 'mirror' | 'image' | 'environment',
   name: string,
 ): string =>
   join(

@@ -1,7 +1,7 @@
 // What the docker engine costs beside plain runs of the same tests in containers of the same image, in
 // ratios within one run. A benchmark, not a test:
 // `npm run bench -- docker --dataset F --id ID --source REPOSITORY [--base-image IMAGE] [--times N]`
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type Dockerode from 'dockerode';
@@ -20,6 +20,8 @@ import { evaluateCandidate } from '../../src/evaluation/candidate';
 import { ownTestsOf } from '../../src/evaluation/reading';
 import { runStore } from '../../src/evaluation/runStore';
 import { openSession, type InstanceSession } from '../../src/evaluation/session';
+import { changedLines } from '../../src/patch/changedLines';
+import { parseUnified } from '../../src/patch/unified';
 import { createPythonParser } from '../../src/python/parser';
 import { parseSources, sourceOf } from '../../src/repository/source';
 import { patchedFiles, readTreeFile, treeEntries } from '../../src/repository/treeFiles';
@@ -84,16 +86,49 @@ async function plainContainer(bench: Bench, side: Side): Promise<Dockerode.Conta
   return container;
 }
 
+/**
+ * Puts the tracer into a container of R, as a sandbox has it, to count the lines that the golden patch
+ * removes. What a run then has in its environment, beside that of a plain one.
+ */
+async function putTracer(
+  bench: Bench,
+  container: Dockerode.Container,
+): Promise<Readonly<Record<string, string>>> {
+  const { image, instance } = bench;
+  const folder = join(root, 'src', 'engine', 'tracer');
+  const files: Record<string, number[]> = {};
+  for (const { path, line: number } of changedLines(parseUnified(instance.goldenPatch)).removed) {
+    (files[path] ??= []).push(number);
+  }
+  const config = { format: 1, root: image.folder, out: '/tmp/swt-trace', outcomes: true, files };
+  const entries = readdirSync(folder)
+    .filter((name) => name.endsWith('.py'))
+    .map((name) => ({ path: `swt/tracer/${name}`, content: readFileSync(join(folder, name)) }));
+  const text = Buffer.from(JSON.stringify(config));
+  await container.putArchive(await tarOf([...entries, { path: 'swt/trace.json', content: text }]), {
+    path: '/',
+  });
+  const compile = ['-m', 'compileall', '-q', '/swt/tracer'];
+  await plainRun(bench, container, compile, { cwd: '.', env: {} }, { user: 0 });
+  return {
+    PYTHONPATH: `/swt/tracer:${image.folder}`,
+    SWT_TRACE_CONFIG: '/swt/trace.json',
+  };
+}
+
 /** Runs a command as the tests are run, without the tracer, to its end. */
 async function plainRun(
   bench: Bench,
   container: Dockerode.Container,
   args: readonly string[],
   plan: Pick<TestPlan, 'cwd' | 'env'>,
-  user = bench.image.user,
+  {
+    user = bench.image.user,
+    more = {},
+  }: { user?: number; more?: Readonly<Record<string, string>> } = {},
 ): Promise<void> {
   const { folder, python } = bench.image;
-  const env = { PYTHONPATH: folder, PYTHONHASHSEED: '0', HOME: '/tmp', ...plan.env };
+  const env = { PYTHONPATH: folder, PYTHONHASHSEED: '0', HOME: '/tmp', ...plan.env, ...more };
   const exec = await container.exec({
     Cmd: [python, ...args],
     User: String(user),
@@ -167,14 +202,21 @@ async function main(): Promise<void> {
       Math.max(await one(of, plain[0]), await one(of, plain[1]));
     await both(plan);
 
-    const figures = { own: [], ownPlain: [], file: [], filePlain: [], grade: [] } as Record<
-      'own' | 'ownPlain' | 'file' | 'filePlain' | 'grade',
-      number[]
-    >;
+    const figures = {
+      own: [] as number[],
+      ownPlain: [] as number[],
+      file: [] as number[],
+      filePlain: [] as number[],
+      fileTraced: [] as number[],
+      grade: [] as number[],
+    };
+    const more = await putTracer(bench, must(plain[0]));
     for (let n = 0; n < times; n++) {
       figures.ownPlain.push(await both(plan1));
       figures.own.push((await timed(() => session.run(selected, options))).ms);
       figures.filePlain.push(await one(plan, plain[0]));
+      const traced = () => plainRun(bench, must(plain[0]), plan.args, plan, { more });
+      figures.fileTraced.push((await timed(traced)).ms);
       const onR = { ...options, sides: ['base'] as const };
       figures.file.push((await timed(() => session.run(whole, onR))).ms);
     }
@@ -194,10 +236,13 @@ async function main(): Promise<void> {
     line('edit to verdict, both sides, own tests, warm', own1, against(own1, ownPlain, 1.15, 0.3));
     const filePlain = median(figures.filePlain);
     line('plain run of the touched files on R', filePlain);
+    const fileTraced = median(figures.fileTraced);
+    line('the same with the tracer', fileTraced, against(fileTraced, filePlain, 1.05));
+    const inSandbox = median(figures.file);
     line(
-      'the same with the tracer',
-      median(figures.file),
-      against(median(figures.file), filePlain, 1.05),
+      'the same in the sandbox, tests sent, results read',
+      inSandbox,
+      against(inSandbox, filePlain),
     );
     const trace = ['-m', 'trace', '--count', '-C', '/tmp/cover', ...plan.args];
     const module =
@@ -228,7 +273,7 @@ async function main(): Promise<void> {
         const container = await plainContainer(bench, n % 2 === 0 ? 'base' : 'fixed');
         try {
           const install = bench.image.install?.slice(1) ?? [...pip];
-          await plainRun(bench, container, install, { cwd: '.', env: {} }, 0);
+          await plainRun(bench, container, install, { cwd: '.', env: {} }, { user: 0 });
           await plainRun(bench, container, plan.args, plan);
         } finally {
           await container.remove({ force: true });

@@ -72,7 +72,13 @@ export async function removeImagesOf(
   docker: Dockerode = plainDocker,
 ): Promise<void> {
   for (const name of await containersOf(instance, docker)) {
-    await docker.getContainer(name.slice(1)).remove({ force: true });
+    await docker
+      .getContainer(name.slice(1))
+      .remove({ force: true })
+      .catch((error: { statusCode?: number }) => {
+        // It is gone, or being removed.
+        if (error.statusCode !== 404 && error.statusCode !== 409) throw error;
+      });
   }
   const images = await docker.listImages({
     filters: { label: [`swt-bench.instance=${instance}`] },

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
 import { Cancelled, HumanError } from '../../src/domain/problem';
 import { imageUse, removeImages } from '../../src/engine/docker/budget';
+import { cacheUse, noteCache } from '../../src/engine/docker/buildCache';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection';
 import { instanceImage, type InstanceImage } from '../../src/engine/docker/images';
 import { prebuiltName } from '../../src/engine/containerImage';
@@ -387,6 +388,40 @@ describe('images of instances', () => {
       const { Size } = await docker.getImage(first.id).inspect();
       assert.ok(instance.bytes + environment.bytes < Size, 'the base image is not of ours');
       assert.ok(instance.bytes > 0);
+    });
+
+    it('counts the packages that builds share, measured or as the last build left them', async () => {
+      const found = await Promise.all(
+        [true, false].map((isMeasured) => imageUse(connection, storage, isMeasured)),
+      );
+      for (const images of found) {
+        const cache = images.find(({ kind }) => kind === 'cache');
+        assert.equal(cache?.name, 'swt-bench-cache');
+        // uv alone, which resolves requirements, has more.
+        assert.ok(cache.bytes > 1e7, String(cache.bytes));
+      }
+    });
+
+    it('sees a volume in use while a container has it, and none that is gone', async () => {
+      const name = `swt-test-${owner}`;
+      const volume = await docker.createVolume({ Name: name });
+      const container = await docker.createContainer({
+        Image: baseImage.replace('{python}', '3.9'),
+        Labels: { 'swt-test': 'images' },
+        HostConfig: { Mounts: [{ Type: 'volume', Source: name, Target: '/cache' }] },
+      });
+      try {
+        const { inUse, bytes } = (await cacheUse(docker, storage, true, name)) ?? {};
+        assert.deepEqual({ inUse, bytes }, { inUse: true, bytes: 0 });
+        await container.remove({ force: true });
+        await noteCache(storage, 17, name);
+        const after = await cacheUse(docker, storage, false, name);
+        assert.deepEqual([after?.inUse, after?.bytes], [false, 17]);
+      } finally {
+        await container.remove({ force: true }).catch(() => undefined);
+        await volume.remove();
+      }
+      assert.equal(await cacheUse(docker, storage, false, name), undefined);
     });
 
     it('never removes what a container uses, what others made, and what is named otherwise', async () => {

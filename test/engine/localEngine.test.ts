@@ -149,6 +149,30 @@ describe('the local engine', function () {
     }
   });
 
+  it('finds the packages of the tree in each of the usual layouts, also from a child', async () => {
+    const session = await open();
+    try {
+      const added = ['atTop', 'src/inSource', 'lib/inLibrary'].map(
+        (path) => `diff --git a/${path}/__init__.py b/${path}/__init__.py
+new file mode 100644
+--- /dev/null
++++ b/${path}/__init__.py
+@@ -0,0 +1,1 @@
++HERE = True
+`,
+      );
+      const child = `import subprocess, sys; subprocess.check_call([sys.executable, "-c", "import atTop, inSource, inLibrary"])`;
+      const set = { patch: [candidate(child), ...added].join(''), files: ['tests/test_new.py'] };
+      const { records } = await session.run(set, options);
+      const outcomes = [records.base, records.fixed].flatMap(
+        (record) => record?.trace.outcomes.map(({ outcome }) => outcome) ?? [],
+      );
+      assert.deepEqual(outcomes, ['passed', 'passed']);
+    } finally {
+      await session.dispose();
+    }
+  });
+
   it('grades an author’s edit of a line that is not UTF-8', async () => {
     const file = 'tests/test_latin.py';
     const latin = (text: string): Buffer =>

@@ -24,7 +24,7 @@ const mocha = (...args) => [
 ];
 
 // Installing an engine and making its base images takes minutes the first time: meanwhile, the rest.
-const needsDocker = ['engineContract', 'docker'].some(isWanted);
+const needsDocker = ['engineContract', 'docker', 'vscodeDocker'].some(isWanted);
 // Only now, since it needs the packages that have just been installed.
 const { startDocker } = await import('./docker.mjs');
 const docker = needsDocker ? startDocker() : undefined;
@@ -33,22 +33,30 @@ await step('format', bin('prettier'), ['--check', '--log-level', 'warn', '.']);
 await step('lint', bin('eslint'), ['.']);
 await step('types', bin('tsc'), ['--noEmit', '-p', '.']);
 await step('build', process.execPath, ['esbuild.js']);
-await step('unit', ...mocha('test/unit/**/*.test.ts'));
-await step('tracer', 'python3', ['test/tracer/run.py']);
-await step('outcomes', 'python3', ['test/tracer/outcomes.py']);
-await step('engine', ...mocha('--timeout', '120000', 'test/engine/**/*.test.ts'));
-await step('commandLine', ...mocha('--timeout', '120000', 'test/commandLine/**/*.test.ts'));
-await step('package', ...mocha('--timeout', '300000', 'test/package/**/*.test.ts'));
-await step('real', ...mocha('--timeout', '900000', 'test/real/**/*.test.ts'));
-await ensureBuilt();
-await step('vscode', process.execPath, ['test/vscode/run.mjs']);
-const rig = await docker;
-try {
+await step('unit', ...mocha('--timeout', '60000', 'test/unit/**/*.test.ts'));
+// Much of what follows waits for processes, so two steps at a time are done sooner than one after the
+// other. A window of VS Code has the machine for itself: it is the one with a person's patience.
+let rig;
+const inContainers = (async () => {
+  rig = await docker;
   const options = ['--timeout', '300000'];
   const env = rig?.env;
-  await step('engineContract', ...mocha(...options, 'test/engineContract/**/*.test.ts'), env);
-  await step('docker', ...mocha(...options, 'test/docker/**/*.test.ts'), env);
+  await step('engineContract', ...mocha(...options, 'test/engineContract/**/*.test.ts'), env, true);
+  await step('docker', ...mocha(...options, 'test/docker/**/*.test.ts'), env, true);
+})();
+try {
+  await step('tracer', 'python3', ['test/tracer/run.py']);
+  await step('outcomes', 'python3', ['test/tracer/outcomes.py']);
+  await step('engine', ...mocha('--timeout', '120000', 'test/engine/**/*.test.ts'));
+  await step('commandLine', ...mocha('--timeout', '120000', 'test/commandLine/**/*.test.ts'));
+  await step('package', ...mocha('--timeout', '300000', 'test/package/**/*.test.ts'));
+  await step('real', ...mocha('--timeout', '900000', 'test/real/**/*.test.ts'));
+  await inContainers;
+  await ensureBuilt();
+  await step('vscode', process.execPath, ['test/vscode/run.mjs']);
+  await step('vscodeDocker', process.execPath, ['test/vscode/run.mjs', 'docker'], rig?.env);
 } finally {
+  await inContainers.catch(() => undefined);
   await rig?.stop();
 }
 if (rig?.cause !== undefined) skips.unshift(`docker: ${rig.cause}`);
@@ -65,24 +73,29 @@ function isWanted(name) {
 /**
  * Runs one step with its output shown. Steps that count report through a file (mocha) or their last line
  * (`N passed, N failed, N skipped`); any other step counts as one.
+ *
+ * @param behind the step runs beside others: its output is shown when it has ended
  */
-async function step(name, program, args, env = {}) {
+async function step(name, program, args, env = {}, behind = false) {
   if (!isWanted(name)) return;
   const started = Date.now();
-  console.log(`\n━━ ${name}`);
+  console.log(`\n━━ ${name}${behind ? ' (beside the others)' : ''}`);
+  const kept = [];
+  const show = (chunk) => (behind ? kept.push(chunk) : process.stdout.write(chunk));
   const countFile = join(cache, `counts-${name}.json`);
   rmSync(countFile, { force: true });
   const { status, lastCounts } = await new Promise((resolve) => {
     let tail = '';
     const child = spawn(program, args, {
       cwd: root,
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', behind ? 'pipe' : 'inherit'],
       env: { ...process.env, ...env, SWT_BENCH_COUNTS: countFile },
     });
     child.stdout.on('data', (chunk) => {
-      process.stdout.write(chunk);
+      show(chunk);
       tail = (tail + chunk.toString()).slice(-20_000);
     });
+    child.stderr?.on('data', show);
     child.on('error', (error) => {
       console.error(error.message);
       resolve({ status: 127 });
@@ -104,6 +117,7 @@ async function step(name, program, args, env = {}) {
       });
     });
   });
+  if (behind) process.stdout.write(`\n━━ output of ${name}\n${Buffer.concat(kept).toString()}`);
   const counts = existsSync(countFile)
     ? JSON.parse(readFileSync(countFile, 'utf8'))
     : (lastCounts ?? { passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: 0 });

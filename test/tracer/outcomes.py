@@ -524,6 +524,48 @@ def check_pytest_dies(make):
     same(len(run.all), 3, run)
 
 
+def check_pytest_internal_error(make):
+    """pytest ends inside a test, which is an error: nothing else says what became of it."""
+    need(make, "pytest")
+    files = {
+        "conftest.py": """
+            import pytest
+            @pytest.hookimpl(tryfirst=True)
+            def pytest_runtest_makereport(item, call):
+                if call.when == getattr(item.module, "BREAKS", {}).get(item.name):
+                    raise RuntimeError("no report")
+        """,
+        "test_i.py": """
+            BREAKS = {"test_2": "call"}
+            def test_1(): pass
+            def test_2(): assert 0
+            def test_3(): pass
+        """,
+        "test_e.py": """
+            import pytest
+            def test_1(): pytest.exit("enough")
+            def test_2(): pass
+        """,
+        "test_t.py": """
+            BREAKS = {"test_1": "teardown"}
+            def test_1(): pass
+        """,
+    }
+    run = make(files).run("-m", "pytest", "test_i.py")
+    same(run.code, 3, run)
+    same(run.results(), {"test_i.py::test_1": "passed", "test_i.py::test_2": "error"}, run)
+    broken = run.outcomes["test_i.py::test_2"]
+    same((broken["exception"], broken["message"]), ("RuntimeError", "no report"), run)
+    same(broken["frames"][-1][0], "conftest.py", run)
+    same(run.begun()[-1], None, run)
+    run = make(files).run("-m", "pytest", "test_e.py")
+    same(run.results(), {"test_e.py::test_1": "error"}, run)
+    same(run.outcomes["test_e.py::test_1"]["exception"], "Exit", run)
+    run = make(files).run("-m", "pytest", "test_t.py")
+    same(run.code, 3, run)
+    same(run.results(), {"test_t.py::test_1": "error"}, run)
+
+
 def check_pytest_rewritten(make):
     """Lines of a module that pytest rewrites and executes itself are counted as well."""
     need(make, "pytest")

@@ -127,6 +127,7 @@ const whatItIs: Readonly<Record<ImageUse['kind'], string>> = {
   instance: 'image of the instance',
   environment: 'environment that instances of this version share',
   pulled: 'prebuilt image; pulled again when needed',
+  cache: 'packages that builds share; had again when needed',
 };
 
 const heading = (label: string) => ({ label, kind: vscode.QuickPickItemKind.Separator });

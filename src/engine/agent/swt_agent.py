@@ -4,7 +4,7 @@ the standard library.
 
 Speaks frames over its standard input and output: a line of JSON, whose `bytes` says how many bytes
 follow it. Requests come one at a time, and each is answered by `done` or `failed`; only `stop` comes
-while tests run. When its input ends, the engine or the process that asked is gone: everything is
+while tests run. After the `done` of a run comes `settled`, when the tree is put back. When its input ends, the engine or the process that asked is gone: everything is
 killed.
 
 Paths are relative to the tree, with the bytes that are no UTF-8 escaped as PEP 383 has it.
@@ -143,14 +143,17 @@ class Agent(object):
         trace, cut = pack(os.path.join(folder, "trace"))
         if cut:
             result["remarks"].append("the records of the run were too long, and only a part was read")
+        self.wire.send("done", trace, **result)
+        # Nobody has to wait for this: it takes as long as a short test.
+        settled = {"altered": []}
         try:
             for place, before in self.at_start.items():
                 for name in names_in(place) - before:
                     remove(os.path.join(place, name))
-            result["altered"] = self.tree.scan()
+            settled["altered"] = self.tree.scan()
         except (OSError, RecursionError) as error:
-            result["spoiled"] = "what tests left cannot be removed (%s)" % error
-        self.wire.send("done", trace, **result)
+            settled["spoiled"] = "what tests left cannot be removed (%s)" % error
+        self.wire.send("settled", **settled)
 
     def _start(self, header, root):
         """Starts a program; (its number, the end of the pipe with its output)."""

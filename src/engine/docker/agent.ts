@@ -19,7 +19,11 @@ export interface AgentParts {
  */
 const patience = (why: Ending): number => (why === 'cancelled' ? 1500 : 15_000);
 
+/** Milliseconds for putting the tree back after a run, which may have left a great deal. */
+const settlingTime = 120_000;
+
 type Done = Extract<Frame['header'], { kind: 'done' }>;
+type Settled = Extract<Frame['header'], { kind: 'settled' }>;
 
 /** The agent of one sandbox: one request at a time, and what becomes of it when it is gone. */
 export class Agent {
@@ -31,6 +35,10 @@ export class Agent {
   close(why: string): void {
     this.gone ??= why;
     this.parts.wire.close();
+  }
+
+  get isThere(): boolean {
+    return this.gone === undefined;
   }
 
   /** @throws SandboxUnusable when it is gone */
@@ -115,6 +123,28 @@ export class Agent {
       clearTimeout(timer);
       clearTimeout(giveUp);
       options.signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  /**
+   * What tests did to the tree, which the agent tells after each run that was done: looking through
+   * thousands of files takes longer than some tests, and their outcomes do not depend on it.
+   *
+   * @throws SandboxUnusable when the agent is gone
+   */
+  async settled(): Promise<Settled> {
+    const timer = setTimeout(() => {
+      this.close('it did not put the tree back in time');
+      this.parts.kill();
+    }, settlingTime);
+    try {
+      const frame = await this.parts.wire.receive();
+      if (frame === undefined) throw this.lost();
+      const { header } = frame;
+      if (header.kind === 'settled') return header;
+      throw this.unusable(header.kind === 'failed' ? header.why : 'it spoke out of turn');
+    } finally {
+      clearTimeout(timer);
     }
   }
 }

@@ -13,12 +13,18 @@ export interface ArchiveEntry {
 }
 
 /**
+ * The earliest modification time in a container, in seconds since 1970: zip files, and so wheels, hold
+ * none before 1980.
+ */
+export const earliestTime = 400_000_000;
+
+/**
  * A modification time made from contents. Python takes a compiled file as current when time (in whole
  * seconds) and size agree, so what is written twice within a second could otherwise run as compiled
  * the first time.
  */
 export const contentTime = (content: Buffer): number =>
-  createHash('sha256').update(content).digest().readUInt32LE(0) % 1_500_000_000;
+  earliestTime + (createHash('sha256').update(content).digest().readUInt32LE(0) % 1_100_000_000);
 
 /**
  * Files as an uncompressed tar.

@@ -1,5 +1,6 @@
 import type { EngineWork } from '../engine';
 import { throwIfAborted } from '../../domain/problem';
+import { cacheUse } from './buildCache';
 import { engineProblem, type DockerConnection } from './connection';
 import { environmentRepository } from './environmentImage';
 import { forget, imageRecords, type ImageRecord } from './imageRecords';
@@ -8,7 +9,7 @@ import { labels, madeHere } from './labels';
 
 type Reached = Pick<DockerConnection, 'docker' | 'address'>;
 
-/** An image that was made here, or that was pulled here for an instance. */
+/** An image that was made here, or that was pulled here for an instance; or the cache of builds. */
 export interface ImageUse {
   readonly id: string;
   readonly name: string;
@@ -28,19 +29,25 @@ export interface ImageUse {
 }
 
 /**
- * The images that the budget is about, and what each takes: shared parts are counted once, with the image
- * that brought them.
+ * What the budget is about, and what each takes: the images, shared parts counted once, with the image
+ * that brought them; and the cache of builds.
  *
  * @param storage the storage folder: what was pulled is known from there alone
+ * @param isMeasured whether the cache is measured now, and not taken for what the last build left
  * @throws HumanError when the engine does not answer
  */
-export async function imageUse(connection: Reached, storage: string): Promise<ImageUse[]> {
+export async function imageUse(
+  connection: Reached,
+  storage: string,
+  isMeasured = true,
+): Promise<ImageUse[]> {
   const { docker } = connection;
   try {
     const records = await imageRecords(storage);
-    const [all, containers] = await Promise.all([
+    const [all, containers, cache] = await Promise.all([
       docker.listImages({ all: true }),
       docker.listContainers({ all: true }),
+      cacheUse(docker, storage, isMeasured),
     ]);
     const made = await docker.listImages({ filters: madeHere });
     const madeIds = new Set(made.map(({ Id }) => Id));
@@ -63,7 +70,7 @@ export async function imageUse(connection: Reached, storage: string): Promise<Im
     );
     const onIt = (id: string): string[] =>
       ours.flatMap(({ image }) => (isOn(image.Id, id, parentOf) ? [image.Id] : []));
-    return ours.map(({ image, name, isPulled }) => {
+    const images = ours.map(({ image, name, isPulled }): ImageUse => {
       const carries = onIt(image.Id);
       const said = image.Labels ?? {};
       const below = byId.get(parentOf.get(image.Id) ?? '');
@@ -85,6 +92,9 @@ export async function imageUse(connection: Reached, storage: string): Promise<Im
         carries,
       };
     });
+    if (cache === undefined) return images;
+    const shared = { id: cache.name, kind: 'cache', repo: '', version: '', instance: '' } as const;
+    return [...images, { ...shared, ...cache, carries: [] }];
   } catch (error) {
     throw engineProblem(error, connection, 'asking what its images take');
   }
@@ -140,7 +150,7 @@ export async function removeImages(
   work: EngineWork,
 ): Promise<Removed> {
   const wanted = new Set(ids);
-  const all = await imageUse(connection, storage);
+  const all = await imageUse(connection, storage, false);
   const chosen = all
     .filter(({ id, name }) => wanted.has(id) || wanted.has(name))
     // What is on others first.
@@ -169,14 +179,17 @@ export async function removeImages(
 
 /** By its name: an image that somebody gave another name stays under that. */
 async function removeOne(connection: Reached, image: ImageUse): Promise<string | undefined> {
+  const { docker } = connection;
   try {
-    await connection.docker.getImage(image.name).remove();
+    await (image.kind === 'cache'
+      ? docker.getVolume(image.name).remove()
+      : docker.getImage(image.name).remove());
     return undefined;
   } catch (error) {
     const { statusCode } = error as { statusCode?: number };
     if (statusCode === 404) return undefined;
     if (statusCode === 409) return 'something else uses it';
-    throw engineProblem(error, connection, `removing the image ${image.name}`);
+    throw engineProblem(error, connection, `removing ${image.name}`);
   }
 }
 
@@ -185,6 +198,7 @@ async function removeOne(connection: Reached, image: ImageUse): Promise<string |
  * than a budget. What is in use stays.
  *
  * @param budgetGb GiB
+ * @param kept id of an image that stays, with what it is on
  * @throws HumanError when the engine does not answer, Cancelled
  */
 export async function keepWithin(
@@ -192,27 +206,44 @@ export async function keepWithin(
   storage: string,
   budgetGb: number,
   work: EngineWork,
+  kept?: string,
 ): Promise<Removed> {
-  const leaving = beyondBudget(await imageUse(connection, storage), budgetGb * 2 ** 30);
+  const leaving = beyondBudget(
+    await imageUse(connection, storage, false),
+    budgetGb * 2 ** 30,
+    kept,
+  );
   const ids = leaving.map(({ id }) => id);
   return ids.length === 0
     ? { removed: [], kept: [], bytes: 0 }
     : removeImages(connection, storage, ids, work);
 }
 
+/** The part of the budget that the cache of builds may take: it would drive the images out otherwise. */
+const cachePart = 1 / 4;
+
 /**
- * The images to remove so that the rest takes no more than a number of bytes, if that can be: those that
- * were not used for the longest time, and never what is in use.
+ * What to remove so that the rest takes no more than a number of bytes, if that can be: a cache of builds
+ * that takes too much of it, then what was not used for the longest time, and never what is in use.
+ *
+ * @param kept id of an image that stays, with what it is on
  */
-export function beyondBudget(all: readonly ImageUse[], bytes: number): ImageUse[] {
+export function beyondBudget(all: readonly ImageUse[], bytes: number, kept?: string): ImageUse[] {
   let over = all.reduce((sum, image) => sum + image.bytes, 0) - bytes;
   const leaving: ImageUse[] = [];
+  const isLarge = (image: ImageUse): boolean =>
+    image.kind === 'cache' && image.bytes > bytes * cachePart;
   const oldest = all
-    .filter(({ inUse }) => !inUse)
-    // Of equal age, what is on others first: what carries them is as old as they are.
+    .filter(({ inUse, id, carries }) => {
+      const stays = inUse || (kept !== undefined && (id === kept || carries.includes(kept)));
+      return !stays;
+    })
     .sort(
       (one, other) =>
-        one.lastUsed.localeCompare(other.lastUsed) || one.carries.length - other.carries.length,
+        Number(isLarge(other)) - Number(isLarge(one)) ||
+        one.lastUsed.localeCompare(other.lastUsed) ||
+        // Of equal age, what is on others first: what carries them is as old as they are.
+        one.carries.length - other.carries.length,
     );
   for (const image of oldest) {
     if (over <= 0) break;

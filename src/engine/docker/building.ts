@@ -190,7 +190,7 @@ export class BuildContainer {
     if (/no space left on device|disk quota exceeded/i.test(output)) {
       return new EngineDiskFull(
         `The disk of the Docker engine at ${connection.address} is full: could not ${doing}`,
-        'Free some: swt-bench clean removes images that were made here, docker system df shows the rest',
+        'Free some: swt-bench storage --free-images all removes what was made here, docker system df shows the rest',
       );
     }
     return new HumanError(

@@ -4,6 +4,7 @@ import { HumanError } from '../../domain/problem';
 import { builtPython } from '../containerImage';
 import type { Recipe } from '../environments/recipes';
 import { tarOf } from './archive';
+import { noteCache } from './buildCache';
 import { inContainer, labelLines, type BuildContainer, type BuildPlace } from './building';
 import type { BuildNetwork } from './buildSettings';
 import { imageAt } from './imageAt';
@@ -162,6 +163,8 @@ export async function environmentImage(
         ],
         'remove what only the build needed',
       );
+      const used = await container.attempt(['du', '-sk', cache.folder]);
+      if (used.code === 0) await noteCache(storage, Number.parseInt(used.standard, 10) * 1024);
       work.reporter.progress(`${instance.id}: keeping the environment of ${title}`);
       const { repo, version: line } = instance;
       const id = await container.commit(environmentRepository, tag, [

@@ -8,8 +8,11 @@ const recordSchema = z.object({
   /** Name with its tag, or the id of one without. */
   name: z.string(),
   id: z.string(),
-  /** `pulled`: somebody else made it, and it came here for an instance. */
-  kind: z.enum(['environment', 'instance', 'pulled']),
+  /**
+   * `pulled`: somebody else made it, and it came here for an instance; `cache`: no image, but the volume
+   * that builds share.
+   */
+  kind: z.enum(['environment', 'instance', 'pulled', 'cache']),
   /** ISO 8601. */
   lastUsed: z.iso.datetime(),
   bytes: z.number().optional(),

@@ -1,5 +1,5 @@
 import type { Instance } from '../../domain/instance';
-import { Cancelled, HumanError } from '../../domain/problem';
+import { Cancelled, HumanError, messageOf } from '../../domain/problem';
 import { withLock } from '../../repository/lock';
 import { lockPath } from '../../repository/storage';
 import type { Trees } from '../../repository/trees';
@@ -82,7 +82,15 @@ async function makeWithLog(request: ImageRequest, work: EngineWork): Promise<Ins
   work.reporter.log(`${instance.id}: making its image, log: ${log.path}`);
   log.line(`image of ${instance.id} with ${connection.product} at ${connection.address}`);
   try {
-    return await make(request, network, { connection, log, work });
+    const made = await make(request, network, { connection, log, work });
+    await keepWithin(connection, storage, request.settings.budgetGb, work, made.id).catch(
+      (error: unknown) => {
+        if (error instanceof Cancelled) throw error;
+        // The image is there all the same.
+        work.reporter.log(`images were not kept within the budget: ${messageOf(error)}`);
+      },
+    );
+    return made;
   } catch (error) {
     log.line(error instanceof Error ? error.message : String(error));
     if (error instanceof Cancelled) throw error;
@@ -245,7 +253,7 @@ async function build(
   const attempt = async (system: readonly string[]): Promise<InstanceImage> => {
     const lock = `${instance.repo}-${instance.version}`.replace(/[^A-Za-z0-9_.-]+/g, '__');
     const options = { ...work, what: `builds the environment of ${instance.repo}` };
-    const environment = await withLock(lockPath(storage, 'image', lock), options, (signal) =>
+    const environment = await withLock(lockPath(storage, 'environment', lock), options, (signal) =>
       environmentImage(
         {
           ...{ instance, recipe, storage, network, system },

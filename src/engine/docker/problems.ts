@@ -53,7 +53,7 @@ export function engineProblem(
   if (/no space left on device|disk quota exceeded|not enough space/i.test(text)) {
     return new EngineDiskFull(
       `The disk of ${at}, is full: ${text}`,
-      'Free some: swt-bench clean removes images that were made here, docker system df shows the rest',
+      'Free some: swt-bench storage --free-images all removes what was made here, docker system df shows the rest',
     );
   }
   if (typeof code === 'string' && (code === 'EACCES' || code === 'EPERM')) {

@@ -59,6 +59,10 @@ export class ContainerSandbox implements Sandbox {
   private readonly loaded = new Map<string, TreeEntry | null>();
   /** Paths that tests changed, which have to be written again. */
   private altered: readonly string[] = [];
+  /** While the agent looks at what the last run did to the tree. */
+  private settling: Promise<void> | undefined;
+  /** What a patch makes of the tree, for the runs that follow with the same one. */
+  private patched: { readonly patch: string; readonly files: PatchedFiles } | undefined;
   /** What a candidate changed of what the repository is built from, when it was installed with that. */
   private builtWith: string | undefined;
   /** What is built would have to be built again, and this image cannot. */
@@ -98,8 +102,9 @@ export class ContainerSandbox implements Sandbox {
 
   async load(patch: string, signal?: AbortSignal): Promise<void> {
     throwIfAborted(signal);
+    const wanted = await this.filesWith(patch, signal);
+    await this.settle(signal);
     this.agent.mustBeThere();
-    const wanted = await patchedFiles(this.parts.tree, patch, signal);
     if (this.builtWith !== undefined && !this.isBuiltWith(wanted)) {
       // What its set-up program did, as root, cannot be taken back.
       throw this.agent.unusable('a candidate that changes how the repository is built was in it');
@@ -148,6 +153,38 @@ export class ContainerSandbox implements Sandbox {
     throwIfAborted(signal);
   }
 
+  private async filesWith(patch: string, signal?: AbortSignal): Promise<PatchedFiles> {
+    if (this.patched?.patch !== patch) {
+      this.patched = { patch, files: await patchedFiles(this.parts.tree, patch, signal) };
+    }
+    return this.patched.files;
+  }
+
+  /** Waits until it is known what the last run did to the tree. */
+  private async settle(signal?: AbortSignal): Promise<void> {
+    const { settling } = this;
+    if (settling === undefined) return;
+    let stop: (() => void) | undefined;
+    const aborted = new Promise<void>((resolve) => {
+      stop = resolve;
+      signal?.addEventListener('abort', stop, { once: true });
+    });
+    try {
+      await Promise.race([settling, aborted]);
+    } finally {
+      if (stop !== undefined) signal?.removeEventListener('abort', stop);
+    }
+    throwIfAborted(signal);
+    this.settling = undefined;
+  }
+
+  private async learnAltered(): Promise<void> {
+    const { altered, spoiled } = await this.agent.settled();
+    this.altered = [...new Set([...this.altered, ...altered])];
+    // Of what was done until then the outcomes are good; the next candidate gets another sandbox.
+    if (spoiled !== undefined) this.agent.close(spoiled);
+  }
+
   /** Whether files are those that the repository was last built with. */
   private isBuiltWith(wanted: ReadonlyMap<string, TreeFile | undefined>): boolean {
     const built = [...wanted].filter(([path]) => builds.test(path));
@@ -167,15 +204,29 @@ export class ContainerSandbox implements Sandbox {
 
   /** The repository as it was, after tests committed to it, removed it, or changed its settings. */
   private async restoreRepository(): Promise<void> {
-    const files = new Map<string, TreeFile>();
     const root = join(this.parts.treeOfR, '.git');
+    const fileOf = async (path: string): Promise<TreeFile> => ({
+      mode: '100644',
+      content: await readFile(join(root, path)),
+    });
+    const prefix = '.git/';
+    const altered = this.altered.filter((path) => path.startsWith(prefix));
+    if (!this.altered.includes('.git')) {
+      // A `git status` writes its index anew: nothing but that has to travel.
+      const known = await Promise.all(
+        altered.map(async (path) => [path, await fileOf(path.slice(prefix.length))] as const),
+      ).catch(() => undefined);
+      if (known !== undefined) {
+        await this.send(new Map(known), []);
+        return;
+      }
+    }
+    const files = new Map<string, TreeFile>();
     const read = async (folder: string): Promise<void> => {
       for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
         const path = posix.join(folder, entry.name);
         if (entry.isDirectory()) await read(path);
-        else if (entry.isFile()) {
-          files.set(`.git/${path}`, { mode: '100644', content: await readFile(join(root, path)) });
-        }
+        else if (entry.isFile()) files.set(prefix + path, await fileOf(path));
       }
     };
     await read('');
@@ -230,12 +281,13 @@ export class ContainerSandbox implements Sandbox {
   }
 
   async run(request: RunRequest): Promise<RunRecord> {
-    this.agent.mustBeThere();
     const { plan, signal } = request;
     const { image } = this.parts;
     if (signal?.aborted === true) return unstarted('cancelled');
     let release: () => void;
     try {
+      await this.settle(signal);
+      this.agent.mustBeThere();
       release = await this.parts.admit(signal);
     } catch (error) {
       if (error instanceof Cancelled) return unstarted('cancelled');
@@ -276,9 +328,11 @@ export class ContainerSandbox implements Sandbox {
           },
         },
       );
-      this.altered = header.altered ?? [];
-      // Of what was done until then the outcomes are good; the next candidate gets another sandbox.
-      if (header.spoiled !== undefined) this.agent.close(header.spoiled);
+      if (this.agent.isThere) {
+        this.settling = this.learnAltered();
+        // It is told to whoever loads the tree next.
+        this.settling.catch(() => undefined);
+      }
       return {
         ending: endingOf(header.ending),
         exitCode: header.exit ?? undefined,
@@ -323,6 +377,8 @@ export class ContainerSandbox implements Sandbox {
 
 /** Where the tracer lies in a container. */
 export const tracerFolder = '/swt/tracer';
+
+type PatchedFiles = Awaited<ReturnType<typeof patchedFiles>>;
 
 const entryOf = (file: TreeFile | undefined): TreeEntry | null =>
   file === undefined ? null : { mode: file.mode, id: blobId(file.content) };

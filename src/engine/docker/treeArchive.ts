@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pack, type Header, type Pack } from 'tar-stream';
 import { throwIfAborted } from '../../domain/problem';
 import { readTreeFile, treeEntries } from '../../repository/treeFiles';
-import { contentTime } from './archive';
+import { contentTime, earliestTime } from './archive';
 
 /**
  * R with its repository of one commit, as a tar that is made while it is read. Files have times made
@@ -54,7 +54,7 @@ export async function treeArchive(
 function add(archive: Pack, header: Partial<Header>, content?: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (error?: Error | null): void => (error ? reject(error) : resolve());
-    const owned = { uid: 0, gid: 0, mtime: new Date(0), ...header };
+    const owned = { uid: 0, gid: 0, mtime: new Date(earliestTime * 1000), ...header };
     if (content === undefined) archive.entry(owned as Header, done);
     else archive.entry(owned as Header, content, done);
   });

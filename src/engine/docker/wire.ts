@@ -25,8 +25,13 @@ const frameHeader = z.discriminatedUnion('kind', [
     kind: z.literal('done'),
     bytes: z.number(),
     ...z.object(runFields).partial().shape,
+  }),
+  // After a run, once the tree was looked through.
+  z.object({
+    kind: z.literal('settled'),
+    bytes: z.number(),
     /** Paths of the tree that tests changed or removed. */
-    altered: z.array(z.string()).optional(),
+    altered: z.array(z.string()),
     /** Why the tree cannot be put back after the tests. */
     spoiled: z.string().optional(),
   }),

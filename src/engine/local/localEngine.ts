@@ -211,13 +211,27 @@ async function environmentOf(box: LocalSandbox, hashSeed: number): Promise<Recor
   const isVirtual = await exists(join(bin, '..', 'pyvenv.cfg'));
   if (isVirtual) env['VIRTUAL_ENV'] = dirname(bin);
   if (box.environment.userBase !== undefined) env['PYTHONUSERBASE'] = box.environment.userBase;
-  // The tree comes before an installed copy of the same package, in either usual layout.
+  // The tree comes before an installed copy of the same package, in any usual layout.
   const src = join(box.tree, 'src');
-  env['PYTHONPATH'] = [box.tracer, ...((await exists(src)) ? [src] : []), box.tree].join(delimiter);
+  const lib = join(box.tree, 'lib');
+  env['PYTHONPATH'] = [
+    box.tracer,
+    ...((await exists(src)) ? [src] : []),
+    box.tree,
+    ...((await holdsPackages(lib)) ? [lib] : []),
+  ].join(delimiter);
   env['PYTHONHASHSEED'] = String(hashSeed);
   env['PYTHONIOENCODING'] = 'utf-8';
   env['PYTHONUNBUFFERED'] = '1';
   return env;
+}
+
+/** Whether a folder is one of packages: others are called `lib` too. */
+async function holdsPackages(folder: string): Promise<boolean> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (await exists(join(folder, name, '__init__.py'))) return true;
+  }
+  return false;
 }
 
 /** Pairs of processes that were killed before they could remove them. */

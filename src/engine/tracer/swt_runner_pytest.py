@@ -5,6 +5,7 @@ where the tests run, tell the tracer which one is running.
 """
 
 import os
+import traceback
 
 import swt_outcomes as swt
 from _pytest.config import hookimpl
@@ -110,13 +111,30 @@ class _Plugin(object):
                 swt.switch(self._id(item.nodeid))
         except Exception as error:
             swt.problem("a test was not told to the tracer", error)
-        yield
+        made = yield
         try:
             if self.active:
-                self.began = None
+                broken = made.excinfo is not None
+                if broken and self.worker:
+                    return  # the controller hears nothing of it: the test stays unfinished
                 swt.switch(None)
+                if broken and self._records():
+                    self._broke(item.nodeid, made.excinfo[1])
+                self.began = None
         except Exception as error:
             swt.problem("a test was not told to the tracer", error)
+
+    def _broke(self, nodeid, error):
+        """What gets out of a test is no failure of it: it ends pytest (INTERNALERROR, pytest.exit)."""
+        if swt.RANK["error"] <= self.ranks.get(nodeid, -1):
+            return
+        self.ranks[nodeid] = swt.RANK["error"]
+        name, message, frames = swt.error_of(error)
+        details = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        seconds = swt.now() - self.began
+        swt.outcome(
+            self._id(nodeid), "error", seconds, "call", name, message, details, frames
+        )
 
     @hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef):
@@ -131,7 +149,7 @@ class _Plugin(object):
     def pytest_runtest_makereport(self, item, call):
         made = yield
         try:
-            if self.active and call.excinfo is not None:
+            if self.active and call.excinfo is not None and made.excinfo is None:
                 report = made.get_result()
                 if report.failed:
                     self._keep(report, call.excinfo.value)
@@ -142,7 +160,7 @@ class _Plugin(object):
     def pytest_make_collect_report(self, collector):
         made = yield
         try:
-            if self.active:
+            if self.active and made.excinfo is None:
                 report = made.get_result()
                 call = getattr(report, "call", None)
                 if report.failed and call is not None and call.excinfo is not None:

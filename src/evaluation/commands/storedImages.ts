@@ -90,7 +90,7 @@ export function imageTable(images: readonly ImageUse[], budgetGb: number): strin
   return layOut([
     ['Repository', 'Version', 'Image of', 'Disk', 'Last used (UTC)'],
     ...rows,
-    ['all images', '', '', inGigabytes(total), `of ${inGigabytes(budget)} allowed`],
+    ['all', '', '', inGigabytes(total), `of ${inGigabytes(budget)} allowed`],
   ]);
 }
 

@@ -22,6 +22,19 @@ describe('recipes', () => {
     assert.deepEqual(pythons, ['3.6', '3.6', '3.6', '3.8', '3.9', '3.9', '3.11', '3.11']);
   });
 
+  it('runs Sphinx by tox, but by pytest where its tox.ini runs nose', () => {
+    const runners = ['1.4', '1.5', '1.6', '3.5', undefined].map(
+      (version) => recipeOf('sphinx-doc/sphinx', version).runner,
+    );
+    assert.deepEqual(runners, ['pytest', 'pytest', 'tox', 'tox', 'tox']);
+  });
+
+  it('has the log of old astropy as the reference harness reads it', () => {
+    assert.ok(recipeOf('astropy/astropy', '1.3').testArguments.includes('-vv'));
+    assert.deepEqual(recipeOf('astropy/astropy', '3.0').testArguments, []);
+    assert.equal(recipeOf('astropy/astropy', '1.3').python, '3.6');
+  });
+
   it('takes for granted what holds for all versions where a row has none', () => {
     assert.equal(recipeOf('django/django', undefined).runner, 'django');
     assert.equal(recipeOf('django/django', undefined).python, '3.9');

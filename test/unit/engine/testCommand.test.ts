@@ -170,10 +170,12 @@ setenv = OTHER = 1
     assert.equal(four.runner, 'tox');
     assert.equal(
       four.args.slice(2).join(' '),
-      '--current-env -epy39 -v --hashseed notset -- -rA tests/test_a.py',
+      '--current-env -epy39 -v --hashseed notset --skip-pkg-install -- -rA tests/test_a.py',
     );
     const three = await of('3.28.0', ini);
-    assert.match(three.args.join(' '), /--hashseed noset/);
+    assert.match(three.args.join(' '), /--hashseed noset --skip-pkg-install/);
+    const old = await of('3.15.0', ini);
+    assert.ok(!old.args.includes('--skip-pkg-install'));
     assert.match(three.env['TOX_TESTENV_PASSENV'] ?? '', /PYTHON\* SWT_\*/);
   });
 

@@ -187,4 +187,20 @@ describe('the budget of images', () => {
     ];
     assert.deepEqual(names(beyondBudget(all, 0)), ['child', 'environment']);
   });
+
+  it('takes neither what was just made nor what that is on', () => {
+    const all = [
+      image('environment', 9, 2, { carries: ['made'] }),
+      image('made', 1, 2),
+      image('old', 5, 1),
+    ];
+    assert.deepEqual(names(beyondBudget(all, 0, 'made')), ['old']);
+  });
+
+  it('takes a cache of builds first that has more than a quarter, and else by its age', () => {
+    const all = [image('old', 5, 1), image('cache', 3, 3, { kind: 'cache' })];
+    assert.deepEqual(names(beyondBudget(all, 7)), ['cache']);
+    assert.deepEqual(names(beyondBudget([...all, image('new', 10, 2)], 17)), ['old']);
+    assert.deepEqual(names(beyondBudget(all, 8)), []);
+  });
 });

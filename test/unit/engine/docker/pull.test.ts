@@ -100,7 +100,7 @@ describe('a failed pull', () => {
     assert.ok(problem('aborted', { code: 'ECONNRESET' }, 1e6) instanceof EngineGone);
     const full = problem('write /var/lib/docker/tmp/x: no space left on device', {}, 1e6);
     assert.ok(full instanceof EngineDiskFull);
-    assert.match(full.next ?? '', /swt-bench clean/);
+    assert.match(full.next ?? '', /swt-bench storage --free-images all /);
   });
 
   it('is a login or a limit', () => {
