@@ -59,6 +59,7 @@ const bundles = [
     plugins: [partsApart],
   },
   { ...shared, entryPoints: { parts: 'src/editor/parts.ts' }, external: ['vscode'] },
+  { ...shared, entryPoints: { server: 'src/server.ts' } },
   {
     ...shared,
     entryPoints: { cli: 'src/cli.ts' },

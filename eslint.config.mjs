@@ -9,6 +9,7 @@ const layers = {
   domain: [],
   python: ['domain'],
   patch: ['domain', 'python'],
+  language: ['domain', 'python', 'patch'],
   dataset: ['domain', 'patch'],
   repository: ['domain', 'patch'],
   engine: ['domain', 'repository'],

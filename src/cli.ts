@@ -18,11 +18,14 @@ import {
   type ShowOptions,
 } from './evaluation/commands/instances';
 import { validateCommand, type ValidateCommandOptions } from './evaluation/commands/validate';
+import { patchCommand, type PatchOptions } from './evaluation/commands/patch';
 import { parseLogCommand, type ParseLogOptions } from './evaluation/commands/parseLog';
 import { statisticsCommand, type StatisticsOptions } from './evaluation/commands/statistics';
 import { storageCommand, type StorageOptions } from './evaluation/commands/storage';
 import { triageCommand, type TriageOptions } from './evaluation/commands/triage';
 import { EXIT, type CommandContext } from './evaluation/commands/context';
+import { bytesOf } from './patch/bytes';
+import { askedFormats } from './patch/convert';
 import { defaultStorage } from './repository/storage';
 
 /** Builds and wires the command line: options to commands, errors to one line, signals to an abort. */
@@ -38,8 +41,9 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const sample = join(__dirname, '..', 'media', 'sample');
   const context: CommandContext = {
-    stdout: (text) => process.stdout.write(text),
-    stderr: (text) => process.stderr.write(text),
+    // Bytes of a tree or a patch that are no UTF-8 come out as they are.
+    stdout: (text) => process.stdout.write(bytesOf(text)),
+    stderr: (text) => process.stderr.write(bytesOf(text)),
     interactive: process.stderr.isTTY === true,
     signal: abort.signal,
     assets: __dirname,
@@ -135,11 +139,8 @@ async function main(argv: readonly string[]): Promise<number> {
     .option('--timeout <seconds>', 'limit for one run on one side', positive, 1800)
     .option('--run-id <id>', 'name of the run in reports', 'run')
     .option('--out <dir>', 'write reports in the layout of the reference harness to this folder')
-    .addOption(
-      new Option('--format <format>', 'format of the candidates')
-        .choices(['auto', 'unified', 'custom'])
-        .default('auto'),
-    )
+    .addOption(formatOption())
+    .option('--tests-only', 'leave out edits of files that are not tests, and name them')
     .addOption(modeOption())
     .option('--fresh', 'run candidates again although their runs are kept')
     .addOption(storage)
@@ -174,6 +175,23 @@ async function main(argv: readonly string[]): Promise<number> {
     )
     .action(async (ids: string[], options: ValidateCommandOptions) => {
       status = await validateCommand(ids, options, context);
+    });
+
+  program
+    .command('patch')
+    .description('print the unified diff that a patch in any format stands for on a tree')
+    .argument('<file>', 'patch or whole answer of a model, or - for stdin')
+    .requiredOption('--tree <dir>', 'folder with R, such as `open` makes; only read')
+    .addOption(formatOption())
+    .option('--tests-only', 'leave out edits of files that are not tests, and name them')
+    .option('--check', 'print only what there is to say about it, as FILE:LINE: severity: message')
+    .addOption(json)
+    .addHelpText(
+      'after',
+      '\nExit status: 0 it converts, 1 it does not, 2 wrong usage or unreadable input, 130 interrupted.',
+    )
+    .action(async (file: string, options: PatchOptions) => {
+      status = await patchCommand(file, options, context);
     });
 
   program
@@ -231,7 +249,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .option('--free-mirror <a,b>', 'remove the mirrors of these repositories', list)
     .option(
       '--free-images <a,b>',
-      'remove images made or pulled here: of these instances or repositories (owner/name, or owner/name@version), or `all`',
+      'remove images made or pulled here: of these instances or repositories (owner/name, or owner/name@version), or `all`, with the cache of builds',
       list,
     )
     .option('--free-all', 'remove everything in the storage folder; images stay')
@@ -264,6 +282,11 @@ const modeOption = (): Option =>
   )
     .choices(['unit-test', 'reproduction-script'])
     .default('unit-test');
+
+const formatOption = (): Option =>
+  new Option('--format <format>', 'how patches are written; auto finds out, but is never fuzzy')
+    .choices(askedFormats)
+    .default('auto');
 
 function list(value: string): string[] {
   const ids = value.split(',').map((id) => id.trim());

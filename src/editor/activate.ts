@@ -2,11 +2,21 @@ import * as vscode from 'vscode';
 import { HumanError } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import { readMarker } from '../repository/marker';
+import type { CustomDiffs } from './customFormat/commands';
+import { watchForCustomDiffs } from './customFormat/presence';
 import { InstanceTree } from './instanceTree';
 import { issueViewType } from './issue/viewType';
 import type { ListNode } from './instances/instanceList';
 import type { Instances } from './instances/instances';
-import { commandIds, contextKeys, listCommandIds, scheme, viewIds } from './names';
+import {
+  commandIds,
+  contextKeys,
+  customDiffCommandIds,
+  listCommandIds,
+  previewAuthority,
+  scheme,
+  viewIds,
+} from './names';
 import type { OpenInstance } from './openInstance';
 import { outputReporter } from './outputReporter';
 import { showProblem } from './problems';
@@ -40,6 +50,16 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
 
   const { list, instances } = lazyInstances(context, reporter);
 
+  const previewChanged = new vscode.EventEmitter<vscode.Uri>();
+  let customDiffs: Promise<CustomDiffs> | undefined;
+  const loadedCustomDiffs = (): Promise<CustomDiffs> =>
+    (customDiffs ??= import('./parts').then((parts) => {
+      const loaded = new parts.CustomDiffs(context.extensionPath, reporter);
+      loaded.previews.onDidChange((uri) => previewChanged.fire(uri));
+      context.subscriptions.push(loaded);
+      return loaded;
+    }));
+
   /** Commands about an instance of the list, or else about the open one. */
   const aboutInstance =
     (run: (instances: Instances, open: OpenInstance | undefined, id: string) => Promise<void>) =>
@@ -56,6 +76,7 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
     tree,
     revealed,
     list,
+    previewChanged,
     revealed.onDidChange((id) => void import('./parts').then((parts) => parts.redrawIssue(id))),
     vscode.window.registerWebviewPanelSerializer(issueViewType, {
       async deserializeWebviewPanel(panel, state) {
@@ -65,6 +86,26 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
         await restoreIssue(panel, state, { context, revealed, listed, opened: open });
       },
     }),
+    vscode.workspace.registerTextDocumentContentProvider(scheme, {
+      onDidChange: previewChanged.event,
+      async provideTextDocumentContent(uri) {
+        if (uri.authority === previewAuthority) {
+          return (await loadedCustomDiffs()).previews.contentOf(uri);
+        }
+        await opening;
+        const { documentText } = await import('./parts');
+        return open === undefined ? '' : documentText(open, uri);
+      },
+    }),
+    ...Object.values(customDiffCommandIds).map((id) =>
+      command(id, async (argument) => {
+        await opening;
+        await (await loadedCustomDiffs()).run(id, open, argument);
+      }),
+    ),
+    watchForCustomDiffs(
+      () => void shown(reporter, async () => (await loadedCustomDiffs()).startLanguage()),
+    ),
     vscode.window.createTreeView(viewIds.instance, { treeDataProvider: tree }),
     ...Object.values(listCommandIds).map((id) =>
       command(id, async (...args) => (await instances()).run(id, args)),
@@ -143,7 +184,6 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
         new parts.InlineResults(open, tests),
         new parts.StatusBar(open),
         new parts.ChangeCoverageGutters(open, context.extensionUri),
-        vscode.workspace.registerTextDocumentContentProvider(scheme, parts.documentProvider(open)),
       );
       tree.show(open);
       await vscode.commands.executeCommand('setContext', contextKeys.instanceOpen, true);
@@ -156,7 +196,9 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
       return; // one instance to a window: verdict and status bar are about one candidate
     }
   });
-  return async () => open?.close();
+  return async () => {
+    await Promise.all([open?.close(), customDiffs?.then((loaded) => loaded.close())]);
+  };
 }
 
 /** The Instances view, whose contents are loaded when it is looked at or a command needs them. */

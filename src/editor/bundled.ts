@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { openDataset } from '../dataset/dataset';
 import { loadPredictions } from '../dataset/predictions';
+import type { Prediction } from '../domain/instance';
 import { HumanError } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
-import { applyPatch } from '../patch/apply';
 import { toUnified } from '../patch/convert';
 import { parseUnified } from '../patch/unified';
 import { prepareWorkspace, withNotification } from './instances/openFlow';
@@ -53,6 +53,19 @@ export async function openBundledInstance(
   await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(folder));
 }
 
+/** The candidates that come with the bundled instance. */
+export async function bundledCandidates(
+  extension: string,
+  open: OpenInstance,
+): Promise<readonly Prediction[]> {
+  const instance = await open.instance();
+  const { predictions } = await loadPredictions(bundledPredictions(extension), [instance], {
+    entries: [instance],
+    problems: [],
+  });
+  return predictions;
+}
+
 /**
  * Lets the newcomer choose one of the bundled candidates and puts it into the workspace, over what
  * was there, as one edit that can be undone.
@@ -62,11 +75,7 @@ export async function applyBundledCandidate(
   open: OpenInstance,
   chosen?: string,
 ): Promise<void> {
-  const instance = await open.instance();
-  const { predictions } = await loadPredictions(bundledPredictions(extension), [instance], {
-    entries: [instance],
-    problems: [],
-  });
+  const predictions = await bundledCandidates(extension, open);
   const name =
     chosen ??
     (await vscode.window.showQuickPick(
@@ -79,22 +88,17 @@ export async function applyBundledCandidate(
   const prediction = predictions.find((each) => each.model === name);
   if (prediction === undefined) return;
 
-  const read = (path: string): Promise<string | undefined> => open.fileOfR(path);
   const converted = await toUnified(prediction.patch, {
     format: 'auto',
-    read,
+    tree: { read: (path) => open.fileOfR(path) },
     python: await open.python(),
   });
-  const applied = await applyPatch(parseUnified(converted.patch), read);
   const failed = converted.diagnostics.find((each) => each.severity === 'error');
-  if (failed !== undefined || !applied.ok) {
-    const why = failed?.message ?? (applied.ok ? '' : applied.problems[0]?.message);
-    throw new HumanError(
-      `${prediction.model} does not apply to R (${why ?? 'unknown reason'})`,
-      'Choose another one',
-    );
+  if (failed !== undefined || converted.files.size === 0) {
+    const why = failed?.message ?? 'it changes nothing';
+    throw new HumanError(`${prediction.model} does not apply to R (${why})`, 'Choose another one');
   }
-  await replaceEdits(open, applied.files);
+  await replaceEdits(open, converted.files);
 }
 
 /** Takes the author's edits back to R and puts `files` in, in one workspace edit, and saves. */

@@ -16,18 +16,14 @@ export function sideOfUri(uri: vscode.Uri): { side: Side; path: string } | undef
 }
 
 /**
- * Content of documents that are not in the workspace: the sides of the golden diff.
- * They are served only once it was revealed, whoever asks.
+ * Content of a document that is not in the workspace: a side of the golden diff. It is served only once
+ * that was revealed, whoever asks.
  */
-export function documentProvider(open: OpenInstance): vscode.TextDocumentContentProvider {
-  return {
-    async provideTextDocumentContent(uri) {
-      const file = sideOfUri(uri);
-      if (file === undefined) return '';
-      if (!open.revealed) {
-        return `The golden patch is hidden. Run "SWT-Bench: Show Change Coverage" to reveal ${sideName[file.side]}.\n`;
-      }
-      return open.fileOfSide(file.side, file.path);
-    },
-  };
+export async function documentText(open: OpenInstance, uri: vscode.Uri): Promise<string> {
+  const file = sideOfUri(uri);
+  if (file === undefined) return '';
+  if (!open.revealed) {
+    return `The golden patch is hidden. Run "SWT-Bench: Show Change Coverage" to reveal ${sideName[file.side]}.\n`;
+  }
+  return open.fileOfSide(file.side, file.path);
 }

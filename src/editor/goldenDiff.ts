@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { parseUnified } from '../patch/unified';
-import { sideUri } from './documents';
+import { sideOfUri, sideUri } from './documents';
 import type { OpenInstance } from './openInstance';
 
 /**
@@ -32,8 +32,7 @@ export async function closeGoldenDiffs(): Promise<void> {
     .flatMap((group) => group.tabs)
     .filter(
       (tab) =>
-        tab.input instanceof vscode.TabInputTextDiff &&
-        tab.input.modified.scheme === sideUri('fixed', '').scheme,
+        tab.input instanceof vscode.TabInputTextDiff && sideOfUri(tab.input.modified) !== undefined,
     );
   await vscode.window.tabGroups.close(showing);
 }

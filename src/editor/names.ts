@@ -35,6 +35,15 @@ export const listCommandIds = {
   freeDiskSpace: 'swt-bench.freeDiskSpace',
 } as const;
 
+/** Commands about custom diffs; only `copy` needs an open instance. */
+export const customDiffCommandIds = {
+  preview: 'swt-bench.customDiff.preview',
+  apply: 'swt-bench.customDiff.apply',
+  convert: 'swt-bench.customDiff.convert',
+  copy: 'swt-bench.customDiff.copyChanges',
+  openSample: 'swt-bench.customDiff.openSample',
+} as const;
+
 export const settingKeys = {
   engine: 'swt-bench.engine',
   python: 'swt-bench.python',
@@ -64,6 +73,8 @@ export const contextKeys = {
   /** What the Instances view has to show: none, reading, failed, loaded. */
   dataset: 'swt-bench.datasetState',
   filtered: 'swt-bench.instancesFiltered',
+  /** The active editor shows Markdown that holds a custom diff. */
+  customDiffInMarkdown: 'swt-bench.customDiffInMarkdown',
 } as const;
 
 export const viewIds = {
@@ -73,3 +84,9 @@ export const viewIds = {
 
 /** Scheme of documents that are not files of the workspace: golden sides and the issue. */
 export const scheme = 'swt-bench';
+
+/** Authority of those documents that show the effect of a custom diff. */
+export const previewAuthority = 'preview';
+
+/** Language of `.swtdiff` files and of `custom-diff` fences. */
+export const customDiffLanguage = 'swt-custom-diff';

@@ -260,9 +260,15 @@ export class OpenInstance implements vscode.Disposable {
    * A file of R by its path relative to the workspace, as an editor shows it; undefined when R has none.
    */
   async fileOfR(path: string): Promise<string | undefined> {
+    const text = await this.textOfR(path);
+    return text === undefined ? undefined : asShown(text);
+  }
+
+  /** The same with its exact bytes (see patch/bytes.ts). */
+  async textOfR(path: string): Promise<string | undefined> {
     const cwd = this.folder.uri.fsPath;
     const r = await this.r();
-    return git(['show', `${r}:${path}`], { cwd }).then(asShown, () => undefined);
+    return git(['show', `${r}:${path}`], { cwd }).catch(() => undefined);
   }
 
   /** The commit that is R in the workspace. */

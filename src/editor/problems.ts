@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { HumanError, messageOf } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import { commandIds, settingKeys } from './names';
+import { withoutLinkMarkup } from './notificationText';
 
 /** What went wrong, in words for a person; what is no fault of theirs is called ours. */
 export function problemText(error: unknown): string {
@@ -12,7 +13,7 @@ export function problemText(error: unknown): string {
 
 /** Logs what went wrong and shows it once. */
 export function showProblem(error: unknown, reporter: Reporter): void {
-  void vscode.window.showErrorMessage(logged(error, reporter));
+  void vscode.window.showErrorMessage(withoutLinkMarkup(logged(error, reporter)));
 }
 
 /** As {@link showProblem}, for work that needed the engine: with what a person may want to do next. */
@@ -21,7 +22,7 @@ export function showEngineProblem(
   reporter: Reporter,
   folder?: vscode.WorkspaceFolder,
 ): void {
-  const text = logged(error, reporter);
+  const text = withoutLinkMarkup(logged(error, reporter));
   const engine: unknown = vscode.workspace
     .getConfiguration(undefined, folder?.uri)
     .get(settingKeys.engine);

@@ -5,6 +5,7 @@ import { IssuePanel, type IssueSource } from './issue/issuePanel';
 import type { Instances } from './instances/instances';
 import type { OpenInstance } from './openInstance';
 import type { Revealed } from './revealed';
+import { withoutLinkMarkup } from './notificationText';
 
 /** What an issue can be shown from: the open instance, or a row of the list. */
 export interface IssueParts {
@@ -70,7 +71,7 @@ function issueSource({ context, revealed, listed, opened, id }: IssueParts): Iss
       await vscode.window.showTextDocument(document, { viewColumn, selection });
     },
     failed: (error) => {
-      void vscode.window.showErrorMessage(messageOf(error));
+      void vscode.window.showErrorMessage(withoutLinkMarkup(messageOf(error)));
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Instance, Prediction } from '../domain/instance';
 import { Cancelled, HumanError, messageOf } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import type { Engine, Environment } from '../engine/engine';
-import type { PatchFormat } from '../patch/convert';
+import type { AskedFormat } from '../patch/convert';
 import type { PythonParser } from '../python/parser';
 import { GitError } from '../repository/git';
 import { sourceOf, type Sources } from '../repository/source';
@@ -23,7 +23,9 @@ export interface BatchRequest {
   /** How many candidates are evaluated at once; each runs both sides in parallel. */
   readonly workers: number;
   readonly timeoutSeconds: number;
-  readonly format: PatchFormat | 'auto';
+  readonly format: AskedFormat;
+  /** Leave out edits outside tests. */
+  readonly testsOnly?: boolean;
   readonly mode: Mode;
   /** Run candidates again although their runs are kept. */
   readonly fresh: boolean;
@@ -77,6 +79,7 @@ export async function evaluateBatch(
               text: prediction.patch,
               format: request.format,
               mode: request.mode,
+              ...(request.testsOnly === true && { testsOnly: true }),
             },
             {
               timeoutSeconds: request.timeoutSeconds,

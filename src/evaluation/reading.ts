@@ -1,5 +1,4 @@
-import type { PatchFormat } from '../patch/convert';
-import { toUnified } from '../patch/convert';
+import { toUnified, type AskedFormat } from '../patch/convert';
 import type { Diagnostic } from '../patch/diagnostic';
 import { checkPatchPaths } from '../patch/safety';
 import { isTestPath, splitTestEdits, testFilesOf } from '../patch/testFiles';
@@ -14,7 +13,9 @@ export interface CandidateRequest {
   readonly model: string;
   /** The candidate as it was handed in. */
   readonly text: string;
-  readonly format: PatchFormat | 'auto';
+  readonly format: AskedFormat;
+  /** Leave out edits outside tests before it is run. */
+  readonly testsOnly?: boolean;
   /** Tests that a runner finds, or one script whose exit status is the outcome. */
   readonly mode: Mode;
 }
@@ -50,10 +51,11 @@ export async function readCandidate(
     const verdict = ungraded('no candidate', 'the prediction is empty', false);
     return { diagnostics: [], patch: '', verdict };
   }
-  const { diagnostics, patch } = await toUnified(request.text, {
+  const { diagnostics, patch, left } = await toUnified(request.text, {
     format: request.format,
-    read: (path) => session.readFileOfR(path),
+    tree: { read: (path) => session.readFileOfR(path) },
     python: session.python,
+    ...(request.testsOnly === true && { testsOnly: true }),
   });
   const refuse = (why: string): RefusedCandidate => ({
     diagnostics,
@@ -80,13 +82,14 @@ export async function readCandidate(
     const why = 'the patch touches no Python test file, so there is nothing to run';
     return { diagnostics, patch, verdict: ungraded('no test found', why, true) };
   }
+  const notes = left.length > 0 ? [`edits outside tests, left out: ${left.join(', ')}`] : [];
   const stray = splitTestEdits(parsed).others.map((file) => file.newPath ?? file.oldPath ?? '');
   return {
     diagnostics,
     patch,
     files,
     own: await ownTestsOf(session, patch, files),
-    notes: stray.length > 0 ? [`edits outside tests: ${stray.join(', ')}`] : [],
+    notes: stray.length > 0 ? [...notes, `edits outside tests: ${stray.join(', ')}`] : notes,
   };
 }
 

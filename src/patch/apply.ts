@@ -1,7 +1,6 @@
 import type { Diagnostic } from './diagnostic';
 import { numberLines, type Hunk } from './hunk';
 import type { FilePatch, ParsedPatch } from './unified';
-import { splitLines } from './write';
 
 export { makeUnified } from './write';
 
@@ -42,6 +41,7 @@ export async function applyPatch(patch: ParsedPatch, read: ReadFile): Promise<Ap
   const files = new Map<string, string | undefined>();
   const placed: FilePatch[] = [];
   const problems: ApplyProblem[] = [];
+  const written = new Set<string>();
   const leaving = new Set(
     patch.files
       .filter((file) => file.kind === 'deleted' || file.kind === 'renamed')
@@ -89,11 +89,20 @@ export async function applyPatch(patch: ParsedPatch, read: ReadFile): Promise<Ap
       fail(`${path}: hunk ${where.hunk} does not apply: ${message}`, hint, where);
       continue;
     }
+    if (part.kind === 'deleted' && written.has(path)) {
+      // Git removes before it writes, so that the file would stay.
+      fail(`${path}: one part writes the file and another deletes it`, 'Leave one of them out');
+      continue;
+    }
     if (part.kind === 'deleted' && result.text !== '') {
       fail(`${path}: the patch deletes the file but leaves lines`, 'Remove every line of it');
       continue;
     }
-    if (part.kind === 'renamed' && part.oldPath !== null) files.set(part.oldPath, undefined);
+    // Two files may change places: what another part has put there stays.
+    if (part.kind === 'renamed' && part.oldPath !== null && !written.has(part.oldPath)) {
+      files.set(part.oldPath, undefined);
+    }
+    if (part.newPath !== null) written.add(part.newPath);
     if (part.newPath === null) files.set(path, undefined);
     else files.set(part.newPath, result.text);
     placed.push({ ...part, hunks: result.placed });
@@ -102,14 +111,8 @@ export async function applyPatch(patch: ParsedPatch, read: ReadFile): Promise<Ap
   return { ok: true, files, placed: { files: placed, problems: [] } };
 }
 
-interface ImageLine {
-  /** With its line end. */
-  text: string;
-  /** 1-based in the file before; undefined once a hunk has written the line. */
-  origin: number | undefined;
-}
-
-interface Misfit {
+/** Why a hunk does not fit; `line` is that of the patch, `fileLine` that of the file. */
+export interface Misfit {
   hunk: number;
   line: number;
   message: string;
@@ -119,11 +122,15 @@ interface Misfit {
   found?: string;
 }
 
-function applyHunks(
+/**
+ * The text after hunks, with the places at which they went in; or why the first that does not fit does
+ * not. See {@link applyPatch}.
+ */
+export function applyHunks(
   before: string,
   hunks: readonly Hunk[],
 ): { text: string; placed: Hunk[] } | { misfit: Misfit } {
-  let image: ImageLine[] = splitLines(before).map((text, i) => ({ text, origin: i + 1 }));
+  const image = new Image(before);
   const total = image.length;
   const placed: Hunk[] = [];
   for (const [index, hunk] of hunks.entries()) {
@@ -131,13 +138,80 @@ function applyHunks(
     const at = findPlace(image, hunk, sides);
     if (at === undefined) return { misfit: describeMisfit(image, hunk, index + 1, sides) };
     let next = at;
-    while (next < image.length && image[next]?.origin === undefined) next += 1;
-    const origin = image[next]?.origin ?? total + 1;
-    placed.push({ ...hunk, oldStart: sides.old.length === 0 ? origin - 1 : origin });
-    const written = sides.new.map((text): ImageLine => ({ text, origin: undefined }));
-    image = [...image.slice(0, at), ...written, ...image.slice(at + sides.old.length)];
+    while (next < image.length && image.origin(next) === undefined) next += 1;
+    const origin = image.origin(next) ?? total + 1;
+    const oldStart = sides.old.length === 0 ? origin - 1 : origin;
+    placed.push(oldStart === hunk.oldStart ? hunk : numberLines({ ...hunk, oldStart }));
+    image.replace(at, sides.old.length, sides.new);
   }
-  return { text: image.map((line) => line.text).join(''), placed: renumber(placed) };
+  return { text: image.text(), placed: renumber(placed) };
+}
+
+/**
+ * The lines of a file while hunks go in: a gap buffer, so that hunks in order take time by what they
+ * change and not by the length of the file.
+ *
+ * A line is held without its line end. One that has none ends with `\n` instead, which no line holds: most
+ * lines are then pieces of the text, which need not be copied to be compared.
+ */
+class Image {
+  private readonly head: string[] = [];
+  /** Last line first. */
+  private readonly tail: string[];
+  /** 1-based lines of the file before, 0 for those that a hunk has written. */
+  private readonly headOrigins: number[] = [];
+  private readonly tailOrigins: number[];
+
+  constructor(text: string) {
+    const lines = text.split('\n');
+    const last = lines.pop() ?? '';
+    if (last !== '') lines.push(`${last}\n`);
+    this.tailOrigins = lines.map((_, i) => lines.length - i);
+    this.tail = lines.reverse();
+  }
+
+  get length(): number {
+    return this.head.length + this.tail.length;
+  }
+
+  at(index: number): string | undefined {
+    return index < this.head.length ? this.head[index] : this.tail[this.length - 1 - index];
+  }
+
+  /** 1-based line of the file before; undefined if a hunk has written the line, or there is none. */
+  origin(index: number): number | undefined {
+    const origin =
+      index < this.head.length
+        ? this.headOrigins[index]
+        : this.tailOrigins[this.length - 1 - index];
+    return origin === 0 ? undefined : origin;
+  }
+
+  /** Puts lines that a hunk writes in the place of `count` lines from `at` on. */
+  replace(at: number, count: number, written: readonly string[]): void {
+    while (this.head.length > at) {
+      this.tail.push(this.head.pop() as string);
+      this.tailOrigins.push(this.headOrigins.pop() as number);
+    }
+    while (this.head.length < at) {
+      this.head.push(this.tail.pop() as string);
+      this.headOrigins.push(this.tailOrigins.pop() as number);
+    }
+    this.tail.length -= count;
+    this.tailOrigins.length -= count;
+    for (const text of written) {
+      this.head.push(text);
+      this.headOrigins.push(0);
+    }
+  }
+
+  text(): string {
+    const lines = [...this.head, ...this.tail.toReversed()];
+    const last = lines.length - 1;
+    if (last < 0) return '';
+    if (lines.findIndex((line) => line.endsWith('\n')) === -1) return `${lines.join('\n')}\n`;
+    return lines.map((line) => (line.endsWith('\n') ? line.slice(0, -1) : `${line}\n`)).join('');
+  }
 }
 
 /** Puts hunks in order and derives their new line numbers from the old ones. */
@@ -148,10 +222,12 @@ function renumber(hunks: readonly Hunk[]): Hunk[] {
     .map((hunk) => {
       const first = (hunk.oldLines === 0 ? hunk.oldStart + 1 : hunk.oldStart) + shift;
       shift += hunk.newLines - hunk.oldLines;
-      return numberLines({ ...hunk, newStart: hunk.newLines === 0 ? first - 1 : first });
+      const newStart = hunk.newLines === 0 ? first - 1 : first;
+      return newStart === hunk.newStart ? hunk : numberLines({ ...hunk, newStart });
     });
 }
 
+/** What a hunk expects and what it writes, its lines as {@link Image} holds them. */
 interface Sides {
   old: string[];
   new: string[];
@@ -161,7 +237,8 @@ interface Sides {
 }
 
 function sidesOf(hunk: Hunk): Sides {
-  const text = (line: Hunk['lines'][number]): string => line.text + (line.noNewline ? '' : '\n');
+  const text = (line: Hunk['lines'][number]): string =>
+    line.noNewline ? `${line.text}\n` : line.text;
   return {
     old: hunk.lines.filter((line) => line.kind !== 'added').map(text),
     new: hunk.lines.filter((line) => line.kind !== 'removed').map(text),
@@ -171,16 +248,13 @@ function sidesOf(hunk: Hunk): Sides {
 }
 
 /** The index at which the hunk goes in: the fitting one that git tries first, nearest to its number. */
-function findPlace(image: readonly ImageLine[], hunk: Hunk, sides: Sides): number | undefined {
+function findPlace(image: Image, hunk: Hunk, sides: Sides): number | undefined {
   const last = image.length - sides.old.length;
   if (last < 0) return undefined;
   const fits = (at: number): boolean =>
     !(sides.atBeginning && at !== 0) &&
     !(sides.atEnd && at !== last) &&
-    sides.old.every((text, i) => {
-      const line = image[at + i];
-      return line?.text === text && line.origin !== undefined;
-    });
+    sides.old.every((text, i) => image.at(at + i) === text && image.origin(at + i) !== undefined);
   if (sides.atBeginning) return fits(0) ? 0 : undefined;
   if (sides.atEnd) return fits(last) ? last : undefined;
   const start = Math.min(Math.max(0, hunk.newStart - 1), image.length);
@@ -191,12 +265,7 @@ function findPlace(image: readonly ImageLine[], hunk: Hunk, sides: Sides): numbe
   return undefined;
 }
 
-function describeMisfit(
-  image: readonly ImageLine[],
-  hunk: Hunk,
-  number: number,
-  sides: Sides,
-): Misfit {
+function describeMisfit(image: Image, hunk: Hunk, number: number, sides: Sides): Misfit {
   const expectedAt = Math.min(Math.max(0, hunk.newStart - 1), image.length);
   // Only for the message, so a large hunk is looked for near its place alone.
   const reach = Math.max(10, Math.floor(20_000_000 / (sides.old.length + 1)));
@@ -204,12 +273,12 @@ function describeMisfit(
   let bestScore = -1;
   const to = Math.min(image.length, expectedAt + reach);
   for (let at = Math.max(0, expectedAt - reach); at <= to; at += 1) {
-    const found = sides.old.filter((text, i) => image[at + i]?.text === text).length;
+    const found = sides.old.filter((text, i) => image.at(at + i) === text).length;
     const nearer = Math.abs(at - expectedAt) < Math.abs(best - expectedAt);
     if (found > bestScore || (found === bestScore && nearer)) [best, bestScore] = [at, found];
   }
   if (bestScore === sides.old.length) {
-    const taken = sides.old.some((_, i) => image[best + i]?.origin === undefined);
+    const taken = sides.old.some((_, i) => image.origin(best + i) === undefined);
     const anchored =
       sides.atBeginning && best !== 0
         ? 'its line number says that it belongs at the beginning of the file'
@@ -223,10 +292,10 @@ function describeMisfit(
       hint: taken ? 'Join the hunks' : 'Give three lines of context around the changes',
     };
   }
-  const i = sides.old.findIndex((text, k) => image[best + k]?.text !== text);
+  const i = sides.old.findIndex((text, k) => image.at(best + k) !== text);
   const expected = sides.old[i] ?? '';
-  const line = image[best + i];
-  const fileLine = line?.origin ?? best + i + 1;
+  const line = image.at(best + i);
+  const fileLine = image.origin(best + i) ?? best + i + 1;
   const show = (text: string): string => JSON.stringify(text.replace(/\n$/, ''));
   return {
     hunk: number,
@@ -234,11 +303,11 @@ function describeMisfit(
     message:
       line === undefined
         ? `it expects ${show(expected)} behind the end of the file`
-        : `line ${fileLine} of the file is ${show(line.text)}, not ${show(expected)}`,
-    hint: hintFor(expected, line?.text),
+        : `line ${fileLine} of the file is ${show(line)}, not ${show(expected)}`,
+    hint: hintFor(expected, line),
     fileLine,
     expected: expected.replace(/\n$/, ''),
-    ...(line !== undefined && { found: line.text.replace(/\n$/, '') }),
+    ...(line !== undefined && { found: line.replace(/\n$/, '') }),
   };
 }
 
@@ -258,7 +327,7 @@ function patchLine(hunk: Hunk, index: number): number {
 
 function hintFor(expected: string, found: string | undefined): string {
   if (found === undefined) return 'Check the context lines and the path against the tree';
-  if (found.replace(/\r?\n$/, '') === expected.replace(/\r?\n$/, '')) {
+  if (found.replace(/\r?\n?$/, '') === expected.replace(/\r?\n?$/, '')) {
     return found.includes('\r') || expected.includes('\r')
       ? 'The line ends differ: one side has CRLF'
       : 'One side lacks the newline at the end of the file';

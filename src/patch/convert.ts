@@ -1,148 +1,199 @@
 import type { PythonParser } from '../python/parser';
-import { applyPatch, type ReadFile } from './apply';
-import { holdsCustomBlocks, parseCustom } from './custom';
+import { failed, type AskedFormat, type Conversion, type PatchFormat } from './conversion';
+import { convertUnified } from './convertUnified';
+import { parseCustom } from './custom';
 import { customEdits } from './customEdits';
-import { hasErrors, mended, type Diagnostic } from './diagnostic';
-import { checkPatchPaths } from './safety';
-import { parseUnified, type FilePatch, type ParsedPatch } from './unified';
-import { formatFilePatch, makeUnified } from './write';
+import { cutHunk, recognise } from './detect';
+import { hasErrors, type Diagnostic } from './diagnostic';
+import { convertFuzzy } from './fuzzy';
+import { isGarbled, ungarbled } from './garbled';
+import { convertSearchReplace } from './searchReplaceEdits';
+import type { PatchTree } from './tree';
+import { keepTests } from './testsOnly';
+import { parseUnified } from './unified';
+import { makeUnified } from './write';
 
-export type PatchFormat = 'unified' | 'custom';
+export {
+  askedFormats,
+  patchFormats,
+  type AskedFormat,
+  type Conversion,
+  type PatchFormat,
+} from './conversion';
+export { detectFormat } from './detect';
+export type { PatchTree } from './tree';
 
-export interface Conversion {
-  /** A unified diff that `git apply` accepts on the tree; empty when there is an error. */
-  readonly patch: string;
-  readonly format: PatchFormat | 'empty' | 'unknown';
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-/** Which format a text holds, a whole model answer with prose and fences too. */
-export function detectFormat(text: string): Conversion['format'] {
-  if (text.trim() === '') return 'empty';
-  if (holdsCustomBlocks(text)) return 'custom';
-  if (/^(diff --git |@@ -\d)/m.test(text) || /^--- \S.*\n\+\+\+ \S/m.test(text)) return 'unified';
-  return 'unknown';
+export interface ConversionOptions {
+  readonly format: AskedFormat;
+  readonly tree: PatchTree;
+  /** Needed for the custom format only. */
+  readonly python: PythonParser;
+  /** Leave out edits outside tests, and report each. */
+  readonly testsOnly?: boolean;
 }
 
 /**
  * Turns what a person or a model wrote into a unified diff for a tree. Nothing is written; the parts
- * of the patch convert together or not at all.
+ * of the patch convert together or not at all. What a text suffers on its way (a byte order mark,
+ * Windows line ends, no-break spaces, HTML entities) is mended when it does not convert as it is.
  *
- * @param read reads a file of the tree
- * @param python needed for the custom format only
+ * @throws whatever `tree.read` throws
  */
-export async function toUnified(
-  text: string,
-  options: { format: 'auto' | PatchFormat; read: ReadFile; python: PythonParser },
-): Promise<Conversion> {
-  const found = detectFormat(text);
-  if (found === 'empty') {
-    const message = 'The patch is empty';
-    return { patch: '', format: found, diagnostics: [{ severity: 'info', line: 1, message }] };
+export async function toUnified(text: string, options: ConversionOptions): Promise<Conversion> {
+  const plain = withoutLineEnds(text.replace(/^\ufeff/, ''));
+  if (isGarbled(plain)) {
+    const mended = ungarbled(plain);
+    return told(await convert(mended?.text ?? plain, options), mended?.diagnostics ?? []);
   }
-  const format = options.format === 'auto' ? found : options.format;
-  if (format === 'unknown') {
-    return failed(format, [
-      {
-        severity: 'error',
-        line: 1,
-        message: 'The text holds no patch',
-        hint: 'Write a unified diff, or blocks between "diff" and "end diff"',
-      },
-    ]);
-  }
-  return format === 'custom' ? convertCustom(text, options) : convertUnified(text, options.read);
+  const converted = await convert(plain, options);
+  const isSound =
+    converted.patch !== '' && !converted.diagnostics.some((each) => each.code === 'white-space');
+  const mended = isSound ? undefined : ungarbled(plain);
+  if (mended === undefined) return converted;
+  const again = await convert(mended.text, options);
+  return again.patch === '' ? converted : told(again, mended.diagnostics);
 }
 
-function failed(format: Conversion['format'], diagnostics: readonly Diagnostic[]): Conversion {
-  return { patch: '', format, diagnostics };
+function told(converted: Conversion, before: readonly Diagnostic[]): Conversion {
+  return before.length === 0
+    ? converted
+    : { ...converted, diagnostics: [...before, ...converted.diagnostics] };
+}
+
+/** A text of which every line ends with CRLF came that way; what the tree has is seen to later. */
+function withoutLineEnds(text: string): string {
+  return text.includes('\r\n') && !/(^|[^\r])\n/.test(text) ? text.replaceAll('\r\n', '\n') : text;
+}
+
+async function convert(text: string, options: ConversionOptions): Promise<Conversion> {
+  const found = recognise(text, options.format);
+  if (found.format === 'empty') {
+    const message = 'The patch is empty';
+    return failed('empty', [{ severity: 'info', line: 1, message, code: 'empty' }]);
+  }
+  if (found.format === 'unknown') return failed('unknown', [noPatch(text)]);
+  if (hasErrors(found.diagnostics)) return failed(found.format, found.diagnostics);
+
+  const kept =
+    options.testsOnly === true
+      ? keepTests(found.text, found.format)
+      : { text: found.text, left: [], diagnostics: [] };
+  const before = [...found.diagnostics, ...kept.diagnostics];
+  const cut = cutOff(kept.text, found.format);
+  if (cut !== undefined) before.push(cut);
+  if (hasErrors(before)) return failed(found.format, before, kept.left);
+  const converted = await withoutFilesAsFolders(
+    await convertIn(found.format, kept.text, options),
+    options.tree,
+  );
+  const diagnostics = [...before, ...converted.diagnostics].sort((a, b) => a.line - b.line);
+  return { ...converted, diagnostics, left: kept.left };
+}
+
+/** Git cannot make a file below another file. */
+async function withoutFilesAsFolders(converted: Conversion, tree: PatchTree): Promise<Conversion> {
+  const { files } = converted;
+  const told: Diagnostic[] = [];
+  for (const [path, after] of files) {
+    if (after === undefined || (await tree.read(path)) !== undefined) continue;
+    const parts = path.split('/');
+    for (let depth = 1; depth < parts.length; depth += 1) {
+      const above = parts.slice(0, depth).join('/');
+      if ((files.has(above) ? files.get(above) : await tree.read(above)) === undefined) continue;
+      told.push({
+        severity: 'error',
+        code: 'file-exists',
+        line: 1,
+        message: `${path} cannot be made: ${above} is a file`,
+        hint: 'Check the path',
+      });
+    }
+  }
+  if (told.length === 0) return converted;
+  const diagnostics = [...converted.diagnostics, ...told];
+  return failed(converted.format, diagnostics, converted.left);
+}
+
+async function convertIn(
+  format: PatchFormat,
+  text: string,
+  options: ConversionOptions,
+): Promise<Conversion> {
+  switch (format) {
+    case 'custom':
+      return convertCustom(text, options);
+    case 'fuzzy':
+      return convertFuzzy(text, options.tree);
+    case 'search-replace':
+      return convertSearchReplace(text, options.tree);
+    case 'unified':
+      return convertUnified(text, options.tree);
+  }
+}
+
+/** Formats of others that are known by name, by a line of theirs. */
+const foreign: readonly [RegExp, string][] = [
+  [
+    /^\*\*\* (?:Begin Patch|Update File: |Add File: )/m,
+    'the format of apply_patch ("*** Begin Patch")',
+  ],
+  [/^\*{15}$/m, 'a context diff ("***************")'],
+  [
+    /^\s*<(?:str_replace|invoke|function_calls|edit_file)\b|"old_str(?:ing)?"\s*:/m,
+    'calls of an editing tool',
+  ],
+  [/^@@@ /m, 'the combined diff of a merge'],
+];
+
+function noPatch(text: string): Diagnostic {
+  const hint =
+    'Write a unified diff ("--- a/PATH", "+++ b/PATH", "@@ -1,3 +1,4 @@"), blocks between "diff" and "end diff", ' +
+    'or SEARCH/REPLACE blocks';
+  for (const [pattern, name] of foreign) {
+    const at = pattern.exec(text)?.index;
+    if (at === undefined) continue;
+    const line = text.slice(0, at).split('\n').length;
+    const message = `The text holds ${name}, which is not supported`;
+    return { severity: 'error', code: 'unknown-format', line, message, hint };
+  }
+  return { severity: 'error', code: 'no-patch', line: 1, message: 'The text holds no patch', hint };
+}
+
+/** Half of a hunk would apply without a word: an answer that ends within one is refused. */
+function cutOff(text: string, format: PatchFormat): Diagnostic | undefined {
+  if (format !== 'unified' && format !== 'fuzzy') return undefined;
+  if (!/^(?:```|~~~)/m.test(text)) return undefined;
+  const cut = cutHunk(text, parseUnified(text, format === 'fuzzy' ? 'loose' : 'git').files);
+  if (cut === undefined) return undefined;
+  return {
+    severity: 'error',
+    code: 'incomplete',
+    line: cut.hunk.line,
+    endLine: cut.file.endLine,
+    message:
+      `${cut.file.newPath ?? cut.file.oldPath}: the text ends within the last hunk, before the lines that its header ` +
+      'counts and the end of the code block',
+    hint: 'Let the whole answer be written; close the code block if it is whole',
+  };
 }
 
 async function convertCustom(
   text: string,
-  { read, python }: { read: ReadFile; python: PythonParser },
+  { tree, python }: ConversionOptions,
 ): Promise<Conversion> {
   const { blocks, diagnostics } = parseCustom(text);
   if (blocks.length === 0 && !hasErrors(diagnostics)) {
     diagnostics.push({
       severity: 'error',
+      code: 'no-patch',
       line: 1,
       message: 'The text holds no block of the custom format',
       hint: 'Write "diff", path, "rewrite" or "insert", place, code and "end diff", each in its line',
     });
   }
-  const result = await customEdits(blocks, { read, python });
+  const result = await customEdits(blocks, { tree, python });
   const all = [...diagnostics, ...result.diagnostics].sort((a, b) => a.line - b.line);
   if (hasErrors(all)) return failed('custom', all);
-  return { patch: makeUnified(result.edits), format: 'custom', diagnostics: all };
-}
-
-async function convertUnified(text: string, read: ReadFile): Promise<Conversion> {
-  const parsed = parseUnified(text);
-  const lost = parsed.problems.filter((problem) => problem.lost === true);
-  const diagnostics: Diagnostic[] = [
-    ...lost,
-    ...mended(parsed.problems.filter((problem) => problem.lost !== true)),
-    ...checkPatchPaths(parsed),
-  ];
-  const files = parsed.files.filter((file) => !file.binary);
-  for (const file of parsed.files) {
-    if (!file.binary) continue;
-    diagnostics.push({
-      severity: 'warning',
-      line: file.line,
-      message: `${file.newPath ?? file.oldPath}: binary content is left out`,
-    });
-  }
-  if (parsed.files.length === 0 && lost.length === 0) {
-    diagnostics.push({
-      severity: 'error',
-      line: 1,
-      message: 'The text holds no part of a unified diff that changes anything',
-      hint: 'Write "--- a/PATH", "+++ b/PATH" and hunks below them',
-    });
-  }
-  if (hasErrors(diagnostics)) return failed('unified', diagnostics);
-
-  const fitted = await withTreeLineEnds({ files, problems: [] }, read);
-  const result = await applyPatch(fitted, read);
-  if (!result.ok) return failed('unified', [...diagnostics, ...result.problems]);
-
-  const lines = text.split('\n');
-  const parts = files.map((file, i) => {
-    const placed = result.placed.files[i] ?? file;
-    const raw = lines.slice(file.line - 1, file.endLine);
-    const within = (line: number): boolean => file.line <= line && line <= file.endLine;
-    const sound =
-      file.git &&
-      fitted.files[i] === file &&
-      !parsed.problems.some((problem) => problem.severity === 'error' && within(problem.line)) &&
-      !raw.some((line) => /^(diff --git|---|\+\+\+|@@) .*\r$/.test(line));
-    return sound ? `${raw.join('\n')}\n` : formatFilePatch(placed);
-  });
-  return { patch: parts.join(''), format: 'unified', diagnostics };
-}
-
-/** Patches come with LF even for trees with CRLF, since tools and models drop the carriage returns. */
-async function withTreeLineEnds(patch: ParsedPatch, read: ReadFile): Promise<ParsedPatch> {
-  const files: FilePatch[] = [];
-  for (const file of patch.files) {
-    const before = file.oldPath === null ? undefined : await read(file.oldPath);
-    const isCrlf = before?.includes('\r\n') === true && !/[^\r]\n/.test(before);
-    const lines = file.hunks.flatMap((hunk) => hunk.lines);
-    if (!isCrlf || lines.some((line) => line.text.endsWith('\r'))) {
-      files.push(file);
-      continue;
-    }
-    files.push({
-      ...file,
-      hunks: file.hunks.map((hunk) => ({
-        ...hunk,
-        lines: hunk.lines.map((line) =>
-          line.noNewline ? line : { ...line, text: `${line.text}\r` },
-        ),
-      })),
-    });
-  }
-  return { files, problems: patch.problems };
+  const files = new Map(result.edits.map((edit) => [edit.path, edit.after]));
+  return { patch: makeUnified(result.edits), format: 'custom', diagnostics: all, files, left: [] };
 }

@@ -1,48 +1,77 @@
 import type { Definition } from '../python/definitions';
-import { readModule, type ImportStatement, type PythonModule } from '../python/module';
+import {
+  readCodeModule,
+  readModule,
+  type ImportStatement,
+  type PythonModule,
+} from '../python/module';
 import type { PythonParser } from '../python/parser';
 import type { CustomBlock } from './custom';
 import type { CustomFile } from './customFile';
 import { indentOf, type IndentedCode } from './indentation';
 
+/** A function or class of a block, by 0-based lines of its code, `to` excluded. */
+export interface BlockDefinition {
+  readonly definition: Definition;
+  readonly from: number;
+  readonly to: number;
+  /** 0-based line of `def` or `class`. */
+  readonly defLine: number;
+  /** 0-based line of the first member of a class. */
+  readonly firstMember?: number;
+  /** Names of what a class defines. */
+  readonly methods: readonly string[];
+}
+
+/** An import at the head of a block. */
+export interface BlockImport {
+  readonly statement: ImportStatement;
+  /** Its lines, with the comments right above. */
+  readonly text: readonly string[];
+  /** Those lines in the text that was given, 1-based, `to` excluded. */
+  readonly source: { readonly from: number; readonly to: number };
+}
+
 /** What the code of a block holds. */
 export interface BlockCode {
   readonly code: IndentedCode;
-  /** Functions and classes that do not lie in one another, by lines of `code`. */
-  readonly definitions: readonly {
-    definition: Definition;
-    from: number;
-    to: number;
-    methods: string[];
-  }[];
-  readonly imports: readonly { statement: ImportStatement; text: string[] }[];
+  /** 1-based line, in the text that was given, of the first line of `code`. */
+  readonly firstLine: number;
+  /** Functions and classes that do not lie in one another. */
+  readonly definitions: readonly BlockDefinition[];
+  readonly imports: readonly BlockImport[];
+  /** Whether it has a syntax error, which has been told. */
+  readonly broken: boolean;
 }
 
-/** Reads the code of a block; undefined after a syntax error. */
+/** Reads the code of a block. After a syntax error, what is readable of it. */
 export function readCode(
   block: CustomBlock,
   python: PythonParser,
   tell: CustomFile['tell'],
   { keepImports }: { keepImports: boolean },
-): BlockCode | undefined {
-  const count = keepImports ? 0 : headImports(block.code);
-  const head = readModule(python, block.code.slice(0, count).join('\n'));
+): BlockCode {
+  const { count, head } = keepImports
+    ? { count: 0, head: undefined }
+    : readHead(block.code, python);
   const lines = block.code.slice(count);
   const firstLine = lines.find((line) => line.trim() !== '' && !line.trimStart().startsWith('#'));
   const indent = indentOf(firstLine ?? '');
   // Indented code is no module of its own, so it is read below an `if`.
   const shift = indent === '' ? 0 : 1;
-  const module = readModule(python, [...(shift === 1 ? ['if 1:'] : []), ...lines].join('\n'));
-  const errorLine = head.errorLine ?? (module.errorLine && module.errorLine - shift + count);
+  const source = [...(shift === 1 ? ['if 1:'] : []), ...lines].join('\n');
+  const module = readCodeModule(python, source);
+  const wrong = module.errorLine;
+  const errorLine = head?.errorLine ?? (wrong && wrong - shift + count);
   if (errorLine !== undefined) {
     const text = (block.code[errorLine - 1] ?? '').trim();
-    tell(
-      'error',
-      block.codeLine + errorLine - 1,
-      `The code has a syntax error near ${JSON.stringify(text)}`,
-      'The block has to hold whole functions or classes; check that it ends with "end diff"',
-    );
-    return undefined;
+    tell({
+      severity: 'error',
+      code: 'python-syntax',
+      line: block.codeLine + Math.max(errorLine, 1) - 1,
+      message: `The code has a syntax error near ${JSON.stringify(text)}`,
+      hint: 'The block has to hold whole functions or classes; check that it ends with "end diff"',
+    });
   }
   const strings = module.longStrings.flatMap((string) =>
     Array.from({ length: string.endLine - string.startLine }, (_, k) => ({
@@ -57,19 +86,46 @@ export function readCode(
       inString: new Set(strings.map((s) => s.line)),
       inDocstring: new Set(strings.filter((s) => s.docstring).map((s) => s.line)),
     },
+    firstLine: block.codeLine + count,
     definitions: module.definitions
       .filter((definition) => definition.parent === undefined)
-      .map((definition) => ({
-        definition,
-        from: definition.range.startLine - 1 - shift,
-        to: definition.range.endLine - shift,
-        methods: methodNames(module, definition),
-      })),
-    imports: head.imports.map((statement) => ({
-      statement,
-      text: block.code.slice(statement.range.startLine - 1, statement.range.endLine),
-    })),
+      .map((definition) => readDefinition(module, definition, shift)),
+    imports: head === undefined ? [] : readImports(block, head),
+    broken: errorLine !== undefined,
   };
+}
+
+function readDefinition(
+  module: PythonModule,
+  definition: Definition,
+  shift: number,
+): BlockDefinition {
+  const members = module.definitions.filter((d) => d.parent === definition);
+  const [first] = members;
+  return {
+    definition,
+    from: definition.range.startLine - 1 - shift,
+    to: definition.range.endLine - shift,
+    defLine: definition.defLine - 1 - shift,
+    ...(first !== undefined && { firstMember: first.range.startLine - 1 - shift }),
+    methods: members.map((d) => d.name),
+  };
+}
+
+/** The imports at the head of a block, and how many lines they take with the blank ones behind. */
+function readHead(
+  lines: readonly string[],
+  python: PythonParser,
+): { count: number; head: PythonModule | undefined } {
+  let count = headImports(lines);
+  if (count === 0) return { count, head: undefined };
+  const head = readModule(python, lines.slice(0, count).join('\n'));
+  // `import a; x = 1` is code, and what follows it too.
+  const other = head.statements.find((statement) => statement.type !== 'import');
+  if (other === undefined || head.errorLine !== undefined) return { count, head };
+  count = other.range.startLine - 1;
+  if (count === 0) return { count, head: undefined };
+  return { count, head: readModule(python, lines.slice(0, count).join('\n')) };
 }
 
 /** How many lines at the head of a block are imports at the margin, or blank behind them. */
@@ -79,14 +135,33 @@ function headImports(lines: readonly string[]): number {
     const line = lines[i] ?? '';
     if (line.trim() === '' || line.startsWith('#')) continue;
     if (!/^(import|from)\s/.test(line)) break;
-    const closing = line.includes('(') && !line.includes(')') ? ')' : undefined;
-    while (closing !== undefined && i + 1 < lines.length && !(lines[i] ?? '').includes(closing))
-      i += 1;
+    const code = withoutComment(line);
+    if (code.includes('(') && !code.includes(')')) {
+      while (i + 1 < lines.length && !withoutComment(lines[i] ?? '').includes(')')) i += 1;
+    }
     while ((lines[i] ?? '').endsWith('\\') && i + 1 < lines.length) i += 1;
     end = i + 1;
   }
   while (end > 0 && end < lines.length && lines[end]?.trim() === '') end += 1;
   return end;
+}
+
+function withoutComment(line: string): string {
+  const at = line.indexOf('#');
+  return at < 0 ? line : line.slice(0, at);
+}
+
+function readImports(block: CustomBlock, head: PythonModule): BlockImport[] {
+  return head.imports.map((statement) => {
+    let from = statement.range.startLine - 1;
+    while (from > 0 && (block.code[from - 1] ?? '').startsWith('#')) from -= 1;
+    const to = statement.range.endLine;
+    return {
+      statement,
+      text: block.code.slice(from, to),
+      source: { from: block.codeLine + from, to: block.codeLine + to },
+    };
+  });
 }
 
 /** Names of what a class defines. */

@@ -1,246 +1,322 @@
-import { readModule, type ImportedName } from '../python/module';
+import type { Definition } from '../python/definitions';
+import { readModule } from '../python/module';
 import type { PythonParser } from '../python/parser';
-import type { ReadFile } from './apply';
-import type { CustomBlock } from './custom';
-import { methodNames, readCode, type BlockCode } from './customCode';
-import { joinEdits, type CustomFile } from './customFile';
-import {
-  classLine,
-  findHome,
-  findTarget,
-  headEnd,
-  moduleLine,
-  nearestNames,
-  takesSelf,
-} from './customPlace';
+import { replaceLine, type CustomBlock, type LineSpan } from './custom';
+import { checkResult } from './customCheck';
+import { readCode } from './customCode';
+import { importKey, joinEdits, lineEndAt, type CustomFile } from './customFile';
+import { addImports } from './customImports';
+import { insert } from './customInsert';
+import { blocksByPath, fileAbove, pathFixes, tellNewFile } from './customPaths';
+import { nameTargets, rewrite } from './customRewrite';
 import { hasErrors, type Diagnostic } from './diagnostic';
-import { indentOf, indentUnit, reindent } from './indentation';
 import { unsafePath } from './safety';
+import { isTestPath } from './testFiles';
+import type { PatchTree } from './tree';
 import { splitLines, type FileEdit } from './write';
+
+/** What blocks are placed in. */
+export interface CustomOptions {
+  readonly tree: PatchTree;
+  readonly python: PythonParser;
+  /** Report edits outside tests. */
+  readonly outsideTests?: boolean;
+  /** Reads a file to place blocks in it; {@link openFile} if absent. */
+  readonly open?: typeof openFile;
+}
+
+/** Where one block, or a part of it, goes. */
+export interface PlanPart {
+  readonly kind: 'rewrite' | 'insert' | 'imports';
+  /** 1-based lines of the file in the tree, `to` excluded; equal for an insertion before `from`. */
+  readonly from: number;
+  readonly to: number;
+  /** What is replaced, or the class that is inserted into. */
+  readonly definition?: Definition;
+  /** What comes there, indented as it will be; nothing after a syntax error. */
+  readonly lines: readonly string[];
+  /** Lines of the text that was given, 1-based, `to` excluded, that this comes from. */
+  readonly source: { readonly from: number; readonly to: number };
+}
+
+/** What a block does to the tree. */
+export interface BlockPlan {
+  readonly block: CustomBlock;
+  readonly newFile: boolean;
+  /** None if the block finds no place, for a reason that the diagnostics give. */
+  readonly parts: readonly PlanPart[];
+}
+
+export interface CustomPlan {
+  /** One for each block, in the order of the text. */
+  readonly plans: readonly BlockPlan[];
+  /** What becomes of the files; none if there is any error. */
+  readonly edits: FileEdit[];
+  readonly diagnostics: Diagnostic[];
+}
 
 /**
  * What blocks of the custom format make of the files they name, all of them or, with any error, none.
- * Blocks are placed in the files as `read` gives them, so line numbers are those of R and the order of
+ * Blocks are placed in the files as the tree has them, so line numbers are those of R and the order of
  * blocks does not move them.
  */
 export async function customEdits(
   blocks: readonly CustomBlock[],
-  { read, python }: { read: ReadFile; python: PythonParser },
+  options: CustomOptions,
 ): Promise<{ edits: FileEdit[]; diagnostics: Diagnostic[] }> {
-  const byPath = new Map<string, CustomBlock[]>();
-  for (const block of blocks) {
-    byPath.set(block.path, [...(byPath.get(block.path) ?? []), block]);
-  }
-  const edits: FileEdit[] = [];
-  const diagnostics: Diagnostic[] = [];
-  for (const [path, own] of byPath) {
-    const unsafe = unsafePath(path);
-    const first = own[0];
-    if (unsafe !== undefined && first !== undefined) {
-      diagnostics.push({
-        severity: 'error',
-        line: first.pathLine,
-        message: `${JSON.stringify(path)} cannot be patched: ${unsafe}`,
-        hint: 'Name the file by its path in the repository',
-      });
-      continue;
-    }
-    const before = await read(path);
-    const after = editFile(path, before, own, python, diagnostics);
-    if (after !== undefined) edits.push({ path, before, after });
-  }
-  return hasErrors(diagnostics) ? { edits: [], diagnostics } : { edits, diagnostics };
+  const { edits, diagnostics } = await planCustom(blocks, options);
+  return { edits, diagnostics };
 }
 
-function editFile(
-  path: string,
-  before: string | undefined,
+/** As {@link customEdits}, with the place of each block, also of those beside one with an error. */
+export async function planCustom(
   blocks: readonly CustomBlock[],
-  python: PythonParser,
-  diagnostics: Diagnostic[],
-): string | undefined {
-  const eol = before?.includes('\r\n') === true ? '\r\n' : '\n';
-  const raw = splitLines(before ?? '');
-  const lines = raw.map((line) => line.replace(/\r?\n$/, ''));
-  const module = readModule(python, lines.join('\n'));
-  const tell: CustomFile['tell'] = (severity, line, message, hint) => {
-    diagnostics.push({ severity, line, message, ...(hint !== undefined && { hint }) });
+  { tree, python, outsideTests = false, open = openFile }: CustomOptions,
+): Promise<CustomPlan> {
+  const edits: FileEdit[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const byPath = blocksByPath(blocks, (diagnostic) => diagnostics.push(diagnostic));
+  const plans = new Map<CustomBlock, BlockPlan>();
+  for (const [path, own] of byPath) {
+    const unsafe = unsafePath(path);
+    if (unsafe !== undefined) {
+      const message = `${JSON.stringify(path)} cannot be patched: ${unsafe}`;
+      const hint = 'Name the file by its path in the repository';
+      const fixes = await pathFixes(tree, own);
+      const [line = 1] = own.map((block) => block.pathLine);
+      diagnostics.push({ severity: 'error', code: 'unsafe-path', line, message, hint, ...fixes });
+      continue;
+    }
+    const before = await tree.read(path);
+    if (before === undefined) {
+      const above = await fileAbove(path, tree, byPath);
+      if (above !== undefined) {
+        const message = `${path} cannot be made: ${above} is a file, not a folder`;
+        const hint = 'Name a file in a folder';
+        const [line = 1] = own.map((block) => block.pathLine);
+        diagnostics.push({ severity: 'error', code: 'file-exists', line, message, hint });
+        continue;
+      }
+      const told = tellNewFile(path, own);
+      for (const diagnostic of told) {
+        diagnostics.push({ ...diagnostic, ...(await pathFixes(tree, own)) });
+      }
+      // A new file near the name of another one may be meant for that.
+      const meant = told.length > 0 ? undefined : (await pathFixes(tree, own, 'same name')).fixes;
+      const [line = 1] = own.map((block) => block.pathLine);
+      if (meant !== undefined) {
+        const message = `There is no file ${path}, so it is made new`;
+        diagnostics.push({ severity: 'info', code: 'unknown-file', line, message, fixes: meant });
+      }
+    }
+    if (outsideTests && !isTestPath(path)) {
+      for (const { pathLine: line } of own) {
+        const message = `${path} is outside the tests`;
+        const hint = 'A candidate holds tests only; other edits can break runs';
+        diagnostics.push({ severity: 'warning', code: 'outside-tests', line, message, hint });
+      }
+    }
+    const known = before === undefined ? undefined : open(path, before, python);
+    const result = editFile({
+      ...{ path, before, blocks: own, python },
+      ...(known !== undefined && { known }),
+    });
+    diagnostics.push(...result.diagnostics);
+    for (const plan of result.plans) plans.set(plan.block, plan);
+    if (result.after !== undefined) edits.push({ path, before, after: result.after });
+  }
+  return {
+    plans: blocks.map((block) => plans.get(block) ?? { block, newFile: false, parts: [] }),
+    edits: hasErrors(diagnostics) ? [] : edits,
+    diagnostics,
   };
-  const imported = new Set(module.imports.flatMap((found) => found.names.map(importKey)));
-  const file: CustomFile = {
-    path,
-    lines,
-    module,
-    unit: indentUnit(lines),
-    edits: [],
-    imported,
-    tell,
-  };
+}
 
-  for (const block of blocks) {
-    const isPython = /\.pyi?$/.test(path);
-    if (block.action === 'rewrite' && (before === undefined || !isPython)) {
-      tell(
-        'error',
-        block.pathLine,
-        before === undefined ? `There is no file ${path}` : `${path} is not a Python file`,
-        'Only functions and classes of Python files can be rewritten; "insert" makes a new file',
-      );
-    } else if (!isPython || before === undefined) {
-      const place = isPython || block.place !== 'BOF' ? lines.length : 0;
-      const code = isPython
-        ? readCode(block, python, tell, { keepImports: true })?.code
-        : undefined;
-      const text =
-        code === undefined
-          ? [...block.code]
-          : reindent(code, 0, code.lines.length, '', code.indent || '    ');
-      file.edits.push({ from: place, to: place, text, block, apart: isPython ? 2 : 0 });
-    } else {
-      const code = readCode(block, python, tell, { keepImports: false });
-      if (code === undefined) continue;
+/** A file, the blocks about it, and what is needed to place them. */
+export interface FileBlocks {
+  readonly path: string;
+  readonly before: string | undefined;
+  readonly blocks: readonly CustomBlock[];
+  readonly python: PythonParser;
+  /** What is known of the file already. */
+  readonly known?: CustomFile;
+  /** Whether the result need not be read for syntax errors. */
+  readonly trusted?: boolean;
+}
+
+export interface EditedFile {
+  /** Undefined with any error. */
+  readonly after: string | undefined;
+  readonly plans: readonly BlockPlan[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const isPython = (path: string): boolean => /\.pyi?$/.test(path);
+
+/** Reads a file to place blocks in it. */
+export function openFile(path: string, before: string, python: PythonParser): CustomFile {
+  const mark = before.startsWith('\ufeff') ? '\ufeff' : '';
+  const raw = splitLines(before.slice(mark.length));
+  const lines = raw.map((line) => line.replace(/\r?\n$/, ''));
+  const module = readModule(python, isPython(path) ? lines.join('\n') : '');
+  const names = [...module.imports.flatMap((found) => found.names), ...module.guarded];
+  const imported = new Set(names.map(importKey));
+  const tell = (): void => undefined;
+  return { path, raw, lines, mark, module, edits: [], imported, named: new Set(), tell };
+}
+
+/** Places the blocks about one file. */
+export function editFile(given: FileBlocks): EditedFile {
+  const { path, before, blocks, python, known, trusted = false } = given;
+  if (before === undefined) return makeFile({ path, before, blocks, python });
+  const diagnostics: Diagnostic[] = [];
+  const opened = known ?? openFile(path, before, python);
+  const file: CustomFile = {
+    ...opened,
+    edits: [],
+    imported: new Set(opened.imported),
+    named: new Set(),
+    tell: (diagnostic) => diagnostics.push(diagnostic),
+  };
+  const read = blocks.map((block) => ({
+    block,
+    code:
+      isPython(path) && typeof block.place !== 'object'
+        ? readCode(block, python, file.tell, { keepImports: false })
+        : undefined,
+  }));
+  for (const { block, code } of read) if (code !== undefined) nameTargets(file, block, code);
+  for (const { block, code } of read) {
+    if (typeof block.place === 'object') replaceLines(file, block, block.place);
+    else if (code !== undefined) {
       addImports(file, block, code.imports);
       if (code.code.lines.length === 0) continue;
       if (block.action === 'rewrite') rewrite(file, block, code);
       else insert(file, block, code);
-    }
+    } else insertText(file, block);
   }
-  if (hasErrors(diagnostics)) return undefined;
-  const after = joinEdits(file, raw, eol);
-  if (after === undefined) return undefined;
-
-  const wrong = /\.pyi?$/.test(path) ? readModule(python, after).errorLine : undefined;
-  if (wrong !== undefined && module.errorLine === undefined) {
-    const text = after.split('\n')[wrong - 1]?.trim() ?? '';
-    tell(
-      'error',
-      blocks[0]?.line ?? 1,
-      `${path} would have a syntax error in line ${wrong}: ${text}`,
-      'Check the indentation of the code and where it goes',
-    );
-    return undefined;
+  const after = hasErrors(diagnostics) ? undefined : joinEdits(file);
+  const sound = trusted || file.module.errorLine !== undefined;
+  if (after !== undefined && isPython(path) && !sound) {
+    checkResult(file, blocks, after.slice(file.mark.length), python);
   }
-  return after;
+  return {
+    after: hasErrors(diagnostics) ? undefined : after,
+    plans: plansOf(file, blocks, false),
+    diagnostics,
+  };
 }
 
-/** Replaces each function and class of the block that the file has; the others go in beside them. */
-function rewrite(file: CustomFile, block: CustomBlock, code: BlockCode): void {
-  const { tell, module } = file;
-  if (code.definitions.length === 0) {
-    tell(
-      'error',
-      block.codeLine,
-      'The block to rewrite holds no function or class',
-      'Write the whole function or class, with its "def" or "class" line',
+function plansOf(file: CustomFile, blocks: readonly CustomBlock[], newFile: boolean): BlockPlan[] {
+  const edits = new Map<CustomBlock, CustomFile['edits']>();
+  for (const edit of file.edits) {
+    const own = edits.get(edit.block);
+    if (own === undefined) edits.set(edit.block, [edit]);
+    else own.push(edit);
+  }
+  return blocks.map((block) => ({
+    block,
+    newFile,
+    parts: (edits.get(block) ?? []).map(({ kind, from, to, definition, text, source }) => ({
+      kind,
+      from: from + 1,
+      to: to + 1,
+      ...(definition !== undefined && { definition }),
+      lines: text,
+      source,
+    })),
+  }));
+}
+
+/** A file of the first block, with the others placed in it. */
+function makeFile({ path, blocks, python }: FileBlocks): EditedFile {
+  const [first, ...rest] = blocks;
+  if (first === undefined) return { after: undefined, plans: [], diagnostics: [] };
+  const diagnostics: Diagnostic[] = [];
+  const file: CustomFile = {
+    ...openFile(path, '', python),
+    tell: (diagnostic) => diagnostics.push(diagnostic),
+  };
+  if (typeof first.place === 'object') replaceLines(file, first, first.place);
+  else {
+    const asCode = isPython(path)
+      ? readCode(first, python, file.tell, { keepImports: true }).code
+      : undefined;
+    const margin = asCode?.indent ?? '';
+    const lines = first.code.map((line, i) =>
+      asCode?.inString.has(i) !== true && line.startsWith(margin)
+        ? line.slice(margin.length)
+        : line,
     );
+    const source = { from: first.codeLine, to: first.codeLine + first.code.length };
+    const text = lines.length === 0 ? { text: [], raw: [] } : { text: lines };
+    file.edits.push({ kind: 'insert', from: 0, to: 0, ...text, block: first, source });
+  }
+  const after = hasErrors(diagnostics) ? undefined : joinEdits(file);
+  const made = plansOf(file, [first], true);
+  if (after === undefined || rest.length === 0) return { after, plans: made, diagnostics };
+  // A new file has no lines of R, so a number can only mean its end; a range is of what is made.
+  const placed = rest.map((block) =>
+    typeof block.place === 'number' ? { ...block, place: 'EOF' as const } : block,
+  );
+  const more = editFile({ path, before: after, blocks: placed, python });
+  const plans = more.plans.map((plan, i) => ({
+    ...plan,
+    block: rest[i] ?? plan.block,
+    newFile: true,
+    parts: plan.parts.map((part) => ({ ...part, from: 1, to: 1 })),
+  }));
+  return {
+    after: more.after,
+    plans: [...made, ...plans],
+    diagnostics: [...diagnostics, ...more.diagnostics],
+  };
+}
+
+/** Puts the code of a block at its place in a file that is not Python. */
+function insertText(file: CustomFile, block: CustomBlock): void {
+  if (block.action === 'rewrite') {
+    file.tell({
+      severity: 'error',
+      code: 'not-python',
+      line: block.pathLine,
+      message: `${file.path} is not a Python file`,
+      hint: 'Only functions and classes of Python files can be rewritten; give the lines to replace, as in 3-5',
+    });
     return;
   }
-  const matched = code.definitions
-    .map((own) => ({ ...own, target: findTarget(file, block, own.definition) }))
-    .filter((own) => own.target !== undefined);
-  for (const own of code.definitions) {
-    if (matched.some((m) => m.definition === own.definition)) continue;
-    const { kind, name } = own.definition;
-    const near = nearestNames(module, name);
-    tell(
-      matched.length === 0 ? 'error' : 'warning',
-      block.codeLine + own.from,
-      `${file.path} has no ${kind === 'class' ? 'class' : 'function'} ${name}`,
-      matched.length === 0
-        ? `${near === '' ? '' : `Did you mean ${near}? `}Use "insert" to add a new one`
-        : 'It is added beside the one that is rewritten',
-    );
-  }
-  matched.forEach((own, i) => {
-    const { target } = own;
-    if (target === undefined) return;
-    let from = i === 0 ? 0 : (matched[i - 1]?.to ?? 0);
-    let to = i === matched.length - 1 ? code.code.lines.length : own.to;
-    const isBlank = (at: number): boolean => (code.code.lines[at] ?? '').trim() === '';
-    while (isBlank(from) && from < to) from += 1;
-    while (isBlank(to - 1) && to > from) to -= 1;
-    const start = target.range.startLine - 1;
-    from += repeatedComments(code.code.lines.slice(from, own.from), file.lines.slice(0, start));
-    const indent = indentOf(file.lines[target.defLine - 1] ?? '');
-    const lost = methodNames(module, target).filter((name) => !own.methods.includes(name));
-    if (own.definition.kind === 'class' && lost.length > 0) {
-      tell(
-        'warning',
-        block.codeLine + own.from,
-        `Class ${target.name} loses ${lost.slice(0, 5).join(', ')}${lost.length > 5 ? ', …' : ''}`,
-        'A class is rewritten as a whole; give the method alone to change only that',
-      );
-    }
-    file.edits.push({
-      from: start,
-      to: target.range.endLine,
-      text: reindent(code.code, from, to, indent, file.unit),
-      block,
+  const last = file.lines.length;
+  const { place } = block;
+  const at = place === 'BOF' ? 0 : typeof place === 'number' ? Math.min(place - 1, last) : last;
+  const source = { from: block.codeLine, to: block.codeLine + block.code.length };
+  file.edits.push({ kind: 'insert', from: at, to: at, text: block.code, block, source });
+}
+
+/** Puts the code of a block in place of lines of the file, as it is. */
+function replaceLines(file: CustomFile, block: CustomBlock, span: LineSpan): void {
+  const count = file.lines.length;
+  const [from, to] = [span.from - 1, span.to];
+  if (to > count || from > count) {
+    const fixed = from < count ? `${span.from}-${count}` : `${count + 1}-${count}`;
+    file.tell({
+      severity: 'error',
+      code: 'outside-file',
+      line: block.placeLine,
+      message: `${file.path} has only ${count} lines`,
+      hint: `Lines are those of the file as it is; ${count + 1}-${count} adds behind its end`,
+      fixes: [replaceLine(`Write ${fixed}`, block.placeLine, fixed)],
     });
-  });
-}
-
-/** How many comment lines above a block's function stand above the file's function already. */
-function repeatedComments(own: readonly string[], above: readonly string[]): number {
-  if (own.length === 0 || !own.every((line) => line.trimStart().startsWith('#'))) return 0;
-  const there = above.slice(-own.length);
-  return own.every((line, i) => line.trim() === there[i]?.trim()) ? own.length : 0;
-}
-
-/** Adds the code of a block at its place: into a class when it is a method, else at the margin. */
-function insert(file: CustomFile, block: CustomBlock, code: BlockCode): void {
-  const { lines, module, tell } = file;
-  const first = code.definitions[0]?.definition;
-  const wantsClass = first !== undefined && (code.code.indent !== '' || takesSelf(first));
-  const home = wantsClass ? findHome(file, block) : undefined;
-  const indent = home === undefined ? '' : indentOf(lines[home.body.startLine - 1] ?? '');
-  if (first !== undefined && takesSelf(first) && (home === undefined || code.code.indent === '')) {
-    tell(
-      'warning',
-      block.codeLine,
-      home === undefined
-        ? `${first.name} takes ${first.parameters[0]}, but there is no class at ${block.place}`
-        : `${first.name} takes ${first.parameters[0]}, so it goes into class ${home.qualifiedName}`,
-      home === undefined ? 'Give a line inside the class as the place' : 'Indent it as a method',
-    );
+    return;
   }
-  for (const { definition } of code.definitions) {
-    const twin = module.definitions.find((d) => d.parent === home && d.name === definition.name);
-    if (twin === undefined) continue;
-    tell(
-      'warning',
-      block.codeLine,
-      `${file.path} has ${twin.qualifiedName} in line ${twin.defLine} already; the later one hides the other`,
-      'Use "rewrite" to replace it, or give the new one another name',
-    );
-  }
-  const at = home === undefined ? moduleLine(file, block) : classLine(file, block, home);
-  file.edits.push({
-    from: at,
-    to: at,
-    text: reindent(code.code, 0, code.code.lines.length, indent, file.unit),
-    block,
-    apart: home === undefined ? 2 : 1,
-  });
-}
-
-/** Adds what a block imports and the file does not. */
-function addImports(file: CustomFile, block: CustomBlock, imports: BlockCode['imports']): void {
-  for (const { statement, text } of imports) {
-    const missing = statement.names.filter((name) => !file.imported.has(importKey(name)));
-    if (missing.length === 0) continue;
-    for (const name of missing) file.imported.add(importKey(name));
-    const some = missing
-      .map((n) => (n.alias === '' ? n.name : `${n.name} as ${n.alias}`))
-      .join(', ');
-    const from = missing[0]?.from ?? '';
-    const whole = missing.length === statement.names.length;
-    const written = whole ? text : [from === '' ? `import ${some}` : `from ${from} import ${some}`];
-    const at = headEnd(file, statement.future ? (found) => found.future : undefined);
-    file.edits.push({ from: at, to: at, text: written, block, isImport: true });
-  }
-}
-
-function importKey({ from, name, alias }: ImportedName): string {
-  return [from, name, alias].join('\0');
+  const ownEnds = block.code.some((line) => line.endsWith('\r'));
+  const eol =
+    span.lineEnd === 'CRLF'
+      ? '\r\n'
+      : span.lineEnd === 'LF' || ownEnds
+        ? '\n'
+        : lineEndAt(file.raw, { from, to });
+  const raw = block.code.map((line) => line + eol);
+  if (block.noNewline && to === count) raw.push((raw.pop() ?? '').slice(0, -eol.length));
+  const source = { from: block.codeLine, to: block.codeLine + block.code.length };
+  file.edits.push({ kind: 'rewrite', from, to, text: block.code, raw, block, source });
 }

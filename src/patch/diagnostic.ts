@@ -1,4 +1,70 @@
 /**
+ * What a diagnostic is about, as a stable name that does not change with its words: a language server
+ * shows it, a test or a script filters by it.
+ */
+export type DiagnosticCode =
+  // Any format
+  | 'ambiguous'
+  | 'binary'
+  | 'counts'
+  | 'does-not-apply'
+  | 'duplicate'
+  | 'empty'
+  | 'file-exists'
+  | 'incomplete'
+  | 'low-confidence'
+  | 'malformed'
+  | 'mode'
+  | 'no-change'
+  | 'no-patch'
+  | 'not-found'
+  | 'outside-tests'
+  | 'overlap'
+  | 'placed-elsewhere'
+  | 'prefixes'
+  | 'rename'
+  | 'several-answers'
+  | 'unknown-file'
+  | 'unknown-format'
+  | 'unsafe-path'
+  | 'white-space'
+  // The custom format
+  | 'class-loses-methods'
+  | 'closest-name'
+  | 'loses-decorators'
+  | 'moved-into-class'
+  | 'name-exists'
+  | 'missing-code'
+  | 'missing-end'
+  | 'missing-header'
+  | 'no-class-here'
+  | 'no-definition'
+  | 'not-python'
+  | 'numbered-lines'
+  | 'outside-file'
+  | 'python-syntax'
+  | 'several-of-the-name'
+  | 'statements-ignored'
+  | 'unknown-function'
+  | 'unknown-keyword'
+  | 'unknown-place';
+
+/** Lines `from` to `to` (1-based, `to` excluded; equal for an insertion before `from`) become `lines`. */
+export interface LineReplacement {
+  readonly from: number;
+  readonly to: number;
+  /** Without line ends. */
+  readonly lines: readonly string[];
+}
+
+/** A change of the text that was given which mends what a diagnostic reports. */
+export interface Fix {
+  /** What the change does, in the imperative: `Write "end diff" behind the code`. */
+  readonly title: string;
+  readonly edits: readonly LineReplacement[];
+}
+
+/**
  * Something to tell the author of a patch. `error`: git refuses the patch as written, or applies it to
  * something else than meant. `warning`: mended, or suspicious. `info`: worth knowing.
  */
@@ -6,10 +72,15 @@ export interface Diagnostic {
   readonly severity: 'error' | 'warning' | 'info';
   /** 1-based line in the text that was given. */
   readonly line: number;
+  /** 1-based last line, included; absent for the one line. */
+  readonly endLine?: number;
   /** What is wrong, naming the file where there is one. */
   readonly message: string;
   /** What to do about it. */
   readonly hint?: string;
+  readonly code?: DiagnosticCode;
+  /** What mends it in the text that was given, the likeliest first. */
+  readonly fixes?: readonly Fix[];
 }
 
 /** Whether any diagnostic forbids the use of the patch. */
@@ -22,4 +93,20 @@ export function mended(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.map((diagnostic) =>
     diagnostic.severity === 'error' ? { ...diagnostic, severity: 'warning' } : diagnostic,
   );
+}
+
+/**
+ * A text after the edits of fixes, which must not overlap. Line ends of the text stay; added lines get
+ * the one that the text uses first.
+ */
+export function applyLineEdits(text: string, edits: readonly LineReplacement[]): string {
+  const lines = text.split(/(?<=\n)/);
+  const eol = /\r?\n/.exec(text)?.[0] ?? '\n';
+  for (const { from, to, lines: added } of [...edits].sort((a, b) => b.from - a.from)) {
+    const last = lines[from - 2];
+    if (added.length > 0 && from - 1 >= lines.length && last !== undefined && !last.endsWith('\n'))
+      lines[from - 2] = last + eol;
+    lines.splice(from - 1, to - from, ...added.map((line) => line + eol));
+  }
+  return lines.join('');
 }

@@ -70,19 +70,28 @@ export function quoteName(name: string): string {
 /** A name as it stands in a header, before prefixes are taken off; null for /dev/null. */
 export type RawName = string | null;
 
-const isoStamp = /\s+\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|[+-]\d\d:?\d\d))?\s*$/;
-const ctimeStamp = /\s+[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\s*$/;
+const isoStamp = /\s\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|[+-]\d\d:?\d\d))?$/;
+const ctimeStamp = /\s[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
 /** `diff -N` marks the missing side by this time, in whatever zone. */
-const epoch = /\s(1970-01-01|1969-12-31)[ T]\d\d:\d\d:00(\.0+)?( [+-]\d{4})?\s*$/;
+const epoch = /\s(1970-01-01|1969-12-31)[ T]\d\d:\d\d:00(\.0+)?( [+-]\d{4})?$/;
 
 /** The name in the rest of a `--- ` or `+++ ` line. */
 export function readHeaderName(rest: string): RawName {
   const text = rest.replace(/\r$/, '');
   const quoted = readQuoted(text);
   if (quoted !== undefined) return quoted.name;
-  if (epoch.test(text)) return null;
+  // A stamp is short, and stands at the end: a line may be long.
+  const ended = text.trimEnd();
+  const tail = ended.slice(-64);
+  if (epoch.test(tail)) return null;
   const tab = text.indexOf('\t');
-  const name = tab >= 0 ? text.slice(0, tab) : text.replace(isoStamp, '').replace(ctimeStamp, '');
+  const stamp = isoStamp.exec(tail) ?? ctimeStamp.exec(tail);
+  const name =
+    tab >= 0
+      ? text.slice(0, tab)
+      : stamp === null
+        ? text
+        : ended.slice(0, ended.length - stamp[0].length).trimEnd();
   return name === '/dev/null' || /^\/dev\/null\s+$/.test(name) ? null : name;
 }
 
@@ -112,7 +121,8 @@ export function readGitNames(rest: string): { old: string; new: string } | undef
       return { old: left, new: right };
     }
   }
-  const split = /^(\S+|a\/.*?) (b\/.*|\S+)$/.exec(text);
+  // No two paths are as long, and the pattern takes long for a line that is.
+  const split = text.length > 10_000 ? null : /^(\S+|a\/.*?) (b\/.*|\S+)$/.exec(text);
   return split === null ? undefined : { old: split[1] ?? '', new: split[2] ?? '' };
 }
 

@@ -21,9 +21,18 @@ export interface Hunk {
   /** What follows the second `@@`. */
   readonly section: string;
   readonly lines: readonly HunkLine[];
-  /** 1-based line of the hunk's header in the patch. */
+  /** 1-based line of the hunk's header in the patch; of its first line when it has none. */
   readonly line: number;
+  /** Set when the header has no line number of the file before; both starts are 0 then. */
+  readonly unnumbered?: true;
 }
+
+/**
+ * How strictly a hunk is read. `git`: what cannot be right for git is reported, and a hunk whose place
+ * is not told is lost. `loose`: the place is found later by the lines, so that a header needs no numbers,
+ * and context lines may lack the blank they begin with.
+ */
+export type Reading = 'git' | 'loose';
 
 const headerPattern = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*?)\r?$/;
 
@@ -45,9 +54,11 @@ export function readHunk(
   lines: readonly string[],
   start: number,
   problems: PatchProblem[],
+  reading: Reading = 'git',
 ): { hunk: Hunk | undefined; next: number } {
   const match = headerPattern.exec(lines[start] ?? '');
   if (match === null) {
+    if (reading === 'loose') return readLooseHunk(lines, start);
     problems.push({
       severity: 'error',
       line: start + 1,
@@ -68,14 +79,24 @@ export function readHunk(
 
   let body = readByCount(lines, start + 1, header.oldLines, header.newLines);
   if (body === undefined || goesOn(lines, body.next)) {
-    body = readByShape(lines, start + 1);
+    body = readByShape(lines, start + 1, reading);
+    const counted = `The hunk header counts ${header.oldLines} old and ${header.newLines} new lines, `;
+    // An answer that was cut off is the commonest reason for a text that ends before its counts do.
+    const isCut =
+      endsText(lines, body.next) &&
+      body.oldLines <= header.oldLines &&
+      body.newLines <= header.newLines;
     problems.push({
       severity: 'error',
       line: start + 1,
-      message:
-        `The hunk header counts ${header.oldLines} old and ${header.newLines} new lines, ` +
-        `but ${body.oldLines} and ${body.newLines} follow`,
-      hint: `Write "@@ -${header.oldStart},${body.oldLines} +${header.newStart},${body.newLines} @@"`,
+      ...(isCut && body.next > start + 1 && { endLine: body.next }),
+      message: isCut
+        ? `${counted}but the text ends after ${body.oldLines} and ${body.newLines}: it may be cut off`
+        : `${counted}but ${body.oldLines} and ${body.newLines} follow`,
+      hint: isCut
+        ? 'Have the whole patch written; what is missing is not applied'
+        : `Write "@@ -${header.oldStart},${body.oldLines} +${header.newStart},${body.newLines} @@"`,
+      code: isCut ? 'incomplete' : 'counts',
     });
   }
   tellOddLines(lines, start + 1, body.next, problems);
@@ -103,6 +124,44 @@ export function readHunk(
     }),
     next: body.next,
   };
+}
+
+/**
+ * Reads a hunk whose header is not git's: without numbers (`@@`, `@@ ... @@`, `@@ def f():`), with one
+ * of them, with the sides reversed (`@@ +12,3 -10,2 @@`), or with no header at all.
+ */
+function readLooseHunk(lines: readonly string[], start: number): { hunk: Hunk; next: number } {
+  const line = (lines[start] ?? '').replace(/\r$/, '');
+  const header = /^@@+(.*?)(?:@@+(.*))?$/.exec(line);
+  const body = readByShape(lines, header === null ? start : start + 1, 'loose');
+  const ranges = header?.[1] ?? '';
+  const starts = (sign: RegExp): number | undefined => {
+    const found = sign.exec(ranges)?.[1];
+    return found === undefined ? undefined : Number(found);
+  };
+  const oldStart = starts(/(?:^|\s)-(\d{1,9})\b/);
+  const newStart = starts(/(?:^|\s)\+(\d{1,9})\b/);
+  const at = oldStart ?? newStart;
+  const named = /\w{2,}/.test(ranges) && at === undefined ? ranges : '';
+  return {
+    hunk: numberLines({
+      oldStart: at ?? 0,
+      oldLines: body.oldLines,
+      newStart: newStart ?? at ?? 0,
+      newLines: body.newLines,
+      section: (header?.[2] ?? '').trim() || named.trim(),
+      lines: body.lines,
+      line: start + 1,
+      ...(at === undefined && { unnumbered: true as const }),
+    }),
+    next: body.next,
+  };
+}
+
+/** The 0-based line at which the hunk says it begins; undefined if it does not say. */
+export function statedStart(hunk: Hunk): number | undefined {
+  if (hunk.unnumbered === true) return undefined;
+  return Math.max(0, hunk.oldLines === 0 ? hunk.oldStart : hunk.oldStart - 1);
 }
 
 /** Gives each line its numbers, from the hunk's starts. */
@@ -166,11 +225,13 @@ function readByCount(
   return body;
 }
 
-function readByShape(lines: readonly string[], from: number): Body {
+function readByShape(lines: readonly string[], from: number, reading: Reading = 'git'): Body {
   const body: Body = { lines: [], oldLines: 0, newLines: 0, next: from };
   while (body.next < lines.length && !endsShape(lines, body.next)) {
     const line = lines[body.next] ?? '';
-    if (!takeMarker(body, line) && !take(body, line)) break;
+    if (takeMarker(body, line) || take(body, line)) continue;
+    if (reading === 'git' || !isBareContext(lines, body.next, from)) break;
+    take(body, ` ${line}`);
   }
   // Blank lines at the end part this from what follows more often than they are context.
   while (/^\r?$/.test(lines[body.next - 1] ?? 'x') && body.lines.length > 0) {
@@ -180,6 +241,27 @@ function readByShape(lines: readonly string[], from: number): Body {
     body.next -= 1;
   }
   return body;
+}
+
+/** What begins something else than a line of a hunk, wherever it stands. */
+const elsewhere = /^(@@|```|~~~|diff --git |index [0-9a-f]+\.\.|\*\*\* |Index: |={3,}\s*$)/;
+
+/** More lines in a row than these without a mark are prose. */
+const maxBare = 20;
+
+/**
+ * Whether a line without mark is context that lacks its blank: it and others like it stand directly
+ * between lines of the hunk. Prose behind a hunk is parted from it by a blank line, or nothing follows.
+ */
+function isBareContext(lines: readonly string[], i: number, from: number): boolean {
+  if (i > from && /^\r?$/.test(lines[i - 1] ?? '')) return false;
+  for (let k = i; k < lines.length && k < i + maxBare; k += 1) {
+    const line = lines[k] ?? '';
+    if (elsewhere.test(line)) return false;
+    if (/^[ +-]/.test(line)) return !endsShape(lines, k);
+    if (line.trim() === '') return false;
+  }
+  return false;
 }
 
 function endsShape(lines: readonly string[], i: number): boolean {
@@ -200,6 +282,14 @@ function goesOn(lines: readonly string[], from: number): boolean {
   let i = from;
   while ((lines[i] ?? '').startsWith(' ')) i += 1;
   return /^[+-]/.test(lines[i] ?? '') && !endsShape(lines, i) && !/^-{2,}\s*$/.test(lines[i] ?? '');
+}
+
+/** Whether nothing follows but blank lines and the fence of a code block. */
+function endsText(lines: readonly string[], from: number): boolean {
+  for (let i = from; i < lines.length; i += 1) {
+    if (!/^\s*(```+|~~~+)?\s*$/.test(lines[i] ?? '')) return false;
+  }
+  return true;
 }
 
 function tellOddLines(

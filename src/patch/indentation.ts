@@ -37,8 +37,13 @@ export function reindent(
   indent: string,
   unit: string,
 ): string[] {
-  const own = indentUnit(code.lines.map((line) => line.slice(code.indent.length)));
+  const own = indentUnit(
+    code.lines
+      .filter((_, i) => !code.inString.has(i))
+      .map((line) => (line.startsWith(code.indent) ? line.slice(code.indent.length) : '')),
+  );
   const mixes = own.startsWith('\t') !== unit.startsWith('\t');
+  if (!mixes && indent === code.indent) return code.lines.slice(from, to);
   return code.lines.slice(from, to).map((line, k) => {
     const index = from + k;
     if (code.inString.has(index)) {

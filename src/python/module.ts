@@ -1,5 +1,6 @@
 import { definitionsIn, rangeOf, type Definition, type SourceRange } from './definitions';
 import type { Node, PythonParser } from './parser';
+import { segmentsOf, type Segment } from './segments';
 
 /** One name that an import binds: `from module import name as alias`, or `import module as alias`. */
 export interface ImportedName {
@@ -27,6 +28,10 @@ export interface PythonModule {
   readonly statements: readonly Statement[];
   /** Imports among `statements`, so none below `try` or `if`. */
   readonly imports: readonly ImportStatement[];
+  /** What imports below `try` or `if` bind as well when the module runs: none of `if TYPE_CHECKING`. */
+  readonly guarded: readonly ImportedName[];
+  /** The statements of each class body, by the offset at which the body begins. */
+  readonly bodies: ReadonlyMap<number, readonly Statement[]>;
   /** String literals over several lines, whose inside must not be indented anew. */
   readonly longStrings: readonly (SourceRange & { readonly docstring: boolean })[];
   /** 1-based line of the first syntax error. */
@@ -35,26 +40,129 @@ export interface PythonModule {
 
 /** Reads the outline of a source. */
 export function readModule(python: PythonParser, source: string): PythonModule {
-  return python.parse(source, (root) => {
-    const nodes = root.namedChildren.filter((node) => node !== null && node.type !== 'comment');
-    const present = nodes.filter((node) => node !== null);
-    const errorLine = firstError(root);
-    return {
-      definitions: definitionsIn(root),
-      statements: present.map((node) => ({ type: typeOf(node), range: rangeOf(node) })),
-      imports: present.filter((node) => typeOf(node) === 'import').map(readImport),
-      longStrings: root
-        .descendantsOfType('string')
-        .filter((node) => node !== null)
-        .filter((node) => node.startPosition.row !== node.endPosition.row)
-        .map((node) => ({
-          ...rangeOf(node),
-          docstring:
-            node.parent?.type === 'expression_statement' && node.parent.namedChildCount === 1,
-        })),
-      ...(errorLine !== undefined && { errorLine }),
-    };
-  });
+  const parts: { module: PythonModule; segment: Segment }[] = [];
+  for (const segment of segmentsOf(source)) {
+    const module = python.parse(segment.text, moduleIn);
+    const last = parts.at(-1);
+    if (module.errorLine === undefined || last?.module.errorLine === undefined) {
+      parts.push({ module, segment });
+      continue;
+    }
+    // Two that are broken may be one that is cut where it should not be.
+    const joined = { ...last.segment, text: last.segment.text + segment.text };
+    parts[parts.length - 1] = { module: python.parse(joined.text, moduleIn), segment: joined };
+  }
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only.module : joinModules(parts);
+}
+
+function joinModules(
+  parts: readonly { readonly module: PythonModule; readonly segment: Segment }[],
+): PythonModule {
+  const definitions: Definition[] = [];
+  const statements: Statement[] = [];
+  const imports: ImportStatement[] = [];
+  const guarded: ImportedName[] = [];
+  const bodies = new Map<number, readonly Statement[]>();
+  const longStrings: PythonModule['longStrings'][number][] = [];
+  let errorLine: number | undefined;
+  for (const { module, segment } of parts) {
+    const { start, line } = segment;
+    const moved = (range: SourceRange): SourceRange => ({
+      startLine: range.startLine + line,
+      endLine: range.endLine + line,
+      start: range.start + start,
+      end: range.end + start,
+    });
+    const movedStatement = ({ type, range }: Statement): Statement => ({
+      type,
+      range: moved(range),
+    });
+    const here = new Map<Definition, Definition>();
+    for (const each of module.definitions) {
+      const parent = each.parent && here.get(each.parent);
+      const own: Definition = {
+        ...each,
+        ...(parent !== undefined && { parent }),
+        range: moved(each.range),
+        defLine: each.defLine + line,
+        body: moved(each.body),
+      };
+      here.set(each, own);
+      definitions.push(own);
+    }
+    statements.push(...module.statements.map(movedStatement));
+    for (const each of module.imports) imports.push({ ...each, range: moved(each.range) });
+    guarded.push(...module.guarded);
+    for (const [at, body] of module.bodies) bodies.set(at + start, body.map(movedStatement));
+    for (const each of module.longStrings) longStrings.push({ ...each, ...moved(each) });
+    errorLine ??= module.errorLine === undefined ? undefined : module.errorLine + line;
+  }
+  return {
+    ...{ definitions, statements, imports, guarded, bodies, longStrings },
+    ...(errorLine !== undefined && { errorLine }),
+  };
+}
+
+/** What there is to know of a tree. */
+export function moduleIn(root: Node): PythonModule {
+  const present = plainChildren(root);
+  const errorLine = firstError(root);
+  return {
+    definitions: definitionsIn(root),
+    statements: statementsOf(root),
+    imports: present.filter((node) => typeOf(node) === 'import').map(readImport),
+    guarded: present.flatMap(guardedImports),
+    bodies: bodiesIn(root),
+    longStrings: longStringsIn(root),
+    ...(errorLine !== undefined && { errorLine }),
+  };
+}
+
+function longStringsIn(root: Node): PythonModule['longStrings'] {
+  // Only these make a string go on in the next line, and to look at every string takes long.
+  if (!/'''|"""|\\\n/.test(root.text)) return [];
+  return root
+    .descendantsOfType('string')
+    .filter((node) => node !== null)
+    .filter((node) => node.startPosition.row !== node.endPosition.row)
+    .map((node) => ({
+      ...rangeOf(node),
+      docstring: node.parent?.type === 'expression_statement' && node.parent.namedChildCount === 1,
+    }));
+}
+
+/** Named children but comments. */
+function plainChildren(node: Node): Node[] {
+  return node.namedChildren
+    .filter((child) => child !== null)
+    .filter((child) => child.type !== 'comment');
+}
+
+function statementsOf(node: Node): Statement[] {
+  return plainChildren(node).map((child) => ({ type: typeOf(child), range: rangeOf(child) }));
+}
+
+function bodiesIn(root: Node): Map<number, Statement[]> {
+  const bodies = new Map<number, Statement[]>();
+  for (const node of root.descendantsOfType('class_definition')) {
+    const body = node?.childForFieldName('body') ?? null;
+    if (body !== null) bodies.set(body.startIndex, statementsOf(body));
+  }
+  return bodies;
+}
+
+/** The imports below a statement that branches, but those that only a type checker sees. */
+function guardedImports(node: Node): ImportedName[] {
+  if (!/^(if|try|with)_statement$|_clause$|^block$/.test(node.type)) return [];
+  if (/\bTYPE_CHECKING$/.test(node.childForFieldName('condition')?.text ?? '')) {
+    return node
+      .childrenForFieldName('alternative')
+      .flatMap((part) => (part === null ? [] : guardedImports(part)));
+  }
+  return plainChildren(node).flatMap((child) =>
+    typeOf(child) === 'import' ? readImport(child).names : guardedImports(child),
+  );
 }
 
 function typeOf(node: Node): Statement['type'] {
@@ -91,6 +199,60 @@ function readImport(node: Node): ImportStatement {
     names.push({ from, name: '*', alias: '' });
   }
   return { range: rangeOf(node), names, future };
+}
+
+/**
+ * 1-based line of the first thing that Python refuses: a syntax error, or a statement that is indented
+ * unlike the first one of its block, which the grammar lets pass.
+ */
+export function findFault(python: PythonParser, source: string): number | undefined {
+  let last: { segment: Segment; fault: number } | undefined;
+  for (const segment of segmentsOf(source)) {
+    const fault = python.parse(segment.text, faultIn);
+    if (last === undefined) {
+      if (fault !== undefined) last = { segment, fault };
+      continue;
+    }
+    if (fault === undefined) break;
+    // Two that are broken may be one that is cut where it should not be.
+    const joined = { ...last.segment, text: last.segment.text + segment.text };
+    const still = python.parse(joined.text, faultIn);
+    last = still === undefined ? undefined : { segment: joined, fault: still };
+  }
+  return last && last.fault + last.segment.line;
+}
+
+/** As `readModule`, of the code of one block, with a wrong indentation taken for a syntax error. */
+export function readCodeModule(python: PythonParser, source: string): PythonModule {
+  return python.parse(source, codeModuleIn);
+}
+
+function codeModuleIn(root: Node): PythonModule {
+  const module = moduleIn(root);
+  const errorLine = module.errorLine ?? wrongIndentIn(root);
+  return { ...module, ...(errorLine !== undefined && { errorLine }) };
+}
+
+/** As `findFault`, of a tree that is there already. */
+export function faultIn(root: Node): number | undefined {
+  return firstError(root) ?? wrongIndentIn(root);
+}
+
+function wrongIndentIn(root: Node): number | undefined {
+  let wrong: number | undefined;
+  for (const block of [root, ...root.descendantsOfType('block')]) {
+    const statements = block === null ? [] : plainChildren(block);
+    const first = statements[0]?.startPosition.column;
+    let row = -1;
+    for (const { startPosition, endPosition } of statements) {
+      const opensLine = startPosition.row > row;
+      row = endPosition.row;
+      if (!opensLine || startPosition.column === first) continue;
+      wrong = Math.min(wrong ?? Infinity, startPosition.row + 1);
+      break;
+    }
+  }
+  return wrong;
 }
 
 function firstError(root: Node): number | undefined {

@@ -217,6 +217,15 @@ describe('grading of made-up candidates', () => {
     assert.equal(share(only(results, 'masking')), '0/3');
   });
 
+  it('--tests-only leaves out edits of code, which would spoil R, and names them', async () => {
+    const candidates = { stray: { ...good, 'pkg/__init__.py': 'raise SystemError\n' } };
+    const spoiled = (await graded({ candidates })).results['stray'];
+    assert.equal(spoiled?.strict?.success, false);
+    const result = (await graded({ candidates, args: ['--tests-only'] })).results['stray'];
+    assert.equal(result?.strict?.success, true, result?.strict?.explanation);
+    assert.match(result.notes?.join() ?? '', /outside tests, left out: pkg\/__init__\.py/);
+  });
+
   it('counts the set-up of a new class, whatever other classes do', async () => {
     const old = (more: string) =>
       'import unittest\nfrom pkg.m import f\n\n\nclass Old(unittest.TestCase):\n    @classmethod\n' +

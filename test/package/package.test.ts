@@ -7,20 +7,31 @@ import { join } from 'node:path';
 import { createVSIX } from '@vscode/vsce';
 import manifest from '../../package.json';
 import { issueViewType } from '../../src/editor/issue/viewType';
-import { commandIds, listCommandIds, settingKeys, viewIds } from '../../src/editor/names';
+import {
+  commandIds,
+  customDiffCommandIds,
+  customDiffLanguage,
+  listCommandIds,
+  settingKeys,
+  viewIds,
+} from '../../src/editor/names';
 import { root } from '../commandLine/cli';
 
 /** What users install, and nothing else. `media/sample` holds the bundled instance. */
 const allowed = [
   /^package\.json$/,
   /^(README\.md|readme\.md|LICENSE(\.txt|\.md)?|CHANGELOG\.md|changelog\.md)$/i,
-  /^dist\/(extension|parts|cli)\.js$/,
+  /^dist\/(extension|parts|server|cli)\.js$/,
   /^dist\/tree-sitter(-python)?\.wasm$/,
   /^dist\/(tracer|agent)\/\w+\.py$/,
   /^media\/(icon\.png|activity\.svg|issue\.(css|js)|gutter\/[\w-]+\.svg)$/,
+  /^media\/language\/custom-diff-(light|dark)\.svg$/,
+  /^syntaxes\/[\w.-]+\.json$/,
   /^media\/sample\/(README\.md|instance\.jsonl|predictions\.jsonl|expected\.json)$/,
   /^media\/sample\/repository\/(README\.md|pyproject\.toml|(tallybook|tests)\/\w+\.py)$/,
 ];
+
+const { contributes } = manifest;
 
 describe('the packaged extension', () => {
   let folder: string;
@@ -56,8 +67,14 @@ describe('the packaged extension', () => {
       'dist/extension.js',
       'dist/parts.js',
       'dist/cli.js',
+      'dist/server.js',
       'dist/tree-sitter.wasm',
       'dist/tree-sitter-python.wasm',
+      ...contributes.grammars.map((each) => each.path.slice('./'.length)),
+      ...contributes.languages.flatMap((each) => [
+        each.configuration.slice('./'.length),
+        ...Object.values(each.icon),
+      ]),
       'media/issue.css',
       'media/issue.js',
       'media/sample/repository/tallybook/money.py',
@@ -70,11 +87,12 @@ describe('the packaged extension', () => {
 });
 
 describe('package.json and the code', () => {
-  const { contributes } = manifest;
   it('name the same commands', () => {
     assert.deepEqual(
       contributes.commands.map((each) => each.command).sort(),
-      [...Object.values(commandIds), ...Object.values(listCommandIds)].sort(),
+      [commandIds, listCommandIds, customDiffCommandIds]
+        .flatMap((ids) => Object.values(ids))
+        .sort(),
     );
   });
   it('name the same settings, with defaults and descriptions', () => {
@@ -91,13 +109,19 @@ describe('package.json and the code', () => {
       Object.values(viewIds),
     );
   });
-  it('name what wakes the extension alike: the file of a workspace, and a kept issue', () => {
+  it('name what wakes the extension alike: the file of a workspace, a kept issue, custom diffs', () => {
     const source = readFileSync(join(root, 'src/repository/marker.ts'), 'utf8');
     const path = /markerPath = '([^']+)'/.exec(source)?.[1];
     assert.deepEqual(manifest.activationEvents, [
       `workspaceContains:${path}`,
       `onWebviewPanel:${issueViewType}`,
+      // Fences of custom diffs; a language of one's own wakes an extension without being named.
+      'onLanguage:markdown',
     ]);
+    assert.deepEqual(
+      contributes.languages.map((each) => each.id),
+      [customDiffLanguage],
+    );
   });
   it('give every command a title and the one category', () => {
     for (const each of contributes.commands) {

@@ -1,13 +1,19 @@
 // `npm run bench`: what counting, listing and opening cost, in ratios within one run. A benchmark, not a
-// test. `list` and `open` measure those (see test/bench/instances.ts), `docker` what
-// containers cost (test/bench/containers.ts); anything else the tracer.
+// test. `list` and `open` measure those (see test/bench/instances.ts), `docker` what containers cost
+// (test/bench/containers.ts), `patch` what converting patches does (test/bench/patches.ts); anything else
+// the tracer.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { cache, root, run } from './setup.mjs';
 
 const [what, ...rest] = process.argv.slice(2);
 mkdirSync(cache, { recursive: true });
-const file = { list: 'instances.ts', open: 'instances.ts', docker: 'containers.ts' }[what];
+const file = {
+  list: 'instances.ts',
+  open: 'instances.ts',
+  docker: 'containers.ts',
+  patch: 'patches.ts',
+}[what];
 process.exitCode =
   file !== undefined
     ? await run(process.execPath, [

@@ -3,6 +3,7 @@ import { build } from 'esbuild';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cache, root } from '../scripts/setup.mjs';
@@ -16,7 +17,7 @@ const baseImage = process.env.SWT_BENCH_TEST_BASE_IMAGE ?? 'swt-test/python:{pyt
 const inContainers = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
 // The docker suite needs an engine and base images, which the caller brings up: only when it is named.
 const named = process.argv.slice(2);
-const suites = named.length > 0 ? named : ['instance', 'instances', 'noInstance'];
+const suites = named.length > 0 ? named : ['instance', 'instances', 'customDiff', 'noInstance'];
 await build({
   entryPoints: suites.map((name) => join(root, 'test', 'vscode', `${name}.suite.ts`)),
   outdir: bundles,
@@ -26,6 +27,8 @@ await build({
   target: 'node20',
   // Mocha's means to run files in other processes are not used here.
   external: ['vscode', 'dockerode', './worker.js', './reporters/parallel-buffered'],
+  // As in esbuild.js: its ES module asks for import.meta.url.
+  alias: { 'web-tree-sitter': createRequire(import.meta.url).resolve('web-tree-sitter') },
   sourcemap: 'inline',
   logLevel: 'warning',
 });
@@ -73,12 +76,15 @@ process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
 
 function workspaceOf(name) {
   if (name === 'instance') return instanceWorkspace('tallybook__tallybook-217', 'bundled');
+  if (name === 'customDiff') {
+    return instanceWorkspace('tallybook__tallybook-217', 'bundled', 'custom-diff');
+  }
   if (name === 'docker') return instanceWorkspace(inContainers, datasetInContainers());
   return plainWorkspace();
 }
 
-function instanceWorkspace(id, dataset) {
-  const folder = join(scratch, id);
+function instanceWorkspace(id, dataset, name = id) {
+  const folder = join(scratch, name);
   execFileSync(process.execPath, [
     join(root, 'dist', 'cli.js'),
     ...['open', id, '--dataset', dataset, '--source', join(sample, 'repository')],

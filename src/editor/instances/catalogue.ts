@@ -15,6 +15,7 @@ import { readStates, statusOf, type InstanceState } from '../../evaluation/insta
 import { bundledDataset } from '../bundled';
 import { contextKeys, settingKeys } from '../names';
 import { datasetName, filterLists, storageFolder, triageFile } from '../settings';
+import { withoutLinkMarkup } from '../notificationText';
 
 /** What the list shows now: nothing chosen, being read, unreadable, or entries. */
 export type CatalogueState =
@@ -139,7 +140,7 @@ export class Catalogue implements vscode.Disposable {
     try {
       this.triaged = (await readTriage(path)).instances;
     } catch (error) {
-      void vscode.window.showErrorMessage(messageOf(error));
+      void vscode.window.showErrorMessage(withoutLinkMarkup(messageOf(error)));
     }
     if (this.watcher === undefined) {
       const pattern = new vscode.RelativePattern(vscode.Uri.file(join(path, '..')), 'triage*.json');

@@ -11,6 +11,7 @@ import { writeDevContainer, writeWindowTitle } from '../../repository/workspaceF
 import { devContainerText } from '../addDevContainer';
 import { keepInstance } from '../keptInstance';
 import { storageFolder, writesDevContainer } from '../settings';
+import { withoutLinkMarkup } from '../notificationText';
 
 export interface OpenRequest {
   readonly instance: Instance;
@@ -44,7 +45,7 @@ export async function prepareWorkspace(
   const remark = remarkOn(trees);
   if (remark !== undefined) {
     reporter.log(`${instance.id}: ${remark}`);
-    void vscode.window.showWarningMessage(`${instance.id}: ${remark}`);
+    void vscode.window.showWarningMessage(withoutLinkMarkup(`${instance.id}: ${remark}`));
   }
   reporter.progress('making the workspace');
   const folder = join(request.workspaces, instance.id);
@@ -60,7 +61,7 @@ export async function prepareWorkspace(
       // Without its image there is no dev container, and an instance to open all the same.
       if (!(error instanceof HumanError)) throw error;
       reporter.log(error.message);
-      void vscode.window.showWarningMessage(error.message);
+      void vscode.window.showWarningMessage(withoutLinkMarkup(error.message));
     }
   }
   await updateState(storage, instance.id, (state) => ({

@@ -11,6 +11,7 @@ import { distOf } from '../instanceSession';
 import { engineSettings, storageFolder, timeoutSeconds } from '../settings';
 import type { Catalogue } from './catalogue';
 import { withNotification } from './openFlow';
+import { withoutLinkMarkup } from '../notificationText';
 
 /** Validates instances one after the other; each result is kept and listed as soon as it is known. */
 export async function validateInstances(
@@ -63,7 +64,10 @@ export async function validateInstances(
       ? vscode.l10n.t('Sound: {0}', ids.length === 1 ? (ids[0] ?? '') : `${ids.length} instances`)
       : vscode.l10n.t('{0} of {1} not sound. {2}', unsound.length, ids.length, unsound[0] ?? '');
   const show = unsound.length === 0 ? undefined : vscode.l10n.t('Show Them');
-  const answer = vscode.window.showInformationMessage(text, ...(show === undefined ? [] : [show]));
+  const answer = vscode.window.showInformationMessage(
+    withoutLinkMarkup(text),
+    ...(show === undefined ? [] : [show]),
+  );
   void answer.then((chosen) => {
     if (chosen !== undefined) {
       void vscode.commands.executeCommand(listCommandIds.filter, 'status:invalid');

@@ -3,7 +3,7 @@ import { loadPredictions } from '../../dataset/predictions';
 import { HumanError } from '../../domain/problem';
 import { environmentReport } from '../report';
 import { withEngine } from '../../engine/openEngine';
-import type { PatchFormat } from '../../patch/convert';
+import type { AskedFormat } from '../../patch/convert';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
 import { evaluateBatch, type BatchEntry } from '../batch';
@@ -36,7 +36,8 @@ export interface EvaluateOptions extends EngineOptions {
   timeout: number;
   runId: string;
   out?: string;
-  format: PatchFormat | 'auto';
+  format: AskedFormat;
+  testsOnly?: boolean;
   mode: Mode;
   fresh?: boolean;
   storage: string;
@@ -49,6 +50,12 @@ export async function evaluateCommand(
   context: CommandContext,
 ): Promise<number> {
   const asked = engineRequest(options, context);
+  if (options.testsOnly === true && options.mode === 'reproduction-script') {
+    throw new HumanError(
+      '--tests-only would leave out the script of --mode reproduction-script',
+      'Leave one of them out',
+    );
+  }
   const dataset = await openDataset(options, context);
   const { repo, query, triage, storage } = options;
   const chosen = await chosenIds(dataset, options, context);
@@ -89,6 +96,7 @@ export async function evaluateCommand(
         timeoutSeconds: options.timeout,
         format: options.format,
         mode: options.mode,
+        testsOnly: options.testsOnly === true,
         fresh: options.fresh === true,
         signal: context.signal,
         reporter,

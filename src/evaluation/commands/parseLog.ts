@@ -1,10 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
-import { HumanError, messageOf } from '../../domain/problem';
 import { isKnownRepository, parseLog, testOutput } from '../../engine/logs/parseLog';
 import type { Mode } from '../reading';
 import { layOut } from '../table';
 import { EXIT, type CommandContext } from './context';
+import { inputName, readInput } from './input';
 
 export interface ParseLogOptions {
   /** `owner/name`: whose log parser reads it. */
@@ -18,27 +16,24 @@ export interface ParseLogOptions {
  * Of a log of the harness itself, the part between its test command and its coverage is read.
  *
  * @param path of the log; `-` for standard input
- * @throws HumanError when it cannot be read
+ * @throws HumanError when it cannot be read, Cancelled
  */
 export async function parseLogCommand(
   path: string,
   { repo, mode = 'unit-test', json = false }: ParseLogOptions,
   context: CommandContext,
 ): Promise<number> {
-  const log = await (path === '-' ? text(process.stdin) : readFile(path, 'utf8')).catch(
-    (error: unknown) => {
-      throw new HumanError(
-        `The log ${path} cannot be read (${messageOf(error)})`,
-        'Name a text file with the output of the tests, or - for standard input',
-      );
-    },
+  const log = await readInput(
+    path,
+    'Name a text file with the output of the tests, or - for standard input',
+    context.signal,
   );
   if (mode === 'unit-test' && !isKnownRepository(repo)) {
     context.stderr(
       `swt-bench: the reference harness has no log parser for ${repo}; read as a log of pytest or unittest\n`,
     );
   }
-  const statuses = parseLog(testOutput(log), repo, { mode });
+  const statuses = parseLog(testOutput(log.toString('utf8')), repo, { mode });
   if (json) {
     context.stdout(`${JSON.stringify(Object.fromEntries(statuses), null, 2)}\n`);
   } else if (statuses.size > 0) {
@@ -47,6 +42,6 @@ export async function parseLogCommand(
     );
   }
   if (statuses.size > 0) return EXIT.done;
-  context.stderr(`swt-bench: ${path} holds no outcome of a test\n`);
+  context.stderr(`swt-bench: ${inputName(path)} holds no outcome of a test\n`);
   return EXIT.negative;
 }

@@ -1,0 +1,83 @@
+import * as vscode from 'vscode';
+import { HumanError } from '../../domain/problem';
+import { toUnified, type Conversion } from '../../patch/convert';
+import type { Diagnostic } from '../../patch/diagnostic';
+import type { PythonParser } from '../../python/parser';
+import { withoutLinks } from '../../repository/withoutLinks';
+import { nameOf, type CustomDiff } from './customDiff';
+import { folderOf, workspaceTree, type WorkspaceTree } from './workspaceTree';
+
+/** A custom diff as it changes the workspace. */
+export interface Converted {
+  readonly diff: CustomDiff;
+  readonly conversion: Conversion;
+  readonly tree: WorkspaceTree;
+  /** The files that the diff changes, by path. */
+  readonly files: ReadonlyMap<string, FileChange>;
+}
+
+/** What a file holds before and after; undefined where there is none. */
+export interface FileChange {
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/**
+ * Converts a custom diff for the folder of the workspace that it is about.
+ *
+ * @throws HumanError with the words of the first error, or when there is nothing to convert for
+ */
+export async function convert(diff: CustomDiff, python: PythonParser): Promise<Converted> {
+  const folder = folderOf(diff.document.uri);
+  if (folder === undefined) {
+    throw new HumanError(
+      `${nameOf(diff.document)} changes files of a folder, and none is open`,
+      'Open the folder that holds the repository',
+    );
+  }
+  const tree = await workspaceTree(folder);
+  const plain = await toUnified(diff.text, { format: 'custom', tree, python });
+  // A file made beyond a link would lie outside of the folder.
+  const conversion = withoutLinks(plain, tree, diff.text);
+  const errors = conversion.diagnostics.filter((each) => each.severity === 'error');
+  const [first] = errors;
+  if (first !== undefined) throw refusal(diff, first, errors.length - 1);
+  const files = new Map<string, FileChange>();
+  for (const [path, after] of conversion.files) {
+    const before = await tree.read(path);
+    if (before !== after) files.set(path, { before, after });
+  }
+  if (files.size === 0) {
+    throw new HumanError(
+      `${nameOf(diff.document)} changes nothing: the files hold its code already`,
+      'Edit its blocks',
+    );
+  }
+  return { diff, conversion, tree, files };
+}
+
+/** The engine's words, and where in the document. */
+function refusal(diff: CustomDiff, first: Diagnostic, others: number): HumanError {
+  const more =
+    others === 0 ? '' : others === 1 ? ' (and 1 more error)' : ` (and ${others} more errors)`;
+  return new HumanError(
+    `${nameOf(diff.document)}, line ${first.line}: ${first.message}${more}`,
+    first.hint ?? 'See the Problems view',
+  );
+}
+
+/** The first line (0-based) of a file after a change that is not as it was, or follows what is gone. */
+export function firstChange(before: string | undefined, after: string | undefined): number {
+  const [old, now] = [(before ?? '').split('\n'), (after ?? '').split('\n')];
+  const differs = now.findIndex((line, i) => line !== old[i]);
+  return differs === -1 ? Math.max(0, now.length - 1) : differs;
+}
+
+/** How many warnings there are, for the end of a message; empty when there is none. */
+export function warningsIn({ conversion }: Converted): string {
+  const n = conversion.diagnostics.filter((each) => each.severity === 'warning').length;
+  if (n === 0) return '';
+  return n === 1
+    ? vscode.l10n.t('1 warning: see the Problems view.')
+    : vscode.l10n.t('{0} warnings: see the Problems view.', n);
+}

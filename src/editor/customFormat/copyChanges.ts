@@ -1,0 +1,65 @@
+import * as vscode from 'vscode';
+import { HumanError } from '../../domain/problem';
+import { writeCustom } from '../../patch/customWriter';
+import { parseUnified } from '../../patch/unified';
+import type { FileEdit } from '../../patch/write';
+import type { PythonParser } from '../../python/parser';
+import type { OpenInstance } from '../openInstance';
+import { withoutLinkMarkup } from '../notificationText';
+import { workspaceTree } from './workspaceTree';
+
+/**
+ * Puts the author's edits in R, unsaved ones too, into the clipboard as a custom diff.
+ *
+ * @throws HumanError when there are none, or none that the format can express
+ */
+export async function copyChanges(open: OpenInstance, python: PythonParser): Promise<void> {
+  const edits = await editsIn(open);
+  if (edits.length === 0) {
+    throw new HumanError(`Nothing is changed in ${open.folder.name}`, 'Edit a test first');
+  }
+  const { text, left } = writeCustom(edits, python);
+  const reasons = left.map(({ path, why }) => `${path} (${why})`).join(', ');
+  if (text === '') {
+    throw new HumanError(
+      `A custom diff cannot express these changes: ${reasons}`,
+      'Use a unified diff: "git diff"',
+    );
+  }
+  await vscode.env.clipboard.writeText(text);
+  const n = edits.length - left.length;
+  if (left.length > 0) {
+    void vscode.window.showWarningMessage(
+      withoutLinkMarkup(vscode.l10n.t('Copied as a custom diff without {0}.', reasons)),
+    );
+  } else {
+    void vscode.window.showInformationMessage(
+      n === 1
+        ? withoutLinkMarkup(
+            vscode.l10n.t('Copied the changes of {0} as a custom diff.', edits[0]?.path ?? ''),
+          )
+        : vscode.l10n.t('Copied the changes of {0} files as a custom diff.', n),
+    );
+  }
+}
+
+/** What differs from R, on disk or in an editor. */
+async function editsIn(open: OpenInstance): Promise<FileEdit[]> {
+  const tree = await workspaceTree(open.folder);
+  const paths = new Set<string>();
+  for (const { oldPath, newPath } of parseUnified(await open.candidatePatch()).files) {
+    for (const path of [oldPath, newPath]) if (path !== null) paths.add(path);
+  }
+  const above = open.folder.uri.path.replace(/\/?$/, '/');
+  for (const { isDirty, uri } of vscode.workspace.textDocuments) {
+    const isHere = vscode.workspace.getWorkspaceFolder(uri) === open.folder;
+    if (isDirty && isHere && uri.scheme === 'file') paths.add(uri.path.slice(above.length));
+  }
+  const edits: FileEdit[] = [];
+  for (const path of [...paths].sort()) {
+    if (path.endsWith('.swtdiff')) continue; // What is copied may lie in the workspace already.
+    const [before, after] = [await open.textOfR(path), await tree.read(path)];
+    if (before !== after) edits.push({ path, before, after });
+  }
+  return edits;
+}

@@ -1,0 +1,97 @@
+import * as vscode from 'vscode';
+import { HumanError } from '../../domain/problem';
+import { customDiffsIn } from '../../language/customDiffs';
+import { customDiffLanguage } from '../names';
+
+/** A custom diff that a command is about. */
+export interface CustomDiff {
+  readonly document: vscode.TextDocument;
+  /** As many lines as the document: those that are not of the custom diff are empty. */
+  readonly text: string;
+  /** Which of the document's Markdown fences is meant, 0-based; undefined for all of the document. */
+  readonly fence: number | undefined;
+}
+
+/**
+ * What a command is about: what it was given (an address, or `{ uri, range }` as the language server
+ * gives it), else what the active editor shows. Of a Markdown document that is the fence that the range
+ * or the cursor is in, or all of them when it is in none.
+ *
+ * @throws HumanError when that holds no custom diff
+ */
+export async function customDiffOf(argument: unknown): Promise<CustomDiff> {
+  const given = readArgument(argument);
+  const editor = vscode.window.activeTextEditor;
+  const document = given === undefined ? editor?.document : await opened(given.uri);
+  if (document === undefined) {
+    throw new HumanError('No custom diff is open', 'Open a .swtdiff file first');
+  }
+  const isActive = document === editor?.document;
+  const line = given?.line ?? (isActive ? editor.selection.active.line : undefined);
+  return read(document, (all) => (line === undefined ? undefined : fenceAt(all, line)));
+}
+
+/** The same of the document as it is by now. @throws HumanError when it holds no custom diff any more */
+export const again = ({ document, fence }: CustomDiff): CustomDiff => read(document, () => fence);
+
+function read(
+  document: vscode.TextDocument,
+  choose: (all: ReturnType<typeof customDiffsIn>) => number | undefined,
+): CustomDiff {
+  const { languageId } = document;
+  if (languageId !== customDiffLanguage && languageId !== 'markdown') {
+    throw new HumanError(
+      `${nameOf(document)} is no custom diff`,
+      'Open a .swtdiff file, or set the language of the editor to Custom Diff',
+    );
+  }
+  const all = customDiffsIn(document.getText(), languageId);
+  if (all.length === 0) {
+    throw new HumanError(
+      `${nameOf(document)} holds no custom diff`,
+      'Write the blocks between "```custom-diff" and "```"',
+    );
+  }
+  const fence = languageId === 'markdown' ? choose(all) : undefined;
+  const lines = new Array<string>(document.lineCount).fill('');
+  all.forEach((diff, i) => {
+    if (fence !== undefined && fence !== i) return;
+    diff.lines.forEach((text, at) => (lines[diff.start + at] = text));
+  });
+  return { document, text: lines.join('\n'), fence };
+}
+
+/** The fence that a line is in, the lines with its marks included. */
+function fenceAt(all: ReturnType<typeof customDiffsIn>, line: number): number | undefined {
+  const found = all.findIndex(
+    ({ start, lines }) => start - 1 <= line && line <= start + lines.length,
+  );
+  return found === -1 ? undefined : found;
+}
+
+async function opened(uri: vscode.Uri): Promise<vscode.TextDocument> {
+  try {
+    return await vscode.workspace.openTextDocument(uri);
+  } catch {
+    throw new HumanError(`${uri.path} cannot be opened`, 'Open a .swtdiff file first');
+  }
+}
+
+/** How to call a document in a message. */
+export const nameOf = (document: vscode.TextDocument): string =>
+  document.isUntitled ? document.uri.path : vscode.workspace.asRelativePath(document.uri, false);
+
+function readArgument(
+  argument: unknown,
+): { readonly uri: vscode.Uri; readonly line: number | undefined } | undefined {
+  if (argument instanceof vscode.Uri) return { uri: argument, line: undefined };
+  if (typeof argument !== 'object' || argument === null || !('uri' in argument)) return undefined;
+  if (typeof argument.uri !== 'string') return undefined;
+  const range: unknown = 'range' in argument ? argument.range : undefined;
+  const line =
+    typeof range === 'object' && range !== null && 'start' in range ? range.start : undefined;
+  return {
+    uri: vscode.Uri.parse(argument.uri, true),
+    line: typeof line === 'number' ? line : undefined,
+  };
+}

@@ -1,0 +1,39 @@
+import * as vscode from 'vscode';
+import { bytesOf } from '../../patch/bytes';
+import type { PythonParser } from '../../python/parser';
+import { notInEditors } from './applying';
+import { convert, warningsIn } from './conversion';
+import type { CustomDiff } from './customDiff';
+
+/**
+ * Opens the unified diff that `git apply` accepts and that changes the same. Where an editor cannot hold
+ * its bytes it offers to save them.
+ *
+ * @throws HumanError when the custom diff has an error
+ */
+export async function showUnifiedDiff(diff: CustomDiff, python: PythonParser): Promise<void> {
+  const converted = await convert(diff, python);
+  const { patch } = converted.conversion;
+  const document = await vscode.workspace.openTextDocument({ language: 'diff', content: patch });
+  await vscode.window.showTextDocument(document, { preview: false });
+  const hindrance = notInEditors(patch);
+  if (hindrance !== undefined) void offerToSave(patch, hindrance);
+  else {
+    const warnings = warningsIn(converted);
+    if (warnings !== '') void vscode.window.showWarningMessage(warnings);
+  }
+}
+
+async function offerToSave(patch: string, hindrance: string): Promise<void> {
+  const save = vscode.l10n.t('Save As…');
+  const chosen = await vscode.window.showWarningMessage(
+    vscode.l10n.t(
+      'The unified diff {0}. Saved from the editor it would not apply: save it from here.',
+      hindrance,
+    ),
+    save,
+  );
+  if (chosen !== save) return;
+  const uri = await vscode.window.showSaveDialog({ filters: { Diff: ['diff', 'patch'] } });
+  if (uri !== undefined) await vscode.workspace.fs.writeFile(uri, bytesOf(patch));
+}

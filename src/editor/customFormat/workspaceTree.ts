@@ -1,0 +1,63 @@
+import * as vscode from 'vscode';
+import type { PatchTree } from '../../patch/tree';
+import { folderTree } from '../../repository/folderTree';
+
+/** More files than this are not listed: hints are then about fewer. */
+const mostPaths = 50_000;
+
+/** The tree that a custom diff is about: a folder of the workspace, unsaved edits before the disk. */
+export interface WorkspaceTree extends PatchTree {
+  readonly folder: vscode.WorkspaceFolder;
+  /** Every file that the workspace does not exclude. */
+  paths(): Promise<readonly string[]>;
+  /** Paths that were read and are links: their content is where they lead. */
+  readonly links: ReadonlySet<string>;
+  /** Paths that were asked for and lie beyond a link, by the path of that link. */
+  readonly beyondLinks: ReadonlyMap<string, string>;
+}
+
+/** The folder that holds a document, else the first one; undefined when none is open. */
+export function folderOf(uri: vscode.Uri): vscode.WorkspaceFolder | undefined {
+  return (
+    vscode.workspace.getWorkspaceFolder(uri) ??
+    vscode.workspace.workspaceFolders?.find((folder) => folder.uri.scheme === 'file')
+  );
+}
+
+/**
+ * A folder of the workspace as a tree. Nothing outside it is read, and no link is followed.
+ *
+ * @throws HumanError when the folder is gone
+ */
+export async function workspaceTree(folder: vscode.WorkspaceFolder): Promise<WorkspaceTree> {
+  const disk = await folderTree(folder.uri.fsPath);
+  return {
+    folder,
+    links: disk.links,
+    beyondLinks: disk.beyondLinks,
+    async read(path) {
+      const onDisk = await disk.read(path);
+      if (onDisk === undefined || disk.links.has(path)) return onDisk;
+      const edited = documentOf(uriIn(folder, path));
+      if (edited?.isDirty !== true) return onDisk;
+      // An editor shows no byte order mark and keeps it.
+      return (onDisk.startsWith('\ufeff') ? '\ufeff' : '') + edited.getText();
+    },
+    async paths() {
+      const pattern = new vscode.RelativePattern(folder, '**/*');
+      const found = await vscode.workspace.findFiles(pattern, undefined, mostPaths);
+      const above = folder.uri.path.replace(/\/?$/, '/');
+      return found.map((uri) => uri.path.slice(above.length)).sort();
+    },
+  };
+}
+
+/** Address of a file of a folder. */
+export const uriIn = (folder: vscode.WorkspaceFolder, path: string): vscode.Uri =>
+  vscode.Uri.joinPath(folder.uri, path);
+
+/** The open document of a file. */
+export function documentOf(uri: vscode.Uri): vscode.TextDocument | undefined {
+  const wanted = uri.toString();
+  return vscode.workspace.textDocuments.find((each) => each.uri.toString() === wanted);
+}

@@ -1,0 +1,84 @@
+import type { BlockParts, Field } from '../patch/customParts';
+
+/** What a line of a custom diff is for, as far as the lines above it tell. */
+export type LineRole = 'outside' | 'start' | 'path' | 'keyword' | 'place' | 'code' | 'end';
+
+/**
+ * The block that a line (1-based) belongs to, and what the line is for in it. Behind a block that is not
+ * ended is where it goes on.
+ */
+export function roleOf(
+  lines: readonly string[],
+  blocks: readonly BlockParts[],
+  line: number,
+): { role: LineRole; block?: BlockParts } {
+  const at = blocks.findLastIndex((each) => each.line <= line);
+  const block = blocks[at];
+  if (block === undefined) return { role: 'outside' };
+  if (block.end !== undefined && line >= block.end) {
+    return line === block.end ? { role: 'end', block } : { role: 'outside' };
+  }
+  const hasStart = !block.missing.includes('diff');
+  if (hasStart && line === block.line) return { role: 'start', block };
+  const first = hasStart ? block.line : block.line - 1;
+  let written = 0;
+  for (let i = first; i < line - 1 && written < 3; i += 1) {
+    if ((lines[i] ?? '').trim() !== '') written += 1;
+  }
+  return { role: (['path', 'keyword', 'place'] as const)[written] ?? 'code', block };
+}
+
+/** Whether a position (1-based line, 0-based column) is in a field of a block's header. */
+export const isIn = (field: Field | undefined, line: number, column: number): boolean =>
+  field?.line === line && field.column <= column && column <= field.column + field.value.length;
+
+/** The path of a block as the engine reads it. */
+export const pathOf = (block: BlockParts): string | undefined =>
+  block.path?.value.replace(/^(\.\/)+/, '');
+
+/** What a block does; undefined while its keyword is not written. */
+export function actionOf(block: BlockParts): 'rewrite' | 'insert' | undefined {
+  const word = block.keyword?.value.toLowerCase();
+  return word === 'rewrite' || word === 'insert' ? word : undefined;
+}
+
+/** The line of R that the place of a block names; undefined for an end of the file and for no place. */
+export function lineOf(block: BlockParts): number | undefined {
+  const digits = /\d{1,7}/.exec(block.place?.value ?? '')?.[0];
+  return digits === undefined ? undefined : Math.max(1, Number(digits));
+}
+
+/** A function or class that the code of a block defines. */
+export interface DefinedName {
+  readonly kind: 'function' | 'class';
+  readonly name: string;
+  /** 1-based line of `def` or `class` in the custom diff. */
+  readonly line: number;
+  /** 0-based columns of the name, `to` excluded. */
+  readonly from: number;
+  readonly to: number;
+  /** White space before it. */
+  readonly indent: string;
+}
+
+const definition = /^([ \t]*)((?:async\s+)?def|class)(\s+)([\p{L}_][\p{L}\p{N}_]*)/u;
+
+/** Functions and classes in a block's code, told by their first lines alone: code may be half-written. */
+export function namesIn(lines: readonly string[], block: BlockParts): DefinedName[] {
+  const found: DefinedName[] = [];
+  for (let line = block.code.from; line < block.code.to; line += 1) {
+    const match = definition.exec(lines[line - 1] ?? '');
+    if (match === null) continue;
+    const [, indent = '', word = '', gap = '', name = ''] = match;
+    const from = indent.length + word.length + gap.length;
+    const kind = word === 'class' ? 'class' : 'function';
+    found.push({ kind, name, line, from, to: from + name.length, indent });
+  }
+  return found;
+}
+
+/** Those of the names that lie in no other: what the block rewrites or inserts. */
+export function outermost(names: readonly DefinedName[]): DefinedName[] {
+  const margin = Math.min(...names.map((each) => each.indent.length));
+  return names.filter((each) => each.indent.length === margin);
+}

@@ -1,0 +1,71 @@
+import { checkBlocks } from '../patch/custom';
+import { openFile, planCustom, type BlockPlan, type CustomOptions } from '../patch/customEdits';
+import { toUnified } from '../patch/convert';
+import type { Diagnostic } from '../patch/diagnostic';
+import type { PatchTree } from '../patch/tree';
+import type { PythonModule } from '../python/module';
+import type { PythonParser } from '../python/parser';
+import type { CustomDiff } from './customDiffs';
+
+/** What a custom diff is about. */
+export interface Surroundings {
+  readonly tree: PatchTree;
+  readonly python: PythonParser;
+  /** Address of a file of the tree. */
+  readonly uriOf: (path: string) => string;
+  /** Reads a file to place blocks in it. */
+  readonly open?: CustomOptions['open'];
+}
+
+/** What there is to know of a Python file of the tree, by lines; offsets are those of it without CR. */
+export function moduleOf(
+  { open = openFile, python }: Surroundings,
+  path: string,
+  source: string,
+): PythonModule {
+  return open(path, source, python).module;
+}
+
+/** A custom diff as the engine reads it. */
+export interface CheckedDiff {
+  readonly diff: CustomDiff;
+  /** Where every block that can be read goes. */
+  readonly plans: readonly BlockPlan[];
+  /** Lines are those of the custom diff, 1-based. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Reads a custom diff and places its blocks in the tree.
+ *
+ * @throws HumanError when a file of the tree cannot be read
+ */
+export async function checkDiff(
+  diff: CustomDiff,
+  { tree, python, open }: Surroundings,
+): Promise<CheckedDiff> {
+  const { blocks, diagnostics } = checkBlocks(diff.blocks);
+  if (blocks.length === 0) {
+    if (diagnostics.length > 0 || diff.text.trim() === '') return { diff, plans: [], diagnostics };
+    // The engine has its own words for a text without any block.
+    const found = await toUnified(diff.text, { format: 'custom', tree, python });
+    return { diff, plans: [], diagnostics: found.diagnostics };
+  }
+  const planned = await planCustom(blocks, {
+    ...{ tree, python, outsideTests: true },
+    ...(open !== undefined && { open }),
+  });
+  return {
+    diff,
+    plans: planned.plans,
+    diagnostics: [...diagnostics, ...planned.diagnostics].sort((a, b) => a.line - b.line),
+  };
+}
+
+/** The plan of the block that a line (1-based) of the custom diff is in. */
+export const planAt = (checked: CheckedDiff, line: number): BlockPlan | undefined =>
+  checked.plans.find(({ block }) => block.line <= line && line <= block.endLine);
+
+/** The part of a plan that a line (1-based) of the custom diff belongs to. */
+export const partAt = (plan: BlockPlan, line: number): BlockPlan['parts'][number] | undefined =>
+  plan.parts.find(({ source }) => source.from <= line && line < source.to);

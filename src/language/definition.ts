@@ -1,0 +1,74 @@
+import type { LocationLink, Position, Range } from 'vscode-languageserver';
+import type { PlanPart } from '../patch/customEdits';
+import { actionOf, isIn, lineOf, namesIn, pathOf, roleOf } from './blocks';
+import { partAt, planAt, type CheckedDiff, type Surroundings } from './check';
+import { placeIn, rangeIn } from './customDiffs';
+
+/**
+ * Where a position of a custom diff leads in the tree: a path to its file, a place to its line, code to
+ * the function or class that it replaces, or to the place where it goes.
+ */
+export async function definition(
+  checked: CheckedDiff,
+  position: Position,
+  { tree, uriOf }: Surroundings,
+): Promise<LocationLink[]> {
+  const { diff } = checked;
+  const { line, column } = placeIn(diff, position);
+  const { role, block } = roleOf(diff.lines, diff.blocks, line);
+  const path = block === undefined ? undefined : pathOf(block);
+  if (block === undefined || path === undefined) return [];
+  const source = await tree.read(path);
+  if (source === undefined) return [];
+  const count = source.split('\n').length;
+  const lead = (origin: Range, from: number, to: number, name = { at: from, from: 0, to: 0 }) => {
+    const within = (at: number): number => Math.min(Math.max(1, at), count) - 1;
+    return [
+      {
+        originSelectionRange: origin,
+        targetUri: uriOf(path),
+        targetRange: {
+          start: { line: within(from), character: 0 },
+          end: { line: Math.max(within(from), Math.min(to - 1, count)), character: 0 },
+        },
+        targetSelectionRange: {
+          start: { line: within(name.at), character: name.from },
+          end: { line: within(name.at), character: name.to },
+        },
+      },
+    ];
+  };
+  const toPart = (origin: Range, part: PlanPart): LocationLink[] => {
+    const { from, to, definition: target } = part;
+    if (part.kind !== 'rewrite' || target === undefined) return lead(origin, from, to);
+    const text = source.split(/\r?\n/)[target.defLine - 1] ?? '';
+    const start = Math.max(target.column, text.indexOf(target.name, target.column));
+    return lead(origin, from, to, {
+      at: target.defLine,
+      from: start,
+      to: start + target.name.length,
+    });
+  };
+
+  const plan = planAt(checked, line);
+  const field = { path: block.path, place: block.place }[role as 'path'];
+  if (field !== undefined) {
+    if (!isIn(field, line, column)) return [];
+    const origin = rangeIn(diff, line, field.column, field.column + field.value.length);
+    if (role === 'path') return lead(origin, 1, 1);
+    const at = lineOf(block);
+    const part = plan?.parts.find((each) => each.kind !== 'imports');
+    // An insertion goes near its line; a rewritten function is found from its own name.
+    if (part !== undefined && (at === undefined || actionOf(block) === 'insert')) {
+      return toPart(origin, part);
+    }
+    return at === undefined ? [] : lead(origin, at, at);
+  }
+  if (role !== 'code' || plan === undefined) return [];
+  const part = partAt(plan, line);
+  if (part === undefined) return [];
+  const name = namesIn(diff.lines, block).find((each) => each.line === line);
+  const end = diff.lines[line - 1]?.length ?? 0;
+  const origin = rangeIn(diff, line, name?.from ?? 0, name?.to ?? end);
+  return name === undefined && part.kind !== 'imports' ? [] : toPart(origin, part);
+}

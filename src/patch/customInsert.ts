@@ -1,0 +1,140 @@
+import type { Definition } from '../python/definitions';
+import { placeText, replaceLine, type CustomBlock } from './custom';
+import type { BlockCode } from './customCode';
+import type { CustomFile } from './customFile';
+import { definitionsNamed, isStatic, placeLine, takesSelf } from './customNames';
+import { classLine, findHome, moduleLine } from './customPlace';
+import { unitOfFile } from './customRewrite';
+import { indentOf, reindent } from './indentation';
+
+/** Adds the code of a block at its place: into a class when it is a method, else at the margin. */
+export function insert(file: CustomFile, block: CustomBlock, code: BlockCode): void {
+  const { lines } = file;
+  const { indent } = code.code;
+  const first = code.definitions[0]?.definition;
+  const isMethod = first !== undefined && (takesSelf(first) || isStatic(first));
+  const home = indent !== '' || isMethod ? findHome(file, block) : undefined;
+  if (first === undefined && indent !== '' && home === undefined && !code.broken) {
+    file.tell({
+      severity: 'error',
+      code: 'no-definition',
+      line: block.codeLine,
+      message: `The block holds indented statements, but there is no class at ${placeText(block.place)}`,
+      hint: 'Rewrite the whole function that they belong to',
+    });
+    return;
+  }
+  if (isMethod && (home === undefined || indent === '')) {
+    tellHome(file, block, code, first, home);
+    if (home === undefined && indent !== '') return;
+  }
+  tellTwins(file, block, code, home);
+  if (typeof block.place === 'number' && block.place > lines.length + 1) {
+    file.tell({
+      severity: 'info',
+      code: 'outside-file',
+      line: block.placeLine,
+      message: `${file.path} has only ${lines.length} lines; the code goes to its end`,
+      fixes: [replaceLine('Write EOF', block.placeLine, 'EOF')],
+    });
+  }
+  const at = home === undefined ? moduleLine(file, block) : classLine(file, block, home);
+  const into = home === undefined ? '' : indentOf(lines[home.body.startLine - 1] ?? '');
+  const count = code.code.lines.length;
+  file.edits.push({
+    kind: 'insert',
+    from: at,
+    to: at,
+    text: code.broken ? [] : reindent(code.code, 0, count, into, unitOfFile(file)),
+    block,
+    source: { from: code.firstLine, to: code.firstLine + count },
+    ...(home !== undefined && { definition: home }),
+    apart: home === undefined ? 2 : 1,
+  });
+}
+
+/** Says which class a method goes into that is not written as one, or that there is none. */
+function tellHome(
+  file: CustomFile,
+  block: CustomBlock,
+  code: BlockCode,
+  first: Definition,
+  home: Definition | undefined,
+): void {
+  const line = code.firstLine + (code.definitions[0]?.defLine ?? 0);
+  const what = takesSelf(first)
+    ? `${first.name} takes ${first.parameters[0]}`
+    : `${first.name} is a ${first.decorators.find((text) => /method\b/.test(text)) ?? 'method'}`;
+  if (home !== undefined) {
+    file.tell({
+      severity: 'warning',
+      code: 'moved-into-class',
+      line,
+      message: `${what}, so it goes into class ${home.qualifiedName}`,
+      hint: 'Indent it as a method',
+      fixes: [
+        {
+          title: 'Indent the code',
+          edits: [
+            {
+              from: code.firstLine,
+              to: code.firstLine + code.code.lines.length,
+              lines: reindent(code.code, 0, code.code.lines.length, '    ', '    '),
+            },
+          ],
+        },
+      ],
+    });
+    return;
+  }
+  const near = placeLine(file, block.place);
+  const classes = file.module.definitions
+    .filter((d) => d.kind === 'class' && d.parent === undefined && d.body.startLine > d.defLine)
+    .sort((a, b) => Math.abs(a.range.endLine - near) - Math.abs(b.range.endLine - near));
+  file.tell({
+    // Who writes it indented means a method, which a function at the margin is not.
+    severity: code.code.indent === '' ? 'warning' : 'error',
+    code: 'no-class-here',
+    line,
+    message: `${what}, but there is no class at ${placeText(block.place)}`,
+    hint: 'Give a line inside the class as the place',
+    fixes: classes
+      .slice(0, 3)
+      .map((d) =>
+        replaceLine(
+          `Insert it into class ${d.qualifiedName}`,
+          block.placeLine,
+          String(d.range.endLine),
+        ),
+      ),
+  });
+}
+
+/** Warns of functions that the file has already. */
+function tellTwins(
+  file: CustomFile,
+  block: CustomBlock,
+  code: BlockCode,
+  home: Definition | undefined,
+): void {
+  for (const { definition, defLine } of code.definitions) {
+    const twin = definitionsNamed(file.module, definition.name).find((d) => d.parent === home);
+    if (twin === undefined) continue;
+    file.tell({
+      severity: 'warning',
+      code: 'name-exists',
+      line: code.firstLine + defLine,
+      message: `${file.path} has ${twin.qualifiedName} in line ${twin.defLine} already; the later one hides the other`,
+      hint: 'Use "rewrite" to replace it, or give the new one another name',
+      fixes: [
+        {
+          title: `Rewrite ${twin.qualifiedName}`,
+          edits: [
+            { from: block.actionLine, to: block.actionLine + 1, lines: ['rewrite'] },
+            { from: block.placeLine, to: block.placeLine + 1, lines: [String(twin.defLine)] },
+          ],
+        },
+      ],
+    });
+  }
+}

@@ -1,0 +1,55 @@
+/** A line with a number before it: `12 def f`, `12| def f`, `12: def f`, `12<tab>def f`, right-aligned. */
+const numbered = /^[ \t]*(\d{1,6})(?:([ \t]*[|:│])|(\t)|(?= |$))(.*)$/su;
+
+/** What a line of code at the head of a definition begins with. */
+const opens = /^[ \t]*(?:def|class|async|import|from)[ \t]|^[ \t]*@/;
+
+interface NumberedLine {
+  readonly number: number;
+  /** What stands between number and text; a blank counts as part of the text. */
+  readonly separator: 'mark' | 'tab' | 'blank';
+  readonly rest: string;
+}
+
+function readNumber(line: string): NumberedLine | undefined {
+  const match = numbered.exec(line);
+  if (match === null) return undefined;
+  const [, digits = '', mark, tab, rest = ''] = match;
+  const separator = mark !== undefined ? 'mark' : tab !== undefined ? 'tab' : 'blank';
+  return { number: Number(digits), separator, rest };
+}
+
+/**
+ * Lines of code without the line numbers that models echo from a prompt; undefined if there are none. The
+ * numbers have to rise by one from line to line. Where only some lines have one, the first has to, and to
+ * open a definition: `12 def test_x():`. One blank behind the number belongs to it.
+ */
+export function withoutNumbers(lines: readonly string[]): string[] | undefined {
+  const read = lines.map(readNumber);
+  const first = read.findIndex((_, i) => lines[i]?.trim() !== '');
+  const head = read[first];
+  if (head === undefined) return undefined;
+  const belongs = (line: NumberedLine | undefined, i: number): line is NumberedLine =>
+    line !== undefined && line.number === head.number + i - first;
+  const all = lines.every((line, i) => line.trim() === '' || belongs(read[i], i));
+  const several = lines.filter((line) => line.trim() !== '').length > 1;
+  if (!(all && several) && !opens.test(head.rest)) return undefined;
+
+  const own = read.filter(belongs);
+  const spaced = own.every((line) => line.rest.trim() === '' || line.rest.startsWith(' '));
+  return lines.map((line, i) => {
+    const found = read[i];
+    if (!belongs(found, i)) return line;
+    const { separator, rest } = found;
+    if (rest.trim() === '') return '';
+    return spaced && separator !== 'tab' ? rest.slice(1) : rest;
+  });
+}
+
+/** A line without the number before it, whatever that is, and that number. */
+export function withoutNumber(line: string): { number: number; text: string } | undefined {
+  const found = readNumber(line);
+  if (found === undefined) return undefined;
+  const text = found.separator === 'tab' ? found.rest : found.rest.replace(/^ /, '');
+  return { number: found.number, text };
+}

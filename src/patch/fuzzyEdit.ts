@@ -1,0 +1,200 @@
+import type { Place } from './fuzzyEffect';
+import { indentOf, withoutReturn, type TreeLines } from './fuzzyLines';
+import { numberLines, type Hunk, type HunkLine } from './hunk';
+
+const contextLines = 3;
+
+/** A file after its hunks went in. */
+export interface EditedFile {
+  readonly text: string;
+  /** The change as hunks with exact lines and numbers and three lines of context. */
+  readonly hunks: readonly Hunk[];
+}
+
+/**
+ * Puts hunks in at their places. Only lines that a place names as deleted go; every other line of the tree stays
+ * byte for byte, but for a last line without line end that gets one when lines follow it.
+ *
+ * Added lines take the line ends of the lines around them, and their indentation where the diff is
+ * indented otherwise throughout (tabs for blanks, another width, everything moved in or out).
+ */
+export function editFile(tree: TreeLines, places: readonly Place[]): EditedFile {
+  const deleted = new Set(places.flatMap((place) => place.deleted));
+  const inserts = new Map<number, HunkLine[]>();
+  for (const place of places) {
+    const end = lineEndOf(place, tree);
+    const indent = indentation(place, tree);
+    for (const { at, lines } of place.inserts) {
+      const written = lines.map(({ text, noNewline }): HunkLine => {
+        const mended = indent(withoutReturn(text)) + end.slice(0, -1);
+        return { kind: 'added', text: mended, noNewline };
+      });
+      inserts.set(at, [...(inserts.get(at) ?? []), ...written]);
+    }
+  }
+  endLastLine(tree, deleted, inserts);
+  const changes = [...new Set([...deleted, ...inserts.keys()])].sort((a, b) => a - b);
+  onlyLastUnended(tree, deleted, inserts);
+
+  const out: string[] = [];
+  let done = 0;
+  for (const line of changes) {
+    for (; done < line; done += 1) out.push(tree.raw[done] ?? '');
+    for (const { text, noNewline } of inserts.get(line) ?? [])
+      out.push(text + (noNewline ? '' : '\n'));
+    if (deleted.has(line)) done = line + 1;
+  }
+  for (; done < tree.length; done += 1) out.push(tree.raw[done] ?? '');
+  return { text: out.join(''), hunks: hunksOf(tree, deleted, inserts, changes) };
+}
+
+/** A last line without line end gets one before lines are added behind it. */
+function endLastLine(
+  tree: TreeLines,
+  deleted: Set<number>,
+  inserts: Map<number, HunkLine[]>,
+): void {
+  const last = tree.length - 1;
+  const text = tree.raw[last];
+  const behind = inserts.get(tree.length);
+  if (text === undefined || text.endsWith('\n') || behind === undefined || deleted.has(last))
+    return;
+  deleted.add(last);
+  const end = (tree.raw[last - 1] ?? '').endsWith('\r\n') ? '\r' : '';
+  inserts.set(tree.length, [{ kind: 'added', text: text + end, noNewline: false }, ...behind]);
+}
+
+/** Of the added lines only the last line of the file may be without line end. */
+function onlyLastUnended(
+  tree: TreeLines,
+  deleted: ReadonlySet<number>,
+  inserts: Map<number, HunkLine[]>,
+): void {
+  let lastKept = tree.length - 1;
+  while (lastKept >= 0 && deleted.has(lastKept)) lastKept -= 1;
+  let lastInsert = -1;
+  for (const at of inserts.keys()) lastInsert = Math.max(lastInsert, at);
+  for (const [at, lines] of inserts) {
+    const final = at === lastInsert && at > lastKept ? lines.length - 1 : -1;
+    inserts.set(
+      at,
+      lines.map((line, i) =>
+        line.noNewline && i !== final ? { ...line, noNewline: false } : line,
+      ),
+    );
+  }
+}
+
+/** The line end that most lines a hunk lies on have, or the line beside it. */
+function lineEndOf({ alignment, inserts }: Place, tree: TreeLines): '\n' | '\r\n' {
+  let balance = 0;
+  const count = (line: number): void => {
+    const raw = tree.raw[line];
+    if (raw?.endsWith('\n') === true) balance += raw.endsWith('\r\n') ? 1 : -1;
+  };
+  alignment.pairs.forEach((line) => count(line));
+  if (balance === 0) count((inserts[0]?.at ?? 0) - 1);
+  if (balance === 0) count(inserts[0]?.at ?? 0);
+  return balance > 0 ? '\r\n' : '\n';
+}
+
+/**
+ * How the indentation of the diff becomes that of the tree, read from the lines that agree in all but
+ * white space: one rule has to hold for all of them, or added lines stay as they are.
+ */
+function indentation({ old, alignment }: Place, tree: TreeLines): (line: string) => string {
+  const same = (line: string): string => line;
+  const seen: [string, string][] = [];
+  for (const [i, line] of old.entries()) {
+    const pair = alignment.pairs[i] ?? -1;
+    if (pair < 0 || line.text.trim() === '') continue;
+    // Numbers without white space are made when first asked for: most hunks do without.
+    if (line.exact !== tree.exact[pair] && line.loose !== tree.loose[pair]) continue;
+    seen.push([indentOf(line.text), indentOf(tree.text[pair] ?? '')]);
+  }
+  const differing = seen.filter(([from, to]) => from !== to);
+  if (differing.length === 0) return same;
+  // One line that stands out is a slip of its own, but for tabs, which nobody writes by mistake.
+  const isTabs = differing.some(([from, to]) => from.includes('\t') !== to.includes('\t'));
+  if (!isTabs && differing.length < Math.min(2, seen.length)) return same;
+  const holds = (rule: (indent: string) => string | undefined): boolean =>
+    seen.every(([from, to]) => rule(from) === to);
+  const rules: ((indent: string) => string | undefined)[] = [];
+  for (const width of [4, 8, 2, 3]) {
+    rules.push((indent) => indent.replace(/\t/g, ' '.repeat(width)));
+    rules.push((indent) => {
+      const columns = indent.replace(/\t/g, ' '.repeat(width)).length;
+      return '\t'.repeat(Math.floor(columns / width)) + ' '.repeat(columns % width);
+    });
+  }
+  const [from = '', to = ''] = differing[0] ?? [];
+  // Moved in or out as a whole.
+  if (to.endsWith(from)) rules.push((indent) => to.slice(0, to.length - from.length) + indent);
+  if (from.startsWith(to)) {
+    const extra = from.length - to.length;
+    rules.push((indent) => (indent.length >= extra ? indent.slice(extra) : undefined));
+  }
+  // Another width of a step.
+  rules.push((indent) => {
+    const length = (indent.length * to.length) / from.length;
+    return Number.isInteger(length) ? (to[0] ?? ' ').repeat(length) : undefined;
+  });
+  const rule = rules.find(holds);
+  if (rule === undefined) return same;
+  return (line) => {
+    const indent = indentOf(line);
+    return line.trim() === '' ? line : (rule(indent) ?? indent) + line.slice(indent.length);
+  };
+}
+
+function hunksOf(
+  tree: TreeLines,
+  deleted: ReadonlySet<number>,
+  inserts: ReadonlyMap<number, readonly HunkLine[]>,
+  changes: readonly number[],
+): Hunk[] {
+  const hunks: Hunk[] = [];
+  let shift = 0;
+  // The last line so far that begins with a letter, as git repeats it.
+  let headed = -1;
+  let read = 0;
+  for (let i = 0; i < changes.length;) {
+    let to = i + 1;
+    const gap = (k: number): number => (changes[k] ?? 0) - (changes[k - 1] ?? 0);
+    while (to < changes.length && gap(to) <= 2 * contextLines) to += 1;
+    const from = Math.max(0, (changes[i] ?? 0) - contextLines);
+    const last = changes[to - 1] ?? 0;
+    const end = Math.min(tree.length, last + (deleted.has(last) ? 1 : 0) + contextLines);
+    const lines: HunkLine[] = [];
+    let added = 0;
+    let removed = 0;
+    for (let line = from; line <= end; line += 1) {
+      const written = line <= last ? (inserts.get(line) ?? []) : [];
+      for (const one of written) lines.push(one);
+      added += written.length;
+      if (line === end) break;
+      const raw = tree.raw[line] ?? '';
+      const ended = raw.endsWith('\n');
+      const kind = deleted.has(line) ? 'removed' : 'context';
+      if (kind === 'removed') removed += 1;
+      lines.push({ kind, text: ended ? raw.slice(0, -1) : raw, noNewline: !ended });
+    }
+    const oldLines = end - from;
+    const newLines = oldLines + added - removed;
+    const oldStart = oldLines === 0 ? from : from + 1;
+    const newStart = newLines === 0 ? from + shift : from + shift + 1;
+    for (; read < from; read += 1) {
+      if (/^[A-Za-z_$]/.test(tree.text[read] ?? '')) headed = read;
+    }
+    const section = heading(tree.text[headed] ?? '');
+    hunks.push(numberLines({ oldStart, oldLines, newStart, newLines, section, lines, line: 1 }));
+    shift += added - removed;
+    i = to;
+  }
+  return hunks;
+}
+
+/** What git repeats behind the second `@@`: the last line before the hunk that begins with a letter. */
+function heading(text: string): string {
+  return [...text.trimEnd()].slice(0, 80).join('').trimEnd();
+}

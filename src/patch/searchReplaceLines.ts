@@ -1,0 +1,223 @@
+import { TreeLines } from './fuzzyLines';
+import { indentUnit } from './indentation';
+
+/** A line of a file while blocks are applied to it. */
+export interface ImageLine {
+  readonly text: string;
+  /** `\n`, `\r\n`, or empty at the end of a file without. */
+  readonly lineEnd: string;
+  /** Whether an earlier block has written it. */
+  readonly written: boolean;
+  /** 1-based line of the file in the tree; absent in lines that a block has written. */
+  readonly origin?: number;
+  /** Where {@link ImageLines} holds it; undefined once it is gone. */
+  chunk?: Chunk | undefined;
+}
+
+/** Lines that are held together, so that a change moves few and the place of a line is soon told. */
+interface Chunk {
+  start: number;
+  readonly lines: readonly ImageLine[];
+}
+
+/** A chunk with more lines than twice these is parted. */
+const chunkLength = 256;
+
+/** Lines that may be gone through to look for those that are alike, for all blocks of one file together. */
+const patience = 1_000_000;
+
+/**
+ * The lines of a file while blocks change it. The lines with a text are known, so that no block is tried at
+ * every line of the file: with thousands of blocks that would take minutes.
+ */
+export class ImageLines {
+  private readonly chunks: Chunk[] = [];
+  /** Lines by their text, among them some that are gone. */
+  private readonly exact = new Map<string, ImageLine[]>();
+  /** Lines by their text without white space at both ends; made when first asked for. */
+  private trimmed: Map<string, ImageLine[]> | undefined;
+  private count = 0;
+  private changes = 0;
+  private left = patience;
+  private tree: TreeLines | undefined;
+  /** What the file as it was indents by. */
+  readonly unit: string;
+
+  constructor(lines: readonly ImageLine[]) {
+    this.unit = indentUnit(lines.map((line) => line.text));
+    for (let at = 0; at < lines.length; at += chunkLength) {
+      this.addChunk(this.chunks.length, lines.slice(at, at + chunkLength));
+    }
+    for (const line of lines) enter(this.exact, line.text, line);
+    this.number(0);
+  }
+
+  get length(): number {
+    return this.count;
+  }
+
+  /** Whether anything has been changed. */
+  get isChanged(): boolean {
+    return this.changes > 0;
+  }
+
+  at(index: number): ImageLine | undefined {
+    const chunk = this.chunks[this.chunkAt(index)];
+    return chunk?.lines[index - chunk.start];
+  }
+
+  /** The 1-based line of the file in the tree that stands at an index. */
+  originOf(index: number): number | undefined {
+    return this.at(index)?.origin;
+  }
+
+  slice(from: number, to: number): ImageLine[] {
+    const out: ImageLine[] = [];
+    for (let k = this.chunkAt(from); k < this.chunks.length && out.length < to - from; k += 1) {
+      const chunk = this.chunks[k];
+      if (chunk === undefined) break;
+      const start = Math.max(0, from - chunk.start);
+      out.push(...chunk.lines.slice(start, Math.max(start, to - chunk.start)));
+    }
+    return out;
+  }
+
+  /**
+   * The lines as the fuzzy format looks at them; undefined once that has been asked for so often, with
+   * changes in between, that it would take too long.
+   */
+  treeLines(): TreeLines | undefined {
+    if (this.tree !== undefined) return this.tree;
+    if (!this.spend(this.count)) return undefined;
+    this.tree = new TreeLines(
+      this.toArray()
+        .map((line) => `${line.text}\n`)
+        .join(''),
+    );
+    return this.tree;
+  }
+
+  /** Whether so many lines more may be gone through. */
+  spend(lines: number): boolean {
+    if (lines > this.left) return false;
+    this.left -= lines;
+    return true;
+  }
+
+  toArray(): ImageLine[] {
+    const out: ImageLine[] = [];
+    for (const { lines } of this.chunks) for (const line of lines) out.push(line);
+    return out;
+  }
+
+  /** Puts lines in the place of those from `from` to `to`, which is excluded. */
+  replace(from: number, to: number, lines: readonly ImageLine[]): void {
+    this.changes += 1;
+    this.tree = undefined;
+    const first = Math.max(0, Math.min(this.chunkAt(from), this.chunks.length - 1));
+    const whole: ImageLine[] = [];
+    let last = first;
+    for (; last < this.chunks.length; last += 1) {
+      const chunk = this.chunks[last];
+      if (chunk === undefined || (last > first && chunk.start >= to)) break;
+      for (const line of chunk.lines) whole.push(line);
+    }
+    const start = this.chunks[first]?.start ?? 0;
+    const old = new Set(whole.slice(from - start, to - start));
+    for (const line of old) line.chunk = undefined;
+    const now = [...whole.slice(0, from - start), ...lines, ...whole.slice(to - start)];
+    for (const line of lines) {
+      if (old.has(line)) continue;
+      enter(this.exact, line.text, line);
+      if (this.trimmed !== undefined) enter(this.trimmed, line.text.trim(), line);
+    }
+    if (last - first === 1 && now.length > 0 && now.length <= 2 * chunkLength) {
+      this.chunks.splice(first, 1);
+      this.addChunk(first, now);
+    } else {
+      this.chunks.splice(first, last - first);
+      for (let at = 0, k = first; at < now.length; at += chunkLength, k += 1) {
+        this.addChunk(k, now.slice(at, at + chunkLength));
+      }
+    }
+    this.number(first);
+  }
+
+  /** 0-based starts, in order, of the runs of lines that are equal to these one by one. */
+  findExact(search: readonly string[]): number[] {
+    return this.find(search, this.exact, (line) => line);
+  }
+
+  /** As {@link findExact}, of lines that are equal but for white space at both ends. */
+  findTrimmed(search: readonly string[]): number[] {
+    if (this.trimmed === undefined) {
+      this.trimmed = new Map();
+      for (const line of this.toArray()) enter(this.trimmed, line.text.trim(), line);
+    }
+    return this.find(
+      search.map((line) => line.trim()),
+      this.trimmed,
+      (line) => line.trim(),
+    );
+  }
+
+  /** Looks where the line is that the fewest lines of the file are equal to, and compares the others there. */
+  private find(
+    search: readonly string[],
+    index: ReadonlyMap<string, readonly ImageLine[]>,
+    form: (line: string) => string,
+  ): number[] {
+    let rarest = -1;
+    let fewest: readonly ImageLine[] = [];
+    for (const [i, text] of search.entries()) {
+      const lines = index.get(text);
+      if (lines === undefined) return [];
+      if (rarest < 0 || lines.length < fewest.length) [rarest, fewest] = [i, lines];
+    }
+    const starts: number[] = [];
+    for (const line of fewest) {
+      if (line.chunk === undefined) continue;
+      const start = line.chunk.start + line.chunk.lines.indexOf(line) - rarest;
+      if (start < 0 || start + search.length > this.count) continue;
+      if (search.every((text, i) => form(this.at(start + i)?.text ?? '') === text)) {
+        starts.push(start);
+      }
+    }
+    return starts.sort((a, b) => a - b);
+  }
+
+  /** The number of the chunk that holds a line; that of the last one behind the end. */
+  private chunkAt(index: number): number {
+    let [low, high] = [0, this.chunks.length - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((this.chunks[middle]?.start ?? 0) <= index) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  private addChunk(at: number, lines: readonly ImageLine[]): void {
+    const chunk = { start: 0, lines };
+    this.chunks.splice(at, 0, chunk);
+    for (const line of lines) line.chunk = chunk;
+  }
+
+  private number(from: number): void {
+    const before = this.chunks[from - 1];
+    let start = before === undefined ? 0 : before.start + before.lines.length;
+    for (let k = from; k < this.chunks.length; k += 1) {
+      const chunk = this.chunks[k];
+      if (chunk === undefined) continue;
+      chunk.start = start;
+      start += chunk.lines.length;
+    }
+    this.count = start;
+  }
+}
+
+function enter(index: Map<string, ImageLine[]>, text: string, line: ImageLine): void {
+  const lines = index.get(text);
+  if (lines === undefined) index.set(text, [line]);
+  else lines.push(line);
+}

@@ -1,0 +1,318 @@
+import { diffArrays } from 'diff';
+import type { DiagnosticCode } from './diagnostic';
+import { similarity } from './fuzzyLines';
+import { isRefusal, lineList, placeHunks } from './fuzzyPlace';
+import { numberLines, type HunkLine } from './hunk';
+import { indentOf, indentUnit } from './indentation';
+import type { ImageLines } from './searchReplaceLines';
+
+/** What a block does to the lines of a file, 0-based. */
+export interface BlockPlace {
+  readonly how: 'exact' | 'white-space' | 'similar';
+  /** Lines that SEARCH stands for, `to` excluded. */
+  readonly from: number;
+  readonly to: number;
+  readonly deleted: ReadonlySet<number>;
+  /** Lines to put in, by the line they stand before. */
+  readonly inserted: ReadonlyMap<number, readonly string[]>;
+  /** Share that agrees, 1 unless `how` is `similar`. */
+  readonly fit: number;
+  /** Set when SEARCH ends at another line than this if another of the dividers is meant. */
+  readonly otherwise?: true;
+}
+
+/** Why a block goes nowhere. */
+export interface BlockRefusal {
+  readonly code: DiagnosticCode;
+  readonly message: string;
+  readonly hint: string;
+  /** 0-based lines at which the block could begin. */
+  readonly candidates: readonly number[];
+  /** Lines of the file that are nearest to SEARCH, `to` excluded. */
+  readonly nearest?: { readonly from: number; readonly to: number };
+}
+
+/** The two sides of a block, at one of the lines that may part them. */
+export interface Sides {
+  readonly search: readonly string[];
+  readonly replace: readonly string[];
+}
+
+/**
+ * Finds the lines that a block is to replace: those that are equal; else those that are but for white
+ * space (blanks at line ends, blank lines at both ends, one indentation for all); else those
+ * that are alike as the fuzzy format has it (`leastFit` in fuzzyPlace.ts), with every line that goes at least
+ * `removedSimilarity` like one of the file. At the first of these that finds anything it has to be
+ * one place, where lines that no earlier block has written come first. Lines that stay keep the text
+ * they have in the file.
+ *
+ * aider takes the first of several places, Agentless all of them; both leave the choice unsaid.
+ *
+ * @param readings the sides, several where the code holds lines like the divider; the one with the
+ *   longest SEARCH that is found is taken
+ * @param startLine the 1-based line of the file in the tree that decides between several places
+ */
+export function placeBlock(
+  image: ImageLines,
+  readings: readonly Sides[],
+  startLine?: number,
+): { place: BlockPlace; sides: Sides } | { refusal: BlockRefusal; sides: Sides } {
+  const longestFirst = [...readings].sort((a, b) => b.search.length - a.search.length);
+  for (const find of [equalPlaces, spacedPlaces]) {
+    for (const sides of longestFirst) {
+      const all = find(image, sides);
+      const isOther = (other: Sides): boolean => other !== sides && find(image, other).length > 0;
+      const untouched = all.filter(({ from, to }) =>
+        image.slice(from, to).every((line) => !line.written),
+      );
+      const asked = untouched.filter(
+        ({ from }) => startLine !== undefined && image.originOf(from) === startLine,
+      );
+      const places = asked.length > 0 ? asked : untouched.length > 0 ? untouched : all;
+      const [place] = places;
+      if (place === undefined) continue;
+      if (places.length === 1) {
+        const otherwise = longestFirst.some(isOther);
+        return { place: otherwise ? { ...place, otherwise } : place, sides };
+      }
+      return { refusal: ambiguous(places.map(({ from }) => from)), sides };
+    }
+  }
+  let first: { refusal: BlockRefusal; sides: Sides } | undefined;
+  for (const sides of longestFirst) {
+    const found = similarPlace(image, sides);
+    if ('deleted' in found) return { place: found, sides };
+    first ??= { refusal: found, sides };
+  }
+  const none = { search: [], replace: [] };
+  return first ?? { refusal: notFound(image, none), sides: none };
+}
+
+function ambiguous(candidates: readonly number[]): BlockRefusal {
+  return {
+    code: 'ambiguous',
+    message: `the SEARCH part stands at ${lineList(candidates)}`,
+    hint: 'Put lines before or behind it into SEARCH and REPLACE until one place is left',
+    candidates,
+  };
+}
+
+function equalPlaces(image: ImageLines, { search, replace }: Sides): BlockPlace[] {
+  return image.findExact(search).map((from) => replacing({ search, replace }, from, 'exact'));
+}
+
+/** The place at `from` where each line of SEARCH is one line of the file. */
+function replacing({ search, replace }: Sides, from: number, how: BlockPlace['how']): BlockPlace {
+  const deleted = new Set<number>();
+  const inserted = new Map<number, string[]>();
+  let at = from;
+  for (const change of diffArrays([...search], [...replace])) {
+    if (change.added) inserted.set(at, [...(inserted.get(at) ?? []), ...change.value]);
+    else {
+      if (change.removed) for (let i = 0; i < change.value.length; i += 1) deleted.add(at + i);
+      at += change.value.length;
+    }
+  }
+  return { how, from, to: from + search.length, deleted, inserted, fit: 1 };
+}
+
+const isBlank = (line: string | undefined): boolean => line?.trim() === '';
+
+/** SEARCH without blank lines at its ends, and REPLACE without as many. */
+function withoutBlankEnds({ search, replace }: Sides): Sides {
+  let [head, tail] = [0, 0];
+  while (head < search.length && isBlank(search[head])) head += 1;
+  while (tail < search.length - head && isBlank(search[search.length - 1 - tail])) tail += 1;
+  let [from, to] = [0, replace.length];
+  while (from < head && from < to && isBlank(replace[from])) from += 1;
+  while (replace.length - to < tail && to > from && isBlank(replace[to - 1])) to -= 1;
+  return { search: search.slice(head, search.length - tail), replace: replace.slice(from, to) };
+}
+
+function spacedPlaces(image: ImageLines, whole: Sides): BlockPlace[] {
+  const sides = withoutBlankEnds(whole);
+  const search = sides.search.map((line) => line.trim());
+  return image.findTrimmed(search).flatMap((from) => {
+    const lines = image.slice(from, from + search.length).map((line) => line.text);
+    const moved = indentLike(lines, sides, image.unit);
+    if (moved === undefined) return [];
+    return [
+      replacing(
+        { search: moved.search.map(trimmedEnd), replace: moved.replace.map(trimmedEnd) },
+        from,
+        'white-space',
+      ),
+    ];
+  });
+}
+
+const trimmedEnd = (line: string): string => line.trimEnd();
+
+/** The sides with the indentation of the file; undefined when no one rule leads from one to the other. */
+function indentLike(
+  lines: readonly string[],
+  { search, replace }: Sides,
+  unit: string,
+): Sides | undefined {
+  const pairs = search.flatMap((line, i): [string, string][] =>
+    isBlank(line) ? [] : [[indentOf(line), indentOf(lines[i] ?? '')]],
+  );
+  const shift =
+    shiftOf(pairs, indentUnit(search), unit) ?? shiftOf(pairs.slice(1), indentUnit(search), unit);
+  if (shift === undefined) return undefined;
+  // The first line alone lost its indentation: the text was trimmed.
+  const [first] = pairs;
+  const trimmed = first !== undefined && shift(first[0]) !== first[1];
+  if (trimmed && first[0] !== '') return undefined;
+  const moved = (of: readonly string[]): string[] | undefined => {
+    const result = of.map((line, i) => {
+      if (isBlank(line)) return '';
+      const own = indentOf(line);
+      const indent = trimmed && i === 0 && own === '' ? first[1] : shift(own);
+      return indent === undefined ? undefined : indent + line.slice(own.length);
+    });
+    return result.every((line) => line !== undefined) ? result : undefined;
+  };
+  const [from, to] = [moved(search), moved(replace)];
+  return from === undefined || to === undefined ? undefined : { search: from, replace: to };
+}
+
+type Shift = (indent: string) => string | undefined;
+
+/** The one rule by which every first indentation of the pairs becomes the second. */
+function shiftOf(
+  pairs: readonly (readonly [string, string])[],
+  own: string,
+  theirs: string,
+): Shift | undefined {
+  const rules: Shift[] = [(indent) => indent];
+  const [pair] = pairs;
+  if (pair !== undefined) {
+    const [from, to] = pair;
+    if (to.endsWith(from)) rules.push((indent) => to.slice(0, to.length - from.length) + indent);
+    if (from.endsWith(to)) {
+      const less = from.slice(0, from.length - to.length);
+      rules.push((indent) => (indent.startsWith(less) ? indent.slice(less.length) : undefined));
+    }
+    const steps = (indent: string, unit: string): number => indent.length / unit.length;
+    const deeper = steps(to, theirs) - steps(from, own);
+    rules.push((indent) => {
+      const depth = steps(indent, own) + deeper;
+      return Number.isInteger(depth) && depth >= 0 ? theirs.repeat(depth) : undefined;
+    });
+  }
+  return rules.find((rule) => pairs.every(([from, to]) => rule(from) === to));
+}
+
+/** The place that is most like SEARCH, found as for a hunk of a diff without line numbers. */
+function similarPlace(image: ImageLines, whole: Sides): BlockPlace | BlockRefusal {
+  const sides = withoutBlankEnds(whole);
+  const lines = diffArrays([...sides.search], [...sides.replace]).flatMap((change): HunkLine[] => {
+    const kind = change.added ? 'added' : change.removed ? 'removed' : 'context';
+    return change.value.map((text) => ({ kind, text, noNewline: false }));
+  });
+  const hunk = numberLines({
+    oldStart: 0,
+    oldLines: sides.search.length,
+    newStart: 0,
+    newLines: sides.replace.length,
+    section: '',
+    lines,
+    line: 1,
+    unnumbered: true,
+  });
+  const tree = image.treeLines();
+  if (tree === undefined) {
+    return {
+      code: 'not-found',
+      message:
+        'the SEARCH part is not there as it is, and too many are not to look for lines like it',
+      hint: 'Copy the lines to search from the file as they are',
+      candidates: [],
+    };
+  }
+  const [placing] = placeHunks([hunk], tree);
+  if (placing === undefined) return notFound(image, sides);
+  if (isRefusal(placing)) {
+    if (placing.code === 'not-found') return notFound(image, sides, placing.candidates[0]);
+    const { code, message, hint, candidates } = placing;
+    const at = candidates[0];
+    return {
+      code,
+      message: message.replace(/^it /, 'the SEARCH part '),
+      hint,
+      candidates,
+      ...(at !== undefined && { nearest: spanAt(image, sides, at) }),
+    };
+  }
+  const { alignment, deleted, inserts } = placing;
+  const pairs = [...alignment.pairs].filter((line) => line >= 0);
+  const [from, to] = [Math.min(...pairs), Math.max(...pairs) + 1];
+  if (pairs.length === 0) return notFound(image, sides);
+  const inserted = new Map<number, string[]>();
+  for (const { at, lines: added } of inserts) {
+    inserted.set(at, [...(inserted.get(at) ?? []), ...added.map((line) => line.text)]);
+  }
+  return { how: 'similar', from, to, deleted: new Set(deleted), inserted, fit: alignment.fit };
+}
+
+function spanAt(image: ImageLines, { search }: Sides, at: number): { from: number; to: number } {
+  const from = Math.max(0, Math.min(at, image.length - 1));
+  return { from, to: Math.min(image.length, from + search.length) };
+}
+
+function notFound(image: ImageLines, sides: Sides, at?: number): BlockRefusal {
+  const { replace } = withoutBlankEnds(sides);
+  const [there] = image
+    .findTrimmed(replace)
+    .filter((from) =>
+      replace.every((text, i) => image.at(from + i)?.text.trimEnd() === text.trimEnd()),
+    );
+  if (there !== undefined) {
+    return {
+      code: 'not-found',
+      message: `the SEARCH part is not there, but the REPLACE part is, at line ${there + 1}`,
+      hint: 'Leave the block out if it has been applied already',
+      candidates: [],
+    };
+  }
+  const near = at ?? nearestLine(image, sides.search);
+  const nearest = near === undefined ? undefined : spanAt(image, sides, near);
+  const differs =
+    nearest === undefined
+      ? -1
+      : sides.search.findIndex((line, i) => line !== image.at(nearest.from + i)?.text);
+  const shown = (text = ''): string =>
+    JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+  return {
+    code: 'not-found',
+    message:
+      nearest === undefined || differs < 0
+        ? 'no lines of the file are like the SEARCH part'
+        : `no lines of the file are like the SEARCH part; lines ${nearest.from + 1} to ${nearest.to} come nearest, ` +
+          `where ${shown(image.at(nearest.from + differs)?.text)} stands instead of ${shown(sides.search[differs])}`,
+    hint: 'Copy the lines to search from the file as they are',
+    candidates: [],
+    ...(nearest !== undefined && { nearest }),
+  };
+}
+
+/** Where the file would have SEARCH begin, going by the one line that is most like one of its longer ones. */
+function nearestLine(image: ImageLines, search: readonly string[]): number | undefined {
+  const telling = search
+    .map((text, i) => ({ text, i }))
+    .filter(({ text }) => text.trim().length > 8)
+    .slice(0, 5);
+  const work = telling.length * image.length;
+  if (work === 0 || !image.spend(work)) return undefined;
+  const lines = image.toArray();
+  let best = 0.6;
+  let found: number | undefined;
+  for (const { text, i } of telling) {
+    for (const [at, line] of lines.entries()) {
+      const alike = similarity(text, line.text, best);
+      if (alike > best) [best, found] = [alike, Math.max(0, at - i)];
+    }
+  }
+  return found;
+}

@@ -1,0 +1,94 @@
+import { lstat, readdir, readFile, readlink, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { HumanError, messageOf } from '../domain/problem';
+import { bytesOf, textOf } from '../patch/bytes';
+import { unsafePath } from '../patch/safety';
+import type { PatchTree } from '../patch/tree';
+
+/** A folder as the tree of a patch, with what was asked for and not followed. */
+export interface FolderTree extends PatchTree {
+  paths(): Promise<readonly string[]>;
+  /** Paths that were asked for and are links, whose content is where they lead: git sees them so. */
+  readonly links: ReadonlySet<string>;
+  /** Paths that were asked for and lie beyond a link, by the path of that link. Git refuses them. */
+  readonly beyondLinks: ReadonlyMap<string, string>;
+}
+
+/** More names than this are of no use to hints, and a folder that is no repository may hold millions. */
+const mostPaths = 200_000;
+
+/**
+ * Opens a folder as the tree of a patch. It is only read, never outside of it: paths that leave it do
+ * not exist, and no link is followed. Texts and paths are those of `textOf`, so bytes are kept.
+ *
+ * @throws HumanError when there is no such folder; `read` does when a file cannot be read
+ */
+export async function folderTree(folder: string): Promise<FolderTree> {
+  const root = await realpath(folder).catch((error: unknown) => {
+    throw new HumanError(
+      `The folder ${folder} cannot be read (${messageOf(error)})`,
+      'Name the folder that holds the tree',
+    );
+  });
+  if (!(await lstat(root)).isDirectory()) {
+    throw new HumanError(`${folder} is not a folder`, 'Name the folder that holds the tree');
+  }
+  const links = new Set<string>();
+  const beyondLinks = new Map<string, string>();
+  let listed: Promise<readonly string[]> | undefined;
+  return {
+    links,
+    beyondLinks,
+    async read(path) {
+      if (unsafePath(path) !== undefined) return undefined;
+      const parts = path.split('/');
+      for (let depth = 1; depth <= parts.length; depth += 1) {
+        const part = parts.slice(0, depth).join('/');
+        const place = placeOf(root, part);
+        const info = await lstat(place).catch(() => undefined);
+        const isLast = depth === parts.length;
+        if (info?.isSymbolicLink() === true) {
+          if (isLast) links.add(path);
+          else beyondLinks.set(path, part);
+          return isLast ? textOf(await readlink(place, { encoding: 'buffer' })) : undefined;
+        }
+        if (isLast && info?.isFile() === true) return textOf(await contentOf(place, path));
+        if (info?.isDirectory() !== true) return undefined;
+      }
+      return undefined;
+    },
+    paths: () => (listed ??= list(root)),
+  };
+}
+
+async function contentOf(place: Buffer, path: string): Promise<Buffer> {
+  return readFile(place).catch((error: unknown) => {
+    throw new HumanError(
+      `${path} of the tree cannot be read (${messageOf(error)})`,
+      'Make it readable',
+    );
+  });
+}
+
+/** Files below a folder, sorted, without `.git`, what links lead to, and what may not be listed. */
+async function list(root: string): Promise<string[]> {
+  const found: string[] = [];
+  const folders = [''];
+  for (let at = 0; at < folders.length && found.length < mostPaths; at += 1) {
+    const folder = folders[at] ?? '';
+    const place = folder === '' ? Buffer.from(root) : placeOf(root, folder);
+    const entries = await readdir(place, { withFileTypes: true, encoding: 'buffer' }).catch(
+      () => [],
+    );
+    for (const entry of entries) {
+      const name = textOf(entry.name);
+      const path = folder === '' ? name : `${folder}/${name}`;
+      if (entry.isFile()) found.push(path);
+      else if (entry.isDirectory() && name !== '.git') folders.push(path);
+    }
+  }
+  return found.sort();
+}
+
+/** With the exact bytes of the path. */
+const placeOf = (root: string, path: string): Buffer => bytesOf(join(root, path));

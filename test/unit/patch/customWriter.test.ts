@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { parseCustom } from '../../../src/patch/custom';
+import { writeCustom } from '../../../src/patch/customWriter';
+import { hasErrors } from '../../../src/patch/diagnostic';
+import type { PythonParser } from '../../../src/python/parser';
+import { loadParser } from '../python/loadParser';
+import { at, file, place } from './customSample';
+
+/** Lines of a small module: classes, decorators, nested functions, strings, comments. */
+const name = fc.constantFrom('test_a', 'test_b', 'helper', 'setUp');
+const statement = fc.constantFrom(
+  'x = 1',
+  'assert f(1) == 2  # why',
+  'text = """',
+  "s = 'end diff'",
+  'pass',
+  '',
+  'if x:\n    y = 2',
+  't = """\nflush\n  diff\nend diff\n"""',
+  'def inner():\n    return 1',
+);
+const indented = (text: string, by: string): string =>
+  text
+    .split('\n')
+    .map((line) => (line === '' ? '' : by + line))
+    .join('\n');
+const functionOf = (self: string): fc.Arbitrary<string> =>
+  fc
+    .tuple(
+      fc.constantFrom('', '@dec\n', '@mark("x", [\n    1,\n])\n', '# about\n'),
+      fc.constantFrom('', 'async '),
+      name,
+      fc.array(statement, { minLength: 1, maxLength: 3 }),
+    )
+    .map(
+      ([above, kind, called, body]) =>
+        `${above}${kind}def ${called}(${self}):\n${indented([...body, 'return x'].join('\n'), '    ')}`,
+    );
+const classOf = fc
+  .tuple(
+    fc.constantFrom('TestA', 'TestB'),
+    fc.array(functionOf('self'), { minLength: 1, maxLength: 3 }),
+  )
+  .map(([called, all]) => `class ${called}(Base):\n${indented(all.join('\n\n'), '    ')}`);
+const part = fc.oneof(
+  functionOf(''),
+  classOf,
+  fc.constantFrom('LIMIT = 3', 'import os', 'from m import (\n    a,\n    b,\n)', '# alone', ''),
+);
+const moduleText = fc
+  .tuple(fc.array(part, { maxLength: 6 }), fc.constantFrom('\n', '\n\n', '\n\n\n'))
+  .map(([parts, gap]) => `${parts.join(gap)}\n`);
+/** As files come: line ends of either kind, none at the end, odd bytes, form feeds, tabs. */
+const dressed = (text: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc
+    .tuple(text, fc.constantFrom('plain', 'crlf', 'cut', 'mixed', 'odd', 'tabs', 'feed'))
+    .map(([plain, how]) => {
+      switch (how) {
+        case 'crlf':
+          return plain.replaceAll('\n', '\r\n');
+        case 'cut':
+          return plain.replace(/\n+$/, '');
+        case 'mixed':
+          return plain.replace(/\n(?=.*\n)/, '\r\n');
+        case 'odd':
+          return plain.replace('x', '\udcff');
+        case 'tabs':
+          return plain.replaceAll('    ', '\t');
+        case 'feed':
+          return plain.replace('\n\n', '\n\f\n');
+        case 'plain':
+          return plain;
+      }
+    });
+/** Lines left out, doubled, changed or moved. */
+const damaged = (text: string, damage: readonly [number, string][]): string => {
+  let lines = text.split('\n');
+  for (const [seed, how] of damage) {
+    const i = seed % lines.length;
+    const line = lines[i] ?? '';
+    const put: Record<string, string[]> = {
+      cut: [],
+      double: [line, line],
+      change: [`${line}  # changed`],
+      add: [line, 'def test_new(self):', '    assert 1', ''],
+      blank: [line, ''],
+    };
+    lines = [...lines.slice(0, i), ...(put[how] ?? []), ...lines.slice(i + 1)];
+  }
+  return lines.join('\n');
+};
+const damage = fc.array(
+  fc.tuple(fc.nat(200), fc.constantFrom('cut', 'double', 'change', 'add', 'blank')),
+  { minLength: 1, maxLength: 4 },
+);
+
+describe('writeCustom', function () {
+  this.timeout(120_000);
+  let python: PythonParser;
+  before(async () => {
+    python = await loadParser();
+  });
+  after(() => python.dispose());
+
+  const roundTrip = async (
+    before: string | undefined,
+    after: string,
+    path = at,
+  ): Promise<string> => {
+    const { text, left } = writeCustom([{ path, before, after }], python);
+    assert.deepEqual(left, []);
+    const { edits, diagnostics } = await place(python, { [path]: before }, text);
+    assert.ok(!hasErrors(diagnostics), `${text}\n${JSON.stringify(diagnostics)}`);
+    assert.equal(text === '' ? before : edits[0]?.after, after, text);
+    return text;
+  };
+
+  it('gives any edit of a Python file back, byte for byte', async () => {
+    await fc.assert(
+      fc.asyncProperty(dressed(moduleText), damage, async (before, how) => {
+        await roundTrip(before, damaged(before, how));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('gives one file for any other, and new ones', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.option(dressed(moduleText), { nil: undefined }),
+        fc.oneof(dressed(moduleText), fc.string(), fc.constantFrom('', '\n', ' ', '\r\n', 'x\r')),
+        fc.constantFrom(at, 'tests/data.txt', 'tests/__init__.py'),
+        async (before, after, path) => {
+          if (after.includes('\0')) return;
+          await roundTrip(before, after, path);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('writes whole functions, methods before classes, with new imports at the head', async () => {
+    const after = file
+      .replace('# names\n', '# names\nimport sys\n')
+      .replace('return 2', 'return sys')
+      .concat('\n\ndef test_three():\n    pass\n');
+    assert.equal(
+      await roundTrip(file, after),
+      `diff\n${at}\nrewrite\n25\nimport sys\n\n\n    def test_one(self):\n        return sys\nend diff\n` +
+        `diff\n${at}\ninsert\nEOF\ndef test_three():\n    pass\nend diff\n`,
+    );
+    const method = file.replace(
+      'class TestB',
+      '    def test_n(self):\n        pass\n\n\nclass TestB',
+    );
+    const { blocks } = parseCustom(
+      await roundTrip(file, method.replace('2\n\n\n    def', '2\n\n    def')),
+    );
+    assert.deepEqual(
+      blocks.map((block) => [block.action, block.code[0]]),
+      [['insert', '    def test_n(self):']],
+    );
+  });
+
+  it('writes lines for what is no function, and no more of them than change', async () => {
+    assert.equal(
+      await roundTrip(file, file.replace('LIMIT = 3', 'LIMIT = 4')),
+      `diff\n${at}\nrewrite\n6-6\nLIMIT = 4   # stays\nend diff\n`,
+    );
+    assert.equal(
+      await roundTrip(file, file.replace('LIMIT', '\n\nX = 1\n\nLIMIT')),
+      `diff\n${at}\nrewrite\n6-5\n\n\nX = 1\n\nend diff\n`,
+    );
+    assert.equal(
+      await roundTrip(file, file.replace('import os\n', '')),
+      `diff\n${at}\nrewrite\n3-3\nend diff\n`,
+    );
+  });
+
+  it('names what the format has no words for', () => {
+    const { text, left } = writeCustom(
+      [
+        { path: 'a.py', before: 'x\n', after: undefined },
+        { path: 'b.png', before: undefined, after: '\0' },
+        { path: '../c', before: undefined, after: 'x\n' },
+        { path: '"d"', before: undefined, after: 'x\n' },
+      ],
+      python,
+    );
+    assert.equal(text, '');
+    assert.deepEqual(
+      left.map(({ path }) => path),
+      ['a.py', 'b.png', '../c', '"d"'],
+    );
+  });
+});

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { toUnified, type Conversion, type PatchFormat } from '../../../src/patch/convert';
+import { writeCustom } from '../../../src/patch/customWriter';
+import { hasErrors } from '../../../src/patch/diagnostic';
+import { unsafePath } from '../../../src/patch/safety';
+import { parseUnified } from '../../../src/patch/unified';
+import { readModule } from '../../../src/python/module';
+import type { PythonParser } from '../../../src/python/parser';
+import { loadParser } from '../python/loadParser';
+import { damage, kindsOfDamage } from './damage';
+import { seeded, writeFuzzy, writeSearchReplace } from './generators';
+import { applyAll, dataset, goldenRows, type GoldenRow } from './goldenRows';
+
+/** Each kind of damage and format looks at every tenth row, beginning elsewhere each time. */
+const step = 10;
+
+describe('damaged patches', function () {
+  this.timeout(600_000);
+  let python: PythonParser;
+  let rows: readonly GoldenRow[] = [];
+  before(async function () {
+    python = await loadParser();
+    const found = goldenRows(python);
+    if (found === undefined) {
+      console.log(`      skipped: no dataset at ${dataset} (set SWT_BENCH_DATA)`);
+      this.skip();
+    }
+    rows = found;
+  });
+  after(() => python.dispose());
+
+  const writers: Record<PatchFormat, (row: GoldenRow, seed: number) => string> = {
+    unified: (row) => row.text,
+    fuzzy: (row, seed) => writeFuzzy(row.edits, seeded(seed)).text,
+    'search-replace': (row, seed) => writeSearchReplace(row.edits, seeded(seed)).text,
+    custom: (row) => writeCustom(row.edits, python).text,
+  };
+
+  for (const format of ['unified', 'fuzzy', 'search-replace', 'custom'] as const) {
+    for (const [k, kind] of kindsOfDamage.entries()) {
+      it(`${format}, ${kind}: nothing but what they name is changed`, async () => {
+        const applied: { id: string; before: GoldenRow['before']; patch: string }[] = [];
+        for (let i = k % step; i < rows.length; i += step) {
+          const row = rows[i];
+          if (row === undefined) continue;
+          const text = damage(writers[format](row, i), kind, format, i);
+          const tree = { read: (path: string) => Promise.resolve(row.before.get(path)) };
+          // Found out where it is not asked for by name, and no other format is sure to be found.
+          const asked = i % 2 === 0 && format !== 'fuzzy' ? 'auto' : format;
+          const result = await toUnified(text, { format: asked, tree, python });
+          checkHarmless(row, text, result, python);
+          applied.push({ id: row.id, before: row.before, patch: result.patch });
+        }
+        // Git takes what came out, all of it.
+        applyAll(applied);
+      });
+    }
+  }
+});
+
+/** What holds of every conversion, however broken the text is. */
+function checkHarmless(
+  row: GoldenRow,
+  text: string,
+  { patch, files, diagnostics, format }: Conversion,
+  python: PythonParser,
+): void {
+  const what = `${row.id}\n${text}\n→\n${patch}`;
+  if (hasErrors(diagnostics)) {
+    assert.equal(patch, '', what);
+    assert.equal(files.size, 0, what);
+  }
+  const count = text.split('\n').length;
+  for (const { line, endLine = line } of diagnostics) {
+    assert.ok(1 <= line && line <= endLine && endLine <= count, `line ${line}-${endLine}: ${what}`);
+  }
+  const named = [...files.keys(), ...parseUnified(patch).files.map((f) => f.newPath ?? f.oldPath)];
+  for (const path of named) {
+    assert.ok(path !== null && unsafePath(path) === undefined, what);
+    assert.ok(text.includes(path), `${path} is not named in ${what}`);
+  }
+  for (const [path, after] of files) {
+    const before = row.before.get(path);
+    if (before === undefined) continue;
+    const isNamed =
+      format === 'custom'
+        ? namesOfBlocks(text, before, diagnostics, python)
+        : removedLines(text, format);
+    for (const line of lostLines(before, after ?? '')) {
+      assert.ok(isNamed(line), `${path}: ${JSON.stringify(line)} is lost: ${what}`);
+    }
+  }
+}
+
+/** Lines of which there are fewer afterwards. Blank ones stand for nothing by themselves. */
+function lostLines(before: string, after: string): string[] {
+  const counts = new Map<string, number>();
+  const normal = (line: string): string => line.trim();
+  for (const line of after.split('\n').map(normal)) counts.set(line, (counts.get(line) ?? 0) + 1);
+  return before
+    .split('\n')
+    .map(normal)
+    .filter((line) => {
+      const left = counts.get(line) ?? 0;
+      counts.set(line, left - 1);
+      return line !== '' && left <= 0;
+    });
+}
+
+/** Whether a text removes a line, or one so like it that it may be taken for it. */
+function removedLines(text: string, format: Conversion['format']): (line: string) => boolean {
+  const plain = text
+    .split(/\r?\n/)
+    .map((line) => unescaped(line).replace(/^> ?/, ''))
+    .map((line) => (format === 'search-replace' ? line : /^-/.test(line) ? line.slice(1) : ''))
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  return (line) => plain.some((other) => other === line || alike(other, line) >= 0.6);
+}
+
+const unescaped = (line: string): string =>
+  line
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&amp;/g, '&');
+
+/** Share of pairs of characters that two lines have in common (Dice's coefficient), 0 to 1. */
+function alike(a: string, b: string): number {
+  const pairs = (text: string): string[] =>
+    Array.from({ length: Math.max(1, text.length - 1) }, (_, i) => text.slice(i, i + 2));
+  const rest = pairs(a);
+  const total = rest.length + pairs(b).length;
+  let common = 0;
+  for (const pair of pairs(b)) {
+    const at = rest.indexOf(pair);
+    if (at < 0) continue;
+    rest.splice(at, 1);
+    common += 1;
+  }
+  return (2 * common) / total;
+}
+
+/** Whether a line lies in a function or class, or in a range of lines, that a block names. */
+function namesOfBlocks(
+  text: string,
+  before: string,
+  diagnostics: Conversion['diagnostics'],
+  python: PythonParser,
+): (line: string) => boolean {
+  const names = new Set([...text.matchAll(/\b(?:def|class)\s+(\w+)/g)].map((match) => match[1]));
+  const guessed = diagnostics
+    .filter((each) => each.code === 'closest-name')
+    .map((each) => each.message);
+  const lines = before.split('\n');
+  const ranges = readModule(python, before.replace(/\r\n/g, '\n'))
+    .definitions.filter(
+      ({ name }) => names.has(name) || guessed.some((message) => message.includes(name)),
+    )
+    .map(({ range }) => [range.startLine, range.endLine]);
+  for (const [, from, to] of text.matchAll(/^\W*(\d+)\s*-\s*(\d+)\W*$/gm)) {
+    ranges.push([Number(from), Number(to)]);
+  }
+  const named = new Set(
+    ranges.flatMap(([from = 1, to = 0]) => lines.slice(from - 1, to)).map((line) => line.trim()),
+  );
+  return (line) => named.has(line);
+}

@@ -1,0 +1,139 @@
+import type { ParsedPatch, FilePatch } from '../../../src/patch/unified';
+import type { PythonParser } from '../../../src/python/parser';
+
+/**
+ * The files that a patch changes, rebuilt from the patch alone: the lines that it shows at their numbers,
+ * the gaps between them filled by comments of which no two are alike. Where a gap ends, the function and
+ * class that the next hunk lies in are opened again (their names from the hunk's heading), so that Python
+ * files parse and most changes lie in a function, as they do in the repository.
+ */
+export function rebuildFiles(patch: ParsedPatch, python: PythonParser): Map<string, string> {
+  const files = new Map<string, string>();
+  for (const file of patch.files) {
+    if (file.oldPath !== null) files.set(file.oldPath, rebuild(file, python));
+  }
+  return files;
+}
+
+/** Lines behind the last hunk where the file goes on. */
+const tailLength = 6;
+
+function rebuild(file: FilePatch, python: PythonParser): string {
+  const isPython = file.oldPath?.endsWith('.py') === true;
+  const hunks = [...file.hunks].sort((a, b) => a.oldStart - b.oldStart);
+  const lines: string[] = [];
+  // The end of it without what fills the gaps, which is much shorter to parse.
+  let dense: string[] = [];
+  let noNewline = false;
+  const fill = (until: number): void => {
+    while (lines.length < until) {
+      lines.push(`${isPython ? '# ' : ''}line ${lines.length + 1}`);
+    }
+  };
+  for (const [index, hunk] of hunks.entries()) {
+    const old = hunk.lines.filter((line) => line.kind !== 'added');
+    const shown = old.map((line) => line.text);
+    const start = hunk.oldLines === 0 ? hunk.oldStart : hunk.oldStart - 1;
+    noNewline = old.at(-1)?.noNewline === true;
+    let trailing = 0;
+    while (hunk.lines.at(-1 - trailing)?.kind === 'context') trailing += 1;
+    const next = hunks[index + 1];
+    const room = {
+      before: start - lines.length,
+      behind:
+        next !== undefined
+          ? next.oldStart - 1 - (start + shown.length)
+          : trailing >= 3 && !noNewline
+            ? tailLength
+            : 0,
+    };
+    const { openers, closers } = isPython
+      ? frame(python, dense, { shown, heading: hunk.section, number: start }, room)
+      : { openers: [], closers: [] };
+    fill(start - openers.length);
+    lines.push(...openers, ...shown, ...closers);
+    dense = [...(openers.length > 0 ? [] : dense), ...openers, ...shown, ...closers];
+    if (isPython && !parses(python, dense)) dense = [];
+    if (next === undefined && room.behind > 0) fill(lines.length - closers.length + tailLength);
+  }
+  return lines.length === 0 ? '' : lines.join('\n') + (noNewline ? '' : '\n');
+}
+
+const parses = (python: PythonParser, lines: readonly string[]): boolean =>
+  python.parse(lines.join('\n'), (root) => !root.hasError);
+
+interface Shown {
+  readonly shown: readonly string[];
+  readonly heading: string;
+  /** Makes names distinct. */
+  readonly number: number;
+}
+
+/** Lines to put before and behind the lines of a hunk, so that they parse; none if nothing helps. */
+function frame(
+  python: PythonParser,
+  before: readonly string[],
+  hunk: Shown,
+  room: { before: number; behind: number },
+): { openers: string[]; closers: string[] } {
+  const first = hunk.shown.find((line) => line.trim() !== '') ?? '';
+  const last = hunk.shown.findLast((line) => line.trim() !== '') ?? '';
+  const indent = (line: string): number => line.length - line.trimStart().length;
+  const own = Math.floor(indent(first) / 4);
+  const least = Math.floor(
+    Math.min(...hunk.shown.filter((line) => line.trim() !== '').map(indent), 16) / 4,
+  );
+  const depths = [...new Set([own, least, least + 1])].filter((depth) => depth < 4);
+  const inner = (depth: number): string[][] => {
+    const blanks = '    '.repeat(depth);
+    return [
+      [],
+      [`${blanks}if filler_${hunk.number}:`, `${blanks}    pass`],
+      [`${blanks}try:`, `${blanks}    pass`],
+      ...['(', '[', '{', '"""', 'f(g('].map((open) => [`${blanks}filler_${hunk.number} = ${open}`]),
+    ];
+  };
+  const ends = [
+    [],
+    [`${' '.repeat(indent(last) + 4)}pass`],
+    ...[')', ']', '}', '"""', '))', '])', '})', '""")'].map((close) => [close]),
+    [`${' '.repeat(Math.max(0, indent(last) - 4))}finally:`, `${' '.repeat(indent(last))}pass`],
+  ];
+  for (const closers of ends) {
+    if (closers.length > room.behind) continue;
+    for (let kind = 0; kind < inner(0).length; kind += 1) {
+      for (const depth of depths) {
+        const openers = [...scopes(depth, hunk, first), ...(inner(depth)[kind] ?? [])];
+        if (openers.length > room.before) continue;
+        // What opens a scope stands at the margin, and what was before is complete.
+        const whole = [...(openers.length > 0 ? [] : before), ...openers, ...hunk.shown];
+        if (parses(python, [...whole, ...closers])) return { openers, closers };
+      }
+    }
+  }
+  return { openers: [], closers: [] };
+}
+
+/** Opens so many levels of indentation, with the function or class of the heading among them. */
+function scopes(depth: number, { heading, number }: Shown, first: string): string[] {
+  if (depth === 0) return [];
+  const isMember = /^\s*(async\s+def\b|def\b|class\b|@)/.test(first);
+  const name = /^(?:async\s+)?(def|class)\s+(\w+)/.exec(heading);
+  const takesSelf = /\((self|cls)\b/.test(heading);
+  const className = name?.[1] === 'class' ? (name[2] ?? '') : `Filler${number}`;
+  const functionName = name?.[1] === 'def' ? (name[2] ?? '') : `filler_${number}`;
+  const method = `    def ${functionName}(self):`;
+  if (depth === 1) {
+    if (name?.[1] === 'class' || (isMember && !takesSelf)) return [`class ${className}:`];
+    if (takesSelf) return [`class ${className}:`, method, `        filler_${number} = ${number}`];
+    return [`def ${functionName}():`];
+  }
+  const deeper = Array.from(
+    { length: depth - 2 },
+    (_, level) => `${'    '.repeat(level + 2)}if filler_${number}:`,
+  );
+  if (name?.[1] === 'def' && !takesSelf) {
+    return [`def ${functionName}():`, `    if filler_${number}:`, ...deeper];
+  }
+  return [`class ${className}:`, method, ...deeper];
+}
