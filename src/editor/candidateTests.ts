@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
 import { testFilesOf, isTestPath } from '../patch/testFiles';
 import { parseUnified } from '../patch/unified';
-import { changedTests } from '../python/changedTests';
-import { findTests, type PythonTest } from '../python/tests';
+import { compareTests, testFile, type TestFile } from '../python/changedTests';
+import type { EditedSource } from '../python/parser';
+import type { PythonTest } from '../python/tests';
 import type { OpenInstance } from './openInstance';
 
 /** A test of a touched file, and what it is to the candidate. */
@@ -30,6 +31,10 @@ export class CandidateTests implements vscode.Disposable {
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> = Promise.resolve();
   private disposed = false;
+  /** Trees of the documents that were typed in, by their URI. */
+  private readonly edited = new Map<string, EditedSource>();
+  /** Files of R, by path: R does not change. */
+  private readonly ofR = new Map<string, Promise<TestFile | undefined>>();
 
   constructor(private readonly open: OpenInstance) {
     const watcher = vscode.workspace.createFileSystemWatcher(
@@ -42,8 +47,11 @@ export class CandidateTests implements vscode.Disposable {
       watcher.onDidCreate(soon),
       watcher.onDidDelete(soon),
       vscode.workspace.onDidChangeTextDocument((event) => {
-        if (event.contentChanges.length > 0) void this.lookAtDocument(event.document);
+        if (event.contentChanges.length === 0) return;
+        this.followEdit(event);
+        void this.lookAtDocument(event.document);
       }),
+      vscode.workspace.onDidCloseTextDocument((document) => this.forget(document.uri)),
     );
     this.lookSoon();
   }
@@ -106,26 +114,16 @@ export class CandidateTests implements vscode.Disposable {
 
   private async describe(path: string): Promise<ListedFile | undefined> {
     const uri = vscode.Uri.joinPath(this.open.folder.uri, path);
-    const document = vscode.workspace.textDocuments.find(
-      (each) => each.uri.toString() === uri.toString(),
-    );
     const python = await this.open.python();
-    const [before, source] = await Promise.all([
-      this.open.fileOfR(path),
-      document === undefined
-        ? vscode.workspace.fs.readFile(uri).then(
-            (bytes) => Buffer.from(bytes).toString('utf8'),
-            () => undefined,
-          )
-        : Promise.resolve(document.getText()),
-    ]);
-    if (source === undefined) return undefined;
-    const { added, changed } = changedTests(python, before, source, { path });
+    const before = await this.fileOfR(path);
+    const now = await this.read(uri, path);
+    if (now === undefined) return undefined;
+    const { added, changed } = compareTests(python, before ?? emptyFile, now);
     const statuses = new Map<string, ListedTest['status']>([
       ...added.map((test) => [test.id, 'added'] as const),
       ...changed.map((test) => [test.id, 'changed'] as const),
     ]);
-    const tests = findTests(python, source, { path }).map((test) => ({
+    const tests = now.tests.map((test) => ({
       ...test,
       status: statuses.get(test.id) ?? ('kept' as const),
     }));
@@ -133,9 +131,65 @@ export class CandidateTests implements vscode.Disposable {
     return { path, uri, tests: [...own, ...tests.filter((test) => test.status === 'kept')] };
   }
 
+  /** A file as its editor has it, else as it is on the disk. */
+  private async read(uri: vscode.Uri, path: string): Promise<TestFile | undefined> {
+    const python = await this.open.python();
+    const document = vscode.workspace.textDocuments.find(
+      (each) => each.uri.toString() === uri.toString(),
+    );
+    if (document === undefined) {
+      const source = await vscode.workspace.fs.readFile(uri).then(
+        (bytes) => Buffer.from(bytes).toString('utf8'),
+        () => undefined,
+      );
+      if (source === undefined) return undefined;
+      return python.parse(source, (root) => testFile(root, source, path));
+    }
+    const text = document.getText();
+    let edited = this.edited.get(uri.toString());
+    if (edited?.text !== text) {
+      edited?.dispose();
+      edited = python.open(text);
+      this.edited.set(uri.toString(), edited);
+    }
+    return edited.read((root) => testFile(root, text, path));
+  }
+
+  private fileOfR(path: string): Promise<TestFile | undefined> {
+    const known = this.ofR.get(path) ?? this.readFileOfR(path);
+    this.ofR.set(path, known);
+    known.catch(() => this.ofR.delete(path));
+    return known;
+  }
+
+  private async readFileOfR(path: string): Promise<TestFile | undefined> {
+    const [python, source] = await Promise.all([this.open.python(), this.open.fileOfR(path)]);
+    return source === undefined
+      ? undefined
+      : python.parse(source, (root) => testFile(root, source, path));
+  }
+
+  /** Hands an edit to the tree of its document, so that only what is around it is parsed again. */
+  private followEdit({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
+    const edited = this.edited.get(document.uri.toString());
+    // Each change is told in the text that those before it have left.
+    for (const { rangeOffset, rangeLength, text } of edited === undefined ? [] : contentChanges) {
+      edited?.replace(rangeOffset, rangeOffset + rangeLength, text);
+    }
+  }
+
+  private forget(uri: vscode.Uri): void {
+    this.edited.get(uri.toString())?.dispose();
+    this.edited.delete(uri.toString());
+  }
+
   dispose(): void {
     this.disposed = true;
     clearTimeout(this.timer);
     for (const each of this.subscriptions) each.dispose();
+    for (const each of this.edited.values()) each.dispose();
   }
 }
+
+/** A file that R does not have. */
+const emptyFile: TestFile = { tests: [], units: new Map(), everywhere: new Set(), loose: '' };

@@ -7,7 +7,8 @@ import type { Side } from '../domain/outcome';
 import type { TestTransition } from '../domain/transition';
 import { messageOf, throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
-import { evaluateCandidate, type CandidateResult } from '../evaluation/candidate';
+import type { CompleteRun } from '../evaluation/affected';
+import { evaluateSince, type CandidateResult } from '../evaluation/candidate';
 import type { FirstResult } from '../evaluation/firstResult';
 import { updateState } from '../evaluation/instanceState';
 import { runStore } from '../evaluation/runStore';
@@ -46,6 +47,8 @@ export interface RunRequestOptions {
   readonly reporter: Reporter;
   readonly onOutput?: (side: Side, text: string) => void;
   readonly onFirst?: (first: FirstResult) => void;
+  /** Only what an edit since the last complete run can have an effect on has to run. */
+  readonly onlyAffected?: boolean;
 }
 
 /**
@@ -67,6 +70,8 @@ export class OpenInstance implements vscode.Disposable {
   private environmentInWords: string | undefined;
   /** The session whose pair was open last. */
   private warm: InstanceSession | undefined;
+  /** The last complete run, and the session that it was done in: another has another environment. */
+  private complete: { readonly session: InstanceSession; readonly run: CompleteRun } | undefined;
   private parsing: Promise<PythonParser> | undefined;
   private commitOfR: Promise<string> | undefined;
 
@@ -285,18 +290,24 @@ export class OpenInstance implements vscode.Disposable {
     return this.busy(async () => {
       const patch = await this.candidatePatch(options.signal);
       const session = await this.ready(this.runOptions(options));
-      const result = await evaluateCandidate(
+      const since =
+        options.onlyAffected === true && this.complete?.session === session
+          ? this.complete.run
+          : undefined;
+      const { result, complete } = await evaluateSince(
         session,
         { model: 'workspace', text: patch, format: 'unified', mode: 'unit-test' },
         {
           ...this.runOptions(options),
           reuse: false,
+          since,
           onFirst: (first) => {
             options.onFirst?.(first);
             void this.showFirst(session, first, options.signal);
           },
         },
       );
+      this.complete = complete === undefined ? undefined : { session, run: complete };
       const texts = await textsOfTests(session, result.patch);
       this.evaluated = { result, digest: digestOf(patch), texts };
       await this.keepVerdict(result);

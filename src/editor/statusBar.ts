@@ -56,7 +56,7 @@ export class StatusBar implements vscode.Disposable {
       this.item.command = commandIds.reproduce;
       return;
     }
-    const { strict, harness, changeCoverage, difference } = last.result;
+    const { strict, harness, changeCoverage, difference, affected } = last.result;
     const current = await this.open.isCurrent().catch(() => false);
     if (turn !== this.drawing) return; // a later change is drawn already
     const icon = strict.success ? '$(pass)' : '$(error)';
@@ -67,8 +67,11 @@ export class StatusBar implements vscode.Disposable {
     this.item.text = `${icon} ${verdict} · ${coverage}${current ? '' : ' · edited since'}${seen}`;
     const tooltip = new vscode.MarkdownString();
     tooltip.appendText(`${strict.success ? 'Success' : 'No success'}: ${strict.explanation}`);
+    const byHarness = harness.resolved ? 'resolved' : 'not resolved';
     tooltip.appendText(
-      `\n\nHarness grading: ${harness.resolved ? 'resolved' : 'not resolved'}${difference === undefined ? '' : ` (${difference})`}`,
+      affected === undefined
+        ? `\n\nHarness grading: ${byHarness}${difference === undefined ? '' : ` (${difference})`}`
+        : '\n\nHarness grading: run Reproduce, since it looks at a run of all tests',
     );
     tooltip.appendText(
       `\n\nΔC of the golden tests: ${coverageCell(last.result.goldenCoverage).trim()}`,

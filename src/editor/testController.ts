@@ -116,6 +116,7 @@ export class CandidateTesting implements vscode.Disposable {
   private async reproduce(
     request: vscode.TestRunRequest,
     token: vscode.CancellationToken,
+    { onlyAffected = false } = {},
   ): Promise<void> {
     const run = this.controller.createTestRun(request, 'R and R∘X*');
     const items = this.requested(request);
@@ -132,6 +133,7 @@ export class CandidateTesting implements vscode.Disposable {
           outputs[side] += text;
         },
         onFirst: (first) => this.reportFirst(run, items, first),
+        onlyAffected,
       });
       this.report(
         run,
@@ -282,7 +284,10 @@ export class CandidateTesting implements vscode.Disposable {
     }
   }
 
-  /** Runs again after each save until the profile is switched off; a newer save cancels the run before. */
+  /**
+   * Runs again after each save until the profile is switched off; a newer save cancels the run before.
+   * After a run of everything, what an edit can have no effect on is not run again.
+   */
   private reproduceOnSave(
     request: vscode.TestRunRequest,
     token: vscode.CancellationToken,
@@ -293,7 +298,7 @@ export class CandidateTesting implements vscode.Disposable {
       current?.cancel();
       current = new vscode.CancellationTokenSource();
       const mine = current.token;
-      void this.tests.refresh().then(() => this.reproduce(request, mine));
+      void this.tests.refresh().then(() => this.reproduce(request, mine, { onlyAffected: true }));
     };
     const subscription = vscode.workspace.onDidSaveTextDocument((document) => {
       if (!document.uri.path.endsWith('.py')) return;

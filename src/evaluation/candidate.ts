@@ -6,6 +6,7 @@ import { gradeStrict, ungraded, type Verdict } from '../domain/verdict';
 import type { Diagnostic } from '../patch/diagnostic';
 import type { TreeSource } from '../repository/source';
 import { remarkOn } from '../repository/trees';
+import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './affected';
 import { explainDifference } from './difference';
 import {
   coverageOf,
@@ -52,6 +53,11 @@ export interface CandidateResult {
   /** ΔC of T* itself, for comparison. */
   readonly goldenCoverage: ChangeCoverage | undefined;
   readonly runs: { readonly base?: RunSummary; readonly fixed?: RunSummary };
+  /**
+   * Set when only the tests ran that an edit can have an effect on, and the rest is that of an earlier
+   * run. There is no harness grading then, since that reads one log of all tests.
+   */
+  readonly affected?: AffectedRun;
 }
 
 /** What an evaluation may be asked for besides its grade. */
@@ -61,6 +67,17 @@ export interface CandidateOptions extends EvidenceOptions {
    * then run first. Not called for a candidate without such tests.
    */
   readonly onFirst?: FirstOptions['onFirst'] | undefined;
+  /**
+   * An earlier complete run in the same session. Where only the code of tests was edited since, only the
+   * edited tests run.
+   */
+  readonly since?: CompleteRun | undefined;
+}
+
+export interface Evaluation {
+  readonly result: CandidateResult;
+  /** What the next evaluation may start from; undefined when its tests did not come to their end. */
+  readonly complete: CompleteRun | undefined;
 }
 
 /** Grades a candidate: converts it, applies it, runs it beside base and golden on both sides. */
@@ -69,23 +86,39 @@ export async function evaluateCandidate(
   request: CandidateRequest,
   options: CandidateOptions,
 ): Promise<CandidateResult> {
+  return (await evaluateSince(session, request, options)).result;
+}
+
+/** As `evaluateCandidate`, with what a later evaluation of the candidate, edited, can start from. */
+export async function evaluateSince(
+  session: InstanceSession,
+  request: CandidateRequest,
+  options: CandidateOptions,
+): Promise<Evaluation> {
   const { reporter } = options;
+  const without = (result: CandidateResult): Evaluation => ({ result, complete: undefined });
   reporter.progress(`${request.model}: reading the patch`);
   const read = await readCandidate(session, request, options.signal);
-  const { onFirst } = options;
+  const { onFirst, since } = options;
+  const few =
+    'verdict' in read || since === undefined || request.mode !== 'unit-test'
+      ? undefined
+      : await runAffected(session, read, since, options);
   const first =
-    'verdict' in read || onFirst === undefined
+    'verdict' in read || onFirst === undefined || few !== undefined
       ? undefined
       : await runFirst(session, request, read, { ...options, onFirst });
   const golden = await goldenEvidence(session, options);
-  if ('verdict' in read) return withoutRun(session, request, read, golden);
+  if ('verdict' in read) return without(withoutRun(session, request, read, golden));
 
   reporter.progress(`${request.model}: base tests`);
   const script = request.mode === 'reproduction-script';
   const base = await runBase(session, read.own, options);
   reporter.progress(`${request.model}: candidate tests`);
   const candidate =
-    first ?? (await runSet(session, { patch: read.patch, files: read.files, script }, options));
+    few?.run ??
+    first ??
+    (await runSet(session, { patch: read.patch, files: read.files, script }, options));
   const ofBase = hindrancesOf(base, 'base');
   const hindrances = [...new Set([...golden.hindrances, ...ofBase])];
   const notes = [
@@ -103,12 +136,12 @@ export async function evaluateCandidate(
   if (records === undefined || unrunnable !== undefined) {
     const verdict = ungraded('could not run', unrunnable ?? '', true);
     const refused = withoutRun(session, request, { ...read, verdict }, golden);
-    return {
+    return without({
       ...refused,
       ownTests: read.own.functions,
       notes,
       ...(hindrances.length > 0 ? { changeCoverage: undefined } : {}),
-    };
+    });
   }
 
   const evidence = strictEvidence(candidate, base, read.own);
@@ -118,7 +151,14 @@ export async function evaluateCandidate(
   const ungradable =
     base.notes.length > 0 || (base.records !== undefined && cannotRun(base.records));
   if (ungradable) notes.push(`harness grading is not available: ${ofBase.join('; ')}`);
-  const harness = ungradable
+  if (few !== undefined) {
+    notes.push(
+      `${few.affected.ran} of ${few.affected.ran + few.affected.kept} tests ran, the rest as before; ` +
+        'harness grading is of a run of all',
+    );
+  }
+  const partly = ungradable || few !== undefined;
+  const harness = partly
     ? harnessUngraded
     : gradeHarness({
         removed: session.changed.removed,
@@ -131,7 +171,7 @@ export async function evaluateCandidate(
         base: await harnessBase(session, read.files, { base, own: read.own }, options),
       });
   const isOwn = (each: TestTransition): boolean => own.has(functionOf(each.test));
-  return {
+  const result: CandidateResult = {
     ...header(session, request),
     diagnostics: read.diagnostics,
     notes,
@@ -140,7 +180,7 @@ export async function evaluateCandidate(
     tests: [...tests.filter(isOwn), ...tests.filter((each) => !isOwn(each))],
     strict,
     harness,
-    difference: ungradable ? undefined : explainDifference(strict, harness, tests),
+    difference: partly ? undefined : explainDifference(strict, harness, tests),
     changeCoverage:
       hindrances.length > 0
         ? undefined
@@ -153,7 +193,10 @@ export async function evaluateCandidate(
       base: summariseRun(candidate.plan, records.base),
       fixed: summariseRun(candidate.plan, records.fixed),
     },
+    ...(few === undefined ? {} : { affected: few.affected }),
   };
+  const complete = { patch: read.patch, files: read.files, run: candidate };
+  return { result, complete: isComplete(candidate) ? complete : undefined };
 }
 
 const cannotRun = ({ base, fixed }: BothSides): boolean =>

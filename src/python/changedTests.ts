@@ -23,18 +23,20 @@ const moduleWide =
 const classWide =
   /^(async)?(set[uU]p|tear[dD]own)(Class|_class|_method|TestData)?$|^(__init_subclass__|runTest|run)$/;
 
-interface Unit {
-  text: string;
+/** A helper, fixture, constant or class of a file. */
+export interface Unit {
+  readonly text: string;
   /** Names that the code mentions. */
   readonly mentions: ReadonlySet<string>;
 }
 
-interface Reading {
+/** What there is to compare of a file of tests; read once, compared with many later versions. */
+export interface TestFile {
   readonly tests: readonly PythonTest[];
   /** Helpers by the name that code uses them by. A class stands for itself without its tests. */
-  readonly units: Map<string, Unit>;
+  readonly units: ReadonlyMap<string, Unit>;
   /** Names among the units that reach every test. */
-  readonly everywhere: Set<string>;
+  readonly everywhere: ReadonlySet<string>;
   /** Statements that bind no name. */
   readonly loose: string;
 }
@@ -53,8 +55,13 @@ export function changedTests(
   after: string,
   { path }: { path: string },
 ): TestChanges {
-  const old = read(python, before ?? '', path);
-  const now = read(python, after, path);
+  const read = (source: string): TestFile =>
+    python.parse(source, (root) => testFile(root, source, path));
+  return compareTests(python, read(before ?? ''), read(after));
+}
+
+/** As `changedTests`, of files that were read before. */
+export function compareTests(python: PythonParser, old: TestFile, now: TestFile): TestChanges {
   const same = (a: string | undefined, b: string | undefined): boolean =>
     a !== undefined && b !== undefined && (a === b || codeOf(python, a) === codeOf(python, b));
 
@@ -124,44 +131,44 @@ function dedent(test: PythonTest): string {
   return test.text.replace(new RegExp(`^[ \\t]{1,${test.column}}`, 'gm'), '');
 }
 
-function read(python: PythonParser, source: string, path: string): Reading {
-  return python.parse(source, (root) => {
-    const definitions = definitionsIn(root);
-    const tests = testsIn(definitions, source, path);
-    const reading: Reading = { tests, units: new Map(), everywhere: new Set(), loose: '' };
-    const parts: { name: string; text: string }[] = [];
-    let loose = '';
+/** Reads what there is to compare. Broken code gives what is readable. */
+export function testFile(root: Node, source: string, path: string): TestFile {
+  const definitions = definitionsIn(root);
+  const tests = testsIn(definitions, source, path);
+  const units = new Map<string, Unit>();
+  const everywhere = new Set<string>();
+  const parts: { name: string; text: string }[] = [];
+  let loose = '';
 
-    const testStarts = new Set(tests.map((test) => test.range.start));
-    const testClasses = new Set(
-      definitions.filter((d) => testStarts.has(d.range.start)).flatMap(ancestors),
-    );
-    const byStart = new Map(definitions.map((d) => [d.range.start, d]));
-    for (const node of root.namedChildren) {
-      if (node === null || node.type === 'comment' || isImportOrString(node)) continue;
-      const definition = byStart.get(node.startIndex);
-      if (definition === undefined) {
-        const names = boundNames(node, definitions);
-        for (const name of names) parts.push({ name, text: node.text });
-        if (names.length === 0) loose += `${node.text}\n`;
-      } else if (testClasses.has(definition)) {
-        parts.push(...classParts(definition, definitions, testStarts, testClasses, source));
-      } else if (!testStarts.has(definition.range.start)) {
-        parts.push({ name: definition.name, text: node.text });
-        const auto =
-          isFixture(definition) && /\bautouse\s*=\s*True/.test(definition.decorators.join());
-        if (auto) reading.everywhere.add(definition.name);
-      }
+  const testStarts = new Set(tests.map((test) => test.range.start));
+  const testClasses = new Set(
+    definitions.filter((d) => testStarts.has(d.range.start)).flatMap(ancestors),
+  );
+  const byStart = new Map(definitions.map((d) => [d.range.start, d]));
+  for (const node of root.namedChildren) {
+    if (node === null || node.type === 'comment' || isImportOrString(node)) continue;
+    const definition = byStart.get(node.startIndex);
+    if (definition === undefined) {
+      const names = boundNames(node, definitions);
+      for (const name of names) parts.push({ name, text: node.text });
+      if (names.length === 0) loose += `${node.text}\n`;
+    } else if (testClasses.has(definition)) {
+      parts.push(...classParts(definition, definitions, testStarts, testClasses, source));
+    } else if (!testStarts.has(definition.range.start)) {
+      parts.push({ name: definition.name, text: node.text });
+      const auto =
+        isFixture(definition) && /\bautouse\s*=\s*True/.test(definition.decorators.join());
+      if (auto) everywhere.add(definition.name);
     }
-    const texts = new Map<string, string[]>();
-    for (const { name, text } of parts) texts.set(name, [...(texts.get(name) ?? []), text]);
-    for (const [name, all] of texts) {
-      const text = all.join('\n');
-      reading.units.set(name, { text, mentions: mentionsOf(text) });
-      if (moduleWide.test(name)) reading.everywhere.add(name);
-    }
-    return { ...reading, loose };
-  });
+  }
+  const texts = new Map<string, string[]>();
+  for (const { name, text } of parts) texts.set(name, [...(texts.get(name) ?? []), text]);
+  for (const [name, all] of texts) {
+    const text = all.join('\n');
+    units.set(name, { text, mentions: mentionsOf(text) });
+    if (moduleWide.test(name)) everywhere.add(name);
+  }
+  return { tests, units, everywhere, loose };
 }
 
 function ancestors(definition: Definition): Definition[] {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { Language, Parser, type Node } from 'web-tree-sitter';
+import { Language, Parser, type Node, type Tree } from 'web-tree-sitter';
 
 export type { Node } from 'web-tree-sitter';
 
@@ -13,7 +13,23 @@ export interface PythonParser {
    * call. Offsets and columns are those of JavaScript strings (UTF-16 units), rows count from 0.
    */
   parse<T>(source: string, use: (root: Node) => T): T;
+  /** Keeps the tree of a source that is being edited, so that an edit costs what it changes. */
+  open(source: string): EditedSource;
   /** Frees the parser; it must not be used afterwards. */
+  dispose(): void;
+}
+
+/** A source that is being edited, with its tree. */
+export interface EditedSource {
+  readonly text: string;
+  /**
+   * Replaces the UTF-16 units from `start` to `end` (excluded) by `text`. What was there is parsed again
+   * when it is read.
+   */
+  replace(start: number, end: number, text: string): void;
+  /** Hands out the root. No node may outlive the call. */
+  read<T>(use: (root: Node) => T): T;
+  /** Frees the tree. */
   dispose(): void;
 }
 
@@ -52,6 +68,58 @@ export async function createPythonParser(
         tree.delete();
       }
     },
+    open: (source) => editedSource(parser, source),
     dispose: () => parser.delete(),
   };
+}
+
+function editedSource(parser: Parser, source: string): EditedSource {
+  let text = source;
+  let tree: Tree | undefined;
+  let isStale = true;
+  const parse = (): Tree => {
+    if (tree !== undefined && !isStale) return tree;
+    const parsed = parser.parse(text, tree);
+    if (parsed === null) throw new Error('tree-sitter gave no tree');
+    tree?.delete();
+    tree = parsed;
+    isStale = false;
+    return parsed;
+  };
+  return {
+    get text() {
+      return text;
+    },
+    replace(start, end, by) {
+      const before = text;
+      text = before.slice(0, start) + by + before.slice(end);
+      isStale = true;
+      tree?.edit({
+        startIndex: start,
+        oldEndIndex: end,
+        newEndIndex: start + by.length,
+        startPosition: positionAt(before, start),
+        oldEndPosition: positionAt(before, end),
+        newEndPosition: positionAt(text, start + by.length),
+      });
+    },
+    read: (use) => use(parse().rootNode),
+    dispose() {
+      tree?.delete();
+      tree = undefined;
+      isStale = true;
+    },
+  };
+}
+
+/** Row and column, from 0, of an offset. */
+function positionAt(text: string, offset: number): { row: number; column: number } {
+  let row = 0;
+  let start = 0;
+  for (;;) {
+    const end = text.indexOf('\n', start);
+    if (end < 0 || end >= offset) return { row, column: offset - start };
+    row += 1;
+    start = end + 1;
+  }
 }

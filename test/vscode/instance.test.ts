@@ -256,6 +256,36 @@ describe('the bundled instance in VS Code', () => {
     assert.equal(document.isDirty, false, 'the run saves what it runs');
   });
 
+  it('follows each save while it runs continuously, with the tests that were edited', async () => {
+    await evaluate('covers-some');
+    const before = await statusText();
+    await vscode.commands.executeCommand('testing.startContinuousRun');
+    const document = await vscode.workspace.openTextDocument(fileUri('tests/test_money.py'));
+    const editor = await vscode.window.showTextDocument(document);
+    const line = document
+      .getText()
+      .split('\n')
+      .findIndex((each) => each.includes('test_parts_add_up'));
+    editor.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.InCenter);
+    const saved = async (edit: (edit: vscode.TextEditorEdit) => void): Promise<void> => {
+      await editor.edit(edit);
+      await document.save();
+    };
+    try {
+      await saved((edit) => edit.insert(new vscode.Position(line + 1, 0), '        return\n'));
+      await waitFor('the verdict on what was saved', async () =>
+        (await statusText()).includes('passes on R · ΔC 0 % 0/17'),
+      );
+      await waitFor('its transition', async () =>
+        (await visible.decorationsAfter()).some((each) => /P→P\s+passes on R/.test(each.text)),
+      );
+      await saved((edit) => edit.delete(new vscode.Range(line + 1, 0, line + 2, 0)));
+      await waitFor('the verdict before it', async () => (await statusText()) === before);
+    } finally {
+      await vscode.commands.executeCommand('testing.stopContinuousRun');
+    }
+  });
+
   it('ends an endless run when it is cancelled', async () => {
     const document = await vscode.workspace.openTextDocument(fileUri('tests/test_ledger.py'));
     const editor = await vscode.window.showTextDocument(document);

@@ -1,0 +1,206 @@
+import { functionOf, isScope, sides, type Side, type TestResult } from '../domain/outcome';
+import type { RunRecord } from '../engine/engine';
+import type { LineCounts, Trace } from '../engine/trace/readTrace';
+import { editedTests } from '../python/editedTests';
+import { runSet, stoppedBy, type SetRun } from './evidence';
+import type { ReadCandidate } from './reading';
+import { whyBrokenOff, whyNotRunnable } from './results';
+import { contentsWith, type BothSides, type InstanceSession, type RunOptions } from './session';
+
+/** A run of all touched files of a candidate, kept to be brought up to date by runs of few tests. */
+export interface CompleteRun {
+  /** The candidate as a unified diff on R. */
+  readonly patch: string;
+  readonly files: readonly string[];
+  readonly run: SetRun;
+}
+
+/** How much of a result was run anew. */
+export interface AffectedRun {
+  /** Test functions that ran now. */
+  readonly ran: number;
+  /** Test functions whose outcomes are those of an earlier run. */
+  readonly kept: number;
+}
+
+/** What an edit since a complete run makes necessary. */
+export interface Affected {
+  /** Ids of test functions to run. */
+  readonly tests: readonly string[];
+  readonly removed: readonly string[];
+  readonly moved: ReadonlyMap<string, number>;
+}
+
+/**
+ * Which tests an edit can have an effect on.
+ *
+ * @param before contents by path of the files that the candidate touched when all of it ran; undefined
+ *   for a file that it deleted
+ * @param files of tests, now
+ * @returns undefined when all of them have to run: something else than the code of tests was edited
+ */
+export function affectedBy(
+  session: Pick<InstanceSession, 'python'>,
+  before: ReadonlyMap<string, string | undefined>,
+  after: ReadonlyMap<string, string | undefined>,
+  files: readonly string[],
+): Affected | undefined {
+  const tests: string[] = [];
+  const removed: string[] = [];
+  const moved = new Map<string, number>();
+  for (const path of new Set([...before.keys(), ...after.keys()])) {
+    const [was, is] = [before.get(path), after.get(path)];
+    if (before.has(path) !== after.has(path)) return undefined;
+    if (was === is) continue;
+    if (was === undefined || is === undefined || !files.includes(path)) return undefined;
+    const edit = editedTests(session.python, was, is, { path });
+    if (!edit.onlyTests) return undefined;
+    tests.push(...edit.edited);
+    removed.push(...edit.removed);
+    for (const [test, lines] of edit.moved) moved.set(test, lines);
+  }
+  return { tests, removed, moved };
+}
+
+/**
+ * Runs what an edit since a complete run can have changed, on both sides, and takes the rest from that
+ * run.
+ *
+ * @returns undefined when everything has to run: more than the code of tests was edited, or the runner
+ *   does not do what it did before
+ * @throws Cancelled, GitError when the patch does not apply to a side
+ */
+export async function runAffected(
+  session: InstanceSession,
+  { patch, files, own }: ReadCandidate,
+  last: CompleteRun,
+  options: RunOptions,
+): Promise<{ readonly run: SetRun; readonly affected: AffectedRun } | undefined> {
+  if (files.join('\0') !== last.files.join('\0') || !isComplete(last.run)) return undefined;
+  const contents = (of: string) => contentsWith(of, (path) => session.readFileOfR(path));
+  const [before, after] = [await contents(last.patch), await contents(patch)];
+  const affected = affectedBy(session, before, after, files);
+  if (affected === undefined || affected.tests.length === own.all.length) return undefined;
+  const { tests } = affected;
+  const kept = own.all.length - tests.length;
+  if (tests.length === 0) {
+    const nothing = { outcomes: [], counts: [], collected: [] };
+    const run = mergedRun(last.run, { base: nothing, fixed: nothing }, affected, own.all);
+    return { run, affected: { ran: 0, kept } };
+  }
+  const touched = files.filter((path) => tests.some((test) => test.startsWith(`${path}::`)));
+  const part = await runSet(session, { patch, files: touched, select: tests }, options);
+  const { records } = part;
+  if (records === undefined || !isComplete(part)) return undefined;
+  for (const side of sides) {
+    const seen = new Set(records[side].trace.outcomes.map(({ test }) => functionOf(test)));
+    // A test that its runner does not know by its name, or that another name stands for.
+    if (!tests.every((test) => seen.has(test))) return undefined;
+  }
+  const { base, fixed } = records;
+  const merged = mergedRun(last.run, { base: base.trace, fixed: fixed.trace }, affected, own.all);
+  const withLog = (side: Side): RunRecord => ({
+    ...(merged.records as BothSides)[side],
+    log: records[side].log,
+    seconds: records[side].seconds,
+  });
+  return {
+    // Where the changed lines stand depends on the edit of this moment.
+    run: {
+      ...merged,
+      lines: part.lines,
+      records: { base: withLog('base'), fixed: withLog('fixed') },
+    },
+    affected: { ran: tests.length, kept },
+  };
+}
+
+/** Whether a run came to its end on both sides, so that its tests need not run again. */
+export function isComplete(run: SetRun): boolean {
+  const { records } = run;
+  return (
+    records !== undefined &&
+    run.plan.runner !== 'script' &&
+    stoppedBy(records).stopped === undefined &&
+    sides.every(
+      (side) =>
+        whyBrokenOff(records[side]) === undefined &&
+        whyNotRunnable(records[side]) === undefined &&
+        records[side].trace.sessions.length > 0,
+    )
+  );
+}
+
+/**
+ * A complete run in which some tests are replaced by a later run of only these. Exact where tests do not
+ * depend on one another, since counts are attributed to tests; import and collection count as they did,
+ * since nothing was edited that runs then.
+ *
+ * @param part traces of the later run
+ * @param order ids of all test functions as they stand in their files, in which runners run them; the
+ *   explanation of a verdict names the first that is in its way
+ */
+export function mergedRun(
+  last: SetRun,
+  part: Readonly<Record<Side, Pick<Trace, 'outcomes' | 'counts' | 'collected'>>>,
+  { tests, removed, moved }: Affected,
+  order: readonly string[],
+): SetRun {
+  if (last.records === undefined) return last;
+  const gone = new Set([...tests, ...removed]);
+  const place = new Map(order.map((test, index) => [test, index]));
+  const placeOf = ({ test }: TestResult): number => place.get(functionOf(test)) ?? order.length;
+  const merge = (side: Side): RunRecord => {
+    const record = (last.records as BothSides)[side];
+    const { trace } = record;
+    const later = part[side];
+    return {
+      ...record,
+      trace: {
+        ...trace,
+        outcomes: [
+          ...trace.outcomes
+            .filter(({ test }) => !gone.has(functionOf(test)))
+            .map((each) => shifted(each, moved.get(functionOf(each.test)) ?? 0)),
+          ...later.outcomes,
+        ].sort((a, b) => placeOf(a) - placeOf(b)),
+        counts: mergedCounts(trace.counts, later.counts, gone),
+        collected: [
+          ...trace.collected.filter((test) => !gone.has(functionOf(test))),
+          ...later.collected,
+        ],
+      },
+    };
+  };
+  return { ...last, records: { base: merge('base'), fixed: merge('fixed') } };
+}
+
+/** A result whose test has moved in its file. */
+function shifted(result: TestResult, lines: number): TestResult {
+  if (lines === 0 || result.frames === undefined) return result;
+  const file = result.test.split('::')[0];
+  return {
+    ...result,
+    frames: result.frames.map((frame) =>
+      frame.path === file ? { ...frame, line: frame.line + lines } : frame,
+    ),
+  };
+}
+
+function mergedCounts(
+  last: readonly LineCounts[],
+  part: readonly LineCounts[],
+  gone: ReadonlySet<string>,
+): LineCounts[] {
+  const later = new Map(part.map((each) => [`${each.path}:${each.line}`, each]));
+  const merged = last.map(({ path, line, byTest, shared }): LineCounts => {
+    const now = later.get(`${path}:${line}`);
+    later.delete(`${path}:${line}`);
+    const kept = [...byTest].filter(([test]) => !gone.has(functionOf(test)));
+    // Set-up of classes and files runs in each run alike.
+    const fresh = [...(now?.byTest ?? [])].filter(([test]) => !isScope(test) || !byTest.has(test));
+    return { path, line, byTest: new Map([...kept, ...fresh]), shared };
+  });
+  for (const each of later.values()) merged.push({ ...each, shared: 0 });
+  return merged;
+}
