@@ -117,10 +117,11 @@ function formatRaw(
   const isLf = ended.every((line) => !line.endsWith('\r\n'));
   const usual = eol === '\n' ? isLf : all('\r\n');
   const ending = usual ? eol : ended.length > 0 && all('\r\n') ? '\r\n' : '\n';
-  const suffix = usual ? '' : ending === '\n' ? ' LF' : ' CRLF';
-  const code = raw.map((line) =>
-    escapeLine(line.endsWith(ending) ? line.slice(0, -ending.length) : line),
-  );
+  const lines = raw.map((line) => (line.endsWith(ending) ? line.slice(0, -ending.length) : line));
+  // A line that ends with a lone CR is read as one with its own line end.
+  const isPlain = usual && (ending === '\n' || !lines.some((line) => line.endsWith('\r')));
+  const suffix = isPlain ? '' : ending === '\n' ? ' LF' : ' CRLF';
+  const code = lines.map(escapeLine);
   if (ended.length < raw.length) code.push(noNewlineMark);
   const place = `${change.from + 1}-${change.to}${suffix}`;
   return formatBlock({ path, action: 'rewrite', place, code });

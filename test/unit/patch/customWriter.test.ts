@@ -121,7 +121,19 @@ describe('writeCustom', function () {
       fc.asyncProperty(dressed(moduleText), damage, async (before, how) => {
         await roundTrip(before, damaged(before, how));
       }),
-      { numRuns: 150 },
+      {
+        numRuns: 150,
+        examples: [
+          // A last line that is cut between CR and LF.
+          [
+            '@mark("x", [\r\n    1,\r\n])\r\ndef test_a():\r\n    return x\r\n',
+            [
+              [2, 'cut'],
+              [4, 'cut'],
+            ],
+          ],
+        ],
+      },
     );
   });
 
