@@ -273,7 +273,7 @@ export class OpenInstance implements vscode.Disposable {
   async textOfR(path: string): Promise<string | undefined> {
     const cwd = this.folder.uri.fsPath;
     const r = await this.r();
-    return git(['show', `${r}:${path}`], { cwd }).catch(() => undefined);
+    return git(['cat-file', 'blob', `${r}:${path}`], { cwd }).catch(() => undefined);
   }
 
   /** The commit that is R in the workspace. */

@@ -236,7 +236,10 @@ describe('toUnified of diffs as people and models write them', function () {
     for (const [text, why] of [
       [added('f/new'), /f is a file/],
       [added('new') + added('new/below'), /new is a file/],
-      [`${names}${hunk}--- a/f\n+++ /dev/null\n@@ -1,5 +0,0 @@\n-1\n-II\n-3\n-4\n-5\n`, /another deletes it/],
+      [
+        `${names}${hunk}--- a/f\n+++ /dev/null\n@@ -1,5 +0,0 @@\n-1\n-II\n-3\n-4\n-5\n`,
+        /another deletes it/,
+      ],
       ['diff --git a/f b/f\nold mode 1\nnew mode 9\n', /no part of a unified diff/],
       ['diff --git a/f b/f\nBinary files a/f and b/f differ\n', /changes anything/],
     ] as const) {
