@@ -6,10 +6,8 @@ import type { PatchTree } from '../patch/tree';
 /** A folder on disk that never gives a file outside of it; links are not followed. */
 export interface Folder extends PatchTree {
   paths(): Promise<readonly string[]>;
-  /** Paths that were read and are links. */
   readonly links: ReadonlySet<string>;
-  /** Paths that were read and lie beyond a link. */
-  readonly beyondLinks: ReadonlyMap<string, unknown>;
+  readonly beyondLinks: ReadonlyMap<string, string>;
 }
 
 /** The folders of a workspace as the trees that custom diffs are about: editors before the disk. */
@@ -65,14 +63,20 @@ export class WorkspaceTrees {
 
   /** A folder of the workspace as a tree. */
   tree(root: string): PatchTree {
+    const links = new Set<string>();
+    const beyondLinks = new Map<string, string>();
     return {
+      links,
+      beyondLinks,
       read: async (path) => {
         if (unsafePath(path) !== undefined) return undefined;
         const folder = await this.#folder(root);
         const text = this.#texts.get(join(root, path));
         const onDisk = await folder.read(path);
-        if (text === undefined || folder.links.has(path) || folder.beyondLinks.has(path))
-          return onDisk;
+        const link = folder.beyondLinks.get(path);
+        if (link !== undefined) beyondLinks.set(path, link);
+        if (folder.links.has(path)) links.add(path);
+        if (text === undefined || link !== undefined || links.has(path)) return onDisk;
         // An editor shows no byte order mark and keeps it.
         return (onDisk?.startsWith('\ufeff') === true ? '\ufeff' : '') + text;
       },

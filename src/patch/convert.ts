@@ -6,8 +6,10 @@ import { customEdits } from './customEdits';
 import { cutHunk, recognise } from './detect';
 import { hasErrors, type Diagnostic } from './diagnostic';
 import { convertFuzzy } from './fuzzy';
+import { belowFile, fileAbove } from './filesAbove';
 import { isGarbled, ungarbled } from './garbled';
 import { convertSearchReplace } from './searchReplaceEdits';
+import { withoutLinks } from './links';
 import type { PatchTree } from './tree';
 import { keepTests } from './testsOnly';
 import { parseUnified } from './unified';
@@ -82,10 +84,9 @@ async function convert(text: string, options: ConversionOptions): Promise<Conver
   const cut = cutOff(kept.text, found.format);
   if (cut !== undefined) before.push(cut);
   if (hasErrors(before)) return failed(found.format, before, kept.left);
-  const converted = await withoutFilesAsFolders(
-    await convertIn(found.format, kept.text, options),
-    options.tree,
-  );
+  const { tree } = options;
+  const fitting = withoutLinks(await convertIn(found.format, kept.text, options), tree, kept.text);
+  const converted = await withoutFilesAsFolders(fitting, tree);
   const diagnostics = [...before, ...converted.diagnostics].sort((a, b) => a.line - b.line);
   return { ...converted, diagnostics, left: kept.left };
 }
@@ -96,22 +97,11 @@ async function withoutFilesAsFolders(converted: Conversion, tree: PatchTree): Pr
   const told: Diagnostic[] = [];
   for (const [path, after] of files) {
     if (after === undefined || (await tree.read(path)) !== undefined) continue;
-    const parts = path.split('/');
-    for (let depth = 1; depth < parts.length; depth += 1) {
-      const above = parts.slice(0, depth).join('/');
-      if ((files.has(above) ? files.get(above) : await tree.read(above)) === undefined) continue;
-      told.push({
-        severity: 'error',
-        code: 'file-exists',
-        line: 1,
-        message: `${path} cannot be made: ${above} is a file`,
-        hint: 'Check the path',
-      });
-    }
+    const above = await fileAbove(path, tree, files);
+    if (above !== undefined) told.push({ ...belowFile(path, above), line: 1 });
   }
   if (told.length === 0) return converted;
-  const diagnostics = [...converted.diagnostics, ...told];
-  return failed(converted.format, diagnostics, converted.left);
+  return failed(converted.format, [...converted.diagnostics, ...told], converted.left);
 }
 
 async function convertIn(

@@ -7,9 +7,11 @@ import { readCode } from './customCode';
 import { importKey, joinEdits, lineEndAt, type CustomFile } from './customFile';
 import { addImports } from './customImports';
 import { insert } from './customInsert';
-import { blocksByPath, fileAbove, pathFixes, tellNewFile } from './customPaths';
+import { blocksByPath, pathFixes, tellNewFile } from './customPaths';
 import { nameTargets, rewrite } from './customRewrite';
 import { hasErrors, type Diagnostic } from './diagnostic';
+import { belowFile, fileAbove } from './filesAbove';
+import { linkInTheWay } from './links';
 import { unsafePath } from './safety';
 import { isTestPath } from './testFiles';
 import type { PatchTree } from './tree';
@@ -88,13 +90,17 @@ export async function planCustom(
       continue;
     }
     const before = await tree.read(path);
+    const link = linkInTheWay(tree, path);
+    if (link !== undefined) {
+      const [line = 1] = own.map((block) => block.pathLine);
+      diagnostics.push({ ...link, line });
+      continue;
+    }
     if (before === undefined) {
       const above = await fileAbove(path, tree, byPath);
       if (above !== undefined) {
-        const message = `${path} cannot be made: ${above} is a file, not a folder`;
-        const hint = 'Name a file in a folder';
         const [line = 1] = own.map((block) => block.pathLine);
-        diagnostics.push({ severity: 'error', code: 'file-exists', line, message, hint });
+        diagnostics.push({ ...belowFile(path, above), line });
         continue;
       }
       const told = tellNewFile(path, own);

@@ -35,19 +35,6 @@ export function blocksByPath(
   return byPath;
 }
 
-/** The file, of the tree or made by a block, that a path names as a folder. */
-export async function fileAbove(
-  path: string,
-  tree: PatchTree,
-  made: ReadonlyMap<string, unknown>,
-): Promise<string | undefined> {
-  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
-    const above = path.slice(0, end);
-    if (made.has(above) || (await tree.read(above)) !== undefined) return above;
-  }
-  return undefined;
-}
-
 /** Fixes that name another file in all blocks about one. */
 export async function pathFixes(
   tree: PatchTree,

@@ -4,4 +4,8 @@ export interface PatchTree {
   read(path: string): Promise<string | undefined>;
   /** Every file of the tree, for hints and completion; may be absent. */
   paths?(): Promise<readonly string[]>;
+  /** Paths that were asked for and are links, whose text is where they lead: git sees them so. */
+  readonly links?: ReadonlySet<string>;
+  /** Paths that were asked for and lie beyond a link, by the path of that link. Git refuses them. */
+  readonly beyondLinks?: ReadonlyMap<string, string>;
 }

@@ -8,9 +8,7 @@ import type { PatchTree } from '../patch/tree';
 /** A folder as the tree of a patch, with what was asked for and not followed. */
 export interface FolderTree extends PatchTree {
   paths(): Promise<readonly string[]>;
-  /** Paths that were asked for and are links, whose content is where they lead: git sees them so. */
   readonly links: ReadonlySet<string>;
-  /** Paths that were asked for and lie beyond a link, by the path of that link. Git refuses them. */
   readonly beyondLinks: ReadonlyMap<string, string>;
 }
 

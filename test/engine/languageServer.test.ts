@@ -180,6 +180,8 @@ describe('the language server, as a process', function () {
         told.some((each) => each.severity === 1),
         path,
       );
+      const isLink = path === 'link.py' || path === 'up/outside.py';
+      if (isLink) assert.match(told.map((each) => each.message).join(), /symbolic link/, path);
       // An editor may hold such a file, which makes it none of the folder's.
       await server.connection.sendNotification('swt-bench/openText', {
         uri: uriOf(first, path),

@@ -3,7 +3,6 @@ import { HumanError } from '../../domain/problem';
 import { toUnified, type Conversion } from '../../patch/convert';
 import type { Diagnostic } from '../../patch/diagnostic';
 import type { PythonParser } from '../../python/parser';
-import { withoutLinks } from '../../repository/withoutLinks';
 import { nameOf, type CustomDiff } from './customDiff';
 import { folderOf, workspaceTree, type WorkspaceTree } from './workspaceTree';
 
@@ -36,9 +35,7 @@ export async function convert(diff: CustomDiff, python: PythonParser): Promise<C
     );
   }
   const tree = await workspaceTree(folder);
-  const plain = await toUnified(diff.text, { format: 'custom', tree, python });
-  // A file made beyond a link would lie outside of the folder.
-  const conversion = withoutLinks(plain, tree, diff.text);
+  const conversion = await toUnified(diff.text, { format: 'custom', tree, python });
   const errors = conversion.diagnostics.filter((each) => each.severity === 'error');
   const [first] = errors;
   if (first !== undefined) throw refusal(diff, first, errors.length - 1);

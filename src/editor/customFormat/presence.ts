@@ -3,7 +3,7 @@ import { contextKeys, customDiffLanguage } from '../names';
 
 /** Whether a Markdown text holds a custom diff: cheap, for every text that is opened or typed. */
 export const holdsCustomDiff = (text: string): boolean =>
-  /^[ \t>]*(`{3,}|~{3,})\s*custom-diff\b/im.test(text);
+  /^[ \t]*(`{3,}|~{3,})\s*custom-diff\b/im.test(text);
 
 /**
  * Watches for custom diffs, in `.swtdiff` files and in Markdown, so that nothing is loaded before there

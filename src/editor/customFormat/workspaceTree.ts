@@ -10,10 +10,6 @@ export interface WorkspaceTree extends PatchTree {
   readonly folder: vscode.WorkspaceFolder;
   /** Every file that the workspace does not exclude. */
   paths(): Promise<readonly string[]>;
-  /** Paths that were read and are links: their content is where they lead. */
-  readonly links: ReadonlySet<string>;
-  /** Paths that were asked for and lie beyond a link, by the path of that link. */
-  readonly beyondLinks: ReadonlyMap<string, string>;
 }
 
 /** The folder that holds a document, else the first one; undefined when none is open. */

@@ -5,7 +5,6 @@ import { toUnified, type Conversion, type PatchFormat } from '../../patch/conver
 import { hasErrors, type Diagnostic } from '../../patch/diagnostic';
 import { createPythonParser } from '../../python/parser';
 import { folderTree } from '../../repository/folderTree';
-import { withoutLinks } from '../../repository/withoutLinks';
 import { EXIT, type CommandContext } from './context';
 import { inputName, readInput } from './input';
 
@@ -55,7 +54,7 @@ export async function patchCommand(
       python,
       ...(testsOnly !== undefined && { testsOnly }),
     });
-    return print(withoutLinks(converted, tree, text), { path, check, json }, context);
+    return print(converted, { path, check, json }, context);
   } finally {
     python.dispose();
   }
