@@ -6,15 +6,18 @@ module.exports = class extends Mocha.reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
     const skips = [];
+    const failures = [];
     runner.on('pending', (test) => skips.push(test.skipReason ?? test.fullTitle()));
+    runner.on('fail', (test, error) => {
+      const text = String(error?.message ?? error);
+      failures.push(`${test.fullTitle()}: ${text.split('\n').slice(0, 4).join(' ').slice(0, 400)}`);
+    });
     runner.once('end', () => {
       const file = process.env.SWT_BENCH_COUNTS;
       if (file === undefined) return;
-      const { passes, failures, pending } = this.stats;
-      writeFileSync(
-        file,
-        JSON.stringify({ passed: passes, failed: failures, skipped: pending, skips }),
-      );
+      const { passes, failures: failed, pending } = this.stats;
+      const counts = { passed: passes, failed, skipped: pending, skips, failures };
+      writeFileSync(file, JSON.stringify(counts));
     });
   }
 };

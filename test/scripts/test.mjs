@@ -70,6 +70,11 @@ function isWanted(name) {
   return wanted.length === 0 || wanted.some((each) => name.startsWith(each));
 }
 
+/** What failed, from the lines of a step that names each test in one. */
+function brokenTests(lines) {
+  return lines.flatMap((line) => /^ {2}(?:✗|FAILED on) (.*)$/.exec(line)?.[1] ?? []);
+}
+
 /**
  * Runs one step with its output shown. Steps that count report through a file (mocha) or their last line
  * (`N passed, N failed, N skipped`); any other step counts as one.
@@ -84,8 +89,10 @@ async function step(name, program, args, env = {}, behind = false) {
   const show = (chunk) => (behind ? kept.push(chunk) : process.stdout.write(chunk));
   const countFile = join(cache, `counts-${name}.json`);
   rmSync(countFile, { force: true });
+  const broken = [];
   const { status, lastCounts } = await new Promise((resolve) => {
     let tail = '';
+    let line = '';
     const child = spawn(program, args, {
       cwd: root,
       stdio: ['ignore', 'pipe', behind ? 'pipe' : 'inherit'],
@@ -94,6 +101,9 @@ async function step(name, program, args, env = {}, behind = false) {
     child.stdout.on('data', (chunk) => {
       show(chunk);
       tail = (tail + chunk.toString()).slice(-20_000);
+      const lines = (line + chunk.toString()).split('\n');
+      line = lines.pop() ?? '';
+      broken.push(...brokenTests(lines));
     });
     child.stderr?.on('data', show);
     child.on('error', (error) => {
@@ -121,12 +131,17 @@ async function step(name, program, args, env = {}, behind = false) {
   const counts = existsSync(countFile)
     ? JSON.parse(readFileSync(countFile, 'utf8'))
     : (lastCounts ?? { passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: 0 });
+  const told = counts.failures ?? broken;
   // A step that died is a failure, whatever it had counted by then.
-  if (status !== 0 && counts.failed === 0) counts.failed = 1;
+  if (status !== 0 && counts.failed === 0) {
+    counts.failed = 1;
+    told.push(`ended with ${status}`);
+  }
   totals.passed += counts.passed;
   totals.failed += counts.failed;
   totals.skipped += counts.skipped;
   skips.push(...(counts.skips ?? []));
-  if (counts.failed > 0) failures.push(`${name} (${counts.failed})`);
+  if (counts.failed > 0) failures.push(...told.map((each) => `${name}: ${each}`));
+  if (counts.failed > told.length) failures.push(`${name}: ${counts.failed - told.length} more`);
   console.log(`━━ ${name}: ${((Date.now() - started) / 1000).toFixed(1)} s`);
 }

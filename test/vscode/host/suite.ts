@@ -67,7 +67,7 @@ function runMocha(mocha: Mocha): Promise<Counts> {
     });
     runner.on('fail', (test: Mocha.Runnable, error: Error) => {
       counts.failed += 1;
-      console.log(`  ✗ ${title(test)}`);
+      console.log(`  ✗ ${title(test)}: ${error.message.split('\n')[0] ?? ''}`);
       console.log(indent(error.stack ?? String(error)));
     });
     runner.on('pending', (test) => {
