@@ -1,4 +1,5 @@
-import type { Diagnostic } from './diagnostic';
+import { applyAtNumbers } from './applyAtNumbers';
+import type { Diagnostic, DiagnosticCode } from './diagnostic';
 import { numberLines, type Hunk } from './hunk';
 import type { FilePatch, ParsedPatch } from './unified';
 
@@ -50,8 +51,13 @@ export async function applyPatch(patch: ParsedPatch, read: ReadFile): Promise<Ap
 
   for (const file of patch.files) {
     const path = file.newPath ?? file.oldPath ?? '';
-    const fail = (message: string, hint: string, more: Partial<ApplyProblem> = {}): void => {
-      problems.push({ severity: 'error', line: file.line, message, hint, path, ...more });
+    const fail = (
+      code: DiagnosticCode,
+      message: string,
+      hint: string,
+      more: Partial<ApplyProblem> = {},
+    ): void => {
+      problems.push({ severity: 'error', code, line: file.line, message, hint, path, ...more });
     };
     const moved = file.kind === 'renamed' || file.kind === 'copied';
     // Renames and copies start from the tree, whatever the patch does before: git does so too.
@@ -60,7 +66,7 @@ export async function applyPatch(patch: ParsedPatch, read: ReadFile): Promise<Ap
 
     let before = file.oldPath === null ? undefined : await now(file.oldPath);
     if (file.binary) {
-      fail(`${path}: binary content cannot be applied here`, 'Leave the file out of the patch');
+      fail('binary', `${path}: binary content cannot be applied here`, 'Leave the file out');
       continue;
     }
     let part = file;
@@ -68,7 +74,7 @@ export async function applyPatch(patch: ParsedPatch, read: ReadFile): Promise<Ap
       const creates =
         !file.git && file.hunks.length === 1 && file.hunks.every((h) => h.oldLines === 0);
       if (!creates) {
-        fail(`${file.oldPath}: no such file in the tree`, 'Check the path');
+        fail('unknown-file', `${file.oldPath}: no such file in the tree`, 'Check the path');
         continue;
       }
       part = { ...file, oldPath: null, kind: 'added' };
@@ -77,7 +83,8 @@ export async function applyPatch(patch: ParsedPatch, read: ReadFile): Promise<Ap
     if (arrives && part.newPath !== null && !leaving.has(part.newPath)) {
       const there = files.has(part.newPath) ? files.get(part.newPath) : await read(part.newPath);
       if (there !== undefined) {
-        fail(`${part.newPath}: the file exists already`, 'Change the file instead of adding it');
+        const message = `${part.newPath}: the file exists already`;
+        fail('file-exists', message, 'Change the file instead of adding it');
         continue;
       }
     }
@@ -86,16 +93,19 @@ export async function applyPatch(patch: ParsedPatch, read: ReadFile): Promise<Ap
     const result = applyHunks(before, part.hunks);
     if ('misfit' in result) {
       const { message, hint, ...where } = result.misfit;
-      fail(`${path}: hunk ${where.hunk} does not apply: ${message}`, hint, where);
+      const what = `${path}: hunk ${where.hunk} does not apply: ${message}`;
+      fail('does-not-apply', what, hint, where);
       continue;
     }
     if (part.kind === 'deleted' && written.has(path)) {
       // Git removes before it writes, so that the file would stay.
-      fail(`${path}: one part writes the file and another deletes it`, 'Leave one of them out');
+      const message = `${path}: one part writes the file and another deletes it`;
+      fail('overlap', message, 'Leave one of them out');
       continue;
     }
     if (part.kind === 'deleted' && result.text !== '') {
-      fail(`${path}: the patch deletes the file but leaves lines`, 'Remove every line of it');
+      const message = `${path}: the patch deletes the file but leaves lines`;
+      fail('incomplete', message, 'Remove every line of it');
       continue;
     }
     // Two files may change places: what another part has put there stays.
@@ -129,7 +139,16 @@ export interface Misfit {
 export function applyHunks(
   before: string,
   hunks: readonly Hunk[],
-): { text: string; placed: Hunk[] } | { misfit: Misfit } {
+): { text: string; placed: readonly Hunk[] } | { misfit: Misfit } {
+  const text = applyAtNumbers(before, hunks);
+  return text === undefined ? applyBySearch(before, hunks) : { text, placed: hunks };
+}
+
+/** {@link applyHunks} for hunks that need not stand at their numbers; of any others it gives the same. */
+export function applyBySearch(
+  before: string,
+  hunks: readonly Hunk[],
+): { text: string; placed: readonly Hunk[] } | { misfit: Misfit } {
   const image = new Image(before);
   const total = image.length;
   const placed: Hunk[] = [];

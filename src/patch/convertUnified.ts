@@ -1,12 +1,12 @@
 import { applyHunks, applyPatch, type ApplyProblem } from './apply';
 import { failed, type Conversion } from './conversion';
 import { fallsShort } from './detect';
-import { hasErrors, mended, type Diagnostic } from './diagnostic';
+import { hasErrors, type Diagnostic } from './diagnostic';
 import { convertFuzzy } from './fuzzy';
 import type { Hunk, HunkLine } from './hunk';
-import { checkPatchPaths } from './safety';
 import type { PatchTree } from './tree';
 import { parseUnified, type FilePatch, type ParsedPatch } from './unified';
+import { readUnified } from './unifiedHead';
 import { diffTexts, formatFilePatch, splitLines } from './write';
 
 /** A text longer than this (in UTF-16 units) is not tried in the fuzzy format for the sake of a hint. */
@@ -17,50 +17,10 @@ const longForHint = 1_000_000;
  * and removed lines have to be in the tree as they are, but for white space at their ends.
  */
 export async function convertUnified(text: string, tree: PatchTree): Promise<Conversion> {
-  const parsed = parseUnified(text);
-  const lost = parsed.problems.filter((problem) => problem.lost === true);
-  const diagnostics: Diagnostic[] = [
-    ...lost,
-    ...mended(parsed.problems.filter((problem) => problem.lost !== true)),
-    ...checkPatchPaths(parsed),
-  ];
+  const { parsed, files, mendedLines, diagnostics } = readUnified(text, 'git');
   const lines = text.split('\n');
-  const told = new Set(parsed.files);
-  const files = withoutRepeated(
-    withoutIdle(
-      parsed.files.filter((file) => !file.binary),
-      diagnostics,
-    ),
-    diagnostics,
-  );
-  diagnostics.push(...unread(parsed.files, lines));
-  for (const file of parsed.files) {
-    if (!file.binary) continue;
-    diagnostics.push({
-      severity: 'warning',
-      code: 'binary',
-      line: file.line,
-      endLine: file.endLine,
-      message: `${file.newPath ?? file.oldPath}: binary content is left out`,
-    });
-  }
-  if (parsed.files.length === 0 && lost.length === 0) {
-    diagnostics.push({
-      severity: 'error',
-      code: 'no-patch',
-      line: 1,
-      message: 'The text holds no part of a unified diff that changes anything',
-      hint: 'Write "--- a/PATH", "+++ b/PATH" and hunks below them',
-    });
-  } else if (files.length === 0 && parsed.files.length > 0) {
-    diagnostics.push({
-      severity: 'error',
-      code: 'no-change',
-      line: parsed.files[0]?.line ?? 1,
-      message: 'No hunk of the diff changes anything',
-      hint: 'Mark added lines with + and removed ones with -',
-    });
-  }
+  const told = new Set(parsed);
+  diagnostics.push(...unread(parsed, lines));
   if (hasErrors(diagnostics)) {
     return failed('unified', await withFuzzyHint(diagnostics, text, tree));
   }
@@ -76,9 +36,6 @@ export async function convertUnified(text: string, tree: PatchTree): Promise<Con
     return failed('unified', [...diagnostics, ...problems]);
   }
 
-  const mendedLines = parsed.problems
-    .filter((problem) => problem.severity === 'error')
-    .map((problem) => problem.line);
   const parts = files.map((file, i) => {
     const placed = result.placed.files[i] ?? file;
     if (!file.git || !told.has(file)) return formatFilePatch(placed);
@@ -92,67 +49,6 @@ export async function convertUnified(text: string, tree: PatchTree): Promise<Con
   });
   const patch = parts.join('');
   return { patch, format: 'unified', diagnostics, files: result.files, left: [] };
-}
-
-/** The parts without hunks of context alone, which git refuses, and without parts of which nothing stays. */
-function withoutIdle(files: readonly FilePatch[], diagnostics: Diagnostic[]): FilePatch[] {
-  return files.flatMap((file) => {
-    const idle = file.hunks.filter((hunk) => hunk.lines.every((line) => line.kind === 'context'));
-    if (idle.length === 0) return [file];
-    for (const hunk of idle) {
-      diagnostics.push({
-        severity: 'warning',
-        code: 'no-change',
-        line: hunk.line,
-        message: `${file.newPath ?? file.oldPath}: the hunk changes nothing, and is left out`,
-        hint: 'Mark added lines with + and removed ones with -; if lines are missing, write the whole hunk',
-      });
-    }
-    const hunks = file.hunks.filter((hunk) => !idle.includes(hunk));
-    return hunks.length === 0 && file.kind === 'modified' ? [] : [{ ...file, hunks }];
-  });
-}
-
-/** The parts without what they say again, word for word: models repeat a hunk, a file or the whole. */
-function withoutRepeated(files: readonly FilePatch[], diagnostics: Diagnostic[]): FilePatch[] {
-  const hunkLines = new Map<string, number>();
-  const partLines = new Map<string, number>();
-  const again = (line: number, what: string, first: number): void => {
-    diagnostics.push({
-      severity: 'warning',
-      code: 'duplicate',
-      line,
-      message: `${what} is the one of line ${first} again, and is left out`,
-      hint: 'Leave it out',
-    });
-  };
-  return files.flatMap((file) => {
-    const path = file.newPath ?? file.oldPath ?? '';
-    const names = [file.kind, file.oldPath, file.newPath, file.oldMode, file.newMode];
-    const keys = file.hunks.map((hunk) => keyOf(path, hunk));
-    const key = [...names, ...keys].join('\n');
-    const part = partLines.get(key);
-    if (part !== undefined) {
-      again(file.line, `${path}: the part`, part);
-      return [];
-    }
-    partLines.set(key, file.line);
-    if (file.kind !== 'modified') return [file];
-    const hunks = file.hunks.filter((hunk, i) => {
-      const first = hunkLines.get(keys[i] ?? '');
-      if (first === undefined) hunkLines.set(keys[i] ?? '', hunk.line);
-      else again(hunk.line, `${path}: the hunk`, first);
-      return first === undefined;
-    });
-    if (hunks.length === file.hunks.length) return [file];
-    return hunks.length === 0 ? [] : [{ ...file, hunks }];
-  });
-}
-
-function keyOf(path: string, { oldStart, newStart, lines }: Hunk): string {
-  const marks = { context: ' ', removed: '-', added: '+' };
-  const body = lines.map((line) => marks[line.kind] + line.text + (line.noNewline ? '\\' : ''));
-  return [path, oldStart, newStart, ...body].join('\n');
 }
 
 /**

@@ -3,31 +3,59 @@ import type { PythonParser } from '../python/parser';
 import { segmentsOf } from '../python/segments';
 import type { CustomBlock } from './custom';
 import type { CustomFile } from './customFile';
+import type { Diagnostic } from './diagnostic';
 
 /** The segments of files before any edit, by their lines. */
 const segmentsBefore = new WeakMap<readonly string[], ReadonlySet<string>>();
 
+/** A source with more letters than this in a line, strings left out, is not read: it can take minutes. */
+export const mostLetters = 10_000;
+
+/** The first line that is too long to be read, 0-based, without what is in strings. */
+export function longLine(lines: readonly string[]): number | undefined {
+  const found = lines.findIndex(
+    (line) =>
+      line.length > mostLetters &&
+      line.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '').length > mostLetters,
+  );
+  return found < 0 ? undefined : found;
+}
+
+/** Says that a line of code is too long to be read. */
+export const tooLong = (block: CustomBlock, at: number): Diagnostic => ({
+  severity: 'error',
+  code: 'python-syntax',
+  line: block.codeLine + at,
+  message: `The line has ${block.code[at]?.length ?? 0} letters; code with more than ${mostLetters} in a line is not read`,
+  hint: 'Break the line, or replace lines of the file by number, as in 3-5, by this code as it is',
+});
+
 /**
  * Tells of a syntax error that the blocks make of a file without one: an error, but for lines that are
  * given as they are.
+ *
+ * @param sound code of blocks that is known to be free of errors
  */
 export function checkResult(
   file: CustomFile,
   blocks: readonly CustomBlock[],
   after: string,
-  python: PythonParser,
+  { python, sound }: { python: PythonParser; sound: readonly (readonly string[])[] },
 ): void {
   const [first] = blocks;
   // What stands in the file before has no part in a syntax error, and to read it again takes long.
   let there = segmentsBefore.get(file.lines);
   if (there === undefined) {
-    there = new Set(segmentsOf(file.lines.join('\n')).map(({ text }) => text));
+    there = textsOf(file.lines.join('\n'));
     segmentsBefore.set(file.lines, there);
   }
+  const read = new Set(sound.flatMap((lines) => [...textsOf(lines.join('\n'))]));
   const known = there;
-  const isSound = segmentsOf(after.replaceAll('\r\n', '\n')).every(
-    ({ text }) => known.has(text) || python.parse(text, faultIn) === undefined,
+  const unread = [...textsOf(after.replaceAll('\r\n', '\n'))].filter(
+    (text) => !known.has(text) && !read.has(text),
   );
+  if (unread.some((text) => longLine(text.split('\n')) !== undefined)) return;
+  const isSound = unread.every((text) => python.parse(text, faultIn) === undefined);
   // Blanks and tabs that Python 2 takes for equal are in the file before as well.
   if (isSound || first === undefined || findFault(python, file.lines.join('\n')) !== undefined)
     return;
@@ -43,4 +71,9 @@ export function checkResult(
     message: `${file.path} would have a syntax error in line ${wrong}: ${text}`,
     hint: 'Check the indentation of the code and where it goes',
   });
+}
+
+/** The segments of a source, without the blank lines behind them. */
+function textsOf(source: string): Set<string> {
+  return new Set(segmentsOf(source).map(({ text }) => text.trimEnd()));
 }

@@ -7,7 +7,9 @@ import {
 } from '../python/module';
 import type { PythonParser } from '../python/parser';
 import type { CustomBlock } from './custom';
+import { longLine, tooLong } from './customCheck';
 import type { CustomFile } from './customFile';
+import { membersOf } from './customNames';
 import { indentOf, type IndentedCode } from './indentation';
 
 /** A function or class of a block, by 0-based lines of its code, `to` excluded. */
@@ -51,6 +53,11 @@ export function readCode(
   tell: CustomFile['tell'],
   { keepImports }: { keepImports: boolean },
 ): BlockCode {
+  const long = longLine(block.code);
+  if (long !== undefined) {
+    tell(tooLong(block, long));
+    return unreadable(block);
+  }
   const { count, head } = keepImports
     ? { count: 0, head: undefined }
     : readHead(block.code, python);
@@ -69,7 +76,7 @@ export function readCode(
       severity: 'error',
       code: 'python-syntax',
       line: block.codeLine + Math.max(errorLine, 1) - 1,
-      message: `The code has a syntax error near ${JSON.stringify(text)}`,
+      message: `The code has a syntax error near ${JSON.stringify(inShort(text))}`,
       hint: 'The block has to hold whole functions or classes; check that it ends with "end diff"',
     });
   }
@@ -95,12 +102,25 @@ export function readCode(
   };
 }
 
+/** What there is of code that is not read. */
+function unreadable(block: CustomBlock): BlockCode {
+  return {
+    code: { lines: block.code, indent: '', inString: new Set(), inDocstring: new Set() },
+    firstLine: block.codeLine,
+    definitions: [],
+    imports: [],
+    broken: true,
+  };
+}
+
+const inShort = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)} …` : text);
+
 function readDefinition(
   module: PythonModule,
   definition: Definition,
   shift: number,
 ): BlockDefinition {
-  const members = module.definitions.filter((d) => d.parent === definition);
+  const members = membersOf(module, definition);
   const [first] = members;
   return {
     definition,
@@ -162,9 +182,4 @@ function readImports(block: CustomBlock, head: PythonModule): BlockImport[] {
       source: { from: block.codeLine + from, to: block.codeLine + to },
     };
   });
-}
-
-/** Names of what a class defines. */
-export function methodNames(module: PythonModule, definition: Definition): string[] {
-  return module.definitions.filter((d) => d.parent === definition).map((d) => d.name);
 }

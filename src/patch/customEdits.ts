@@ -168,7 +168,8 @@ export function openFile(path: string, before: string, python: PythonParser): Cu
   const names = [...module.imports.flatMap((found) => found.names), ...module.guarded];
   const imported = new Set(names.map(importKey));
   const tell = (): void => undefined;
-  return { path, raw, lines, mark, module, edits: [], imported, named: new Set(), tell };
+  const own = { edits: [], imported, named: new Set<Definition>(), added: new Map(), tell };
+  return { path, raw, lines, mark, module, ...own };
 }
 
 /** Places the blocks about one file. */
@@ -182,6 +183,7 @@ export function editFile(given: FileBlocks): EditedFile {
     edits: [],
     imported: new Set(opened.imported),
     named: new Set(),
+    added: new Map(),
     tell: (diagnostic) => diagnostics.push(diagnostic),
   };
   const read = blocks.map((block) => ({
@@ -204,7 +206,10 @@ export function editFile(given: FileBlocks): EditedFile {
   const after = hasErrors(diagnostics) ? undefined : joinEdits(file);
   const sound = trusted || file.module.errorLine !== undefined;
   if (after !== undefined && isPython(path) && !sound) {
-    checkResult(file, blocks, after.slice(file.mark.length), python);
+    const codes = read.flatMap(({ code }) => (code?.broken === false ? [code.code] : []));
+    // Indented code is no module of its own.
+    const plain = codes.flatMap(({ indent, lines }) => (indent === '' ? [lines] : []));
+    checkResult(file, blocks, after.slice(file.mark.length), { python, sound: plain });
   }
   return {
     after: hasErrors(diagnostics) ? undefined : after,

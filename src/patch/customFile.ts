@@ -36,6 +36,8 @@ export interface CustomFile {
   readonly imported: Set<string>;
   /** Definitions that blocks name exactly, so that no other block means them. */
   readonly named: Set<Definition>;
+  /** Where blocks add a name, by that and the class that it goes into. */
+  readonly added: Map<string, { readonly block: CustomBlock; readonly line: number }>;
   readonly tell: (diagnostic: Diagnostic) => void;
 }
 

@@ -2,7 +2,7 @@ import type { Definition } from '../python/definitions';
 import { placeText, replaceLine, type CustomBlock } from './custom';
 import type { BlockCode } from './customCode';
 import type { CustomFile } from './customFile';
-import { definitionsNamed, isStatic, placeLine, takesSelf } from './customNames';
+import { accessor, definitionsNamed, isStatic, placeLine, takesSelf } from './customNames';
 import { classLine, findHome, moduleLine } from './customPlace';
 import { unitOfFile } from './customRewrite';
 import { indentOf, reindent } from './indentation';
@@ -110,6 +110,36 @@ function tellHome(
   });
 }
 
+/** Warns of a name that another block, or this one, adds in the same place: the later one hides the other. */
+export function tellTwice(
+  file: CustomFile,
+  block: CustomBlock,
+  code: BlockCode,
+  { definition, defLine }: BlockCode['definitions'][number],
+  home: Definition | undefined,
+): void {
+  // Accessors of a property and overloads share their name.
+  if (accessor(definition) !== '') return;
+  const key = `${home?.range.start ?? ''} ${definition.name}`;
+  const line = code.firstLine + defLine;
+  const first = file.added.get(key);
+  if (first === undefined) {
+    file.added.set(key, { block, line });
+    return;
+  }
+  const alone = first.block !== block && code.definitions.length === 1;
+  const title = `Leave out the block that adds ${definition.name} again`;
+  const edits = [{ from: block.line, to: block.endLine + 1, lines: [] }];
+  file.tell({
+    severity: 'warning',
+    code: 'name-exists',
+    line,
+    message: `${definition.name} is added in line ${first.line} as well as in line ${line}; the later one hides the other`,
+    hint: 'Leave one of them out, or give it another name',
+    ...(alone && { fixes: [{ title, edits }] }),
+  });
+}
+
 /** Warns of functions that the file has already. */
 function tellTwins(
   file: CustomFile,
@@ -117,7 +147,9 @@ function tellTwins(
   code: BlockCode,
   home: Definition | undefined,
 ): void {
-  for (const { definition, defLine } of code.definitions) {
+  for (const own of code.definitions) {
+    const { definition, defLine } = own;
+    tellTwice(file, block, code, own, home);
     const twin = definitionsNamed(file.module, definition.name).find((d) => d.parent === home);
     if (twin === undefined) continue;
     file.tell({

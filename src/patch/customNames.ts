@@ -45,8 +45,25 @@ export function definitionsNamed(module: PythonModule, name: string): readonly D
   return names.get(name) ?? [];
 }
 
+const byParent = new WeakMap<PythonModule, Map<Definition, Definition[]>>();
+
+/** What a class or function itself defines, in the order of the file. */
+export function membersOf(module: PythonModule, definition: Definition): readonly Definition[] {
+  let members = byParent.get(module);
+  if (members === undefined) {
+    byParent.set(module, (members = new Map<Definition, Definition[]>()));
+    for (const each of module.definitions) {
+      if (each.parent === undefined) continue;
+      const same = members.get(each.parent);
+      if (same === undefined) members.set(each.parent, [each]);
+      else same.push(each);
+    }
+  }
+  return members.get(definition) ?? [];
+}
+
 /** What tells definitions of one name in one class apart: `@x.setter`, `@overload`. */
-function accessor({ name, decorators }: Definition): string {
+export function accessor({ name, decorators }: Definition): string {
   const own = decorators.find(
     (text) =>
       text.startsWith(`${name}.`) || /(^|\.)(property|overload|cached_property)$/.test(text),
@@ -66,13 +83,12 @@ export function findTarget(
   wanted: Definition,
   indented: boolean,
 ): { best: Definition; others: Definition[] } | undefined {
-  const narrow = (all: Definition[], keep: (d: Definition) => boolean): Definition[] => {
-    const kept = all.filter(keep);
-    return kept.length > 0 ? kept : all;
-  };
   let found = definitionsNamed(file.module, wanted.name).filter(
     (d) => isClass(d) === isClass(wanted),
   );
+  const [only] = found;
+  if (only === undefined) return undefined;
+  if (found.length === 1) return { best: only, others: [] };
   found = narrow(found, (d) => !d.local);
   found = narrow(found, (d) => takesSelf(d) === takesSelf(wanted));
   found = narrow(found, (d) => accessor(d) === accessor(wanted));
@@ -80,8 +96,14 @@ export function findTarget(
   if (isClass(wanted) || inClass)
     found = narrow(found, (d) => (d.parent !== undefined) === inClass);
   const line = placeLine(file, block.place);
-  const [best, ...others] = [...found].sort((a, b) => distance(a, line) - distance(b, line));
-  return best === undefined ? undefined : { best, others };
+  const [best = only, ...others] = [...found].sort((a, b) => distance(a, line) - distance(b, line));
+  return { best, others };
+}
+
+/** Those that are kept, or all if that is none. */
+function narrow(all: Definition[], keep: (d: Definition) => boolean): Definition[] {
+  const kept = all.filter(keep);
+  return kept.length > 0 ? kept : all;
 }
 
 /** Whether a decorator says that a function belongs to a class. */
@@ -99,8 +121,11 @@ export function findClosest(
   const near = file.module.definitions
     .filter((d) => !d.local && !file.named.has(d) && isClass(d) === isClass(wanted))
     .filter((d) => takesSelf(d) === takesSelf(wanted))
-    .map((d) => ({ d, like: likeness(bareName(d.name), bareName(wanted.name)) }))
-    .filter(({ d, like }) => like >= closestName.likeness && digits(d.name) === digits(wanted.name))
+    .map((d) => ({
+      d,
+      like: likeness(bareName(d.name), bareName(wanted.name), closestName.likeness),
+    }))
+    .filter(({ d, like }) => like > 0 && digits(d.name) === digits(wanted.name))
     .filter(({ d }) => distance(d, line) <= closestName.lines)
     .sort((a, b) => b.like - a.like || distance(a.d, line) - distance(b.d, line));
   const [best, second] = near;
@@ -118,8 +143,8 @@ const digits = (name: string): string => name.replace(/\D+/g, ' ').trim();
 /** Up to three definitions with names much like one, the likest first. */
 export function nearestNames(file: CustomFile, name: string): Definition[] {
   return file.module.definitions
-    .map((d) => ({ d, like: likeness(d.name, name) }))
-    .filter(({ like }) => like >= 0.5)
+    .map((d) => ({ d, like: likeness(d.name, name, 0.5) }))
+    .filter(({ like }) => like > 0)
     .sort((a, b) => b.like - a.like)
     .slice(0, 3)
     .map(({ d }) => d);
@@ -141,8 +166,7 @@ export function nearestPaths(paths: readonly string[], wanted: string): string[]
     }
     if (Math.abs(path.length - clean.length) > clean.length / 3) return 0;
     if (path[0] !== clean[0] && name(path)[0] !== name(clean)[0]) return 0;
-    const like = likeness(path, clean);
-    return like >= 0.75 ? like : 0;
+    return likeness(path, clean, 0.75);
   };
   return paths
     .map((path) => ({ path, value: score(path) }))
@@ -152,20 +176,53 @@ export function nearestPaths(paths: readonly string[], wanted: string): string[]
     .map(({ path }) => path);
 }
 
-/** 1 for equal names, 0 for names that share no letter in its place. */
-function likeness(a: string, b: string): number {
-  return 1 - editDistance(a, b) / Math.max(a.length, b.length, 1);
+/**
+ * 1 for equal names, less for names that share fewer letters, 0 for those that are not like each other by at
+ * least `least`, which is told fast.
+ */
+function likeness(a: string, b: string, least: number): number {
+  const longest = Math.max(a.length, b.length, 1);
+  const most = Math.floor((1 - least) * longest);
+  if (Math.abs(a.length - b.length) > most || lettersApart(a, b) > most) return 0;
+  const distance = editDistance(a, b, most);
+  return distance > most ? 0 : 1 - distance / longest;
 }
 
-/** Letters to add, leave out or change (Levenshtein). */
-function editDistance(a: string, b: string): number {
+/** How many letters of one text are missing in the other, in any order: never more than the edit distance. */
+function lettersApart(a: string, b: string): number {
+  const counts = new Int16Array(128);
+  const count = (text: string, by: number): void => {
+    for (let i = 0; i < text.length; i += 1) {
+      const letter = text.charCodeAt(i) & 127;
+      counts[letter] = (counts[letter] ?? 0) + by;
+    }
+  };
+  count(a, 1);
+  count(b, -1);
+  let [more, fewer] = [0, 0];
+  for (const count of counts) {
+    if (count > 0) more += count;
+    else fewer -= count;
+  }
+  return Math.max(more, fewer);
+}
+
+/** Letters to add, leave out or change (Levenshtein); any number above `most` where it is more than that. */
+function editDistance(a: string, b: string, most: number): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
+    const next = Array<number>(b.length + 1).fill(most + 1);
+    if (i <= most) next[0] = i;
+    // Farther from the diagonal there are more letters to add than that.
+    const [from, to] = [Math.max(1, i - most), Math.min(b.length, i + most)];
+    let least = next[0] ?? 0;
+    for (let j = from; j <= to; j += 1) {
       const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const steps = Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1);
+      next[j] = steps;
+      if (steps < least) least = steps;
     }
+    if (least > most) return least;
     row = next;
   }
   return row.at(-1) ?? 0;

@@ -79,6 +79,9 @@ function bare(line: string): string {
   return line.slice(from, to);
 }
 
+/** Whether a line may be the keyword of a block: a path above such a one begins a block without `diff`. */
+const isBelowPath = (line = ''): boolean => line.length < 100 && /rewrite|insert/i.test(line);
+
 /** Whether a line is `diff`, perhaps with a number before it. */
 function isOpening(line: string): boolean {
   if (!line.includes('diff')) return false;
@@ -149,7 +152,8 @@ type Start = 'diff' | 'numbered' | 'path' | 'alone';
  */
 function startsBlock(lines: readonly string[], at: number): Start | undefined {
   const line = lines[at] ?? '';
-  if (!isOpening(line) && !isPath(bare(line))) return undefined;
+  // Most lines are told by the one below: this is asked of every line of every text.
+  if (!isOpening(line) && !(isBelowPath(lines[at + 1]) && isPath(bare(line)))) return undefined;
   const isDiff = diffPattern.test(line);
   const next = following(lines, at + 1, 5);
   // The word may stand twice.
@@ -197,17 +201,15 @@ function readBlock(
   const margin = kind === 'path' ? '' : (/^[ \t]*(?=diff)/.exec(opening)?.[0] ?? '');
   const isCrlf = opening.endsWith('\r');
   const offset = withoutNumber(opening)?.number;
-  const plain = (line: string, i: number): string => {
-    const text = isCrlf ? line.replace(/\r$/, '') : line;
+  const own: OwnLine = (i) => {
+    const line = lines[i] ?? '';
+    const text = isCrlf && line.endsWith('\r') ? line.slice(0, -1) : line;
     if (kind === 'numbered') {
       const found = withoutNumber(text);
       return found?.number === (offset ?? 0) + i - start ? found.text : text;
     }
     return text.startsWith(margin) ? text.slice(margin.length) : text;
   };
-  // Lines before the block are left as holes, so that the time does not grow with the text before it.
-  const own: string[] = [];
-  for (let i = first; i < end; i += 1) own[i] = plain(lines[i] ?? '', i);
   const head = readHead(own, lines, first, end);
   const span = spanPattern.test(head.place?.value ?? '');
   const code = span ? verbatim(own, head.next, end, closed) : readCode(own, head, end);
@@ -236,6 +238,12 @@ function readBlock(
   };
 }
 
+/** A line of the text, 0-based, without what is put around the block it is in. */
+type OwnLine = (at: number) => string;
+
+const ownLines = (own: OwnLine, from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, k) => own(from + k));
+
 interface Head {
   path?: Field;
   keyword?: Field;
@@ -246,17 +254,14 @@ interface Head {
 }
 
 /** Path, keyword and place, as far as they are there. A line that repeats the one before is passed over. */
-function readHead(
-  own: readonly string[],
-  lines: readonly string[],
-  first: number,
-  end: number,
-): Head {
+function readHead(own: OwnLine, lines: readonly string[], first: number, end: number): Head {
   const head: Head = { next: first, repeated: [] };
   const peek = (): { at: number; value: string; raw: string } | undefined => {
     let at = head.next;
-    while (at < end && own[at]?.trim() === '') at += 1;
-    return at >= end ? undefined : { at, value: bare(own[at] ?? ''), raw: own[at] ?? '' };
+    while (at < end && own(at).trim() === '') at += 1;
+    if (at >= end) return undefined;
+    const raw = own(at);
+    return { at, value: bare(raw), raw };
   };
   const take = (found: { at: number; value: string }, repeats: boolean): Field => {
     head.next = found.at + 1;
@@ -294,10 +299,10 @@ interface Code {
 }
 
 /** The code of a span: all lines as they are, but for what stands for `diff` and `end diff`. */
-function verbatim(own: readonly string[], from: number, end: number, closed: boolean): Code {
+function verbatim(own: OwnLine, from: number, end: number, closed: boolean): Code {
   // Without `end diff`, the last of the lines is what follows the last line end of the text.
-  const to = !closed && end > from && own[end - 1] === '' ? end - 1 : end;
-  const lines = own.slice(from, to);
+  const to = !closed && end > from && own(end - 1) === '' ? end - 1 : end;
+  const lines = ownLines(own, from, to);
   const noNewline = lines.at(-1)?.replace(/\r$/, '') === noNewlineMark;
   if (noNewline) lines.pop();
   const plain = lines.map((line) => line.replace(escaped, ''));
@@ -305,9 +310,9 @@ function verbatim(own: readonly string[], from: number, end: number, closed: boo
 }
 
 /** The code without blank lines, a fence and numbers around it. */
-function readCode(own: readonly string[], head: Head, end: number): Code {
+function readCode(own: OwnLine, head: Head, end: number): Code {
   let [from, to] = [head.next, end];
-  const text = (i: number): string => (own[i] ?? '').replace(/\r$/, '');
+  const text = (i: number): string => own(i).replace(/\r$/, '');
   const trim = (): void => {
     while (from < to && text(from).trim() === '') from += 1;
     while (to > from && text(to - 1).trim() === '') to -= 1;
@@ -319,7 +324,7 @@ function readCode(own: readonly string[], head: Head, end: number): Code {
     trim();
   }
   if (from === to) return { from: head.next, to: head.next, lines: [], numbered: false };
-  const lines = own.slice(from, to).map((line) => line.replace(/\r$/, ''));
+  const lines = Array.from({ length: to - from }, (_, k) => text(from + k));
   const isPython = /\.pyi?$/.test(head.path?.value ?? '.py');
   const plain = isPython ? withoutNumbers(lines) : undefined;
   return { from, to, lines: plain ?? lines, numbered: plain !== undefined };

@@ -12,7 +12,8 @@ export function blocksByPath(
   const seen = new Map<string, CustomBlock>();
   for (const block of blocks) {
     const { path, action, place, code, noNewline, line, endLine } = block;
-    const key = JSON.stringify([path, action, place, code, noNewline]);
+    const where = typeof place === 'object' ? Object.values(place).join('-') : place;
+    const key = [path, action, where, noNewline, ...code].join('\n');
     const first = seen.get(key);
     if (first !== undefined) {
       const title = 'Leave the block out';

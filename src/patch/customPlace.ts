@@ -1,5 +1,5 @@
 import type { Definition } from '../python/definitions';
-import type { ImportStatement, Statement } from '../python/module';
+import type { ImportStatement, PythonModule, Statement } from '../python/module';
 import type { CustomBlock } from './custom';
 import type { CustomFile } from './customFile';
 import { placeLine } from './customNames';
@@ -9,20 +9,33 @@ export function findHome(file: CustomFile, block: CustomBlock): Definition | und
   const { module, lines } = file;
   if (block.place === 'BOF') return undefined;
   const line = Math.min(placeLine(file, block.place), lines.length);
-  const classes = module.definitions.filter((d) => d.kind === 'class' && !d.local);
-  // A class in one line has no body to add to.
-  const open = classes.filter((d) => d.body.startLine > d.defLine);
+  const open = openClasses(module);
   const around = open.filter((d) => d.range.startLine <= line && line <= d.range.endLine);
   if (around.length > 0) return around.at(-1);
-  const above = module.statements.filter((s) => s.range.startLine <= line);
-  const last = above.at(-1);
+  const at = module.statements.findLastIndex((s) => s.range.startLine <= line);
+  const last = module.statements[at];
   // A class at the end of a file often has the call below it that runs its tests.
   const isGuard =
     last !== undefined &&
     last === module.statements.at(-1) &&
     /^if\s*\(?\s*__name__\b/.test(lines[last.range.startLine - 1] ?? '');
-  const before = isGuard ? above.at(-2) : last;
+  const before = isGuard ? module.statements[at - 1] : last;
   return open.find((d) => d.parent === undefined && d.range.endLine === before?.range.endLine);
+}
+
+const classesOf = new WeakMap<PythonModule, readonly Definition[]>();
+
+/** The classes of a module that can be added to. */
+function openClasses(module: PythonModule): readonly Definition[] {
+  let classes = classesOf.get(module);
+  if (classes === undefined) {
+    // A class in one line has no body to add to.
+    classes = module.definitions.filter(
+      (d) => d.kind === 'class' && !d.local && d.body.startLine > d.defLine,
+    );
+    classesOf.set(module, classes);
+  }
+  return classes;
 }
 
 /** The line before which to insert in a class: between its members, never inside one. */
@@ -54,11 +67,16 @@ function between(
   statements: readonly Statement[],
   line: number,
 ): number | undefined {
-  const spans = statements.map((s) => s.range);
-  const around = spans.find((span) => span.startLine < line && line <= span.endLine);
-  if (around !== undefined) return around.endLine;
-  const next = spans.find((span) => span.startLine >= line);
+  // They stand in order, and a file can have thousands of them and of blocks.
+  let [low, high] = [0, statements.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((statements[middle]?.range.endLine ?? 0) < line) low = middle + 1;
+    else high = middle;
+  }
+  const next = statements[low]?.range;
   if (next === undefined) return undefined;
+  if (next.startLine < line) return next.endLine;
   let at = next.startLine - 1;
   // Comments right above belong to what they stand above.
   while (at > 0 && (file.lines[at - 1] ?? '').trimStart().startsWith('#')) at -= 1;

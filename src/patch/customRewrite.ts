@@ -1,8 +1,9 @@
 import type { Definition } from '../python/definitions';
+import type { PythonModule } from '../python/module';
 import { insertLine, placeText, replaceLine, type CustomBlock } from './custom';
-import { methodNames, type BlockCode, type BlockDefinition } from './customCode';
+import type { BlockCode, BlockDefinition } from './customCode';
 import type { CustomFile } from './customFile';
-import { closestName, findClosest, findTarget, nearestNames } from './customNames';
+import { closestName, findClosest, findTarget, membersOf, nearestNames } from './customNames';
 import type { Fix } from './diagnostic';
 import { indentOf, indentUnit, reindent } from './indentation';
 
@@ -67,7 +68,8 @@ function matchAll(
     const found = findTarget(file, block, own.definition, indented);
     if (found === undefined) continue;
     const all = [found.best, ...found.others];
-    const key = [own.definition.name, ...all.map((d) => d.range.start).sort()].join(' ');
+    const key =
+      code.definitions.length === 1 ? '' : [...all.map((d) => d.range.start)].sort().join(' ');
     const group = groups.get(key);
     if (group === undefined) groups.set(key, { own: [own], all });
     else group.own.push(own);
@@ -104,7 +106,7 @@ function replace(
     return;
   }
   const start = target.range.startLine - 1;
-  from += repeatedComments(lines.slice(from, own.from), file.lines.slice(0, start));
+  from += repeatedComments(lines.slice(from, own.from), file.lines, start);
   const defLine = file.lines[target.defLine - 1] ?? '';
   const indent = indentOf(defLine);
   tellLost(file, block, code, { own, target });
@@ -186,20 +188,26 @@ function unitOf(file: CustomFile, { body, defLine }: Definition): string | undef
   return inner.slice(outer.length) || undefined;
 }
 
+const units = new WeakMap<PythonModule, string>();
+
 /** What most definitions of a file are indented by; four blanks if there are none. */
 export function unitOfFile(file: CustomFile): string {
+  const known = units.get(file.module);
+  if (known !== undefined) return known;
   const counts = new Map<string, number>();
   for (const definition of file.module.definitions) {
     const unit = unitOf(file, definition);
     if (unit !== undefined) counts.set(unit, (counts.get(unit) ?? 0) + 1);
   }
-  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? '    ';
+  const unit = [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? '    ';
+  units.set(file.module, unit);
+  return unit;
 }
 
-/** How many comment lines above a block's function stand above the file's function already. */
-function repeatedComments(own: readonly string[], above: readonly string[]): number {
+/** How many comment lines above a block's function stand above that of the file, at a line, already. */
+function repeatedComments(own: readonly string[], lines: readonly string[], at: number): number {
   if (own.length === 0 || !own.every((line) => line.trimStart().startsWith('#'))) return 0;
-  const there = above.slice(-own.length);
+  const there = lines.slice(Math.max(0, at - own.length), at);
   return own.every((line, i) => line.trim() === there[i]?.trim()) ? own.length : 0;
 }
 
@@ -339,7 +347,9 @@ function tellLost(
   { own, target }: Match,
 ): void {
   if (own.definition.kind !== 'class') return;
-  const lost = methodNames(file.module, target).filter((name) => !own.methods.includes(name));
+  const lost = membersOf(file.module, target)
+    .map((d) => d.name)
+    .filter((name) => !own.methods.includes(name));
   if (lost.length === 0) return;
   const line = code.firstLine + own.from;
   const fixes: Fix[] = [];

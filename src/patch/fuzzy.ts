@@ -1,17 +1,18 @@
-import { applyPatch } from './apply';
+import { applyHunks, applyPatch } from './apply';
+import { applyAtNumbers } from './applyAtNumbers';
 import { failed, type Conversion } from './conversion';
-import { hasErrors, mended, type Diagnostic } from './diagnostic';
+import { hasErrors, type DiagnosticCode } from './diagnostic';
+import { wholeAlignment } from './fuzzyAlign';
 import { editFile } from './fuzzyEdit';
 import { isRefusal, type Place } from './fuzzyEffect';
-import { applyAtNumbers } from './fuzzyExact';
 import { TreeLines, withoutReturn } from './fuzzyLines';
 import { placeHunks } from './fuzzyPlace';
 import { lineList } from './fuzzyRefusal';
 import { tellDifferences, tellMissingFile, tellRefusal, type Told } from './fuzzyTell';
 import type { Hunk } from './hunk';
-import { checkPatchPaths } from './safety';
 import type { PatchTree } from './tree';
-import { parseUnified, type FilePatch } from './unified';
+import type { FilePatch } from './unified';
+import { readUnified } from './unifiedHead';
 import { formatFilePatch } from './write';
 
 /**
@@ -27,53 +28,20 @@ import { formatFilePatch } from './write';
  * Everything converts or nothing; nothing is written.
  */
 export async function convertFuzzy(text: string, tree: PatchTree): Promise<Conversion> {
-  const parsed = parseUnified(text, 'loose');
-  const lost = parsed.problems.filter((problem) => problem.lost === true);
-  const diagnostics: Diagnostic[] = [
-    ...lost,
-    ...mended(parsed.problems.filter((problem) => problem.lost !== true)),
-    ...checkPatchPaths(parsed),
-  ];
-  if (parsed.files.length === 0 && lost.length === 0) {
-    diagnostics.push({
-      severity: 'error',
-      line: 1,
-      message: 'The text holds no part of a unified diff that changes anything',
-      hint: 'Write "--- a/PATH", "+++ b/PATH" and hunks below them',
-      code: 'no-patch',
-    });
-  }
+  const { files, diagnostics } = readUnified(text, 'loose');
   if (hasErrors(diagnostics)) return failed('fuzzy', diagnostics);
 
   const source = text.split('\n');
-  const files = new Map<string, string | undefined>();
-  const parts: string[] = [];
-  const leaving = new Set(
-    parsed.files.flatMap(({ kind, oldPath }) =>
-      kind === 'deleted' || kind === 'renamed' ? (oldPath ?? []) : [],
-    ),
-  );
-  for (const file of joinParts(parsed.files)) {
-    if (file.binary) {
-      diagnostics.push({
-        severity: 'warning',
-        line: file.line,
-        message: `${file.newPath ?? file.oldPath}: binary content is left out`,
-        code: 'binary',
-      });
-      continue;
-    }
-    const told: Told = { source, diagnostics, file };
-    const result = await convertFile(file, tree, leaving, told);
-    if (result === undefined) continue;
-    const { oldPath, newPath, hunks, kind } = result.file;
-    if (hunks.length === 0 && kind === 'modified') continue;
-    if (newPath === null || kind === 'renamed') files.set(oldPath ?? '', undefined);
-    if (newPath !== null) files.set(newPath, result.text);
-    parts.push(formatFilePatch(result.file));
+  const parts: FilePatch[] = [];
+  for (const file of joinParts(files)) {
+    const part = await placePart(file, tree, { source, diagnostics, file });
+    if (part !== undefined) parts.push(part);
   }
   if (hasErrors(diagnostics)) return failed('fuzzy', diagnostics);
-  return { patch: parts.join(''), format: 'fuzzy', diagnostics, files, left: [] };
+  const applied = await applyPatch({ files: parts, problems: [] }, (path) => tree.read(path));
+  if (!applied.ok) return failed('fuzzy', [...diagnostics, ...applied.problems]);
+  const patch = applied.placed.files.map((part) => formatFilePatch(part)).join('');
+  return { patch, format: 'fuzzy', diagnostics, files: applied.files, left: [] };
 }
 
 /** Parts that change the same file become one: models write a part for each hunk. */
@@ -93,32 +61,32 @@ function joinParts(files: readonly FilePatch[]): FilePatch[] {
   return joined;
 }
 
-async function convertFile(
+/** The part with its hunks where they go; undefined, with the reasons told, when one has no place. */
+async function placePart(
   file: FilePatch,
   tree: PatchTree,
-  leaving: ReadonlySet<string>,
   told: Told,
-): Promise<{ file: FilePatch; text: string } | undefined> {
+): Promise<FilePatch | undefined> {
   const { oldPath, newPath, kind } = file;
   const path = newPath ?? oldPath ?? '';
-  const fail = (message: string, hint: string, code: Diagnostic['code']): undefined => {
+  const fail = (message: string, hint: string, code: DiagnosticCode): undefined => {
+    const severity = 'error';
     told.diagnostics.push({
-      severity: 'error',
+      severity,
       line: file.line,
       message: `${path}: ${message}`,
       hint,
-      ...(code !== undefined && { code }),
+      code,
     });
   };
   const before = oldPath === null ? undefined : await tree.read(oldPath);
-  const moved = kind === 'renamed' || kind === 'copied';
   if (before === undefined) {
     const creates = file.hunks.length > 0 && file.hunks.every(namesNothing);
-    if (oldPath !== null && (!creates || moved || newPath === null)) {
-      await tellMissingFile(oldPath, tree, told);
-      return undefined;
-    }
     if (oldPath !== null) {
+      if (!creates || kind === 'renamed' || kind === 'copied' || newPath === null) {
+        await tellMissingFile(oldPath, tree, told);
+        return undefined;
+      }
       told.diagnostics.push({
         severity: 'warning',
         line: file.line,
@@ -126,36 +94,15 @@ async function convertFile(
         code: 'unknown-file',
       });
     }
+    const isCrlf = told.source[(file.hunks[0]?.line ?? 1) - 1]?.endsWith('\r') === true;
+    return addFile(file, isCrlf, fail);
   }
-  if (newPath !== null && (before === undefined || moved) && !leaving.has(newPath)) {
-    if ((await tree.read(newPath)) !== undefined) {
-      return fail('the file exists already', 'Change the file instead of adding it', 'file-exists');
-    }
-  }
-  const isCrlf = told.source[(file.hunks[0]?.line ?? 1) - 1]?.endsWith('\r') === true;
-  if (before === undefined) return addFile(file, isCrlf, fail);
 
   const exact = applyAtNumbers(before, file.hunks);
-  if (exact !== undefined && (newPath !== null || exact === '')) return { file, text: exact };
+  if (exact !== undefined && (newPath !== null || exact === '')) return file;
   const lines = new TreeLines(before);
   const places = placed(file, lines, told);
   if (places === undefined) return undefined;
-  let { text, hunks } = editFile(lines, places);
-  if (places.every((place) => place.alignment.fit === 1 && !place.alignment.places.size)) {
-    const git = await asGit(file, before);
-    if (git !== undefined && git.text !== text) {
-      const starts = places.map(({ start }) => start).sort((a, b) => a - b);
-      if (String(git.starts) !== String(starts)) {
-        return fail(
-          `git would put its hunks in at ${lineList(git.starts)}, where they fit as well as at ` +
-            lineList(starts),
-          'Give more lines around the changes, or the right line numbers',
-          'ambiguous',
-        );
-      }
-      ({ text, hunks } = git);
-    }
-  }
   if (newPath === null) {
     const gone = new Set(places.flatMap(({ deleted }) => deleted));
     const stays = lines.text.findIndex((line, i) => line.trim() !== '' && !gone.has(i));
@@ -166,37 +113,36 @@ async function convertFile(
         'incomplete',
       );
     }
-    hunks = editFile(lines, [wholeFile(lines)]).hunks;
-    text = '';
+    return { ...file, hunks: editFile(lines, [wholeFile(lines)]) };
   }
-  if (hunks.length === 0 && kind === 'modified') {
-    told.diagnostics.push({
-      severity: 'warning',
-      line: file.line,
-      message: `${path}: the part changes nothing`,
-      code: 'no-change',
-    });
-  }
-  return { file: { ...file, hunks }, text };
+  const hunks = editFile(lines, places);
+  const isExact = places.every(({ alignment }) => alignment.fit === 1 && !alignment.places.size);
+  if (!isExact || canBeNothingElse(file, lines, places)) return { ...file, hunks };
+  const git = asGit(file, before);
+  const ours = applyHunks(before, hunks);
+  if (git === undefined || ('text' in ours && ours.text === git.text)) return { ...file, hunks };
+  const starts = places.map(({ start }) => start).sort((a, b) => a - b);
+  if (String(git.starts) === String(starts)) return { ...file, hunks: git.hunks };
+  return fail(
+    `git would put its hunks in at ${lineList(git.starts)}, where they fit as well as at ` +
+      lineList(starts),
+    'Give more lines around the changes, or the right line numbers',
+    'ambiguous',
+  );
+}
+
+/** Whether git, if it takes the hunks, makes the same of them, so that it need not be asked. */
+function canBeNothingElse(file: FilePatch, lines: TreeLines, places: readonly Place[]): boolean {
+  return (
+    places.every(({ alignment }) => alignment.isSole) &&
+    lines.hasPlainEnds &&
+    !file.hunks.some((hunk) => hunk.lines.some(({ text }) => text.endsWith('\r')))
+  );
 }
 
 function wholeFile(lines: TreeLines): Place {
-  const deleted = lines.raw.map((_, i) => i);
-  return {
-    deleted,
-    inserts: [],
-    start: 0,
-    old: [],
-    alignment: {
-      pairs: new Int32Array(0),
-      score: 0,
-      fit: 1,
-      firm: 0,
-      start: 0,
-      doubtful: [],
-      places: new Map(),
-    },
-  };
+  const deleted = lines.text.map((_, i) => i);
+  return { deleted, inserts: [], start: 0, old: [], alignment: wholeAlignment([], 0) };
 }
 
 /** Whether a hunk names no line of the file before, but for blank ones that lack their mark. */
@@ -210,8 +156,8 @@ function namesNothing(hunk: Hunk): boolean {
 function addFile(
   file: FilePatch,
   isCrlf: boolean,
-  fail: (message: string, hint: string, code: Diagnostic['code']) => undefined,
-): { file: FilePatch; text: string } | undefined {
+  fail: (message: string, hint: string, code: DiagnosticCode) => undefined,
+): FilePatch | undefined {
   if (!file.hunks.every(namesNothing)) {
     return fail(
       'the patch adds this file, yet a hunk has old lines',
@@ -225,7 +171,6 @@ function addFile(
     text: isCrlf ? withoutReturn(line.text) : line.text,
     noNewline: line.noNewline && i === lines.length - 1,
   }));
-  const text = added.map((line) => line.text + (line.noNewline ? '' : '\n')).join('');
   const hunk: Hunk = {
     oldStart: 0,
     oldLines: 0,
@@ -236,28 +181,16 @@ function addFile(
     line: 1,
   };
   const hunks = added.length === 0 ? [] : [hunk];
-  return { file: { ...file, oldPath: null, kind: 'added', hunks }, text };
+  return { ...file, oldPath: null, kind: 'added', hunks };
 }
 
 /** The places of a file's hunks; undefined, with the reasons told, when one has none. */
 function placed(file: FilePatch, lines: TreeLines, told: Told): Place[] | undefined {
   const hunks = file.hunks;
   const places: Place[] = [];
-  const kept = new Map<string, Hunk>();
+  const kept = new Map<number, { placing: Place; hunk: Hunk }[]>();
   const takenBy = new Map<number, Hunk>();
   let failing = false;
-  for (const hunk of hunks) {
-    if (hunk.lines.some((line) => line.kind !== 'context')) continue;
-    told.diagnostics.push({
-      severity: 'error',
-      line: hunk.line,
-      message: `${file.newPath ?? file.oldPath}: the hunk changes nothing`,
-      hint: 'Mark added lines with + and removed ones with -, or leave the hunk out',
-      code: 'no-change',
-    });
-    failing = true;
-  }
-  if (failing) return undefined;
   for (const [i, placing] of placeHunks(hunks, lines).entries()) {
     const hunk = hunks[i];
     if (hunk === undefined) continue;
@@ -268,8 +201,8 @@ function placed(file: FilePatch, lines: TreeLines, told: Told): Place[] | undefi
       continue;
     }
     const path = file.newPath ?? file.oldPath;
-    const key = JSON.stringify([placing.deleted, placing.inserts]);
-    const twin = kept.get(key);
+    const same = kept.get(placing.start) ?? [];
+    const twin = same.find((other) => doesSame(other.placing, placing))?.hunk;
     if (twin !== undefined) {
       told.diagnostics.push({
         severity: 'warning',
@@ -295,23 +228,23 @@ function placed(file: FilePatch, lines: TreeLines, told: Told): Place[] | undefi
     }
     for (const line of placing.deleted) takenBy.set(line, hunk);
     tellDifferences(placing, hunk, number, lines, told);
-    kept.set(key, hunk);
+    kept.set(placing.start, [...same, { placing, hunk }]);
     places.push(placing);
   }
   return failing ? undefined : places;
 }
 
+const doesSame = (one: Place, other: Place): boolean =>
+  JSON.stringify([one.deleted, one.inserts]) === JSON.stringify([other.deleted, other.inserts]);
+
 /** What git makes of the hunks as they are, and the 0-based lines it puts them in at; undefined if it refuses. */
-async function asGit(
+function asGit(
   file: FilePatch,
   before: string,
-): Promise<{ text: string; hunks: readonly Hunk[]; starts: number[] } | undefined> {
+): { text: string; hunks: readonly Hunk[]; starts: number[] } | undefined {
   if (file.hunks.some((hunk) => hunk.unnumbered)) return undefined;
-  const path = file.oldPath;
-  const part: FilePatch = { ...file, newPath: path, kind: 'modified' };
-  const result = await applyPatch({ files: [part], problems: [] }, () => Promise.resolve(before));
-  if (!result.ok) return undefined;
-  const hunks = result.placed.files[0]?.hunks ?? [];
-  const starts = hunks.map((h) => (h.oldLines === 0 ? h.oldStart : h.oldStart - 1));
-  return { text: result.files.get(path ?? '') ?? '', hunks, starts };
+  const result = applyHunks(before, file.hunks);
+  if ('misfit' in result) return undefined;
+  const starts = result.placed.map((h) => (h.oldLines === 0 ? h.oldStart : h.oldStart - 1));
+  return { text: result.text, hunks: result.placed, starts };
 }

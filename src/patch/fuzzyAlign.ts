@@ -38,6 +38,8 @@ export interface OldLine {
   readonly weight: number;
   readonly exact: number;
   readonly loose: number;
+  /** How alike a line of the tree (0-based) is, from 0 to 1; 0 where it cannot be this one. */
+  likenessTo(line: number): number;
 }
 
 /** How the old side of a hunk lies in the tree. All lines are 0-based; the ones of the hunk are those of its old side. */
@@ -56,6 +58,10 @@ export interface Alignment {
   readonly doubtful: readonly { readonly line: number; readonly names: readonly number[] }[];
   /** For each place between old lines (0 to `old.length`) that was asked for, where it may be. */
   readonly places: ReadonlyMap<number, Places>;
+  /** Set when the old side stands there line by line as it is. */
+  readonly isExact?: true;
+  /** Set when no other place of the file can be meant. */
+  readonly isSole?: true;
 }
 
 /** Tree lines before which a place between old lines may be, ascending. */
@@ -77,29 +83,63 @@ export function oldSide(hunk: Hunk, tree: TreeLines): OldLine[] {
 
 /** Looks up what is only asked for where the hunk does not stand as it is. */
 class OldSideLine implements OldLine {
-  readonly exact: number;
-  readonly weight: number;
+  private exactNumber: number | undefined;
   private looseNumber: number | undefined;
+  private ownWeight: number | undefined;
+  private likeness: Map<number, number> | undefined;
 
   constructor(
     readonly text: string,
     readonly removed: boolean,
     private readonly tree: TreeLines,
-  ) {
-    this.exact = tree.exactNumberOf(text);
-    this.weight = weightOf(text);
+  ) {}
+
+  get exact(): number {
+    return (this.exactNumber ??= this.tree.exactNumberOf(this.text));
   }
 
   get loose(): number {
     return (this.looseNumber ??= this.tree.looseNumberOf(this.text));
   }
+
+  get weight(): number {
+    return (this.ownWeight ??= weightOf(this.text));
+  }
+
+  likenessTo(line: number): number {
+    this.likeness ??= new Map();
+    let alike = this.likeness.get(line);
+    if (alike === undefined) {
+      alike = likeness(this.text, this.tree.squeezed(line), this.removed);
+      this.likeness.set(line, alike);
+    }
+    return alike;
+  }
 }
+
+const numbersIn = (text: string): string => (text.match(/\d+/g) ?? []).join(' ');
+
+/** How alike a line of a diff and one of the tree are; 0 where they are not taken for the same. */
+function likeness(text: string, there: string, removed: boolean): number {
+  const least = removed ? removedSimilarity : contextSimilarity;
+  const own = squeeze(text);
+  const alike = squeezedSimilarity(own, there, least);
+  if (alike < least) return 0;
+  // `b = 200` is not a misquoted `b = 300`: with another number it is another line.
+  return removed && numbersIn(own) !== numbersIn(there) ? 0 : alike;
+}
+
+/** What a line is worth that is in the tree but for white space, or in other words. */
+export const spaced = (line: OldLine): number => 0.9 * line.weight;
+export const reworded = (line: OldLine, alike: number): number =>
+  0.95 * line.weight * (2 * alike - 1);
 
 /** The alignment in which the old side stands in the tree line by line from `start` on. */
 export function wholeAlignment(old: readonly OldLine[], start: number): Alignment {
   const total = old.reduce((sum, line) => sum + line.weight, 0);
   return {
-    pairs: Int32Array.from(old, (_, i) => start + i),
+    pairs: pairsFrom(old.length, start),
+    isExact: true,
     score: total,
     fit: 1,
     firm: total,
@@ -107,6 +147,13 @@ export function wholeAlignment(old: readonly OldLine[], start: number): Alignmen
     doubtful: [],
     places: new Map(),
   };
+}
+
+/** The pairs of old lines with the tree lines from `start` on. */
+export function pairsFrom(count: number, start: number): Int32Array {
+  const pairs = new Int32Array(count);
+  for (let i = 0; i < count; i += 1) pairs[i] = start + i;
+  return pairs;
 }
 
 /**
@@ -132,9 +179,9 @@ export function align(
   // Cell (i, k) is: i old lines done, the next tree line is start + i + k - slack.
   const treeLine = (i: number, k: number): number => start + i + k - slack;
   const cells = (m + 1) * width;
-  const ahead = new Float64Array(cells).fill(-Infinity);
-  const back = new Float64Array(cells).fill(-Infinity);
-  const step = new Uint8Array(cells);
+  const ahead = tables.fresh(0, cells);
+  const back = tables.fresh(1, cells);
+  const step = tables.steps(cells);
   const scores = pairScores(old, tree, start, slack, width);
   const skips = old.map((line) =>
     line.removed ? -Infinity : isElision(line.text) ? 0 : -absent * line.weight,
@@ -239,6 +286,23 @@ export function align(
   return { pairs, score, fit: score / total, firm, start: at, doubtful, places };
 }
 
+/** Room for the tables of one alignment, kept for the next: making it anew takes longer than filling it. */
+const tables = {
+  floats: [new Float64Array(0), new Float64Array(0), new Float64Array(0)],
+  bytes: new Uint8Array(0),
+  fresh(which: 0 | 1 | 2, cells: number): Float64Array {
+    let room = this.floats[which];
+    if (room === undefined || room.length < cells) {
+      this.floats[which] = room = new Float64Array(2 * cells);
+    }
+    return room.fill(-Infinity, 0, cells);
+  },
+  steps(cells: number): Uint8Array {
+    if (this.bytes.length < cells) this.bytes = new Uint8Array(2 * cells);
+    return this.bytes.fill(0, 0, cells);
+  },
+};
+
 /** What each pair of an old line and a tree line of the band is worth; -Infinity where it may not be. */
 function pairScores(
   old: readonly OldLine[],
@@ -247,7 +311,7 @@ function pairScores(
   slack: number,
   width: number,
 ): Float64Array {
-  const scores = new Float64Array((old.length + 1) * width).fill(-Infinity);
+  const scores = tables.fresh(2, (old.length + 1) * width);
   const { exact: exacts, loose: looses } = tree;
   for (const [i, line] of old.entries()) {
     const from = start + i - slack;
@@ -258,7 +322,7 @@ function pairScores(
       if (at < 0 || at >= tree.length) continue;
       const cell = i * width + k;
       if (exacts[at] === exact) scores[cell] = line.weight;
-      else if (looses[at] === loose) scores[cell] = 0.9 * line.weight;
+      else if (looses[at] === loose) scores[cell] = spaced(line);
       else {
         scores[cell] = line.removed ? -Infinity : -unlike * line.weight;
         continue;
@@ -267,22 +331,15 @@ function pairScores(
     }
     // A line that is there needs no look-alikes; comparing is what takes the time.
     if (found || line.weight < 0.6) continue;
-    const least = line.removed ? removedSimilarity : contextSimilarity;
-    const text = squeeze(line.text);
     for (let k = 0; k < width; k += 1) {
       const at = from + k;
       if (at < 0 || at >= tree.length) continue;
-      const there = tree.squeezed(at);
-      const alike = squeezedSimilarity(text, there, least);
-      // `b = 200` is not a misquoted `b = 300`: with another number it is another line.
-      if (line.removed && alike >= least && numbersIn(text) !== numbersIn(there)) continue;
-      if (alike >= least) scores[i * width + k] = 0.95 * line.weight * (2 * alike - 1);
+      const alike = line.likenessTo(at);
+      if (alike > 0) scores[i * width + k] = reworded(line, alike);
     }
   }
   return scores;
 }
-
-const numbersIn = (text: string): string => (text.match(/\d+/g) ?? []).join(' ');
 
 /** `...` and `# ... rest of the code ...`: context that says that lines are left out. */
 export function isElision(text: string): boolean {

@@ -10,9 +10,9 @@ const maxExact = 64;
 /** How many lines may stand between, or be absent, before a hunk's lines no longer belong together. */
 const slackOf = (lines: number): number => Math.min(48, 12 + (lines >> 3));
 
-/** Steps that may be taken for one file, so that no repetitive text takes long: about a second. */
+/** Steps of some nanoseconds that may be taken for one file, so that no repetitive text takes long. */
 export class Budget {
-  constructor(private steps = 50_000_000) {}
+  constructor(private steps = 400_000_000) {}
   /** @returns false once the steps are used up */
   take(steps: number): boolean {
     this.steps -= steps;
@@ -112,7 +112,7 @@ export function alignedPlaces(
 
   const found = new Map<string, Alignment>();
   for (const start of new Set([...expected, ...starts])) {
-    if (!budget.take((old.length + 1) * slack * 8)) break;
+    if (!budget.take((old.length + 1) * slack * 64)) break;
     const alignment = align(old, tree, start, slack, asked);
     if (alignment === undefined) continue;
     const key = alignment.pairs.join();

@@ -1,66 +1,54 @@
 import type { Place } from './fuzzyEffect';
-import { indentOf, withoutReturn, type TreeLines } from './fuzzyLines';
-import { numberLines, type Hunk, type HunkLine } from './hunk';
+import { indentOf, sameButSpace, withoutReturn, type TreeLines } from './fuzzyLines';
+import type { Hunk, HunkLine } from './hunk';
 
 const contextLines = 3;
 
-/** A file after its hunks went in. */
-export interface EditedFile {
-  readonly text: string;
-  /** The change as hunks with exact lines and numbers and three lines of context. */
-  readonly hunks: readonly Hunk[];
-}
-
 /**
- * Puts hunks in at their places. Only lines that a place names as deleted go; every other line of the tree stays
- * byte for byte, but for a last line without line end that gets one when lines follow it.
+ * The hunks of a file at their places, with exact lines and numbers and three lines of context. Only
+ * lines that a place names as deleted go; every other line of the tree stays byte for byte, but for a
+ * last line without line end that gets one when lines follow it.
  *
  * Added lines take the line ends of the lines around them, and their indentation where the diff is
  * indented otherwise throughout (tabs for blanks, another width, everything moved in or out).
  */
-export function editFile(tree: TreeLines, places: readonly Place[]): EditedFile {
-  const deleted = new Set(places.flatMap((place) => place.deleted));
-  const inserts = new Map<number, HunkLine[]>();
+export function editFile(tree: TreeLines, places: readonly Place[]): Hunk[] {
+  const deleted = new Set<number>();
+  const inserts = new Map<number, readonly HunkLine[]>();
   for (const place of places) {
+    for (const line of place.deleted) deleted.add(line);
+    if (place.inserts.length === 0) continue;
     const end = lineEndOf(place, tree);
     const indent = indentation(place, tree);
     for (const { at, lines } of place.inserts) {
-      const written = lines.map(({ text, noNewline }): HunkLine => {
-        const mended = indent(withoutReturn(text)) + end.slice(0, -1);
-        return { kind: 'added', text: mended, noNewline };
-      });
-      inserts.set(at, [...(inserts.get(at) ?? []), ...written]);
+      const written = lines.map(({ text, noNewline }): HunkLine => ({
+        kind: 'added',
+        text: indent(withoutReturn(text)) + end.slice(0, -1),
+        noNewline,
+      }));
+      const before = inserts.get(at);
+      inserts.set(at, before === undefined ? written : [...before, ...written]);
     }
   }
   endLastLine(tree, deleted, inserts);
   const changes = [...new Set([...deleted, ...inserts.keys()])].sort((a, b) => a - b);
   onlyLastUnended(tree, deleted, inserts);
-
-  const out: string[] = [];
-  let done = 0;
-  for (const line of changes) {
-    for (; done < line; done += 1) out.push(tree.raw[done] ?? '');
-    for (const { text, noNewline } of inserts.get(line) ?? [])
-      out.push(text + (noNewline ? '' : '\n'));
-    if (deleted.has(line)) done = line + 1;
-  }
-  for (; done < tree.length; done += 1) out.push(tree.raw[done] ?? '');
-  return { text: out.join(''), hunks: hunksOf(tree, deleted, inserts, changes) };
+  return hunksOf(tree, deleted, inserts, changes);
 }
 
 /** A last line without line end gets one before lines are added behind it. */
 function endLastLine(
   tree: TreeLines,
   deleted: Set<number>,
-  inserts: Map<number, HunkLine[]>,
+  inserts: Map<number, readonly HunkLine[]>,
 ): void {
   const last = tree.length - 1;
-  const text = tree.raw[last];
+  const text = last < 0 ? undefined : tree.withReturn(last);
   const behind = inserts.get(tree.length);
-  if (text === undefined || text.endsWith('\n') || behind === undefined || deleted.has(last))
+  if (text === undefined || tree.endOf(last) !== '' || behind === undefined || deleted.has(last))
     return;
   deleted.add(last);
-  const end = (tree.raw[last - 1] ?? '').endsWith('\r\n') ? '\r' : '';
+  const end = last > 0 && tree.endOf(last - 1) === '\r\n' ? '\r' : '';
   inserts.set(tree.length, [{ kind: 'added', text: text + end, noNewline: false }, ...behind]);
 }
 
@@ -68,13 +56,14 @@ function endLastLine(
 function onlyLastUnended(
   tree: TreeLines,
   deleted: ReadonlySet<number>,
-  inserts: Map<number, HunkLine[]>,
+  inserts: Map<number, readonly HunkLine[]>,
 ): void {
   let lastKept = tree.length - 1;
   while (lastKept >= 0 && deleted.has(lastKept)) lastKept -= 1;
   let lastInsert = -1;
   for (const at of inserts.keys()) lastInsert = Math.max(lastInsert, at);
   for (const [at, lines] of inserts) {
+    if (!lines.some((line) => line.noNewline)) continue;
     const final = at === lastInsert && at > lastKept ? lines.length - 1 : -1;
     inserts.set(
       at,
@@ -89,10 +78,10 @@ function onlyLastUnended(
 function lineEndOf({ alignment, inserts }: Place, tree: TreeLines): '\n' | '\r\n' {
   let balance = 0;
   const count = (line: number): void => {
-    const raw = tree.raw[line];
-    if (raw?.endsWith('\n') === true) balance += raw.endsWith('\r\n') ? 1 : -1;
+    const end = line >= 0 && line < tree.length ? tree.endOf(line) : '';
+    if (end !== '') balance += end === '\r\n' ? 1 : -1;
   };
-  alignment.pairs.forEach((line) => count(line));
+  for (const line of alignment.pairs) count(line);
   if (balance === 0) count((inserts[0]?.at ?? 0) - 1);
   if (balance === 0) count(inserts[0]?.at ?? 0);
   return balance > 0 ? '\r\n' : '\n';
@@ -104,13 +93,14 @@ function lineEndOf({ alignment, inserts }: Place, tree: TreeLines): '\n' | '\r\n
  */
 function indentation({ old, alignment }: Place, tree: TreeLines): (line: string) => string {
   const same = (line: string): string => line;
+  if (alignment.isExact === true) return same;
   const seen: [string, string][] = [];
   for (const [i, line] of old.entries()) {
     const pair = alignment.pairs[i] ?? -1;
     if (pair < 0 || line.text.trim() === '') continue;
-    // Numbers without white space are made when first asked for: most hunks do without.
-    if (line.exact !== tree.exact[pair] && line.loose !== tree.loose[pair]) continue;
-    seen.push([indentOf(line.text), indentOf(tree.text[pair] ?? '')]);
+    const there = tree.text[pair] ?? '';
+    if (!sameButSpace(line.text, there)) continue;
+    seen.push([indentOf(line.text), indentOf(there)]);
   }
   const differing = seen.filter(([from, to]) => from !== to);
   if (differing.length === 0) return same;
@@ -147,7 +137,12 @@ function indentation({ old, alignment }: Place, tree: TreeLines): (line: string)
   };
 }
 
-function hunksOf(
+/**
+ * The hunks of a change of a file: lines that go, and lines to put in by the line they stand before.
+ *
+ * @param changes the lines of both, ascending, each once
+ */
+export function hunksOf(
   tree: TreeLines,
   deleted: ReadonlySet<number>,
   inserts: ReadonlyMap<number, readonly HunkLine[]>,
@@ -173,11 +168,9 @@ function hunksOf(
       for (const one of written) lines.push(one);
       added += written.length;
       if (line === end) break;
-      const raw = tree.raw[line] ?? '';
-      const ended = raw.endsWith('\n');
       const kind = deleted.has(line) ? 'removed' : 'context';
       if (kind === 'removed') removed += 1;
-      lines.push({ kind, text: ended ? raw.slice(0, -1) : raw, noNewline: !ended });
+      lines.push({ kind, text: tree.withReturn(line), noNewline: tree.endOf(line) === '' });
     }
     const oldLines = end - from;
     const newLines = oldLines + added - removed;
@@ -187,7 +180,7 @@ function hunksOf(
       if (/^[A-Za-z_$]/.test(tree.text[read] ?? '')) headed = read;
     }
     const section = heading(tree.text[headed] ?? '');
-    hunks.push(numberLines({ oldStart, oldLines, newStart, newLines, section, lines, line: 1 }));
+    hunks.push({ oldStart, oldLines, newStart, newLines, section, lines, line: 1 });
     shift += added - removed;
     i = to;
   }

@@ -68,11 +68,14 @@ export function placeAt(
     };
   }
   const deleted = old.flatMap((line, i) => (line.removed ? (pairs[i] ?? -1) : []));
-  const apart = old.findIndex((line, i) => {
-    if (!line.removed || old[i - 1]?.removed !== true) return false;
-    const [from, to] = [(pairs[i - 1] ?? 0) + 1, pairs[i] ?? 0];
-    return tree.text.slice(from, to).some((text) => text.trim() !== '');
-  });
+  const apart =
+    alignment.isSole === true
+      ? -1
+      : old.findIndex((line, i) => {
+          if (!line.removed || old[i - 1]?.removed !== true) return false;
+          const [from, to] = [(pairs[i - 1] ?? 0) + 1, pairs[i] ?? 0];
+          return tree.text.slice(from, to).some((text) => text.trim() !== '');
+        });
   if (apart >= 0) {
     const stands = (pairs[apart - 1] ?? 0) + 1;
     return {

@@ -1,4 +1,5 @@
-import { splitLines } from './write';
+/** A word in more lines than this tells no place: no more of its lines are listed. */
+export const commonWord = 64;
 
 /**
  * The lines of a file with what placing hunks asks of them: each text has a number, so that lines are
@@ -6,11 +7,12 @@ import { splitLines } from './write';
  * line of the file. What only lines that fit nowhere as they are need is made when first asked for.
  */
 export class TreeLines {
-  /** As they stand in the file, with their line ends. */
-  readonly raw: readonly string[];
   /** Without line ends, neither `\n` nor `\r\n`. */
   readonly text: readonly string[];
-  private readonly exactIndex: TextIndex;
+  /** 0-based lines that end with a carriage return. */
+  private readonly returns: ReadonlySet<number> | 'all';
+  private readonly isEnded: boolean;
+  private exactIndex: TextIndex | undefined;
   private looseIndex: TextIndex | undefined;
   private weights: Float64Array | undefined;
   private readonly squeezes: (string | undefined)[] = [];
@@ -18,23 +20,58 @@ export class TreeLines {
   private named: { before: Int32Array; around: Int32Array } | undefined;
 
   constructor(content: string) {
-    this.raw = splitLines(content);
-    this.text = this.raw.map(withoutEnd);
-    this.exactIndex = new TextIndex(this.text);
+    const text = content.split('\n');
+    this.isEnded = text.at(-1) === '';
+    if (this.isEnded) text.pop();
+    const returns = new Set<number>();
+    if (content.includes('\r')) {
+      for (const [i, line] of text.entries()) {
+        if (!line.endsWith('\r')) continue;
+        returns.add(i);
+        text[i] = line.slice(0, -1);
+      }
+    }
+    this.returns = returns.size > 0 && returns.size === text.length ? 'all' : returns;
+    this.text = text;
+  }
+
+  /** Whether a line ends with `\n`, with `\r\n`, or not at all. */
+  endOf(line: number): '\n' | '\r\n' | '' {
+    if (line === this.text.length - 1 && !this.isEnded) return '';
+    return this.hasReturn(line) ? '\r\n' : '\n';
+  }
+
+  /** A line as a hunk has it: all but the `\n`. */
+  withReturn(line: number): string {
+    const text = this.text[line] ?? '';
+    return this.hasReturn(line) ? `${text}\r` : text;
+  }
+
+  private hasReturn(line: number): boolean {
+    return this.returns === 'all' || this.returns.has(line);
+  }
+
+  /** Whether every line ends with `\n`. */
+  get hasPlainEnds(): boolean {
+    return this.isEnded && this.returns !== 'all' && this.returns.size === 0;
   }
 
   get length(): number {
-    return this.raw.length;
+    return this.text.length;
   }
 
   /** The number of each line's text. */
   get exact(): Int32Array {
-    return this.exactIndex.numbers;
+    return this.byNumber.numbers;
   }
 
   /** The number of each line's text without white space. */
   get loose(): Int32Array {
     return this.withoutSpaces.numbers;
+  }
+
+  private get byNumber(): TextIndex {
+    return (this.exactIndex ??= new TextIndex(this.text));
   }
 
   private get withoutSpaces(): TextIndex {
@@ -54,7 +91,7 @@ export class TreeLines {
 
   /** The number of a text; -1 where no line of the file has it. */
   exactNumberOf(text: string): number {
-    return this.exactIndex.numberOf(text);
+    return this.byNumber.numberOf(text);
   }
 
   /** The number of a text without white space; -1 where no line of the file has it. */
@@ -64,12 +101,17 @@ export class TreeLines {
 
   /** How many lines have the exact text of a number. */
   countOf(exact: number): number {
-    return this.exactIndex.countOf(exact);
+    return this.byNumber.countOf(exact);
+  }
+
+  /** The first line with the exact text of a number, 0-based. */
+  firstOf(exact: number): number {
+    return this.byNumber.firstOf(exact);
   }
 
   /** The 0-based lines with the exact text of a number, in order. */
   linesOf(exact: number): Int32Array {
-    return this.exactIndex.linesOf(exact);
+    return this.byNumber.linesOf(exact);
   }
 
   /** The 0-based lines that have the text of a number but for white space, in order. */
@@ -77,15 +119,15 @@ export class TreeLines {
     return this.withoutSpaces.linesOf(loose);
   }
 
-  /** The 0-based lines that hold a word, in order. Words are listed when first asked for. */
+  /** The 0-based lines that hold a word, in order; of a common one {@link commonWord} and one more. */
   linesWithWord(word: string): readonly number[] {
     if (this.words === undefined) {
       this.words = new Map();
       for (const [i, text] of this.text.entries()) {
-        for (const found of wordsOf(text)) {
+        for (const [found] of text.matchAll(wordPattern)) {
           const at = this.words.get(found);
           if (at === undefined) this.words.set(found, [i]);
-          else at.push(i);
+          else if (at.length <= commonWord && at.at(-1) !== i) at.push(i);
         }
       }
     }
@@ -118,29 +160,69 @@ export class TreeLines {
   }
 }
 
-/** Numbers for the different texts of a list, and where each stands. */
+/**
+ * Numbers for the different texts of a list, and where each stands: a table of hashes with open places,
+ * since a `Map` of as many strings takes several times as long to fill.
+ */
 class TextIndex {
   readonly numbers: Int32Array;
-  private readonly byText = new Map<string, number>();
+  /** By number: the first text of it, its hash, and how many there are. */
+  private readonly firsts: Int32Array;
+  private readonly hashes: Int32Array;
+  private readonly counts: Int32Array;
+  /** Numbers by hash, -1 where there is none. */
+  private readonly table: Int32Array;
+  private size = 0;
   private starts: Int32Array | undefined;
   private lines = new Int32Array(0);
 
-  constructor(texts: readonly string[]) {
-    this.numbers = new Int32Array(texts.length);
-    for (const [i, text] of texts.entries()) {
-      const known = this.byText.get(text);
-      if (known === undefined) this.byText.set(text, this.byText.size);
-      this.numbers[i] = known ?? this.byText.size - 1;
+  constructor(private readonly texts: readonly string[]) {
+    const count = texts.length;
+    this.numbers = new Int32Array(count);
+    this.firsts = new Int32Array(count);
+    this.hashes = new Int32Array(count);
+    this.counts = new Int32Array(count);
+    this.table = new Int32Array(1 << (32 - Math.clz32(2 * count + 1))).fill(-1);
+    for (let i = 0; i < count; i += 1) {
+      const text = texts[i] ?? '';
+      const hash = hashOf(text);
+      const slot = this.slotOf(text, hash);
+      let number = this.table[slot] ?? -1;
+      if (number < 0) {
+        number = this.size;
+        this.size += 1;
+        this.table[slot] = number;
+        this.firsts[number] = i;
+        this.hashes[number] = hash;
+      }
+      this.numbers[i] = number;
+      this.counts[number] = (this.counts[number] ?? 0) + 1;
+    }
+  }
+
+  /** Where the number of a text stands in the table, or would. */
+  private slotOf(text: string, hash: number): number {
+    const mask = this.table.length - 1;
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const number = this.table[slot] ?? -1;
+      if (number < 0) return slot;
+      if (this.hashes[number] === hash && this.texts[this.firsts[number] ?? 0] === text) {
+        return slot;
+      }
     }
   }
 
   numberOf(text: string): number {
-    return this.byText.get(text) ?? -1;
+    return this.table[this.slotOf(text, hashOf(text))] ?? -1;
   }
 
   countOf(number: number): number {
-    const starts = this.starts ?? this.list();
-    return number < 0 ? 0 : (starts[number + 1] ?? 0) - (starts[number] ?? 0);
+    return number < 0 ? 0 : (this.counts[number] ?? 0);
+  }
+
+  /** The first text of a number, by its place in the list. */
+  firstOf(number: number): number {
+    return this.firsts[number] ?? -1;
   }
 
   linesOf(number: number): Int32Array {
@@ -152,9 +234,8 @@ class TextIndex {
 
   /** Lists the lines by their numbers: those of `number` stand from `starts[number]` on. */
   private list(): Int32Array {
-    const starts = new Int32Array(this.byText.size + 1);
-    for (const number of this.numbers) starts[number + 1] = (starts[number + 1] ?? 0) + 1;
-    for (let i = 1; i < starts.length; i += 1) starts[i] = (starts[i] ?? 0) + (starts[i - 1] ?? 0);
+    const starts = new Int32Array(this.size + 1);
+    for (let i = 0; i < this.size; i += 1) starts[i + 1] = (starts[i] ?? 0) + (this.counts[i] ?? 0);
     const next = starts.slice();
     this.lines = new Int32Array(this.numbers.length);
     for (const [line, number] of this.numbers.entries()) {
@@ -166,10 +247,17 @@ class TextIndex {
   }
 }
 
-/** A line without `\n` or `\r\n`. */
-export function withoutEnd(line: string): string {
-  const to = line.endsWith('\n') ? line.length - 1 : line.length;
-  return line.slice(0, line[to - 1] === '\r' ? to - 1 : to);
+/** Another one in each run, so that no text can be made that fills one place of all tables. */
+const seed = Math.floor(Math.random() * 0x7fffffff);
+
+/** FNV-1a over UTF-16 units, the bits stirred at the end (the last step of MurmurHash3). */
+function hashOf(text: string): number {
+  let hash = seed;
+  for (let i = 0; i < text.length; i += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return hash ^ (hash >>> 13);
 }
 
 /** A line of a diff without the carriage return at its end. */
@@ -181,9 +269,31 @@ function withoutSpace(text: string): string {
   return text.replace(/\s+/g, '');
 }
 
+/** Whether two lines are equal but for white space. */
+export function sameButSpace(one: string, other: string): boolean {
+  if (one === other) return true;
+  let [a, b] = [0, 0];
+  for (;;) {
+    while (a < one.length && isSpaceCode(one.charCodeAt(a))) a += 1;
+    while (b < other.length && isSpaceCode(other.charCodeAt(b))) b += 1;
+    if (a >= one.length || b >= other.length) return a >= one.length && b >= other.length;
+    if (one.charCodeAt(a) !== other.charCodeAt(b)) return false;
+    a += 1;
+    b += 1;
+  }
+}
+
+/** Whether a UTF-16 unit is one that `\s` matches. */
+function isSpaceCode(code: number): boolean {
+  if (code < 128) return code === 32 || (code >= 9 && code <= 13);
+  return code >= 160 && String.fromCharCode(code).trim() === '';
+}
+
+const wordPattern = /\w{3,}/g;
+
 /** The different words of a line; those of one or two letters tell nothing and are left out. */
 export function wordsOf(text: string): Set<string> {
-  return new Set(text.match(/\w{3,}/g) ?? []);
+  return new Set(text.match(wordPattern) ?? []);
 }
 
 /** The blanks and tabs a line begins with. */
@@ -250,6 +360,8 @@ export function squeeze(text: string): string {
 
 /** For each UTF-16 unit the places of it in the block of the text that is looked at, a bit for each. */
 const occurrences = new Int32Array(0x10000);
+/** Room for what is noted of each character of a line; longer ones are not compared this way. */
+const growths = new Int8Array(longLine);
 
 /**
  * Levenshtein's distance, 32 characters of `a` at once: G. Myers, "A fast bit-vector algorithm for
@@ -259,7 +371,7 @@ const occurrences = new Int32Array(0x10000);
 function levenshtein(a: string, b: string): number {
   if (a.length === 0 || b.length === 0) return a.length + b.length;
   // What the table of distances grows by from each column to the next, in the row above the block.
-  const growth = new Int8Array(b.length).fill(1);
+  const growth = growths.fill(1, 0, b.length);
   for (let from = 0; from < a.length; from += 32) {
     const to = Math.min(a.length, from + 32);
     for (let k = from; k < to; k += 1) {
@@ -286,6 +398,6 @@ function levenshtein(a: string, b: string): number {
     for (let k = from; k < to; k += 1) occurrences[a.charCodeAt(k)] = 0;
   }
   let distance = a.length;
-  for (const step of growth) distance += step;
+  for (let j = 0; j < b.length; j += 1) distance += growth[j] ?? 0;
   return distance;
 }

@@ -4,6 +4,7 @@ import { askedPlaces, placeAt, placeWithoutContext, type Placing } from './fuzzy
 import type { TreeLines } from './fuzzyLines';
 import { nothingFits, refuse, tooLittle, tooRepetitive } from './fuzzyRefusal';
 import { settle, type Open } from './fuzzySettle';
+import { straightPlace } from './fuzzyStraight';
 import { statedStart, type Hunk } from './hunk';
 
 export { isRefusal, type Place, type Placing } from './fuzzyEffect';
@@ -29,10 +30,16 @@ export const leastMoved = 0.6;
  * places farther from the line number than {@link clearlyNearer} allows, where the number is
  * moved by as much as the sure hunk next to it was. If several are left, none is taken.
  *
+ * @param budget what may be spent on comparing; shared by who places hunk after hunk in one file
  * @returns for each hunk its place or why it has none
  */
-export function placeHunks(hunks: readonly Hunk[], tree: TreeLines): Placing[] {
-  const budget = new Budget();
+export function placeHunks(
+  hunks: readonly Hunk[],
+  tree: TreeLines,
+  budget = new Budget(),
+): Placing[] {
+  // How far the last hunk whose place was found was from its number: the next one often is as well.
+  let shift = 0;
   const result: (Placing | undefined)[] = hunks.map(() => undefined);
   const open = new Map<number, Open>();
   for (const [i, hunk] of hunks.entries()) {
@@ -42,11 +49,19 @@ export function placeHunks(hunks: readonly Hunk[], tree: TreeLines): Placing[] {
       continue;
     }
     const stated = statedStart(hunk);
+    const asked = askedPlaces(hunk);
+    const expected = stated === undefined ? [] : [stated, stated + shift];
+    const straight = straightPlace(old, tree, expected, asked);
+    if (straight !== undefined && straight.fit >= leastFit) {
+      if (stated !== undefined) shift = straight.start - stated;
+      result[i] = placeAt(hunk, old, straight, tree);
+      continue;
+    }
     const whole = exactPlaces(old, tree, stated, budget);
     const candidates =
       whole.length > 0
         ? whole.map((start) => wholeAlignment(old, start))
-        : alignedPlaces(old, tree, stated === undefined ? [] : [stated], askedPlaces(hunk), budget);
+        : alignedPlaces(old, tree, stated === undefined ? [] : [stated], asked, budget);
     const best = candidates[0];
     if (budget.isSpent && !(whole.length > 0 && best?.start === stated)) {
       result[i] = tooRepetitive(candidates);

@@ -1,5 +1,5 @@
 import type { Diagnostic, Fix } from './diagnostic';
-import { similarity, type TreeLines } from './fuzzyLines';
+import { sameButSpace, similarity, type TreeLines } from './fuzzyLines';
 import type { Place } from './fuzzyEffect';
 import { lineList, quote, type Refusal } from './fuzzyRefusal';
 import type { Hunk } from './hunk';
@@ -54,7 +54,11 @@ export function tellDifferences(
 ): void {
   const path = told.file.newPath ?? told.file.oldPath;
   const { pairs } = place.alignment;
-  const differing = place.old.findIndex((line, i) => line.exact !== tree.exact[pairs[i] ?? -1]);
+  const textAt = (i: number): string | undefined => tree.text[pairs[i] ?? -1];
+  const differing =
+    place.alignment.isExact === true
+      ? -1
+      : place.old.findIndex((line, i) => line.text !== textAt(i));
   const where = lineList([place.start]);
   const stated = hunk.unnumbered === true ? 'its header gives none' : `not ${hunk.oldStart}`;
   if (differing < 0) {
@@ -74,7 +78,10 @@ export function tellDifferences(
   }
   const line = place.old[differing];
   const pair = pairs[differing] ?? -1;
-  const space = place.old.every((old, i) => old.loose === tree.loose[pairs[i] ?? -1]);
+  const space = place.old.every((old, i) => {
+    const there = textAt(i);
+    return there !== undefined && sameButSpace(old.text, there);
+  });
   const what = space
     ? 'where only white space differs'
     : `where ${Math.round(place.alignment.fit * 100)} % of its lines agree`;

@@ -64,6 +64,7 @@ export function readHunk(
       line: start + 1,
       message: `The hunk header has no line numbers: ${(lines[start] ?? '').slice(0, 60)}`,
       hint: 'Write "@@ -OLD_START,OLD_COUNT +NEW_START,NEW_COUNT @@"',
+      code: 'counts',
       lost: true,
     });
     return { hunk: undefined, next: readByShape(lines, start + 1).next };
@@ -304,6 +305,7 @@ function tellOddLines(
     severity: 'error',
     line: from + odd + 1,
     message: 'A context line lacks the space it begins with',
+    code: 'white-space',
     hint: 'Begin each context line with a space, blank ones too',
   });
 }

@@ -26,6 +26,22 @@ export function indentUnit(lines: readonly string[]): string {
   return unit === '' || unit.length === 1 ? '    ' : unit;
 }
 
+const ownUnits = new WeakMap<IndentedCode, string>();
+
+/** What the code indents by, strings left out. */
+function ownUnit(code: IndentedCode): string {
+  let unit = ownUnits.get(code);
+  if (unit === undefined) {
+    unit = indentUnit(
+      code.lines
+        .filter((_, i) => !code.inString.has(i))
+        .map((line) => (line.startsWith(code.indent) ? line.slice(code.indent.length) : '')),
+    );
+    ownUnits.set(code, unit);
+  }
+  return unit;
+}
+
 /**
  * Lines `from` to `to` of the code, indented by `indent` in place of their own indentation. Text inside
  * strings stays as it is, since it is data; tabs and blanks become those of `unit`, the file's.
@@ -37,11 +53,7 @@ export function reindent(
   indent: string,
   unit: string,
 ): string[] {
-  const own = indentUnit(
-    code.lines
-      .filter((_, i) => !code.inString.has(i))
-      .map((line) => (line.startsWith(code.indent) ? line.slice(code.indent.length) : '')),
-  );
+  const own = ownUnit(code);
   const mixes = own.startsWith('\t') !== unit.startsWith('\t');
   if (!mixes && indent === code.indent) return code.lines.slice(from, to);
   return code.lines.slice(from, to).map((line, k) => {

@@ -48,7 +48,7 @@ export function checkPatchPaths(patch: ParsedPatch): Diagnostic[] {
   const links = new Set<string>();
   for (const file of patch.files) {
     const tell = (message: string, hint: string): void => {
-      problems.push({ severity: 'error', line: file.line, message, hint });
+      problems.push({ severity: 'error', code: 'unsafe-path', line: file.line, message, hint });
     };
     for (const path of new Set([file.oldPath, file.newPath])) {
       if (path === null) continue;

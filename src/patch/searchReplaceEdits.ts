@@ -1,12 +1,15 @@
 import { failed, type Conversion } from './conversion';
 import { nearestPaths } from './customNames';
 import { hasErrors, type Diagnostic, type DiagnosticCode, type Fix } from './diagnostic';
+import { hunksOf } from './fuzzyEdit';
+import { TreeLines } from './fuzzyLines';
+import type { HunkLine } from './hunk';
 import { unsafePath } from './safety';
 import { parseSearchReplace, type SearchReplaceBlock } from './searchReplace';
 import { ImageLines, type ImageLine } from './searchReplaceLines';
 import { placeBlock, type BlockPlace, type BlockRefusal, type Sides } from './searchReplacePlace';
 import type { PatchTree } from './tree';
-import { makeUnified, splitLines, type FileEdit } from './write';
+import { formatFilePatch, makeUnified } from './write';
 
 /** More lines than these are not put into a SEARCH part to tell places apart. */
 const mostAbove = 20;
@@ -57,12 +60,9 @@ export async function convertSearchReplace(text: string, tree: PatchTree): Promi
   }
   all.sort((a, b) => a.line - b.line);
   if (hasErrors(all)) return failed('search-replace', all);
-  const edits = [...files].map(([path, file]): FileEdit => ({
-    path,
-    before: file.before,
-    after: textOf(file),
-  }));
-  const changed = edits.filter(({ before, after }) => before !== after);
+  const changed = [...files]
+    .map(([path, file]) => ({ path, file, before: file.before, after: textOf(file) }))
+    .filter(({ before, after }) => before !== after);
   if (changed.length === 0) {
     tell('error', 'no-change', 1, 'The blocks change nothing: the files hold their code already', {
       hint: 'Write what is to be different into the REPLACE parts',
@@ -70,7 +70,9 @@ export async function convertSearchReplace(text: string, tree: PatchTree): Promi
     return failed('search-replace', all);
   }
   return {
-    patch: makeUnified(changed),
+    patch: changed
+      .map((edit) => partFromLines(edit.path, edit.file) ?? makeUnified([edit]))
+      .join(''),
     format: 'search-replace',
     diagnostics: all,
     files: new Map(changed.map(({ path, after }) => [path, after])),
@@ -116,14 +118,13 @@ function sidesOf({ body, dividers }: SearchReplaceBlock): Sides[] {
 
 function openFile(before: string | undefined): OpenFile {
   const bom = before?.startsWith('\ufeff') === true ? '\ufeff' : '';
-  const lines = splitLines((before ?? '').slice(bom.length)).map((line, i): ImageLine => {
-    const lineEnd = /\r?\n$/.exec(line)?.[0] ?? '';
-    return {
-      text: line.slice(0, line.length - lineEnd.length),
-      lineEnd,
-      written: false,
-      origin: i + 1,
-    };
+  const texts = (before ?? '').slice(bom.length).split('\n');
+  const last = texts.length - 1;
+  if (texts[last] === '') texts.pop();
+  const lines = texts.map((text, i): ImageLine => {
+    const end = i === last ? '' : text.endsWith('\r') ? '\r\n' : '\n';
+    const plain = end === '\r\n' ? text.slice(0, -1) : text;
+    return { text: plain, lineEnd: end, written: false, origin: i + 1, chunk: undefined };
   });
   const lineEnd = lines.find((line) => line.lineEnd !== '')?.lineEnd ?? '\n';
   const lastEnd = lines.at(-1)?.lineEnd ?? lineEnd;
@@ -142,6 +143,53 @@ function textOf({ bom, lineEnd, lastEnd, image }: OpenFile): string {
       )
       .join('')
   );
+}
+
+/**
+ * The part of a diff about a file whose lines all end with `\n`, from what the blocks have done to its
+ * lines: comparing long texts takes longer than all the rest. Undefined for any other file.
+ */
+function partFromLines(path: string, { before, bom, image }: OpenFile): string | undefined {
+  if (before === undefined || bom !== '' || !before.endsWith('\n') || before.includes('\r')) {
+    return undefined;
+  }
+  const tree = new TreeLines(before);
+  const deleted = new Set<number>();
+  const inserts = new Map<number, HunkLine[]>();
+  let done = 0;
+  let written: string[] = [];
+  const settle = (until: number): void => {
+    let [head, tail] = [0, 0];
+    const most = Math.min(written.length, until - done);
+    while (head < most && written[head] === tree.text[done + head]) head += 1;
+    while (
+      tail < most - head &&
+      written[written.length - 1 - tail] === tree.text[until - 1 - tail]
+    ) {
+      tail += 1;
+    }
+    for (let line = done + head; line < until - tail; line += 1) deleted.add(line);
+    const texts = written.slice(head, written.length - tail);
+    const lines = texts.map((text): HunkLine => ({ kind: 'added', text, noNewline: false }));
+    if (lines.length > 0) inserts.set(until - tail, lines);
+    written = [];
+    done = until + 1;
+  };
+  for (const { text, origin } of image.toArray()) {
+    if (origin === undefined) written.push(text);
+    else settle(origin - 1);
+  }
+  settle(tree.length);
+  const changes = [...new Set([...deleted, ...inserts.keys()])].sort((a, b) => a - b);
+  const hunks = hunksOf(tree, deleted, inserts, changes);
+  const names = {
+    oldPath: path,
+    newPath: path,
+    kind: 'modified' as const,
+    binary: false,
+    git: true,
+  };
+  return formatFilePatch({ ...names, hunks, line: 1, endLine: 1 });
 }
 
 function applyBlock(file: OpenFile, path: string, block: SearchReplaceBlock, tell: Tell): void {

@@ -1,3 +1,4 @@
+import { Budget } from './fuzzyCandidates';
 import { TreeLines } from './fuzzyLines';
 import { indentUnit } from './indentation';
 
@@ -21,7 +22,7 @@ interface Chunk {
 }
 
 /** A chunk with more lines than twice these is parted. */
-const chunkLength = 256;
+const chunkLength = 64;
 
 /** Lines that may be gone through to look for those that are alike, for all blocks of one file together. */
 const patience = 1_000_000;
@@ -33,17 +34,23 @@ const patience = 1_000_000;
 export class ImageLines {
   private readonly chunks: Chunk[] = [];
   /** Lines by their text, among them some that are gone. */
-  private readonly exact = new Map<string, ImageLine[]>();
+  private readonly exact: LinesByText = new Map();
   /** Lines by their text without white space at both ends; made when first asked for. */
-  private trimmed: Map<string, ImageLine[]> | undefined;
+  private trimmed: LinesByText | undefined;
   private count = 0;
   private changes = 0;
   private left = patience;
   private tree: TreeLines | undefined;
+  private first: TreeLines | undefined;
+  /** The lines of the file in the tree, by their 0-based numbers there. */
+  private readonly origins: readonly ImageLine[];
+  /** What may be spent on comparing for all blocks of the file: enough for hundreds that are not there. */
+  readonly budget = new Budget(20_000_000);
   /** What the file as it was indents by. */
   readonly unit: string;
 
   constructor(lines: readonly ImageLine[]) {
+    this.origins = lines;
     this.unit = indentUnit(lines.map((line) => line.text));
     for (let at = 0; at < lines.length; at += chunkLength) {
       this.addChunk(this.chunks.length, lines.slice(at, at + chunkLength));
@@ -89,12 +96,31 @@ export class ImageLines {
   treeLines(): TreeLines | undefined {
     if (this.tree !== undefined) return this.tree;
     if (!this.spend(this.count)) return undefined;
-    this.tree = new TreeLines(
-      this.toArray()
-        .map((line) => `${line.text}\n`)
-        .join(''),
-    );
-    return this.tree;
+    return (this.tree = asTree(this.toArray()));
+  }
+
+  /** {@link treeLines} of the file as it is in the tree, whatever has been changed since. */
+  firstLines(): TreeLines {
+    return (this.first ??= this.isChanged
+      ? asTree(this.origins)
+      : (this.treeLines() ?? asTree(this.origins)));
+  }
+
+  /** Where a line of the file in the tree (0-based) stands now; undefined once it is gone. */
+  indexOf(origin: number): number | undefined {
+    const line = this.origins[origin];
+    return line === undefined ? undefined : this.placeOf(line);
+  }
+
+  /** Whether a block has written a line that is like this one but for white space at its ends. */
+  hasWritten(text: string): boolean {
+    const lines = this.byTrimmed().get(text.trim());
+    if (lines === undefined) return false;
+    return 'text' in lines ? lines.written : lines.some((line) => line.written);
+  }
+
+  private placeOf(line: ImageLine): number | undefined {
+    return line.chunk === undefined ? undefined : line.chunk.start + line.chunk.lines.indexOf(line);
   }
 
   /** Whether so many lines more may be gone through. */
@@ -150,37 +176,44 @@ export class ImageLines {
 
   /** As {@link findExact}, of lines that are equal but for white space at both ends. */
   findTrimmed(search: readonly string[]): number[] {
-    if (this.trimmed === undefined) {
-      this.trimmed = new Map();
-      for (const line of this.toArray()) enter(this.trimmed, line.text.trim(), line);
-    }
     return this.find(
       search.map((line) => line.trim()),
-      this.trimmed,
+      this.byTrimmed(),
       (line) => line.trim(),
     );
+  }
+
+  private byTrimmed(): LinesByText {
+    if (this.trimmed === undefined) {
+      this.trimmed = new Map();
+      for (const { lines } of this.chunks) {
+        for (const line of lines) enter(this.trimmed, line.text.trim(), line);
+      }
+    }
+    return this.trimmed;
   }
 
   /** Looks where the line is that the fewest lines of the file are equal to, and compares the others there. */
   private find(
     search: readonly string[],
-    index: ReadonlyMap<string, readonly ImageLine[]>,
+    index: LinesByText,
     form: (line: string) => string,
   ): number[] {
     let rarest = -1;
     let fewest: readonly ImageLine[] = [];
     for (const [i, text] of search.entries()) {
-      const lines = index.get(text);
-      if (lines === undefined) return [];
+      const known = index.get(text);
+      if (known === undefined) return [];
+      const lines = 'text' in known ? [known] : known;
       if (rarest < 0 || lines.length < fewest.length) [rarest, fewest] = [i, lines];
     }
     const starts: number[] = [];
     for (const line of fewest) {
-      if (line.chunk === undefined) continue;
-      const start = line.chunk.start + line.chunk.lines.indexOf(line) - rarest;
-      if (start < 0 || start + search.length > this.count) continue;
-      if (search.every((text, i) => form(this.at(start + i)?.text ?? '') === text)) {
-        starts.push(start);
+      const at = this.placeOf(line);
+      if (at === undefined || at < rarest || at - rarest + search.length > this.count) continue;
+      const there = this.slice(at - rarest, at - rarest + search.length);
+      if (search.every((text, i) => form(there[i]?.text ?? '') === text)) {
+        starts.push(at - rarest);
       }
     }
     return starts.sort((a, b) => a - b);
@@ -216,8 +249,15 @@ export class ImageLines {
   }
 }
 
-function enter(index: Map<string, ImageLine[]>, text: string, line: ImageLine): void {
-  const lines = index.get(text);
-  if (lines === undefined) index.set(text, [line]);
-  else lines.push(line);
+/** Most texts stand in a file once: only for the others there is a list. */
+type LinesByText = Map<string, ImageLine | ImageLine[]>;
+
+function enter(index: LinesByText, text: string, line: ImageLine): void {
+  const known = index.get(text);
+  if (known === undefined) index.set(text, line);
+  else if ('text' in known) index.set(text, [known, line]);
+  else known.push(line);
 }
+
+const asTree = (lines: readonly ImageLine[]): TreeLines =>
+  new TreeLines(lines.map((line) => `${line.text}\n`).join(''));

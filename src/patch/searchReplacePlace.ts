@@ -1,7 +1,14 @@
 import { diffArrays } from 'diff';
 import type { DiagnosticCode } from './diagnostic';
-import { similarity } from './fuzzyLines';
-import { isRefusal, lineList, placeHunks } from './fuzzyPlace';
+import { similarity, wordsOf } from './fuzzyLines';
+import {
+  isRefusal,
+  lineList,
+  placeHunks,
+  type Place,
+  type Placing,
+  type Refusal,
+} from './fuzzyPlace';
 import { numberLines, type HunkLine } from './hunk';
 import { indentOf, indentUnit } from './indentation';
 import type { ImageLines } from './searchReplaceLines';
@@ -60,22 +67,21 @@ export function placeBlock(
   const longestFirst = [...readings].sort((a, b) => b.search.length - a.search.length);
   for (const find of [equalPlaces, spacedPlaces]) {
     for (const sides of longestFirst) {
-      const all = find(image, sides);
-      const isOther = (other: Sides): boolean => other !== sides && find(image, other).length > 0;
-      const untouched = all.filter(({ from, to }) =>
-        image.slice(from, to).every((line) => !line.written),
+      const { starts: all, place: placeAt } = find(image, sides);
+      const isOther = (other: Sides): boolean =>
+        other !== sides && find(image, other).starts.length > 0;
+      const untouched = all.filter((from) =>
+        image.slice(from, from + sides.search.length).every((line) => !line.written),
       );
       const asked = untouched.filter(
-        ({ from }) => startLine !== undefined && image.originOf(from) === startLine,
+        (from) => startLine !== undefined && image.originOf(from) === startLine,
       );
-      const places = asked.length > 0 ? asked : untouched.length > 0 ? untouched : all;
-      const [place] = places;
-      if (place === undefined) continue;
-      if (places.length === 1) {
-        const otherwise = longestFirst.some(isOther);
-        return { place: otherwise ? { ...place, otherwise } : place, sides };
-      }
-      return { refusal: ambiguous(places.map(({ from }) => from)), sides };
+      const starts = asked.length > 0 ? asked : untouched.length > 0 ? untouched : all;
+      const [start] = starts;
+      if (start === undefined) continue;
+      if (starts.length > 1) return { refusal: ambiguous(starts), sides };
+      const place = placeAt(start);
+      return { place: longestFirst.some(isOther) ? { ...place, otherwise: true } : place, sides };
     }
   }
   let first: { refusal: BlockRefusal; sides: Sides } | undefined;
@@ -97,8 +103,15 @@ function ambiguous(candidates: readonly number[]): BlockRefusal {
   };
 }
 
-function equalPlaces(image: ImageLines, { search, replace }: Sides): BlockPlace[] {
-  return image.findExact(search).map((from) => replacing({ search, replace }, from, 'exact'));
+/** Where a SEARCH part stands, and what the block does at one of these places. */
+interface Found {
+  readonly starts: readonly number[];
+  readonly place: (start: number) => BlockPlace;
+}
+
+function equalPlaces(image: ImageLines, sides: Sides): Found {
+  const starts = image.findExact(sides.search);
+  return { starts, place: (from) => replacing(sides, from, 'exact') };
 }
 
 /** The place at `from` where each line of SEARCH is one line of the file. */
@@ -129,21 +142,21 @@ function withoutBlankEnds({ search, replace }: Sides): Sides {
   return { search: search.slice(head, search.length - tail), replace: replace.slice(from, to) };
 }
 
-function spacedPlaces(image: ImageLines, whole: Sides): BlockPlace[] {
+function spacedPlaces(image: ImageLines, whole: Sides): Found {
   const sides = withoutBlankEnds(whole);
-  const search = sides.search.map((line) => line.trim());
-  return image.findTrimmed(search).flatMap((from) => {
-    const lines = image.slice(from, from + search.length).map((line) => line.text);
-    const moved = indentLike(lines, sides, image.unit);
-    if (moved === undefined) return [];
-    return [
-      replacing(
-        { search: moved.search.map(trimmedEnd), replace: moved.replace.map(trimmedEnd) },
-        from,
-        'white-space',
-      ),
-    ];
+  const moved = new Map<number, Sides>();
+  const starts = image.findTrimmed(sides.search).filter((from) => {
+    const lines = image.slice(from, from + sides.search.length).map((line) => line.text);
+    const shifted = indentLike(lines, sides, image.unit);
+    if (shifted !== undefined) moved.set(from, shifted);
+    return shifted !== undefined;
   });
+  const place = (from: number): BlockPlace => {
+    const { search, replace } = moved.get(from) ?? sides;
+    const trimmed = { search: search.map(trimmedEnd), replace: replace.map(trimmedEnd) };
+    return replacing(trimmed, from, 'white-space');
+  };
+  return { starts, place };
 }
 
 const trimmedEnd = (line: string): string => line.trimEnd();
@@ -221,17 +234,28 @@ function similarPlace(image: ImageLines, whole: Sides): BlockPlace | BlockRefusa
     line: 1,
     unnumbered: true,
   });
-  const tree = image.treeLines();
-  if (tree === undefined) {
-    return {
-      code: 'not-found',
-      message:
-        'the SEARCH part is not there as it is, and too many are not to look for lines like it',
-      hint: 'Copy the lines to search from the file as they are',
-      candidates: [],
-    };
+  const tooMuch: BlockRefusal = {
+    code: 'not-found',
+    message:
+      'the SEARCH part is not there as it is, and too many are not to look for lines like it',
+    hint: 'Copy the lines to search from the file as they are',
+    candidates: [],
+  };
+  // Most blocks are about lines that no other has changed: the file as it was need not be read anew.
+  if (image.budget.isSpent) return tooMuch;
+  const [first] = placeHunks([hunk], image.firstLines(), image.budget);
+  let placing = first === undefined ? undefined : asItIsNow(image, first);
+  const mayBeWritten =
+    first === undefined || !isRefusal(first) || sides.search.some((line) => image.hasWritten(line));
+  if (placing === undefined && mayBeWritten) {
+    const tree = image.treeLines();
+    if (tree === undefined) return tooMuch;
+    [placing] = placeHunks([hunk], tree, image.budget);
   }
-  const [placing] = placeHunks([hunk], tree);
+  if (placing === undefined && first !== undefined && isRefusal(first)) {
+    placing = { ...first, candidates: [] };
+  }
+  if (image.budget.isSpent && (placing === undefined || isRefusal(placing))) return tooMuch;
   if (placing === undefined) return notFound(image, sides);
   if (isRefusal(placing)) {
     if (placing.code === 'not-found') return notFound(image, sides, placing.candidates[0]);
@@ -254,6 +278,28 @@ function similarPlace(image: ImageLines, whole: Sides): BlockPlace | BlockRefusa
     inserted.set(at, [...(inserted.get(at) ?? []), ...added.map((line) => line.text)]);
   }
   return { how: 'similar', from, to, deleted: new Set(deleted), inserted, fit: alignment.fit };
+}
+
+/** A place in the file of the tree as one in the file as it is; undefined if its lines have been changed. */
+function asItIsNow(image: ImageLines, placing: Placing): Place | Refusal | undefined {
+  if (!image.isChanged) return placing;
+  if (isRefusal(placing)) return undefined;
+  const pairs = placing.alignment.pairs.filter((line) => line >= 0);
+  const [from, to] = [Math.min(...pairs), Math.max(...pairs)];
+  const start = image.indexOf(from);
+  const end = image.indexOf(to);
+  if (start === undefined || end === undefined || end - start !== to - from) return undefined;
+  const isWhole = image.slice(start, end + 1).every(({ origin }, i) => origin === from + i + 1);
+  if (!isWhole) return undefined;
+  const shift = start - from;
+  const moved = placing.alignment.pairs.map((line) => (line < 0 ? line : line + shift));
+  return {
+    ...placing,
+    start: placing.start + shift,
+    deleted: placing.deleted.map((line) => line + shift),
+    inserts: placing.inserts.map(({ at, lines }) => ({ at: at + shift, lines })),
+    alignment: { ...placing.alignment, pairs: moved },
+  };
 }
 
 function spanAt(image: ImageLines, { search }: Sides, at: number): { from: number; to: number } {
@@ -297,20 +343,31 @@ function notFound(image: ImageLines, sides: Sides, at?: number): BlockRefusal {
   };
 }
 
+/** Lines that are compared to find the one nearest to a line of SEARCH. */
+const mostCompared = 200;
+
 /** Where the file would have SEARCH begin, going by the one line that is most like one of its longer ones. */
 function nearestLine(image: ImageLines, search: readonly string[]): number | undefined {
   const telling = search
     .map((text, i) => ({ text, i }))
     .filter(({ text }) => text.trim().length > 8)
     .slice(0, 5);
-  const work = telling.length * image.length;
-  if (work === 0 || !image.spend(work)) return undefined;
-  const lines = image.toArray();
+  // The lines are those of the tree, which is what is shown while nothing has been changed.
+  if (image.isChanged) return undefined;
+  const tree = image.firstLines();
   let best = 0.6;
   let found: number | undefined;
   for (const { text, i } of telling) {
-    for (const [at, line] of lines.entries()) {
-      const alike = similarity(text, line.text, best);
+    const lists = [...wordsOf(text)]
+      .map((word) => tree.linesWithWord(word))
+      .sort((a, b) => a.length - b.length);
+    const near = new Set<number>();
+    for (const list of lists) {
+      for (const line of list) if (near.size < mostCompared) near.add(line);
+    }
+    if (!image.budget.take(20 * near.size)) break;
+    for (const at of near) {
+      const alike = similarity(text, tree.text[at] ?? '', best);
       if (alike > best) [best, found] = [alike, Math.max(0, at - i)];
     }
   }

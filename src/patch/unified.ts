@@ -1,4 +1,4 @@
-import type { Diagnostic } from './diagnostic';
+import type { Diagnostic, DiagnosticCode } from './diagnostic';
 import { readHunk, type Hunk, type Reading } from './hunk';
 import { assemble, readExtended, readNameLines, type Header } from './unifiedHeader';
 
@@ -69,6 +69,7 @@ export function parseUnified(text: string, reading: Reading = 'git'): ParsedPatc
         line: i + 1,
         message: 'This is the combined diff of a merge, which no tool can apply',
         hint: 'Make the diff against one parent: git diff A B',
+        code: 'unknown-format',
         lost: true,
       });
       i += 1;
@@ -80,6 +81,7 @@ export function parseUnified(text: string, reading: Reading = 'git'): ParsedPatc
           line: i + 1,
           message: `The line belongs to no hunk: ${line.slice(0, 60)}`,
           hint: 'Begin each context line with a space, blank ones too, and each hunk with "@@"',
+          code: 'incomplete',
           lost: true,
         });
         while (/^[ +-]/.test(lines[i + 1] ?? '')) i += 1;
@@ -154,8 +156,13 @@ function checkHunks(file: FilePatch, problems: PatchProblem[], reading: Reading)
   let end = 0;
   let told = false;
   for (const hunk of file.hunks) {
-    const tell = (severity: 'error' | 'warning', message: string, hint: string): void => {
-      problems.push({ severity, line: hunk.line, message: `${path}: ${message}`, hint });
+    const tell = (
+      severity: 'error' | 'warning',
+      message: string,
+      hint: string,
+      code: DiagnosticCode = 'malformed',
+    ): void => {
+      problems.push({ severity, line: hunk.line, message: `${path}: ${message}`, hint, code });
     };
     if (file.kind === 'added' && hunk.oldLines > 0) {
       tell(
@@ -177,6 +184,7 @@ function checkHunks(file: FilePatch, problems: PatchProblem[], reading: Reading)
         'warning',
         `${wrong}: old line ${oldFirst} becomes ${newFirst}, where ${oldFirst + shift} is due`,
         'Git places the hunk by its context; check the place',
+        'counts',
       );
     }
     shift += hunk.newLines - hunk.oldLines;
@@ -206,6 +214,7 @@ function readStray(
     hint: apart
       ? 'Remove the blank lines before it'
       : 'Write "--- a/PATH" and "+++ b/PATH" before it',
+    code: apart ? 'malformed' : 'missing-header',
     ...(!apart && { lost: true }),
   });
   if (apart && hunk !== undefined) {

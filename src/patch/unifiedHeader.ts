@@ -100,12 +100,13 @@ export function assemble(
   problems: PatchProblem[],
 ): FilePatch | undefined {
   const tell = (message: string, hint: string, more: Partial<PatchProblem> = {}): void => {
-    problems.push({ severity: 'error', line: start + 1, message, hint, ...more });
+    const severity = 'error';
+    problems.push({ severity, code: 'malformed', line: start + 1, message, hint, ...more });
   };
   for (const key of ['oldMode', 'newMode'] as const) {
     const mode = header[key];
     if (mode === undefined || modes.test(mode)) continue;
-    tell(`${mode} is no mode of a file`, 'Write 100644, or 100755 for a program');
+    tell(`${mode} is no mode of a file`, 'Write 100644, or 100755 for a program', { code: 'mode' });
     header[key] = undefined;
   }
   const named = header.git ? readGitNames(gitLine) : undefined;
@@ -118,13 +119,14 @@ export function assemble(
     tell(
       'The part does not say which file it changes',
       'Write "diff --git a/PATH b/PATH", "--- a/PATH" and "+++ b/PATH"',
-      { lost: true },
+      { code: 'missing-header', lost: true },
     );
     return undefined;
   }
   const names = stripPrefixes(guess?.old ?? null, guess?.new ?? null);
   if (names.old === null && names.new === null && renamed === undefined) {
     tell('Both names of the part are /dev/null', 'Name the file in the --- or the +++ line', {
+      code: 'missing-header',
       lost: true,
     });
     return undefined;
@@ -133,6 +135,7 @@ export function assemble(
     tell(
       `The names of ${names.new ?? names.old} lack the prefixes a/ and b/`,
       'Write "--- a/PATH" and "+++ b/PATH"; git takes the first directory for the prefix',
+      { code: 'prefixes' },
     );
   }
   if (plain !== undefined && header.git) {
@@ -149,7 +152,10 @@ export function assemble(
         `"diff --git" names ${git?.new}, but the lines below it name ${names.new ?? names.old}`,
         'Name the same file in all three lines; git goes by the lower two',
         // Of a file that comes, goes or moves git refuses it.
-        { severity: added || deleted || renamed !== undefined ? 'error' : 'warning' },
+        {
+          code: 'rename',
+          severity: added || deleted || renamed !== undefined ? 'error' : 'warning',
+        },
       );
     } else if ((added && plain.old !== null) || (deleted && plain.new !== null)) {
       tell(
@@ -186,6 +192,7 @@ export function assemble(
     tell(
       `The part of ${names.new ?? names.old} changes nothing`,
       'Add the missing hunks, or leave the part out',
+      { code: 'no-change' },
     );
     return undefined;
   }

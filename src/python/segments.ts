@@ -7,13 +7,8 @@ export interface Segment {
   readonly line: number;
 }
 
-/**
- * What decides where a statement begins: comments, strings, brackets, lines that go on in the next one,
- * and lines at the margin that begin a function or a class. A short string ends with its line at the
- * latest, as it does where its closing quote is still to be written.
- */
-const token =
-  /#[^\n]*|"""[^"\\]*(?:(?:\\[^]|"(?!""))[^"\\]*)*(?:"""|$)|'''[^'\\]*(?:(?:\\[^]|'(?!''))[^'\\]*)*(?:'''|$)|"[^"\\\n]*(?:\\[^][^"\\\n]*)*"?|'[^'\\\n]*(?:\\[^][^'\\\n]*)*'?|[()[\]{}]|\\\r?\n|\n(?=@|(?:def|class|async[ \t]+def)[ \t])/g;
+/** A line at the margin that begins a function or a class. */
+const opening = /@|(?:def|class|async[ \t]+def)[ \t]/y;
 
 /**
  * Cuts a source before the functions and classes at its margin, with their decorators, so that what is
@@ -30,18 +25,74 @@ export function segmentsOf(source: string): Segment[] {
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) line += 1;
     start = at;
   };
-  for (const { 0: found, index } of source.matchAll(token)) {
-    if (/^[([{]/.test(found)) depth += 1;
-    else if (/^[)\]}]/.test(found)) depth = Math.max(0, depth - 1);
-    else if (found === '\n') {
-      const isDecorator = source[index + 1] === '@';
-      if (isDecorator && (depth > 0 || decorated)) continue;
-      // No bracket holds these words, so one that is open lacks its end.
-      depth = 0;
-      if (!decorated) cut(index + 1);
-      decorated = isDecorator;
+  // Letter by letter, since this is done for whole files at every key: a pattern takes ten times as long.
+  for (let at = 0; at < source.length; at += 1) {
+    switch (source.charCodeAt(at)) {
+      case 0x23: // #
+        at = endOfLine(source, at) - 1;
+        break;
+      case 0x22: // "
+      case 0x27: // '
+        at = endOfString(source, at) - 1;
+        break;
+      case 0x28: // (
+      case 0x5b: // [
+      case 0x7b: // {
+        depth += 1;
+        break;
+      case 0x29: // )
+      case 0x5d: // ]
+      case 0x7d: // }
+        depth = Math.max(0, depth - 1);
+        break;
+      case 0x5c: // \, before the end of a line: the statement goes on
+        if (source.startsWith('\n', at + 1)) at += 1;
+        else if (source.startsWith('\r\n', at + 1)) at += 2;
+        break;
+      case 0x0a: {
+        if (!opensDefinition(source, at + 1)) break;
+        const isDecorator = source[at + 1] === '@';
+        if (isDecorator && (depth > 0 || decorated)) break;
+        // No bracket holds these words, so one that is open lacks its end.
+        depth = 0;
+        if (!decorated) cut(at + 1);
+        decorated = isDecorator;
+      }
     }
   }
   cut(source.length);
   return segments;
+}
+
+/** Most lines are told by their first letter. */
+function opensDefinition(source: string, at: number): boolean {
+  const first = source.charCodeAt(at);
+  if (first !== 0x40 && first !== 0x64 && first !== 0x63 && first !== 0x61) return false; // @ d c a
+  opening.lastIndex = at;
+  return opening.test(source);
+}
+
+function endOfLine(source: string, from: number): number {
+  const end = source.indexOf('\n', from);
+  return end < 0 ? source.length : end;
+}
+
+/**
+ * Where a string ends. A short one ends with its line at the latest, as it does where its closing quote is
+ * still to be written.
+ */
+function endOfString(source: string, from: number): number {
+  const quote = source.charCodeAt(from);
+  const isQuote = (at: number): boolean => source.charCodeAt(at) === quote;
+  const isLong = isQuote(from + 1) && isQuote(from + 2);
+  const width = isLong ? 3 : 1;
+  for (let at = from + width; at < source.length; at += 1) {
+    const letter = source.charCodeAt(at);
+    if (letter === 0x5c) at += 1;
+    else if (letter === 0x0a && !isLong) return at;
+    else if (letter === quote && (!isLong || (isQuote(at + 1) && isQuote(at + 2)))) {
+      return at + width;
+    }
+  }
+  return source.length;
 }

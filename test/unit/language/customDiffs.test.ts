@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { applyLineEdits } from '../../../src/patch/diagnostic';
 import { actionOf, namesIn, outermost, roleOf } from '../../../src/language/blocks';
 import { customDiffAt, customDiffsIn, linesIn, rangeIn } from '../../../src/language/customDiffs';
 import { textEdits } from '../../../src/language/edits';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { only } from './surroundings';
+import { applyLineEdits } from '../patch/lineEdits';
 
 describe('custom diffs of a document', () => {
   it('is the whole of a .swtdiff', () => {

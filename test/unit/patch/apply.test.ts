@@ -184,6 +184,7 @@ describe('applyPatch', function () {
     assert.deepEqual(result.problems, [
       {
         severity: 'error',
+        code: 'does-not-apply',
         line: 5,
         message: 'f: hunk 1 does not apply: line 4 of the file is "4", not "four"',
         hint: 'Copy the context and the removed lines from the file as they are',

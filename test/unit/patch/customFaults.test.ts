@@ -203,6 +203,43 @@ describe('a block of the custom format loses no code', function () {
     assert.equal(await edited(python, text, before), before.replace(/[12]/g, '$&$&'));
   });
 
+  it('without a word when two blocks add one name in one place', async () => {
+    const again = block(at, 'insert', 1, 'def test_new():\n    assert 1');
+    const text = block(at, 'insert', 'EOF', code) + again;
+    const { diagnostics, edits } = await place(python, { [at]: file }, text);
+    assert.equal(edits.length, 1);
+    const problem = the(diagnostics, 'name-exists');
+    assert.deepEqual([problem.severity, problem.line], ['warning', 12]);
+    assert.match(problem.message, /^test_new is added in line 5 as well as in line 12;/);
+    const mended = fixed(text, problem, 'Leave out the block that adds test_new again');
+    assert.deepEqual((await place(python, { [at]: file }, mended)).diagnostics, []);
+    // In another class, as an accessor or as an overload, a name hides no other.
+    const method = (line: number, name: string, above = ''): string =>
+      block(at, 'insert', line, `${above}    def ${name}(self):\n        pass`);
+    const apart =
+      block(at, 'insert', 'EOF', code) +
+      method(26, 'test_new') +
+      method(31, 'test_new') +
+      method(26, 'x', '    @property\n') +
+      method(26, 'x', '    @x.setter\n');
+    assert.deepEqual((await place(python, { [at]: file }, apart)).diagnostics, []);
+  });
+
+  it('and is not read where a line is so long that reading takes minutes', async () => {
+    const long = '> '.repeat(20_000);
+    for (const action of ['insert', 'rewrite']) {
+      const text = block(at, action, 10, `def test_one(x):\n    ${long}`);
+      const { diagnostics, edits } = await place(python, { [at]: file }, text);
+      assert.deepEqual(edits, []);
+      const problem = the(diagnostics, 'python-syntax');
+      assert.deepEqual([problem.severity, problem.line], ['error', 6]);
+      assert.match(problem.message, /^The line has 40004 letters; code with more than 10000 /);
+    }
+    const sound = `def test_new():\n    assert f("${long}") == 1`;
+    const { diagnostics } = await place(python, { [at]: file }, block(at, 'insert', 'EOF', sound));
+    assert.deepEqual(diagnostics, []);
+  });
+
   it('and keeps imports together that go to one place', async () => {
     const before = 'if X:\n    pass\n';
     const text = block(at, 'insert', 'EOF', `from a import B\nimport sys\n\n${code}`);

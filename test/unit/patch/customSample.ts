@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { parseCustom } from '../../../src/patch/custom';
 import { planCustom, type CustomPlan } from '../../../src/patch/customEdits';
-import { applyLineEdits, type Diagnostic } from '../../../src/patch/diagnostic';
+import type { Diagnostic } from '../../../src/patch/diagnostic';
 import type { PythonParser } from '../../../src/python/parser';
+import { applyLineEdits } from './lineEdits';
 
 export type Files = Record<string, string | undefined>;
 

@@ -74,6 +74,8 @@ function join(spans: readonly Span[], lines: readonly string[]): Span[] {
 function isUnique(lines: readonly string[], { from, to }: Span): boolean {
   if (from === 0 && to === lines.length) return true;
   const wanted = lines.slice(from, to);
+  // Blank lines and brackets alone name no place, even where there is one such line only.
+  if (!wanted.some((line) => /\w/.test(line))) return false;
   let found = 0;
   for (let at = 0; at + wanted.length <= lines.length; at += 1) {
     if (wanted.every((line, i) => sameButBlanks(lines[at + i], line))) found += 1;

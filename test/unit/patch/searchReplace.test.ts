@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { convertSearchReplace } from '../../../src/patch/searchReplaceEdits';
 import { parseSearchReplace } from '../../../src/patch/searchReplace';
-import { applyLineEdits } from '../../../src/patch/diagnostic';
 import type { Conversion } from '../../../src/patch/conversion';
 import { makeGitTree, type GitTree } from './gitTree';
+import { applyLineEdits } from './lineEdits';
 
 type Files = Record<string, string | undefined>;
 
