@@ -50,6 +50,8 @@ export interface CoveredLine extends ChangedLine {
    * such tests whose set-up or tear-down ran it.
    */
   readonly coveredBy: readonly string[];
+  /** How often each of these ran the line, by the names in `coveredBy`. */
+  readonly executions: Readonly<Record<string, number>>;
 }
 
 export interface ChangeCoverage {
@@ -131,6 +133,9 @@ function coverLine(
   const byOwn = total({ shared: 0, byTest: only(candidate.byTest, own) });
   const byReplaced = total({ shared: 0, byTest: only(base.byTest, replaced) });
   const more = byOwn > byReplaced || candidate.shared > Math.max(base.shared, goldenBase.shared);
+  const hits = [...only(candidate.byTest, own)]
+    .filter(([, n]) => n > 0)
+    .map(([id, n]) => [isScope(id) ? id.slice(0, -2) : id, n] as const);
 
   return {
     ...line,
@@ -147,9 +152,8 @@ function coverLine(
       candidate: total(candidate),
       golden: total(golden),
     },
-    coveredBy: [...only(candidate.byTest, own)]
-      .filter(([, n]) => n > 0)
-      .map(([id]) => (isScope(id) ? id.slice(0, -2) : id)),
+    coveredBy: hits.map(([id]) => id),
+    executions: Object.fromEntries(hits),
   };
 }
 

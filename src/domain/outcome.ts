@@ -40,6 +40,12 @@ export interface Frame {
   readonly function: string;
 }
 
+/** The two values of a comparison that failed, as text; both come from tested code. */
+export interface Comparison {
+  readonly expected: string;
+  readonly actual: string;
+}
+
 /** One test in one run, with what is known of a failure. All texts come from tested code: untrusted. */
 export interface TestResult {
   /** `path::Class::test[param]`, relative to the tree. */
@@ -55,6 +61,13 @@ export interface TestResult {
   readonly details?: string;
   /** Frames inside the tree, innermost last. */
   readonly frames?: readonly Frame[];
+  /** Of a failed assertion that compares two values, where the runner tells them. */
+  readonly comparison?: Comparison;
+}
+
+/** Whether the test itself failed, so that there may be a message of it. */
+export function isFailure({ outcome }: Pick<TestResult, 'outcome'>): boolean {
+  return standing(outcome) === 'fails';
 }
 
 /** `tests/test_a.py::A::test_x[1-2]` to `tests/test_a.py::A::test_x`: the function behind a parametrised case. */

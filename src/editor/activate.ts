@@ -4,6 +4,10 @@ import type { Reporter } from '../domain/reporter';
 import { readMarker } from '../repository/marker';
 import type { CustomDiffs } from './customFormat/commands';
 import { watchForCustomDiffs } from './customFormat/presence';
+import type { ChangeCoverageViews } from './changeCoverageViews';
+import type { EngineReadiness } from './engineReadiness';
+import type { Inline } from './inline';
+import { FirstSteps } from './firstSteps';
 import { InstanceTree } from './instanceTree';
 import { issueViewType } from './issue/viewType';
 import type { ListNode } from './instances/instanceList';
@@ -11,8 +15,11 @@ import type { Instances } from './instances/instances';
 import {
   commandIds,
   contextKeys,
+  coverageCommandIds,
   customDiffCommandIds,
+  inlineCommandIds,
   listCommandIds,
+  outputAuthority,
   previewAuthority,
   scheme,
   viewIds,
@@ -30,9 +37,13 @@ import { Revealed } from './revealed';
 export function wire(context: vscode.ExtensionContext): () => Promise<void> {
   const reporter = outputReporter(context.subscriptions);
   const revealed = new Revealed(context.globalState);
-  const tree = new InstanceTree();
+  const tree = new InstanceTree(reporter);
+  const steps = new FirstSteps(context.extension);
   let open: OpenInstance | undefined;
   let reproduce: (() => Promise<void>) | undefined;
+  let inline: Inline | undefined;
+  let coverage: ChangeCoverageViews | undefined;
+  let readiness: EngineReadiness | undefined;
 
   const command = (id: string, run: (...args: unknown[]) => Promise<void>): vscode.Disposable =>
     vscode.commands.registerCommand(id, (...args: unknown[]) =>
@@ -42,20 +53,18 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
     (run: (instance: OpenInstance, ...args: unknown[]) => Promise<void>) =>
     async (...args: unknown[]): Promise<void> => {
       await opening;
-      if (open === undefined) {
-        throw new HumanError('No instance is open', 'Open one from the Instances view first');
-      }
+      if (open === undefined) throw noInstance();
       await run(open, ...args);
     };
 
   const { list, instances } = lazyInstances(context, reporter);
 
-  const previewChanged = new vscode.EventEmitter<vscode.Uri>();
+  const documentChanged = new vscode.EventEmitter<vscode.Uri>();
   let customDiffs: Promise<CustomDiffs> | undefined;
   const loadedCustomDiffs = (): Promise<CustomDiffs> =>
     (customDiffs ??= import('./parts').then((parts) => {
       const loaded = new parts.CustomDiffs(context.extensionPath, reporter);
-      loaded.previews.onDidChange((uri) => previewChanged.fire(uri));
+      loaded.previews.onDidChange((uri) => documentChanged.fire(uri));
       context.subscriptions.push(loaded);
       return loaded;
     }));
@@ -66,9 +75,7 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
     async (row: unknown): Promise<void> => {
       await opening;
       const id = idOf(row) ?? open?.marker.id ?? idOf(list.selection[0]);
-      if (id === undefined) {
-        throw new HumanError('No instance is open', 'Open one from the Instances view first');
-      }
+      if (id === undefined) throw noInstance();
       await run(await instances(), open?.marker.id === id ? open : undefined, id);
     };
 
@@ -76,25 +83,33 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
     tree,
     revealed,
     list,
-    previewChanged,
+    documentChanged,
     revealed.onDidChange((id) => void import('./parts').then((parts) => parts.redrawIssue(id))),
+    revealed.onDidChange(() => {
+      for (const { uri } of vscode.workspace.textDocuments) {
+        // Both sides and what is compared with them; a preview does not depend on it.
+        if (uri.scheme === scheme && uri.authority !== previewAuthority) documentChanged.fire(uri);
+      }
+    }),
     vscode.window.registerWebviewPanelSerializer(issueViewType, {
       async deserializeWebviewPanel(panel, state) {
         await opening;
         const { restoreIssue } = await import('./parts');
         const listed = await instances();
         await restoreIssue(panel, state, { context, revealed, listed, opened: open });
+        await steps.tell(contextKeys.issueShown);
       },
     }),
     vscode.workspace.registerTextDocumentContentProvider(scheme, {
-      onDidChange: previewChanged.event,
+      onDidChange: documentChanged.event,
       async provideTextDocumentContent(uri) {
         if (uri.authority === previewAuthority) {
           return (await loadedCustomDiffs()).previews.contentOf(uri);
         }
         await opening;
-        const { documentText } = await import('./parts');
-        return open === undefined ? '' : documentText(open, uri);
+        if (open === undefined) return '';
+        const { documentText, outputText } = await import('./parts');
+        return uri.authority === outputAuthority ? outputText(open, uri) : documentText(open, uri);
       },
     }),
     ...Object.values(customDiffCommandIds).map((id) =>
@@ -110,10 +125,25 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
     ...Object.values(listCommandIds).map((id) =>
       command(id, async (...args) => (await instances()).run(id, args)),
     ),
-    command(commandIds.openBundled, async () => {
+    ...Object.values(inlineCommandIds).map((id) =>
+      command(
+        id,
+        withInstance(async (_instance, about) => inline?.run(id, about)),
+      ),
+    ),
+    ...Object.values(coverageCommandIds).map((id) =>
+      command(
+        id,
+        withInstance(async (_instance, about) => coverage?.run(id, about)),
+      ),
+    ),
+    command(commandIds.openBundled, async (from) => {
+      // The window reloads: it goes on with the walkthrough that it was opened from.
+      await context.globalState.update(goesOn, from === 'walkthrough' ? true : undefined);
       const { openBundledInstance } = await import('./parts');
       await openBundledInstance(context, reporter);
     }),
+    command(commandIds.firstSteps, () => steps.show()),
     command(
       commandIds.applyBundledCandidate,
       withInstance(async (instance, name) => {
@@ -130,6 +160,7 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
       aboutInstance(async (listed, opened, id) => {
         const { showIssue } = await import('./parts');
         await showIssue({ context, revealed, listed, opened, id });
+        await steps.tell(contextKeys.issueShown);
       }),
     ),
     command(
@@ -141,6 +172,38 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
       withInstance(async (instance) => {
         const { showChangeCoverage } = await import('./parts');
         await showChangeCoverage(instance);
+        if (instance.revealed) await steps.tell(contextKeys.coverageShown);
+      }),
+    ),
+    command(
+      commandIds.showVerdict,
+      withInstance(async (instance) => {
+        const { showVerdict } = await import('./parts');
+        await showVerdict(instance);
+      }),
+    ),
+    command(
+      commandIds.exportReproduction,
+      withInstance(async (instance, folder) => {
+        const { exportReproduction } = await import('./parts');
+        // A folder is given by what runs the command from code; a person chooses one.
+        const into = folder instanceof vscode.Uri ? folder : undefined;
+        const written = await exportReproduction(instance, reporter, into);
+        if (written !== undefined) await steps.tell(contextKeys.exported);
+      }),
+    ),
+    command(
+      commandIds.compareWithGolden,
+      withInstance(async (instance) => {
+        const { compareWithGolden } = await import('./parts');
+        await compareWithGolden(instance, reporter);
+      }),
+    ),
+    command(
+      commandIds.checkEngine,
+      withInstance(async () => {
+        await readiness?.check();
+        if (readiness?.problem !== undefined) throw new HumanError(readiness.problem.text);
       }),
     ),
     command(
@@ -153,8 +216,8 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
       commandIds.hideGolden,
       aboutInstance(async (_listed, opened, id) => {
         await revealed.set(id, false);
-        const { closeGoldenDiffs } = await import('./parts');
-        if (opened !== undefined) await closeGoldenDiffs();
+        const { closeComparisons, closeGoldenDiffs } = await import('./parts');
+        if (opened !== undefined) await Promise.all([closeGoldenDiffs(), closeComparisons()]);
       }),
     ),
     command(
@@ -174,24 +237,36 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
       if (marker === undefined) continue;
       const parts = await import('./parts');
       open = new parts.OpenInstance(context, folder, marker, revealed, reporter);
+      await open.restore();
+      readiness = new parts.EngineReadiness(folder.uri, context.extensionPath, reporter);
       const tests = new parts.CandidateTests(open);
       const testing = new parts.CandidateTesting(open, tests, reporter);
       reproduce = () => testing.reproduceAll();
+      inline = new parts.Inline(open, tests, testing, (uri) => documentChanged.fire(uri));
+      coverage = new parts.ChangeCoverageViews(open, context.extensionUri);
       context.subscriptions.push(
         open,
+        readiness,
         tests,
         testing,
-        new parts.InlineResults(open, tests),
+        inline,
+        steps.follow(open, tests),
         new parts.StatusBar(open),
-        new parts.ChangeCoverageGutters(open, context.extensionUri),
+        coverage,
       );
-      tree.show(open);
-      await vscode.commands.executeCommand('setContext', contextKeys.instanceOpen, true);
-      await vscode.commands.executeCommand('setContext', contextKeys.bundled, open.isBundled);
-      if (await open.isFirstTime()) {
+      tree.show(open, readiness);
+      await steps.tell(contextKeys.instanceOpen);
+      if (open.isBundled) await steps.tell(contextKeys.bundled);
+      const isFirst = await open.isFirstTime();
+      if (open.isBundled && context.globalState.get(goesOn, false)) {
+        await context.globalState.update(goesOn, undefined);
+        await steps.show();
+      } else if (isFirst) {
         const listed = await instances();
         await parts.showIssue({ context, revealed, listed, opened: open, id: marker.id });
+        await steps.tell(contextKeys.issueShown);
       }
+      void readiness.check();
       void parts.warmUpInBackground(open, reporter);
       return; // one instance to a window: verdict and status bar are about one candidate
     }
@@ -200,6 +275,15 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
     await Promise.all([open?.close(), customDiffs?.then((loaded) => loaded.close())]);
   };
 }
+
+/** Key of the note that a walkthrough opened the bundled instance. */
+const goesOn = 'walkthroughGoesOn';
+
+const noInstance = (): HumanError =>
+  new HumanError(
+    vscode.l10n.t('No instance is open'),
+    vscode.l10n.t('Open one from the Instances view first'),
+  );
 
 /** The Instances view, whose contents are loaded when it is looked at or a command needs them. */
 function lazyInstances(

@@ -36,7 +36,10 @@ export async function openBundledInstance(
       });
       const [instance] = await dataset.read(dataset.entries.map((entry) => entry.id));
       if (instance === undefined) {
-        throw new HumanError('The bundled instance is missing', 'Reinstall the extension');
+        throw new HumanError(
+          vscode.l10n.t('The bundled instance is missing'),
+          vscode.l10n.t('Reinstall the extension'),
+        );
       }
       const request = {
         instance,
@@ -81,8 +84,8 @@ export async function applyBundledCandidate(
     (await vscode.window.showQuickPick(
       predictions.map((each) => each.model),
       {
-        title: 'Apply a Bundled Candidate',
-        placeHolder: 'It replaces your edits; Undo brings them back',
+        title: vscode.l10n.t('Apply a Bundled Candidate'),
+        placeHolder: vscode.l10n.t('It replaces your edits; Undo brings them back'),
       },
     ));
   const prediction = predictions.find((each) => each.model === name);
@@ -96,7 +99,10 @@ export async function applyBundledCandidate(
   const failed = converted.diagnostics.find((each) => each.severity === 'error');
   if (failed !== undefined || converted.files.size === 0) {
     const why = failed?.message ?? 'it changes nothing';
-    throw new HumanError(`${prediction.model} does not apply to R (${why})`, 'Choose another one');
+    throw new HumanError(
+      vscode.l10n.t('{0} does not apply to R ({1})', prediction.model, why),
+      vscode.l10n.t('Choose another one'),
+    );
   }
   await replaceEdits(open, converted.files);
 }
@@ -126,8 +132,8 @@ async function replaceEdits(
   }
   if (!(await vscode.workspace.applyEdit(edit))) {
     throw new HumanError(
-      'The candidate could not be put into the workspace',
-      'Close its files and try again',
+      vscode.l10n.t('The candidate could not be put into the workspace'),
+      vscode.l10n.t('Close its files and try again'),
     );
   }
   for (const path of wanted.keys()) {

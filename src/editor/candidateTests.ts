@@ -24,7 +24,8 @@ export interface ListedFile {
  * deleted. A file counts as touched when it differs from R on disk or in an editor.
  */
 export class CandidateTests implements vscode.Disposable {
-  private readonly changed = new vscode.EventEmitter<void>();
+  private readonly changed = new vscode.EventEmitter<string | undefined>();
+  /** Told the path of the only file whose tests have changed; undefined when it may be any. */
   readonly onDidChange = this.changed.event;
   private files = new Map<string, ListedFile>();
   private readonly subscriptions: vscode.Disposable[] = [this.changed];
@@ -35,6 +36,13 @@ export class CandidateTests implements vscode.Disposable {
   private readonly edited = new Map<string, EditedSource>();
   /** Files of R, by path: R does not change. */
   private readonly ofR = new Map<string, Promise<TestFile | undefined>>();
+  /** Files as they were read last, from an editor or the disk. */
+  private readonly lastRead = new Map<
+    string,
+    { readonly source: string; readonly file: TestFile }
+  >();
+  /** What each file was listed from, so that it is compared again only when it has changed. */
+  private readonly listedFrom = new Map<string, { now: TestFile; listed: ListedFile }>();
 
   constructor(private readonly open: OpenInstance) {
     const watcher = vscode.workspace.createFileSystemWatcher(
@@ -78,14 +86,23 @@ export class CandidateTests implements vscode.Disposable {
       const path = this.pathOf(document.uri);
       if (path !== undefined && document.isDirty) touched.add(path);
     }
+    await this.readOfR([...touched].filter((path) => !this.ofR.has(path)));
     const files = new Map<string, ListedFile>();
     for (const path of touched) {
       const listed = await this.describe(path);
       if (listed !== undefined) files.set(path, listed);
     }
     if (this.disposed) return;
+    const isSame =
+      files.size === this.files.size &&
+      [...files].every(([path, listed]) => this.files.get(path) === listed);
     this.files = files;
-    this.changed.fire();
+    if (!isSame) this.tell(undefined);
+  }
+
+  private tell(path: string | undefined): void {
+    this.open.tellTests([...this.files.values()].flatMap((file) => file.tests));
+    this.changed.fire(path);
   }
 
   private async lookAtDocument(document: vscode.TextDocument): Promise<void> {
@@ -93,14 +110,13 @@ export class CandidateTests implements vscode.Disposable {
     if (path === undefined) return;
     const listed = await this.describe(path);
     if (this.disposed) return;
-    if (listed !== undefined && listed.tests.some((test) => test.status !== 'kept')) {
+    const isOwn = listed?.tests.some((test) => test.status !== 'kept') === true;
+    if (listed !== undefined && (isOwn || (document.isDirty && this.files.has(path)))) {
+      if (this.files.get(path) === listed) return;
       this.files.set(path, listed);
-      this.changed.fire();
+      this.tell(path);
     } else if (!document.isDirty) {
       this.lookSoon();
-    } else if (this.files.has(path) && listed !== undefined) {
-      this.files.set(path, listed);
-      this.changed.fire();
     }
   }
 
@@ -118,6 +134,8 @@ export class CandidateTests implements vscode.Disposable {
     const before = await this.fileOfR(path);
     const now = await this.read(uri, path);
     if (now === undefined) return undefined;
+    const known = this.listedFrom.get(path);
+    if (known?.now === now) return known.listed;
     const { added, changed } = compareTests(python, before ?? emptyFile, now);
     const statuses = new Map<string, ListedTest['status']>([
       ...added.map((test) => [test.id, 'added'] as const),
@@ -128,7 +146,10 @@ export class CandidateTests implements vscode.Disposable {
       status: statuses.get(test.id) ?? ('kept' as const),
     }));
     const own = tests.filter((test) => test.status !== 'kept');
-    return { path, uri, tests: [...own, ...tests.filter((test) => test.status === 'kept')] };
+    const kept = tests.filter((test) => test.status === 'kept');
+    const listed = { path, uri, tests: [...own, ...kept] };
+    this.listedFrom.set(path, { now, listed });
+    return listed;
   }
 
   /** A file as its editor has it, else as it is on the disk. */
@@ -143,27 +164,49 @@ export class CandidateTests implements vscode.Disposable {
         () => undefined,
       );
       if (source === undefined) return undefined;
-      return python.parse(source, (root) => testFile(root, source, path));
+      const known = this.lastRead.get(path);
+      if (known?.source === source) return known.file;
+      const file = python.parse(source, (root) => testFile(root, source, path));
+      this.lastRead.set(path, { source, file });
+      return file;
     }
     const text = document.getText();
+    const known = this.lastRead.get(path);
+    if (known?.source === text) return known.file;
     let edited = this.edited.get(uri.toString());
     if (edited?.text !== text) {
       edited?.dispose();
       edited = python.open(text);
       this.edited.set(uri.toString(), edited);
     }
-    return edited.read((root) => testFile(root, text, path));
+    const file = edited.read((root) => testFile(root, text, path));
+    this.lastRead.set(path, { source: text, file });
+    return file;
   }
 
   private fileOfR(path: string): Promise<TestFile | undefined> {
-    const known = this.ofR.get(path) ?? this.readFileOfR(path);
+    const known = this.ofR.get(path) ?? this.parsedOfR(path, this.open.fileOfR(path));
     this.ofR.set(path, known);
     known.catch(() => this.ofR.delete(path));
     return known;
   }
 
-  private async readFileOfR(path: string): Promise<TestFile | undefined> {
-    const [python, source] = await Promise.all([this.open.python(), this.open.fileOfR(path)]);
+  /** Files of R that are not known yet, all at once: one by one, git takes longer than the parser. */
+  private async readOfR(paths: readonly string[]): Promise<void> {
+    if (paths.length < 2) return;
+    const sources = await this.open.manyOfR(paths);
+    for (const path of paths) {
+      const source = sources.get(path);
+      if (source === undefined) continue;
+      this.ofR.set(path, this.parsedOfR(path, Promise.resolve(source)));
+    }
+  }
+
+  private async parsedOfR(
+    path: string,
+    read: Promise<string | undefined>,
+  ): Promise<TestFile | undefined> {
+    const [python, source] = await Promise.all([this.open.python(), read]);
     return source === undefined
       ? undefined
       : python.parse(source, (root) => testFile(root, source, path));

@@ -1,13 +1,32 @@
+import * as vscode from 'vscode';
 import type { LineState } from '../domain/changeCoverage';
 import { functionOf, sideName, type Side, type TestResult } from '../domain/outcome';
 import type { TestTransition, Transition } from '../domain/transition';
+import { hintOn, tellingCase } from '../evaluation/testHints';
+
+export { tellingCase } from '../evaluation/testHints';
+
+/** Results of a run by test function: they are asked for once for each test at every key stroke. */
+const indexed = new WeakMap<readonly TestTransition[], ReadonlyMap<string, TestTransition[]>>();
 
 /** Transitions of all cases of one test function, in the order they ran. */
 export function casesOf(
-  result: { readonly tests: readonly TestTransition[] },
+  { tests }: { readonly tests: readonly TestTransition[] },
   test: string,
 ): TestTransition[] {
-  return result.tests.filter((each) => functionOf(each.test) === test);
+  let byFunction = indexed.get(tests);
+  if (byFunction === undefined) {
+    const made = new Map<string, TestTransition[]>();
+    for (const each of tests) {
+      const name = functionOf(each.test);
+      const known = made.get(name);
+      if (known === undefined) made.set(name, [each]);
+      else known.push(each);
+    }
+    indexed.set(tests, made);
+    byFunction = made;
+  }
+  return byFunction.get(test) ?? [];
 }
 
 /** `F→P`, or `2 F→P, 1 P→P` for a parametrised test whose cases differ; undefined when it did not run. */
@@ -19,37 +38,70 @@ export function transitionLabel(cases: readonly TestTransition[]): string | unde
   return [...counts].map(([transition, count]) => `${count} ${transition}`).join(', ');
 }
 
-/** The case that says most about the test: a failure after the fix, else one that reproduces. */
-export function tellingCase(cases: readonly TestTransition[]): TestTransition | undefined {
-  return (
-    cases.find((each) => each.transition.endsWith('F')) ??
-    cases.find((each) => each.transition === 'F→P') ??
-    cases[0]
-  );
-}
-
 /** One line of text after a test's definition: symbol, letters, words, and how it failed on R. */
 export function inlineText(cases: readonly TestTransition[]): string | undefined {
   const telling = tellingCase(cases);
   const label = transitionLabel(cases);
   if (telling === undefined || label === undefined) return undefined;
-  const message = firstLine(telling.base);
-  const failure = message === undefined ? '' : ` · on R: ${message}`;
-  return `${symbol(telling.transition)} ${label}  ${inFewWords[telling.transition]}${failure}`;
+  const onR = firstLine(telling.base);
+  const onFixed = onR === undefined ? firstLine(telling.fixed) : undefined;
+  const isUnrelated = hintOn(cases)?.kind === 'unrelated failure';
+  return [
+    `${symbol(telling.transition)} ${label}  ${inFewWords(telling.transition)}`,
+    ...(isUnrelated ? [vscode.l10n.t('looks unrelated')] : []),
+    ...(onR === undefined ? [] : [vscode.l10n.t('on R: {0}', onR)]),
+    ...(onFixed === undefined ? [] : [vscode.l10n.t('on R∘X*: {0}', onFixed)]),
+  ].join(' · ');
+}
+
+/** The same of a test whose text has changed since; that comes first, where a long line still shows it. */
+export function staleText(text: string): string {
+  return `${vscode.l10n.t('edited since, run again')} · ${vscode.l10n.t('was {0}', text)}`;
 }
 
 /** Short, since it stands behind a line of code. */
-const inFewWords: Readonly<Record<Transition, string>> = {
-  'F→P': 'reproduces the issue',
-  'F→F': 'fails on both sides',
-  'P→P': 'passes on R: does not reproduce',
-  'P→F': 'fails on R∘X* only',
-  'F→-': 'fails on R, did not run on R∘X*',
-  'P→-': 'passes on R, did not run on R∘X*',
-  '-→P': 'did not run on R, passes on R∘X*',
-  '-→F': 'did not run on R, fails on R∘X*',
-  '-→-': 'ran on neither side',
-};
+function inFewWords(of: Transition): string {
+  switch (of) {
+    case 'F→P':
+      return vscode.l10n.t('reproduces the issue');
+    case 'F→F':
+      return vscode.l10n.t('fails on both sides');
+    case 'P→P':
+      return vscode.l10n.t('passes on R: does not reproduce');
+    case 'P→F':
+      return vscode.l10n.t('fails on R∘X* only');
+    case 'F→-':
+    case 'P→-':
+    case '-→P':
+    case '-→F':
+    case '-→-':
+      return transitionInWords(of);
+  }
+}
+
+/** A transition in words, for people who do not know the letters. */
+export function transitionInWords(of: Transition): string {
+  switch (of) {
+    case 'F→P':
+      return vscode.l10n.t('reproduces the issue: fails on R, passes on R∘X*');
+    case 'F→F':
+      return vscode.l10n.t('fails on R and on R∘X*');
+    case 'P→P':
+      return vscode.l10n.t('passes on R: does not reproduce the issue');
+    case 'P→F':
+      return vscode.l10n.t('passes on R, fails on R∘X*');
+    case 'F→-':
+      return vscode.l10n.t('fails on R, did not run on R∘X*');
+    case 'P→-':
+      return vscode.l10n.t('passes on R, did not run on R∘X*');
+    case '-→P':
+      return vscode.l10n.t('did not run on R, passes on R∘X*');
+    case '-→F':
+      return vscode.l10n.t('did not run on R, fails on R∘X*');
+    case '-→-':
+      return vscode.l10n.t('ran on neither side');
+  }
+}
 
 export function symbol(transition: Transition): string {
   return transition === 'F→P'
@@ -74,8 +126,30 @@ export function firstLine(result: TestResult): string | undefined {
 
 /** An outcome in words: `failed on R in 0.01 s`. */
 export function outcomeInWords(side: Side, result: TestResult): string {
-  const time = result.seconds === undefined ? '' : ` in ${result.seconds.toFixed(2)} s`;
-  return `${result.outcome} on ${sideName[side]}${time}`;
+  const said = onSide(side, result);
+  return result.seconds === undefined
+    ? said
+    : vscode.l10n.t('{0} in {1} s', said, result.seconds.toFixed(2));
+}
+
+function onSide(side: Side, { outcome }: TestResult): string {
+  const where = sideName[side];
+  switch (outcome) {
+    case 'passed':
+      return vscode.l10n.t('passed on {0}', where);
+    case 'failed':
+      return vscode.l10n.t('failed on {0}', where);
+    case 'error':
+      return vscode.l10n.t('error on {0}', where);
+    case 'skipped':
+      return vscode.l10n.t('skipped on {0}', where);
+    case 'xfailed':
+      return vscode.l10n.t('failed as expected on {0}', where);
+    case 'xpassed':
+      return vscode.l10n.t('passed on {0}, though it was expected to fail', where);
+    case 'missing':
+      return vscode.l10n.t('did not run on {0}', where);
+  }
 }
 
 export const stateSymbol: Readonly<Record<LineState, string>> = {

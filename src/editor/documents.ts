@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { sideName, type Side } from '../domain/outcome';
+import { sideName, sides, type Side } from '../domain/outcome';
+import { comparisonText, isComparison } from './comparisonDocuments';
 import { scheme } from './names';
 import type { OpenInstance } from './openInstance';
 
@@ -8,22 +9,39 @@ export function sideUri(side: Side, path: string): vscode.Uri {
   return vscode.Uri.from({ scheme, authority: side, path: `/${path}` });
 }
 
+/** Authority of the same documents in the coverage view, which shows the parts of an address. */
+const listed = 'lines';
+
+/** Address of a file of R or R∘X* where the address is read by people. */
+export function listedUri(side: Side, path: string): vscode.Uri {
+  return vscode.Uri.from({ scheme, authority: listed, path: `/${sideName[side]}/${path}` });
+}
+
 /** Side and path of a document of ours; undefined for any other. */
 export function sideOfUri(uri: vscode.Uri): { side: Side; path: string } | undefined {
   if (uri.scheme !== scheme) return undefined;
+  if (uri.authority === listed) {
+    const side = sides.find((each) => uri.path.startsWith(`/${sideName[each]}/`));
+    return side && { side, path: uri.path.slice(sideName[side].length + 2) };
+  }
   if (uri.authority !== 'base' && uri.authority !== 'fixed') return undefined;
   return { side: uri.authority, path: uri.path.slice(1) };
 }
 
 /**
- * Content of a document that is not in the workspace: a side of the golden diff. It is served only once
- * that was revealed, whoever asks.
+ * Content of a document that is not in the workspace: a side of the golden diff, or what belongs to a
+ * comparison with the golden tests. It is served only once that was revealed, whoever asks.
  */
 export async function documentText(open: OpenInstance, uri: vscode.Uri): Promise<string> {
+  if (isComparison(uri)) return comparisonText(open, uri);
   const file = sideOfUri(uri);
   if (file === undefined) return '';
   if (!open.revealed) {
-    return `The golden patch is hidden. Run "SWT-Bench: Show Change Coverage" to reveal ${sideName[file.side]}.\n`;
+    const hidden = vscode.l10n.t(
+      'The golden patch is hidden. Run "SWT-Bench: Show Change Coverage" to reveal {0}.',
+      sideName[file.side],
+    );
+    return `${hidden}\n`;
   }
   return open.fileOfSide(file.side, file.path);
 }

@@ -1,15 +1,18 @@
 import * as vscode from 'vscode';
-import { sides, type Side } from '../domain/outcome';
-import type { TestTransition, Transition } from '../domain/transition';
-import type { CandidateTests, ListedTest } from './candidateTests';
-import { inlineText, outcomeInWords, tellingCase } from './display';
+import type { Transition } from '../domain/transition';
+import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
+import { inlineText, staleText, tellingCase } from './display';
 import type { OpenInstance } from './openInstance';
 
-type Tone = 'good' | 'bad' | 'neutral' | 'stale';
+const tones = ['good', 'bad', 'neutral', 'stale'] as const;
+type Tone = (typeof tones)[number];
 
-/** Colours that themes define for test results, so that they fit light, dark and high contrast. */
+/**
+ * Colours that themes define, so that they fit light, dark and high contrast. The green of passed tests
+ * is one of icons: as text it can hardly be read on white.
+ */
 const colours: Readonly<Record<Tone, string>> = {
-  good: 'testing.iconPassed',
+  good: 'charts.green',
   bad: 'testing.iconFailed',
   neutral: 'editorCodeLens.foreground',
   stale: 'editorCodeLens.foreground',
@@ -49,47 +52,50 @@ export class InlineResults implements vscode.Disposable {
       tests.onDidChange(draw),
       vscode.window.onDidChangeVisibleTextEditors(draw),
     ];
+    draw();
   }
 
   private draw(): void {
-    if (this.open.last === undefined && this.open.soFar === undefined) return;
     const listed = this.tests.list();
     for (const editor of vscode.window.visibleTextEditors) {
-      const file = listed.find((each) => each.uri.toString() === editor.document.uri.toString());
-      if (file === undefined) {
-        if (editor.document.uri.scheme === this.open.folder.uri.scheme) {
-          for (const type of Object.values(this.types)) editor.setDecorations(type, []);
-        }
-        continue;
-      }
-      const drawn: Record<Tone, vscode.DecorationOptions[]> = {
-        good: [],
-        bad: [],
-        neutral: [],
-        stale: [],
-      };
-      for (const test of file.tests) {
-        const { cases, text: ranAs } = this.open.casesOf(test.id);
-        const telling = tellingCase(cases);
-        const text = inlineText(cases);
-        if (text === undefined || telling === undefined) continue;
-        if (test.status === 'kept' && telling.transition === 'P→P') continue;
-        const stale = ranAs !== test.text;
-        const tone = stale ? 'stale' : toneOf(telling.transition);
-        const line = test.defLine - 1;
-        if (line >= editor.document.lineCount) continue;
-        drawn[tone].push({
-          range: editor.document.lineAt(line).range,
-          renderOptions: {
-            after: { contentText: stale ? `${text}  · edited since, run again` : text },
-          },
-          hoverMessage: hover(test, cases),
-        });
-      }
-      for (const tone of Object.keys(drawn) as Tone[]) {
-        editor.setDecorations(this.types[tone], drawn[tone]);
-      }
+      const { uri } = editor.document;
+      const file = listed.find((each) => each.uri.toString() === uri.toString());
+      if (file === undefined && uri.scheme !== this.open.folder.uri.scheme) continue;
+      const drawn = file === undefined ? undefined : this.textsOf(file, editor.document);
+      for (const tone of tones) editor.setDecorations(this.types[tone], drawn?.[tone] ?? []);
     }
+  }
+
+  private textsOf(
+    file: ListedFile,
+    document: vscode.TextDocument,
+  ): Readonly<Record<Tone, readonly vscode.DecorationOptions[]>> {
+    const drawn: Record<Tone, vscode.DecorationOptions[]> = {
+      good: [],
+      bad: [],
+      neutral: [],
+      stale: [],
+    };
+    for (const test of file.tests) {
+      const found = this.textOf(test);
+      if (found === undefined || test.defLine > document.lineCount) continue;
+      drawn[found.tone].push({
+        range: document.lineAt(test.defLine - 1).range,
+        renderOptions: { after: { contentText: found.text } },
+      });
+    }
+    return drawn;
+  }
+
+  private textOf(test: ListedTest): { readonly text: string; readonly tone: Tone } | undefined {
+    const { cases, text: ranAs } = this.open.casesOf(test.id);
+    const telling = tellingCase(cases);
+    const text = inlineText(cases);
+    if (text === undefined || telling === undefined) return undefined;
+    if (test.status === 'kept' && telling.transition === 'P→P') return undefined;
+    return ranAs === test.text
+      ? { text, tone: toneOf(telling.transition) }
+      : { text: staleText(text), tone: 'stale' };
   }
 
   dispose(): void {
@@ -100,24 +106,4 @@ export class InlineResults implements vscode.Disposable {
 function toneOf(transition: Transition): Tone {
   if (transition === 'F→P') return 'good';
   return transition.includes('F') ? 'bad' : 'neutral';
-}
-
-/** Both outcomes with the failure. Texts of tests go into code blocks, where markup has no meaning. */
-function hover(test: ListedTest, cases: readonly TestTransition[]): vscode.MarkdownString {
-  const markdown = new vscode.MarkdownString();
-  for (const each of cases.slice(0, 8)) {
-    if (cases.length > 1) markdown.appendCodeblock(each.test.slice(test.id.length), 'text');
-    for (const side of sides) appendOutcome(markdown, side, each);
-  }
-  if (cases.length > 8) markdown.appendText(`and ${cases.length - 8} more cases`);
-  return markdown;
-}
-
-function appendOutcome(markdown: vscode.MarkdownString, side: Side, each: TestTransition): void {
-  const result = each[side];
-  markdown.appendText(`${outcomeInWords(side, result)}\n\n`);
-  const failure = result.details ?? result.message;
-  if (failure !== undefined && (result.outcome === 'failed' || result.outcome === 'error')) {
-    markdown.appendCodeblock(failure.slice(0, 2000), 'text');
-  }
 }

@@ -1,4 +1,4 @@
-import type * as vscode from 'vscode';
+import * as vscode from 'vscode';
 import { openDataset } from '../dataset/dataset';
 import type { Instance } from '../domain/instance';
 import { HumanError } from '../domain/problem';
@@ -58,14 +58,17 @@ export class InstanceOrigin {
         reporter: this.reporter,
       });
       const [instance] = await dataset.read([id]);
-      if (instance === undefined) throw new HumanError(`${id} is not in ${path}`);
+      if (instance === undefined)
+        throw new HumanError(vscode.l10n.t('{0} is not in {1}', id, path));
       return { instance, kept: undefined };
     } catch (error) {
       if (kept !== undefined) return { instance: kept.instance, kept };
       if (!isRemote() || !(error instanceof HumanError)) throw error;
       throw new HumanError(
-        `${id} is not known in this container (${error.what})`,
-        'Open its folder outside of the container and run “SWT-Bench: Add Dev Container to Workspace” there once',
+        vscode.l10n.t('{0} is not known in this container ({1})', id, error.what),
+        vscode.l10n.t(
+          'Open its folder outside of the container and run “SWT-Bench: Add Dev Container to Workspace” there once',
+        ),
       );
     }
   }

@@ -1,93 +1,114 @@
 import * as vscode from 'vscode';
-import { lineStates } from '../domain/changeCoverage';
+import { lineStates, type ChangeCoverage } from '../domain/changeCoverage';
+import { messageOf } from '../domain/problem';
+import type { Reporter } from '../domain/reporter';
 import { coverageCell } from '../evaluation/table';
-import { commandIds } from './names';
+import type { EngineReadiness } from './engineReadiness';
+import { commandIds, contextKeys } from './names';
 import type { OpenInstance } from './openInstance';
 
 interface Node {
   readonly label: string;
-  readonly description?: string;
-  readonly icon: string;
-  readonly command?: string;
-  readonly tooltip?: string;
+  readonly description: string;
+  readonly tooltip: string;
+  readonly icon: vscode.ThemeIcon;
+  readonly command: string;
 }
 
-/** The open instance at a glance: issue, candidate, change coverage, golden patch. */
+/** The open instance at a glance: what hinders, issue, candidate, change coverage, golden patch. */
 export class InstanceTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.changed.event;
   private open: OpenInstance | undefined;
+  private readiness: EngineReadiness | undefined;
   private subscription: vscode.Disposable | undefined;
 
-  show(open: OpenInstance): void {
+  constructor(private readonly reporter: Reporter) {}
+
+  show(open: OpenInstance, readiness: EngineReadiness): void {
     this.subscription?.dispose();
     this.open = open;
-    this.subscription = open.onDidChange(() => this.changed.fire());
-    this.changed.fire();
+    this.readiness = readiness;
+    const redraw = (): void => this.changed.fire();
+    this.subscription = vscode.Disposable.from(
+      open.onDidChange(redraw),
+      readiness.onDidChange(redraw),
+      vscode.workspace.onDidGrantWorkspaceTrust(redraw),
+    );
+    redraw();
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
     const item = new vscode.TreeItem(node.label);
-    item.iconPath = new vscode.ThemeIcon(node.icon);
-    if (node.description !== undefined) item.description = node.description;
-    if (node.tooltip !== undefined) item.tooltip = node.tooltip;
-    if (node.command !== undefined) item.command = { command: node.command, title: node.label };
+    item.iconPath = node.icon;
+    item.description = node.description;
+    item.tooltip = node.tooltip;
+    item.command = { command: node.command, title: node.label };
+    // The icon alone tells a verdict to those who see it.
+    item.accessibilityInformation = {
+      label: `${node.label}: ${node.description}. ${node.tooltip}`,
+    };
     return item;
   }
 
   async getChildren(parent?: Node): Promise<Node[]> {
     const { open } = this;
     if (parent !== undefined || open === undefined) return [];
-    const instance = await open.instance();
-    const result = open.last?.result;
-    const coverage = result?.changeCoverage;
-    const states = lineStates
-      .map((state) => ({ state, n: coverage?.lines.filter((line) => line.state === state).length }))
-      .filter(({ n }) => n !== undefined && n > 0)
-      .map(({ state, n }) => `${n} ${state}`)
-      .join(', ');
+    const issue = await this.titleOfIssue(open);
+    if (issue === undefined) return [];
     return [
+      ...this.hindrances(),
       {
-        label: 'Issue',
-        description: instance.issue.trimStart().split('\n')[0]?.trim() ?? '',
-        icon: 'issues',
+        label: vscode.l10n.t('Issue'),
+        description: issue,
+        tooltip: vscode.l10n.t('Show what the tests are to reproduce'),
+        icon: new vscode.ThemeIcon('issues'),
         command: commandIds.showIssue,
       },
+      candidateRow(open),
+      coverageRow(open.last?.result.changeCoverage),
+      goldenRow(open.revealed),
+    ];
+  }
+
+  /** The first line of the issue; undefined, with welcome content instead, when the row is gone. */
+  private async titleOfIssue(open: OpenInstance): Promise<string | undefined> {
+    const instance = await open.instance().catch((error: unknown) => {
+      this.reporter.log(`${open.marker.id}: ${messageOf(error)}`);
+      return undefined;
+    });
+    const failed = instance === undefined;
+    await vscode.commands.executeCommand('setContext', contextKeys.instanceFailed, failed);
+    return instance?.issue.trimStart().split('\n')[0]?.trim();
+  }
+
+  /** What keeps tests from running, at the top. */
+  private hindrances(): Node[] {
+    if (!vscode.workspace.isTrusted) {
+      return [
+        {
+          label: vscode.l10n.t('Not trusted'),
+          description: vscode.l10n.t('tests are listed, not run'),
+          tooltip: vscode.l10n.t(
+            'Running tests executes the code of this workspace: trust it first',
+          ),
+          icon: new vscode.ThemeIcon('shield'),
+          command: 'workbench.trust.manage',
+        },
+      ];
+    }
+    const problem = this.readiness?.problem;
+    if (problem === undefined) return [];
+    return [
       {
-        label: 'Candidate',
-        description: open.isRunning
-          ? 'running on R and R∘X*'
-          : result === undefined
-            ? 'no verdict yet: run its tests'
-            : result.strict.success
-              ? 'reproduces the issue (F→P)'
-              : result.strict.reason,
-        tooltip: result?.strict.explanation ?? 'Write a test that fails on R, and run it',
-        icon: open.isRunning
-          ? 'sync~spin'
-          : result === undefined
-            ? 'beaker'
-            : result.strict.success
-              ? 'pass'
-              : 'error',
-        command: commandIds.reproduce,
-      },
-      {
-        label: 'Change coverage',
-        description:
-          coverage === undefined ? 'known after a run' : `ΔC ${coverageCell(coverage).trim()}`,
-        tooltip: states === '' ? 'Lines of the golden patch that the candidate covers' : states,
-        icon: 'checklist',
-        command: commandIds.showChangeCoverage,
-      },
-      {
-        label: 'Golden patch, tests, hints',
-        description: open.revealed ? 'revealed' : 'hidden',
-        tooltip: open.revealed
-          ? 'Hide it again, with the golden tests and later hints'
-          : 'Reveal it, with the golden tests and later hints',
-        icon: open.revealed ? 'eye' : 'eye-closed',
-        command: open.revealed ? commandIds.hideGolden : commandIds.reveal,
+        label:
+          problem.missing === 'docker'
+            ? vscode.l10n.t('No container engine')
+            : vscode.l10n.t('No Python'),
+        description: vscode.l10n.t('tests cannot run; click to look again'),
+        tooltip: problem.text,
+        icon: new vscode.ThemeIcon('warning', new vscode.ThemeColor('list.warningForeground')),
+        command: commandIds.checkEngine,
       },
     ];
   }
@@ -96,4 +117,70 @@ export class InstanceTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
     this.subscription?.dispose();
     this.changed.dispose();
   }
+}
+
+function candidateRow(open: OpenInstance): Node {
+  const label = vscode.l10n.t('Candidate');
+  const command = commandIds.reproduce;
+  const strict = open.last?.result.strict;
+  if (open.isRunning) {
+    return {
+      label,
+      description: vscode.l10n.t('running on R and R∘X*'),
+      tooltip: strict?.explanation ?? vscode.l10n.t('The verdict follows'),
+      icon: new vscode.ThemeIcon('sync~spin'),
+      command,
+    };
+  }
+  if (strict === undefined) {
+    return {
+      label,
+      description: vscode.l10n.t('no verdict yet: run its tests'),
+      tooltip: vscode.l10n.t('Write a test that fails on R, and run it'),
+      icon: new vscode.ThemeIcon('beaker'),
+      command,
+    };
+  }
+  return {
+    label,
+    description: strict.success ? vscode.l10n.t('reproduces the issue (F→P)') : strict.reason,
+    tooltip: strict.explanation,
+    icon: new vscode.ThemeIcon(
+      strict.success ? 'pass' : 'error',
+      new vscode.ThemeColor(strict.success ? 'testing.iconPassed' : 'testing.iconFailed'),
+    ),
+    command,
+  };
+}
+
+function coverageRow(coverage: ChangeCoverage | undefined): Node {
+  const states = lineStates
+    .map((state) => ({ state, n: coverage?.lines.filter((line) => line.state === state).length }))
+    .filter(({ n }) => n !== undefined && n > 0)
+    .map(({ state, n }) => `${n} ${state}`);
+  return {
+    label: vscode.l10n.t('Change coverage'),
+    description:
+      coverage === undefined
+        ? vscode.l10n.t('known after a run')
+        : `ΔC ${coverageCell(coverage).trim()}`,
+    tooltip:
+      states.length === 0
+        ? vscode.l10n.t('Lines of the golden patch that the candidate covers')
+        : states.join(', '),
+    icon: new vscode.ThemeIcon('checklist'),
+    command: commandIds.showChangeCoverage,
+  };
+}
+
+function goldenRow(revealed: boolean): Node {
+  return {
+    label: vscode.l10n.t('Golden patch, tests, hints'),
+    description: revealed ? vscode.l10n.t('revealed') : vscode.l10n.t('hidden'),
+    tooltip: revealed
+      ? vscode.l10n.t('Hide it again, with the golden tests and later hints')
+      : vscode.l10n.t('Reveal it, with the golden tests and later hints'),
+    icon: new vscode.ThemeIcon(revealed ? 'eye' : 'eye-closed'),
+    command: revealed ? commandIds.hideGolden : commandIds.reveal,
+  };
 }

@@ -7,10 +7,34 @@ export const commandIds = {
   showIssue: 'swt-bench.showIssue',
   reproduce: 'swt-bench.reproduce',
   showChangeCoverage: 'swt-bench.showChangeCoverage',
+  showVerdict: 'swt-bench.showVerdict',
+  exportReproduction: 'swt-bench.exportReproduction',
+  compareWithGolden: 'swt-bench.compareWithGolden',
   reveal: 'swt-bench.reveal',
   hideGolden: 'swt-bench.hideGoldenPatch',
   addDevContainer: 'swt-bench.addDevContainer',
+  checkEngine: 'swt-bench.checkEngine',
+  firstSteps: 'swt-bench.firstSteps',
   showLog: 'swt-bench.showLog',
+} as const;
+
+/** Commands about one test: of a CodeLens, of the Testing view, or of the one at the cursor. */
+export const inlineCommandIds = {
+  reproduce: 'swt-bench.reproduceTest',
+  runOnR: 'swt-bench.runTestOnR',
+  runOnFixed: 'swt-bench.runTestOnFixed',
+  debugOnR: 'swt-bench.debugTestOnR',
+  showOutputs: 'swt-bench.showOutputs',
+} as const;
+
+/** Commands about the lines that the golden patch changes. */
+export const coverageCommandIds = {
+  openLine: 'swt-bench.openChangedLine',
+  nextMissed: 'swt-bench.nextMissedLine',
+  previousMissed: 'swt-bench.previousMissedLine',
+  showGoldenReach: 'swt-bench.showGoldenReach',
+  showMissedOnly: 'swt-bench.showMissedLinesOnly',
+  showAllLines: 'swt-bench.showAllChangedLines',
 } as const;
 
 /** Commands of the Instances view; they need no open instance. */
@@ -47,6 +71,7 @@ export const customDiffCommandIds = {
 export const settingKeys = {
   engine: 'swt-bench.engine',
   python: 'swt-bench.python',
+  codeLens: 'swt-bench.codeLens',
   timeout: 'swt-bench.timeout',
   dataset: 'swt-bench.dataset',
   repositorySources: 'swt-bench.repositorySources',
@@ -70,15 +95,30 @@ export const settingKeys = {
 export const contextKeys = {
   instanceOpen: 'swt-bench.instanceOpen',
   bundled: 'swt-bench.bundledInstanceOpen',
+  /** The row or the trees of the open instance cannot be had. */
+  instanceFailed: 'swt-bench.instanceFailed',
+  /** What is missing to run tests: `python` or `docker`; not set when nothing is. */
+  engineProblem: 'swt-bench.engineProblem',
+  /** What an author has done so far; the walkthrough is completed by them. */
+  issueShown: 'swt-bench.issueShown',
+  candidateWritten: 'swt-bench.candidateWritten',
+  candidateReproduces: 'swt-bench.candidateReproduces',
+  coverageShown: 'swt-bench.changeCoverageShown',
   /** What the Instances view has to show: none, reading, failed, loaded. */
   dataset: 'swt-bench.datasetState',
   filtered: 'swt-bench.instancesFiltered',
+  /** What the Change Coverage view has to show: hidden, none, unknown, lines. */
+  coverage: 'swt-bench.changeCoverageState',
+  missedOnly: 'swt-bench.missedLinesOnly',
+  /** A reference reproduction of the open instance was exported in this window. */
+  exported: 'swt-bench.reproductionExported',
   /** The active editor shows Markdown that holds a custom diff. */
   customDiffInMarkdown: 'swt-bench.customDiffInMarkdown',
 } as const;
 
 export const viewIds = {
   instance: 'swt-bench.instance',
+  changeCoverage: 'swt-bench.changeCoverage',
   instances: 'swt-bench.instances',
 } as const;
 
@@ -88,5 +128,11 @@ export const scheme = 'swt-bench';
 /** Authority of those documents that show the effect of a custom diff. */
 export const previewAuthority = 'preview';
 
+/** Authority of those documents that show what tests printed on a side. */
+export const outputAuthority = 'output';
+
 /** Language of `.swtdiff` files and of `custom-diff` fences. */
 export const customDiffLanguage = 'swt-custom-diff';
+
+/** The walkthrough, as `workbench.action.openWalkthrough` names it. */
+export const walkthrough = 'swt-bench.swt-bench#firstSteps';

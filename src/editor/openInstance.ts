@@ -3,57 +3,68 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Instance } from '../domain/instance';
-import type { Side } from '../domain/outcome';
-import type { TestTransition } from '../domain/transition';
-import { messageOf, throwIfAborted } from '../domain/problem';
+import type { Outcome, Side } from '../domain/outcome';
+import { throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
+import type { DebuggedProgram } from '../engine/engine';
 import type { CompleteRun } from '../evaluation/affected';
-import { evaluateSince, type CandidateResult } from '../evaluation/candidate';
+import { evaluateSince } from '../evaluation/candidate';
 import type { FirstResult } from '../evaluation/firstResult';
-import { updateState } from '../evaluation/instanceState';
 import { runStore } from '../evaluation/runStore';
-import { openSession, type InstanceSession } from '../evaluation/session';
+import {
+  openSession,
+  type DebuggedRun,
+  type InstanceSession,
+  type SessionRun,
+} from '../evaluation/session';
 import { createPythonParser, type PythonParser } from '../python/parser';
-import { asShown, bytesOf } from '../patch/bytes';
-import { git } from '../repository/git';
-import { editsOf, rOf, type Trees } from '../repository/trees';
+import type { PythonTest } from '../python/tests';
+import { bytesOf } from '../patch/bytes';
+import { editsOf, type Trees } from '../repository/trees';
 import type { WorkspaceMarker } from '../repository/marker';
-import { casesOf } from './display';
+import type { Evaluated, KnownCases, Preliminary } from './evaluated';
+import { FilesOfR } from './filesOfR';
 import { distOf, InstanceSessions } from './instanceSession';
 import { InstanceOrigin } from './instanceOrigin';
 import { keepInstance } from './keptInstance';
+import { KnownResults } from './knownResults';
+import { ReadySession } from './readySession';
 import { textsOfTests } from './textsOfTests';
 import type { Revealed } from './revealed';
+import { RunQueue } from './runQueue';
 import { storageFolder, timeoutSeconds } from './settings';
 import { suggestDocker } from './suggestDocker';
 
-/** A verdict, and exactly what it is about. */
-export interface Evaluated {
-  readonly result: CandidateResult;
-  /** Digest of the candidate's patch at the time. */
-  readonly digest: string;
-  /** Text of every test of the touched files in that patch, by the test's id. */
-  readonly texts: ReadonlyMap<string, string>;
-}
-
-/** What the candidate's own tests did, before the whole files have run and the grade is known. */
-export interface Preliminary {
-  readonly first: FirstResult;
-  readonly texts: ReadonlyMap<string, string>;
-}
+export type { Evaluated, KnownCases, Preliminary } from './evaluated';
 
 export interface RunRequestOptions {
   readonly signal: AbortSignal;
   readonly reporter: Reporter;
   readonly onOutput?: (side: Side, text: string) => void;
+  /** Told of outcomes as they come, where the engine sees them. */
+  readonly onOutcome?: (side: Side, test: string, outcome: Outcome) => void;
   readonly onFirst?: (first: FirstResult) => void;
   /** Only what an edit since the last complete run can have an effect on has to run. */
   readonly onlyAffected?: boolean;
+  /** Called when nothing that was asked for before is running any more. */
+  readonly onTurn?: () => void;
+  /** `performance.now()` of the save or request that asks for the run; by default now. */
+  readonly askedAt?: number;
+}
+
+/** A complete run, to be brought up to date by runs of few tests. */
+interface LastComplete {
+  /** Where it was done: another session has another environment. */
+  readonly session: InstanceSession;
+  readonly run: CompleteRun;
+  /** When all of its tests had run. */
+  readonly endedAt: Date;
 }
 
 /**
  * The instance whose workspace is open: what it is, its trees and sandboxes once they are needed, and
- * the last verdict. Everything that draws listens to `onDidChange`.
+ * the last verdict. Everything that draws listens to `onDidChange`. Runs are done one after the other,
+ * so that none sees the files, the output or the verdict of another.
  */
 export class OpenInstance implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
@@ -62,38 +73,34 @@ export class OpenInstance implements vscode.Disposable {
   private readonly closing = new AbortController();
   private readonly subscriptions: vscode.Disposable[];
   private readonly origin: InstanceOrigin;
-  private readonly sessions: InstanceSessions;
-  private evaluated: Evaluated | undefined;
-  private preliminary: Preliminary | undefined;
-  private running = 0;
-  private preparingStep: string | undefined;
-  private environmentInWords: string | undefined;
-  /** The session whose pair was open last. */
-  private warm: InstanceSession | undefined;
-  /** The last complete run, and the session that it was done in: another has another environment. */
-  private complete: { readonly session: InstanceSession; readonly run: CompleteRun } | undefined;
+  private readonly ready: ReadySession;
+  private readonly ofR: FilesOfR;
+  private readonly queue = new RunQueue();
+  private readonly known: KnownResults;
+  private complete: LastComplete | undefined;
   private parsing: Promise<PythonParser> | undefined;
-  private commitOfR: Promise<string> | undefined;
 
   constructor(
     private readonly context: vscode.ExtensionContext,
     readonly folder: vscode.WorkspaceFolder,
     readonly marker: WorkspaceMarker,
     private readonly revelations: Revealed,
-    private readonly reporter: Reporter,
+    reporter: Reporter,
   ) {
     this.subscriptions = [
       revelations.onDidChange((id) => {
         if (id === marker.id) this.changed.fire();
       }),
     ];
+    this.ofR = new FilesOfR(folder.uri.fsPath);
+    this.known = new KnownResults(context, marker.id, reporter);
     this.origin = new InstanceOrigin(context, marker, folder.uri.fsPath, reporter);
-    this.sessions = new InstanceSessions(
+    const sessions = new InstanceSessions(
       folder.uri,
       distOf(context.extensionPath),
       reporter,
       async (engine, settings) => {
-        this.environmentInWords = engine.description;
+        this.ready.opened(engine);
         const instance = await this.instance();
         if (settings.name === 'local') {
           void suggestDocker(instance, engine, folder, context.workspaceState);
@@ -107,6 +114,7 @@ export class OpenInstance implements vscode.Disposable {
         });
       },
     );
+    this.ready = new ReadySession(sessions, reporter, () => this.changed.fire());
   }
 
   /** The instance is the one that comes with the extension. */
@@ -114,40 +122,47 @@ export class OpenInstance implements vscode.Disposable {
     return this.marker.dataset === 'bundled';
   }
 
+  /** Takes up the verdict of the window before. To be awaited before anything is drawn. */
+  async restore(): Promise<void> {
+    await this.known.restore();
+  }
+
   /** The last verdict, if any. */
   get last(): Evaluated | undefined {
-    return this.evaluated;
+    return this.known.last;
   }
 
   /** What is known of the run under way; undefined when none is, or nothing yet. */
   get soFar(): Preliminary | undefined {
-    return this.preliminary;
+    return this.known.soFar;
   }
 
   /**
    * The cases of one test function, of the run under way where they are known, else of the last; and the
-   * text of the test that they are about.
+   * text of the test that they are about. A test that was only renamed since has those of its old name.
    */
-  casesOf(test: string): { readonly cases: TestTransition[]; readonly text: string | undefined } {
-    const { preliminary: soFar, evaluated: last } = this;
-    const fresh = soFar === undefined ? [] : casesOf(soFar.first, test);
-    if (fresh.length > 0) return { cases: fresh, text: soFar?.texts.get(test) };
-    if (last === undefined) return { cases: [], text: undefined };
-    return { cases: casesOf(last.result, test), text: last.texts.get(test) };
+  casesOf(test: string): KnownCases {
+    return this.known.casesOf(test);
   }
 
+  /** Tells which tests there are now, so that those that were renamed are known again. */
+  tellTests(tests: readonly PythonTest[]): void {
+    this.known.tellTests(tests);
+  }
+
+  /** Something runs, or waits for its turn. */
   get isRunning(): boolean {
-    return this.running > 0;
+    return this.queue.length > 0;
   }
 
   /** What is done before anything can run, such as building an image; undefined when it is not. */
   get step(): string | undefined {
-    return this.preparingStep;
+    return this.ready.step;
   }
 
   /** The engine and what the tests run with; undefined before it was needed. */
   get environment(): string | undefined {
-    return this.environmentInWords;
+    return this.ready.environment;
   }
 
   /** Disposes of something with the instance. */
@@ -211,41 +226,7 @@ export class OpenInstance implements vscode.Disposable {
    * @throws HumanError, Cancelled
    */
   async warmUp(signal: AbortSignal): Promise<void> {
-    await this.ready({ signal: AbortSignal.any([signal, this.closing.signal]) });
-  }
-
-  /** The session with its pair open. */
-  private async ready(work: { readonly signal: AbortSignal }): Promise<InstanceSession> {
-    const reporter: Reporter = {
-      log: (line) => this.reporter.log(line),
-      progress: (step) => {
-        this.reporter.progress(step);
-        this.showStep(step);
-      },
-    };
-    try {
-      const isWarm = this.warm !== undefined && this.warm === this.sessions.current;
-      if (!isWarm) this.showStep('opening the sandboxes of R and R∘X*');
-      const session = await this.sessions.get();
-      throwIfAborted(work.signal);
-      await session.warmUp({ ...work, reporter });
-      this.warm = session;
-      const { engine } = session;
-      const environment = await session.environment({ ...work, reporter });
-      this.environmentInWords =
-        engine.environment === undefined
-          ? `${engine.description}, ${environment.description}`
-          : engine.description;
-      return session;
-    } finally {
-      this.showStep(undefined);
-    }
-  }
-
-  private showStep(step: string | undefined): void {
-    if (this.preparingStep === step) return;
-    this.preparingStep = step;
-    this.changed.fire();
+    await this.ready.get({ signal: AbortSignal.any([signal, this.closing.signal]) });
   }
 
   /** What the author has changed in the workspace, as a patch on R. */
@@ -254,129 +235,143 @@ export class OpenInstance implements vscode.Disposable {
   }
 
   /** Paths of the files of R, relative to the workspace. */
-  async filesOfR(): Promise<string[]> {
-    const cwd = this.folder.uri.fsPath;
-    const r = await this.r();
-    const listed = await git(['ls-tree', '-r', '-z', '--name-only', r], { cwd });
-    return listed.split('\0').filter((path) => path !== '');
+  filesOfR(): Promise<string[]> {
+    return this.ofR.list();
   }
 
-  /**
-   * A file of R by its path relative to the workspace, as an editor shows it; undefined when R has none.
-   */
-  async fileOfR(path: string): Promise<string | undefined> {
-    const text = await this.textOfR(path);
-    return text === undefined ? undefined : asShown(text);
+  /** A file of R by its relative path, as an editor shows it; undefined when R has none. */
+  fileOfR(path: string): Promise<string | undefined> {
+    return this.ofR.shown(path);
+  }
+
+  /** As `fileOfR`, of many files at once; those that R has none of are absent. */
+  manyOfR(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.ofR.many(paths);
   }
 
   /** The same with its exact bytes (see patch/bytes.ts). */
-  async textOfR(path: string): Promise<string | undefined> {
-    const cwd = this.folder.uri.fsPath;
-    const r = await this.r();
-    return git(['cat-file', 'blob', `${r}:${path}`], { cwd }).catch(() => undefined);
+  textOfR(path: string): Promise<string | undefined> {
+    return this.ofR.text(path);
   }
 
-  /** The commit that is R in the workspace. */
-  private r(): Promise<string> {
-    this.commitOfR ??= rOf(this.folder.uri.fsPath).catch((error: unknown) => {
-      this.commitOfR = undefined;
-      throw error;
-    });
-    return this.commitOfR;
-  }
-
-  /** Grades what is in the workspace, as saved. */
+  /**
+   * Grades what is in the workspace, as saved when its turn comes.
+   *
+   * @throws HumanError, Cancelled; the last verdict is then what it was
+   */
   async evaluate(options: RunRequestOptions): Promise<Evaluated> {
-    return this.busy(async () => {
-      const patch = await this.candidatePatch(options.signal);
-      const session = await this.ready(this.runOptions(options));
-      const since =
-        options.onlyAffected === true && this.complete?.session === session
-          ? this.complete.run
-          : undefined;
-      const { result, complete } = await evaluateSince(
-        session,
-        { model: 'workspace', text: patch, format: 'unified', mode: 'unit-test' },
-        {
-          ...this.runOptions(options),
-          reuse: false,
-          since,
-          onFirst: (first) => {
-            options.onFirst?.(first);
-            void this.showFirst(session, first, options.signal);
+    const askedAt = options.askedAt ?? performance.now();
+    return this.inTurn(options, async (work) => {
+      const patch = await this.candidatePatch(work.signal);
+      const session = await this.ready.get(work);
+      const last = this.complete?.session === session ? this.complete : undefined;
+      let isOver = false;
+      const showFirst = async (first: FirstResult): Promise<void> => {
+        const texts = await textsOfTests(session, first.patch).catch(() => noTexts);
+        if (isOver || work.signal.aborted) return;
+        this.known.soFar = { first, texts };
+        this.changed.fire();
+      };
+      try {
+        const { result, complete } = await evaluateSince(
+          session,
+          { model: 'workspace', text: patch, format: 'unified', mode: 'unit-test' },
+          {
+            ...work,
+            reuse: false,
+            since: options.onlyAffected === true ? last?.run : undefined,
+            onFirst: (first) => {
+              options.onFirst?.(first);
+              void showFirst(first);
+            },
           },
-        },
-      );
-      this.complete = complete === undefined ? undefined : { session, run: complete };
-      const texts = await textsOfTests(session, result.patch);
-      this.evaluated = { result, digest: digestOf(patch), texts };
-      await this.keepVerdict(result);
-      return this.evaluated;
+        );
+        const texts = await textsOfTests(session, result.patch);
+        throwIfAborted(work.signal);
+        const now = new Date();
+        const isWhole = result.affected === undefined;
+        const endedAt = isWhole ? now : (last?.endedAt ?? now);
+        this.complete = complete && { session, run: complete, endedAt };
+        const evaluated: Evaluated = {
+          result,
+          digest: digestOf(patch),
+          texts,
+          evaluatedAt: now,
+          milliseconds: performance.now() - askedAt,
+          keptFrom: isWhole ? undefined : endedAt,
+        };
+        await this.known.keep(evaluated);
+        return evaluated;
+      } finally {
+        isOver = true;
+        this.known.soFar = undefined;
+      }
     });
   }
 
-  private async showFirst(
-    session: InstanceSession,
-    first: FirstResult,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const texts = await textsOfTests(session, first.patch).catch(() => new Map<string, string>());
-    if (signal.aborted || this.running === 0) return;
-    this.preliminary = { first, texts };
-    this.changed.fire();
-  }
-
-  /** For the list of instances, in this window and others. */
-  private async keepVerdict({ strict }: CandidateResult): Promise<void> {
-    const verdict = {
-      success: strict.success,
-      reason: strict.success ? '' : strict.reason,
-      failToPass: strict.failToPass.length,
-      date: new Date().toISOString(),
-    };
-    await updateState(storageFolder(), this.marker.id, (state) => ({ ...state, verdict })).catch(
-      // A full disk costs the list its icon, and the author nothing.
-      (error: unknown) => this.reporter.log(`the verdict was not kept: ${messageOf(error)}`),
-    );
-  }
-
-  /** Runs chosen tests of the workspace on one side. */
+  /**
+   * Runs chosen tests of the workspace on one side.
+   *
+   * @param select ids of tests, with parameters for one case; all of the files when undefined
+   * @throws HumanError, Cancelled
+   */
   async runOn(
     side: Side,
     files: readonly string[],
     select: readonly string[] | undefined,
     options: RunRequestOptions,
-  ): ReturnType<InstanceSession['run']> {
-    return this.busy(async () => {
-      const patch = await this.candidatePatch(options.signal);
-      const session = await this.ready(this.runOptions(options));
+  ): Promise<SessionRun> {
+    return this.inTurn(options, async (work) => {
+      const patch = await this.candidatePatch(work.signal);
+      const session = await this.ready.get(work);
       return session.run(
         { patch, files, ...(select === undefined ? {} : { select }) },
-        { ...this.runOptions(options), reuse: false, sides: [side] },
+        { ...work, reuse: false, sides: [side] },
       );
     });
   }
 
-  private async busy<T>(work: () => Promise<T>): Promise<T> {
-    this.running++;
+  /**
+   * Hands chosen tests of the workspace to a debugger, on one side. Runs go on meanwhile: it has
+   * sandboxes of its own.
+   *
+   * @param start starts the debugger and resolves when it has ended
+   * @throws HumanError, Cancelled
+   */
+  async debugOn(
+    side: Side,
+    files: readonly string[],
+    select: readonly string[],
+    { signal, reporter }: Pick<RunRequestOptions, 'signal' | 'reporter'>,
+    start: (program: DebuggedProgram) => Promise<void>,
+  ): Promise<DebuggedRun> {
+    const work = { signal: AbortSignal.any([signal, this.closing.signal]), reporter };
+    const patch = await this.candidatePatch(work.signal);
+    const session = await this.ready.session();
+    return session.debug({ patch, files, select }, side, work, start);
+  }
+
+  /** Does work when everything has ended that was asked for before. */
+  private async inTurn<T>(
+    options: RunRequestOptions,
+    work: (options: RunRequestOptions & { readonly timeoutSeconds: number }) => Promise<T>,
+  ): Promise<T> {
+    const signal = AbortSignal.any([options.signal, this.closing.signal]);
+    const turn = this.queue.inTurn(signal, () => {
+      options.onTurn?.();
+      return work({ ...options, signal, timeoutSeconds: timeoutSeconds(this.folder.uri) });
+    });
     this.changed.fire();
     try {
-      return await work();
+      return await turn;
     } finally {
-      this.running--;
-      this.preliminary = undefined;
       this.changed.fire();
     }
   }
 
-  private runOptions(options: RunRequestOptions): RunRequestOptions & { timeoutSeconds: number } {
-    const signal = AbortSignal.any([options.signal, this.closing.signal]);
-    return { ...options, signal, timeoutSeconds: timeoutSeconds(this.folder.uri) };
-  }
-
-  /** Whether the workspace is still what the last verdict is about. */
+  /** Whether the workspace, as saved, is still what the last verdict is about. */
   async isCurrent(): Promise<boolean> {
-    return this.evaluated?.digest === digestOf(await this.candidatePatch());
+    return this.last?.digest === digestOf(await this.candidatePatch());
   }
 
   /** A file of a side, for the golden diff; empty where that side has no such file. */
@@ -389,14 +384,16 @@ export class OpenInstance implements vscode.Disposable {
     void this.close();
   }
 
-  /** Ends what runs. Resolves when nothing of the engine is left. */
+  /** Ends what runs. Resolves when nothing of the engine is left and the last verdict is kept. */
   async close(): Promise<void> {
     this.closing.abort();
     for (const each of this.subscriptions.splice(0)) each.dispose();
     this.changed.dispose();
-    await this.sessions.dispose();
+    await Promise.all([this.ready.dispose(), this.known.settled()]);
   }
 }
 
 const digestOf = (patch: string): string =>
   createHash('sha256').update(bytesOf(patch)).digest('hex');
+
+const noTexts: ReadonlyMap<string, string> = new Map();

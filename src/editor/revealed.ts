@@ -41,7 +41,8 @@ export class Revealed implements vscode.Disposable {
         },
         { label: vscode.l10n.t('Keep them hidden') },
       ],
-      { title },
+      // Asked from a walkthrough, whose page takes the focus back when it is drawn anew.
+      { title, ignoreFocusOut: true },
     );
     if (answer?.label !== reveal) return false;
     await this.set(id, true);

@@ -84,8 +84,8 @@ export function engineSettings(scope?: vscode.Uri): EngineSettings {
   const name = engineNames.find((each) => each === set);
   if (name === undefined) {
     throw new HumanError(
-      `The setting ${settingKeys.engine} is ${JSON.stringify(set)}`,
-      `Choose ${engineNames.join(' or ')}`,
+      vscode.l10n.t('The setting {0} is {1}', settingKeys.engine, JSON.stringify(set)),
+      vscode.l10n.t('Choose {0}', engineNames.join(', ')),
     );
   }
   const python = text(settingKeys.python, scope);
@@ -127,8 +127,8 @@ function absolute(path: string, key: string): string {
   const full = expanded(path);
   if (!isAbsolute(full)) {
     throw new HumanError(
-      `The setting ${key} is ${path}, which is not an absolute path`,
-      'Begin it with / or ~/',
+      vscode.l10n.t('The setting {0} is {1}, which is not an absolute path', key, path),
+      vscode.l10n.t('Begin it with / or ~/'),
     );
   }
   return full;

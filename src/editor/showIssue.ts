@@ -61,8 +61,8 @@ function issueSource({ context, revealed, listed, opened, id }: IssueParts): Iss
         (found) => found,
         () => {
           throw new HumanError(
-            `${path} is not in the workspace any more`,
-            'R has it; undo its deletion to see it',
+            vscode.l10n.t('{0} is not in the workspace any more', path),
+            vscode.l10n.t('R has it; undo its deletion to see it'),
           );
         },
       );

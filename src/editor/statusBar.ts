@@ -3,12 +3,24 @@ import type { Verdict } from '../domain/verdict';
 import { coverageCell } from '../evaluation/table';
 import { commandIds } from './names';
 import type { OpenInstance } from './openInstance';
+import { hasUnsaved } from './savedState';
+import { shownVerdict, verdictHover, verdictSentences, type ShownVerdict } from './verdictHover';
+
+/** What the item shows: its text, its hover, and what a click does. */
+interface Look {
+  readonly text: string;
+  readonly tooltip: string | vscode.MarkdownString | undefined;
+  readonly command: string;
+  /** Read out in place of text and tooltip; a tooltip with markup is not. */
+  readonly label?: string;
+}
 
 /** The one status-bar item: verdict, F→P count, ΔC with its fraction. */
 export class StatusBar implements vscode.Disposable {
   private readonly item: vscode.StatusBarItem;
   private readonly subscriptions: readonly vscode.Disposable[];
   private drawing = 0;
+  private unsaved = false;
 
   constructor(private readonly open: OpenInstance) {
     this.item = vscode.window.createStatusBarItem(
@@ -17,10 +29,15 @@ export class StatusBar implements vscode.Disposable {
       10,
     );
     this.item.name = vscode.l10n.t('SWT-Bench verdict');
+    const drawIfEdited = (): void => {
+      if (this.unsaved !== hasUnsaved(this.open)) void this.draw();
+    };
     this.subscriptions = [
       open.onDidChange(() => void this.draw()),
       // A verdict is about what was saved when it was given.
       vscode.workspace.onDidSaveTextDocument(() => void this.draw()),
+      vscode.workspace.onDidChangeTextDocument(drawIfEdited),
+      vscode.workspace.onDidCloseTextDocument(drawIfEdited),
     ];
     void this.draw();
     this.item.show();
@@ -28,68 +45,80 @@ export class StatusBar implements vscode.Disposable {
 
   private async draw(): Promise<void> {
     const turn = ++this.drawing;
+    this.unsaved = hasUnsaved(this.open);
     const { last, isRunning, step } = this.open;
-    this.item.accessibilityInformation = undefined;
-    if (step !== undefined) {
-      this.item.text = `$(sync~spin) SWT-Bench: ${step}`;
-      this.item.tooltip = vscode.l10n.t('Before the tests run; click for the log');
-      this.item.command = commandIds.showLog;
+    if (step !== undefined || isRunning || last === undefined) {
+      this.show(this.withoutVerdict());
       return;
+    }
+    const current = !this.unsaved && (await this.open.isCurrent().catch(() => false));
+    if (turn !== this.drawing) return; // a later change is drawn already
+    const verdict = shownVerdict(this.open, current);
+    if (verdict !== undefined) this.show(this.withVerdict(verdict));
+  }
+
+  private withoutVerdict(): Look {
+    const { isRunning, step, environment } = this.open;
+    if (step !== undefined) {
+      return {
+        text: `$(sync~spin) ${vscode.l10n.t('SWT-Bench: {0}', step)}`,
+        tooltip: vscode.l10n.t('Before the tests run; click for the log'),
+        command: commandIds.showLog,
+      };
     }
     if (isRunning) {
       const first = this.open.soFar?.first.strict;
-      this.item.text =
+      const text =
         first === undefined
-          ? '$(sync~spin) SWT-Bench: running on R and R∘X*'
-          : `$(sync~spin) ${verdictInWords(first)} · running the whole files`;
-      this.item.tooltip = first?.explanation ?? this.open.environment;
-      this.item.command = commandIds.reproduce;
-      return;
+          ? vscode.l10n.t('SWT-Bench: running on R and R∘X*')
+          : vscode.l10n.t('{0} · running the whole files', verdictInWords(first));
+      return {
+        text: `$(sync~spin) ${text}`,
+        tooltip: first?.explanation ?? environment,
+        command: commandIds.reproduce,
+      };
     }
-    const seen = this.open.revealed ? ' · $(eye) revealed' : '';
-    if (last === undefined) {
-      this.item.text = `$(beaker) SWT-Bench: no verdict yet${seen}`;
-      this.item.tooltip = [
-        vscode.l10n.t('Run the candidate tests on R and R∘X*'),
-        ...(this.open.environment === undefined ? [] : [this.open.environment]),
-      ].join('\n\n');
-      this.item.command = commandIds.reproduce;
-      return;
-    }
-    const { strict, harness, changeCoverage, difference, affected } = last.result;
-    const current = await this.open.isCurrent().catch(() => false);
-    if (turn !== this.drawing) return; // a later change is drawn already
-    const icon = strict.success ? '$(pass)' : '$(error)';
-    const verdict = verdictInWords(strict);
-    const coverage = `ΔC ${coverageCell(changeCoverage)
-      .trim()
-      .replace(/\s{2,}/, ' ')}`;
-    this.item.text = `${icon} ${verdict} · ${coverage}${current ? '' : ' · edited since'}${seen}`;
-    const tooltip = new vscode.MarkdownString();
-    tooltip.appendText(`${strict.success ? 'Success' : 'No success'}: ${strict.explanation}`);
-    const byHarness = harness.resolved ? 'resolved' : 'not resolved';
-    tooltip.appendText(
-      affected === undefined
-        ? `\n\nHarness grading: ${byHarness}${difference === undefined ? '' : ` (${difference})`}`
-        : '\n\nHarness grading: run Reproduce, since it looks at a run of all tests',
-    );
-    tooltip.appendText(
-      `\n\nΔC of the golden tests: ${coverageCell(last.result.goldenCoverage).trim()}`,
-    );
-    for (const note of last.result.notes) tooltip.appendText(`\n\n${note}`);
-    if (this.open.environment !== undefined) tooltip.appendText(`\n\n${this.open.environment}`);
-    if (this.open.wasRevealed) {
-      tooltip.appendText(
-        '\n\nGolden patch, golden tests and hints were revealed for this instance.',
-      );
-    }
-    this.item.tooltip = tooltip;
-    // A tooltip with markup is not read out.
-    const said = [this.item.text.replace(/\$\([^)]*\)/g, ''), strict.explanation];
-    this.item.accessibilityInformation = {
-      label: [...said, this.open.environment ?? []].flat().join(', ').trim(),
+    return {
+      text: `$(beaker) ${vscode.l10n.t('SWT-Bench: no verdict yet')}${this.seen()}`,
+      tooltip: [
+        vscode.l10n.t('Click to run the candidate tests on R and R∘X*'),
+        ...(environment === undefined ? [] : [environment]),
+      ].join('\n\n'),
+      command: commandIds.reproduce,
     };
-    this.item.command = commandIds.showChangeCoverage;
+  }
+
+  private withVerdict(verdict: ShownVerdict): Look {
+    const { strict, changeCoverage, difference } = verdict.evaluated.result;
+    const coverage = coverageCell(changeCoverage)
+      .trim()
+      .replace(/\s{2,}/, ' ');
+    const text =
+      [
+        verdictInWords(strict),
+        `ΔC ${coverage}`,
+        ...(difference === undefined ? [] : [vscode.l10n.t('gradings differ')]),
+        ...(verdict.current ? [] : [vscode.l10n.t('edited since')]),
+      ].join(' · ') + this.seen();
+    // A verdict on something else than what is there passes nothing.
+    const icon = !verdict.current ? '$(history)' : strict.success ? '$(pass)' : '$(error)';
+    return {
+      text: `${icon} ${text}`,
+      tooltip: verdictHover(verdict),
+      command: commandIds.showVerdict,
+      label: [withoutIcons(text), ...verdictSentences(verdict)].join(' '),
+    };
+  }
+
+  private seen(): string {
+    return this.open.revealed ? ` · $(eye) ${vscode.l10n.t('revealed')}` : '';
+  }
+
+  private show({ text, tooltip, command, label }: Look): void {
+    this.item.text = text;
+    this.item.tooltip = tooltip;
+    this.item.command = command;
+    this.item.accessibilityInformation = label === undefined ? undefined : { label };
   }
 
   dispose(): void {
@@ -98,5 +127,8 @@ export class StatusBar implements vscode.Disposable {
   }
 }
 
-const verdictInWords = (strict: Verdict): string =>
+const withoutIcons = (text: string): string => text.replace(/\$\([^)]*\)\s*/g, '');
+
+/** A verdict in few words: the number of tests that reproduce, or why none does. */
+export const verdictInWords = (strict: Verdict): string =>
   strict.success ? `${strict.failToPass.length} F→P` : strict.reason;

@@ -1,5 +1,5 @@
 import type { Instance } from '../domain/instance';
-import type { Frame, Side } from '../domain/outcome';
+import type { Frame, Outcome, Side } from '../domain/outcome';
 import { HumanError } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import type { Trees } from '../repository/trees';
@@ -88,6 +88,30 @@ export interface Sandbox {
    * @throws SandboxUnusable when the engine that runs it has gone
    */
   run(request: RunRequest): Promise<RunRecord>;
+  /**
+   * Hands what `run` would start to a debugger of this machine, which starts it by itself. Nothing is
+   * counted meanwhile. Absent where no debugger of this machine reaches the sandbox.
+   *
+   * @param start resolves when the debugger has ended; what it leaves running is killed then
+   */
+  debug?:
+    | ((
+        request: Pick<RunRequest, 'plan' | 'hashSeed'>,
+        start: (program: DebuggedProgram) => Promise<void>,
+      ) => Promise<Trace>)
+    | undefined;
+}
+
+/** A program that a debugger is to start: it has an interpreter of its own to start it with. */
+export interface DebuggedProgram {
+  readonly interpreter: string;
+  /** Arguments after the interpreter. */
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** All variables that it is to have. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Folder of the tree, with the candidate. */
+  readonly tree: string;
 }
 
 export interface RunRequest {
@@ -99,6 +123,8 @@ export interface RunRequest {
   readonly hashSeed?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onOutput?: ((text: string) => void) | undefined;
+  /** Told of outcomes while it runs, where the engine sees them; `trace` has the last word. */
+  readonly onOutcome?: ((test: string, outcome: Outcome) => void) | undefined;
 }
 
 /** Everything that came of one run on one side. */

@@ -40,6 +40,16 @@ export function killGroup(pid: number | undefined): void {
   if (pid !== undefined && process.platform !== 'win32') signal(-pid);
 }
 
+/** Kills what carries the mark of a run, where another program has started it. */
+export async function killMarked(mark: string): Promise<void> {
+  for (let round = 0; round < 50; round++) {
+    const alive = await stillRunning(mark);
+    alive.forEach(signal);
+    if (alive.length === 0) return;
+    await delay(round < 5 ? 5 : 50);
+  }
+}
+
 /** Living processes that carry the mark of a run. For tests and for reports of what would not die. */
 export async function stillRunning(mark: string): Promise<number[]> {
   return (await listProcesses(mark)).filter((each) => each.marked).map((each) => each.pid);

@@ -87,7 +87,13 @@ async function runKept(
   const key = JSON.stringify([set, options.timeoutSeconds, options.hashSeed ?? 0]);
   const before = brokenOff.get(key);
   if (before !== undefined && before.times > 1 && options.fresh !== true) return before.run;
-  const run = await runSet(session, set, { ...options, reuse: true, onOutput: undefined });
+  const run = await runSet(session, set, {
+    ...options,
+    reuse: true,
+    // What golden tests do is not to be seen.
+    onOutput: undefined,
+    onOutcome: undefined,
+  });
   const { records } = run;
   if (records !== undefined && sides.some((side) => whyBrokenOff(records[side]) !== undefined)) {
     brokenOff.set(key, { times: (before?.times ?? 0) + 1, run });

@@ -2,11 +2,12 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChangedLine } from '../domain/changeCoverage';
 import type { Instance } from '../domain/instance';
-import type { Side } from '../domain/outcome';
-import { Cancelled, throwIfAborted } from '../domain/problem';
+import type { Outcome, Side } from '../domain/outcome';
+import { Cancelled, HumanError, throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import {
   SandboxUnusable,
+  type DebuggedProgram,
   type Engine,
   type EngineWork,
   type Environment,
@@ -14,6 +15,7 @@ import {
   type RunRecord,
   type TestPlace,
 } from '../engine/engine';
+import { emptyTrace, type Trace } from '../engine/trace/readTrace';
 import { planScript, planTests, type TestFile, type TestPlan } from '../engine/testCommand';
 import { applyPatch } from '../patch/apply';
 import { changedLines } from '../patch/changedLines';
@@ -23,6 +25,7 @@ import type { PythonParser } from '../python/parser';
 import { findTests, importsPytest } from '../python/tests';
 import { textOf } from '../patch/bytes';
 import { holdTrees, type Trees } from '../repository/trees';
+import { debugSandboxes } from './debugSandboxes';
 import { candidateLines, type CandidateLines, type Place } from './candidateLines';
 import type { RunKey, RunStore } from './runStore';
 
@@ -54,6 +57,8 @@ export interface RunOptions {
   /** The sides to run on; both by default. */
   readonly sides?: readonly Side[];
   readonly onOutput?: ((side: Side, text: string) => void) | undefined;
+  /** Told of outcomes while tests run, where the engine sees them: for show, not for a grade. */
+  readonly onOutcome?: ((side: Side, test: string, outcome: Outcome) => void) | undefined;
 }
 
 /**
@@ -79,6 +84,19 @@ export interface InstanceSession {
    * @throws GitError when the patch does not apply to a side, Cancelled
    */
   run(set: TestSet, options: RunOptions): Promise<SessionRun>;
+  /**
+   * Hands a test set on one side to a debugger, in sandboxes of its own: runs go on meanwhile. Not kept,
+   * and nothing is counted.
+   *
+   * @param start starts the debugger and resolves when it has ended
+   * @throws HumanError where the engine's sandboxes are out of a debugger's reach; GitError, Cancelled
+   */
+  debug(
+    set: TestSet,
+    side: Side,
+    options: Pick<RunOptions, 'signal' | 'reporter'>,
+    start: (program: DebuggedProgram) => Promise<void>,
+  ): Promise<DebuggedRun>;
   /** What the tests run with: found, pulled or built when asked for the first time. */
   environment(work: EngineWork): Promise<Environment>;
   /** Opens the pair of sandboxes, so that the first run does not wait for it. */
@@ -92,6 +110,12 @@ export interface SessionRun {
   readonly records: Partial<BothSides>;
   /** Where the changed lines stood while it ran. */
   readonly lines: Readonly<Record<Side, CandidateLines>>;
+}
+
+/** What came of tests under a debugger. */
+export interface DebuggedRun {
+  readonly plan: TestPlan;
+  readonly trace: Trace;
 }
 
 export async function openSession(parts: {
@@ -170,7 +194,22 @@ export async function openSession(parts: {
     );
   };
 
+  const planOf = async (set: TestSet, environment: Environment): Promise<TestPlan> => {
+    const [script] = set.script === true ? set.files : [];
+    return script !== undefined
+      ? planScript(script)
+      : planTests({
+          repo: instance.repo,
+          version: instance.version,
+          files: await filesWith(set),
+          environment,
+          readFileOfR,
+          select: set.select,
+        });
+  };
+
   const release = await holdTrees(trees);
+  const debugging = debugSandboxes();
   const session: InstanceSession = {
     instance,
     trees,
@@ -184,18 +223,7 @@ export async function openSession(parts: {
         const { signal } = options;
         throwIfAborted(signal);
         const { environment } = await prepared(options);
-        const [script] = set.script === true ? set.files : [];
-        const plan =
-          script !== undefined
-            ? planScript(script)
-            : await planTests({
-                repo: instance.repo,
-                version: instance.version,
-                files: await filesWith(set),
-                environment,
-                readFileOfR,
-                select: set.select,
-              });
+        const plan = await planOf(set, environment);
         const wanted = options.sides ?? ['base', 'fixed'];
         const lines = {
           base: await candidateLines(set.patch, readFileOf('base')),
@@ -230,6 +258,10 @@ export async function openSession(parts: {
                 options.onOutput === undefined
                   ? undefined
                   : (text) => options.onOutput?.(side, text),
+              onOutcome:
+                options.onOutcome === undefined
+                  ? undefined
+                  : (test, outcome) => options.onOutcome?.(side, test, outcome),
             });
             if (record.ending === 'cancelled') throw new Cancelled();
             return record;
@@ -258,6 +290,27 @@ export async function openSession(parts: {
         }
         return { plan, records, lines };
       }),
+    debug: (set, side, options, start) =>
+      debugging.inTurn(async () => {
+        throwIfAborted(options.signal);
+        const place = await prepared(options);
+        const plan = await planOf(set, place.environment);
+        const sandbox = (await debugging.open(() => place.openPair(options)))[side];
+        if (sandbox.debug === undefined) {
+          throw new HumanError(
+            `A debugger does not reach into the sandboxes of the ${engine.name} engine`,
+            'Use the local engine',
+          );
+        }
+        if (plan.files.length === 0) return { plan, trace: emptyTrace() };
+        try {
+          await sandbox.load(set.patch, options.signal);
+        } catch (error) {
+          if (error instanceof SandboxUnusable) await debugging.discard();
+          throw error;
+        }
+        return { plan, trace: await sandbox.debug({ plan }, start) };
+      }),
     environment: async (work) => (await prepared(work)).environment,
     warmUp: (work) =>
       inTurn(async () => {
@@ -266,6 +319,7 @@ export async function openSession(parts: {
     dispose: () =>
       inTurn(async () => {
         disposed = true;
+        await debugging.dispose();
         await discard();
         await release();
       }),

@@ -6,26 +6,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createVSIX } from '@vscode/vsce';
 import manifest from '../../package.json';
+import texts from '../../package.nls.json';
 import { issueViewType } from '../../src/editor/issue/viewType';
 import {
   commandIds,
+  contextKeys,
+  coverageCommandIds,
   customDiffCommandIds,
   customDiffLanguage,
+  inlineCommandIds,
   listCommandIds,
   settingKeys,
   viewIds,
+  walkthrough,
 } from '../../src/editor/names';
 import { root } from '../commandLine/cli';
 
 /** What users install, and nothing else. `media/sample` holds the bundled instance. */
 const allowed = [
-  /^package\.json$/,
+  /^package(\.nls)?\.json$/,
   /^(README\.md|readme\.md|LICENSE(\.txt|\.md)?|CHANGELOG\.md|changelog\.md)$/i,
   /^dist\/(extension|parts|server|cli)\.js$/,
   /^dist\/tree-sitter(-python)?\.wasm$/,
   /^dist\/(tracer|agent)\/\w+\.py$/,
   /^media\/(icon\.png|activity\.svg|issue\.(css|js)|gutter\/[\w-]+\.svg)$/,
   /^media\/language\/custom-diff-(light|dark)\.svg$/,
+  /^media\/walkthrough\/\w+\.(md|svg)$/,
   /^syntaxes\/[\w.-]+\.json$/,
   /^media\/sample\/(README\.md|instance\.jsonl|predictions\.jsonl|expected\.json)$/,
   /^media\/sample\/repository\/(README\.md|pyproject\.toml|(tallybook|tests)\/\w+\.py)$/,
@@ -75,6 +81,11 @@ describe('the packaged extension', () => {
         each.configuration.slice('./'.length),
         ...Object.values(each.icon),
       ]),
+      'package.nls.json',
+      ...contributes.walkthroughs.flatMap((each) => [
+        each.icon,
+        ...each.steps.map(({ media }) => ('svg' in media ? media.svg : media.markdown)),
+      ]),
       'media/issue.css',
       'media/issue.js',
       'media/sample/repository/tallybook/money.py',
@@ -90,7 +101,7 @@ describe('package.json and the code', () => {
   it('name the same commands', () => {
     assert.deepEqual(
       contributes.commands.map((each) => each.command).sort(),
-      [commandIds, listCommandIds, customDiffCommandIds]
+      [commandIds, inlineCommandIds, coverageCommandIds, listCommandIds, customDiffCommandIds]
         .flatMap((ids) => Object.values(ids))
         .sort(),
     );
@@ -108,6 +119,53 @@ describe('package.json and the code', () => {
       contributes.views['swt-bench'].map((view) => view.id),
       Object.values(viewIds),
     );
+  });
+  it('name the same walkthrough, whose links lead to commands that there are', () => {
+    assert.deepEqual(
+      contributes.walkthroughs.map((each) => `${manifest.publisher}.${manifest.name}#${each.id}`),
+      [walkthrough],
+    );
+    const own = new Set(contributes.commands.map((each) => each.command));
+    const linked = [...JSON.stringify(texts).matchAll(/\(command:(?:toSide:)?([\w.-]+)/g)];
+    assert.ok(linked.length > 20);
+    const unknown = linked.flatMap(([, id]) =>
+      id === undefined || own.has(id) || id.startsWith('workbench.') ? [] : [id],
+    );
+    assert.deepEqual(unknown, []);
+  });
+  it('ask for context keys that the code sets', () => {
+    const known = new Set<string>([...Object.values(contextKeys), ...Object.values(viewIds)]);
+    const asked = JSON.stringify([
+      contributes.commands.map((each) => ('enablement' in each ? each.enablement : '')),
+      contributes.menus,
+      contributes.views,
+      contributes.viewsWelcome.map((each) => each.when),
+      contributes.keybindings.map((each) => each.when),
+      contributes.walkthroughs.flatMap((each) => each.steps.map((step) => step.completionEvents)),
+    ]).replace(/"(command|id)":"[^"]+"/g, '');
+    const unknown = [...asked.matchAll(/swt-bench\.[\w.-]+/g)].map(([key]) => key);
+    assert.deepEqual(
+      [...new Set(unknown)].filter((key) => !known.has(key)),
+      [],
+    );
+  });
+  it('show every command in the palette, or say why not', () => {
+    const palette = new Map(
+      contributes.menus.commandPalette.map((each) => [each.command, each.when]),
+    );
+    for (const each of contributes.commands) {
+      // What needs an instance is not offered without one.
+      if ('enablement' in each) assert.ok(palette.has(each.command), each.command);
+    }
+    assert.deepEqual(
+      [...palette].filter(([, when]) => when === 'false').map(([id]) => id),
+      // It is what a click on a row does.
+      [coverageCommandIds.openLine],
+    );
+  });
+  it('give no key to two commands', () => {
+    const keys = contributes.keybindings.map((each) => each.key);
+    assert.equal(new Set(keys).size, keys.length);
   });
   it('name what wakes the extension alike: the file of a workspace, a kept issue, custom diffs', () => {
     const source = readFileSync(join(root, 'src/repository/marker.ts'), 'utf8');

@@ -1,7 +1,8 @@
 // `npm run bench`: what counting, listing and opening cost, in ratios within one run. A benchmark, not a
 // test. `list` and `open` measure those (see test/bench/instances.ts), `docker` what containers cost
-// (test/bench/containers.ts), `patch` what converting patches does (test/bench/patches.ts); anything else
-// the tracer.
+// (test/bench/containers.ts), `patch` what converting patches does (test/bench/patches.ts), `authoring` how
+// long an author waits after an edit (test/bench/authoring.ts), `gutters` what marking a change of 2,000
+// lines does (test/bench/gutters.ts); anything else the tracer.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { cache, root, run } from './setup.mjs';
@@ -13,6 +14,8 @@ const file = {
   open: 'instances.ts',
   docker: 'containers.ts',
   patch: 'patches.ts',
+  authoring: 'authoring.ts',
+  gutters: 'gutters.ts',
 }[what];
 process.exitCode =
   file !== undefined

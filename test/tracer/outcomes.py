@@ -678,6 +678,165 @@ def check_output(make):
          cut(without).split("\n"))
 
 
+# --- comparisons ---------------------------------------------------------------------------
+
+
+UNITTEST_COMPARISONS = """
+    import unittest
+    from where import LOG, Thing
+
+    class C(unittest.TestCase):
+        def test_equal(self): self.assertEqual(sum([1, 1]), 3)
+        def test_literal_first(self): self.assertEqual({"a": 1}, dict(a=2))
+        def test_named(self):
+            expected, found = [1, 2], [1]
+            self.assertListEqual(expected, found)
+        def test_texts(self): self.assertEqual("a\\nb".upper(), "a\\nb")
+        def test_over_lines(self):
+            self.assertEqual(
+                [1, 2],
+                list("ab"),
+                "with a message",
+            )
+        def test_own_method(self): self.assertSame(1 + 1, 3)
+        def assertSame(self, one, other): self.assertEqual(one, other)
+        def test_objects(self): self.assertEqual(Thing("a"), Thing("b"))
+        def test_looks_alike(self): self.assertEqual(Thing("a"), Thing("a"))
+        def test_no_repr(self): self.assertEqual(Thing(None), Thing("b"))
+        def test_long(self): self.assertEqual("x" * 5000, "y")
+        def test_wide(self): self.assertEqual(list(range(50)), [])
+        def test_true(self): self.assertTrue(1 == 2)
+        def test_in_equals(self): self.assertEqual(Thing(AssertionError("odd")), 1)
+        def test_error(self): raise ValueError(self.assertEqual)
+        def test_caught(self):
+            try:
+                self.assertEqual(1, 2)
+            except AssertionError:
+                pass
+            self.fail("later")
+"""
+
+WHERE = """
+    import sys
+    LOG = []
+    class Thing(object):
+        def __init__(self, name): self.name = name
+        def __eq__(self, other):
+            if isinstance(self.name, AssertionError): raise self.name
+            return False
+        def __repr__(self):
+            frame = sys._getframe()
+            while frame is not None:
+                if frame.f_code.co_name == "_texts" or "swt_comparison" in frame.f_code.co_filename:
+                    LOG.append(sys.modules["swt_outcomes"].state.current)
+                    break
+                frame = frame.f_back
+            if self.name is None: raise ValueError("no name")
+            return "Thing(%s)" % self.name
+"""
+
+COMPARED = {
+    "test_equal": ["3", "2"],
+    "test_literal_first": ["{'a': 1}", "{'a': 2}"],
+    "test_named": ["[1, 2]", "[1]"],
+    "test_texts": ["a\nb", "A\nB"],
+    "test_own_method": ["3", "2"],
+    "test_objects": ["Thing(b)", "Thing(a)"],
+}
+
+
+def check_comparisons_unittest(make):
+    files = {"test_c.py": UNITTEST_COMPARISONS, "where.py": WHERE}
+    runs = [make(files).run("-m", "unittest", "test_c")]
+    if version_of(make.python, "pytest"):
+        runs.append(make(files).run("-m", "pytest", "test_c.py"))
+    for run in runs:
+        found = {test.rpartition("::")[2]: record.get("comparison")
+                 for test, record in run.outcomes.items()}
+        for test, wanted in COMPARED.items():
+            same((test, found.pop(test)), (test, wanted), run)
+        # Before 3.8 a call over several lines has the line of its last argument.
+        same(found.pop("test_over_lines") in (["[1, 2]", "['a', 'b']"], ["['a', 'b']", "[1, 2]"]),
+             True, run)
+        no_repr = found.pop("test_no_repr")
+        assert no_repr[0] == "Thing(b)" and no_repr[1].startswith("<Thing instance"), no_repr
+        expected, actual = found.pop("test_long")
+        same((expected, len(actual), actual[-5:]), ("y", 2004, "x ..."), run)
+        expected, actual = found.pop("test_wide")
+        same((expected, actual.split("\n")[:2]), ("[]", ["[0,", " 1,"]), run)
+        same(found, {test: None for test in
+                     ("test_looks_alike", "test_true", "test_in_equals", "test_error",
+                      "test_caught")}, run)
+
+
+def check_comparisons_pytest(make):
+    need(make, "pytest")
+    files = {
+        "test_c.py": """
+            import pytest
+            from where import LOG, Thing
+
+            def test_equal(): assert sum([1, 1]) == 3
+            def test_literal_first(): assert {"a": 1} == dict(a=2)
+            def test_named():
+                expected, found = [1, 2], [1]
+                assert expected == found, "with a message"
+            def test_texts(): assert "a\\nb".upper() == "a\\nb"
+            def test_objects(): assert Thing("a") == Thing("b")
+            def test_over_lines():
+                assert (
+                    sum([1, 1])
+                    == 3
+                )
+            def test_in_a_helper(): same(1 + 1, 3)
+            def same(one, other): assert one == other
+            def test_if():
+                if LOG is not None: assert 1 + 1 == 3
+            def test_and(): assert 1 == 1 and not LOG == LOG
+            def test_not(): assert not 1 == 1.0
+            def test_less(): assert 2 < 1
+            def test_plain(): assert False
+            def test_caught():
+                try:
+                    assert 1 == 2
+                except AssertionError:
+                    pass
+                assert False
+            def test_raises():
+                with pytest.raises(AssertionError):
+                    assert 1 == 2
+                raise ValueError("later")
+            def test_passes():
+                with pytest.raises(AssertionError):
+                    assert 1 == 2
+        """,
+        "where.py": WHERE,
+        "test_z.py": "from where import LOG\ndef test_z():\n    assert set(LOG) == {'?'}\n",
+    }
+    run = make(files).run("-m", "pytest", "test_c.py", "test_z.py")
+    found = {test.rpartition("::")[2]: record.get("comparison")
+             for test, record in run.outcomes.items()}
+    # The program's own code ran for no test.
+    same(found.pop("test_z"), ["{'?'}", "{None}"], run)
+    wanted = dict(COMPARED, test_over_lines=["3", "2"], test_in_a_helper=["3", "2"],
+                  test_if=["3", "2"])
+    del wanted["test_own_method"]
+    for test, record in run.outcomes.items():
+        wanted.setdefault(test.rpartition("::")[2], None)
+    del wanted["test_z"]
+    same(found, wanted, run)
+    rewritten = make(files).run("-m", "pytest", "--assert=plain", "test_c.py::test_equal")
+    same(rewritten.outcomes["test_c.py::test_equal"].get("comparison"), None, rewritten)
+
+
+def check_comparisons_xdist(make):
+    need(make, "pytest")
+    need(make, "xdist")
+    files = {"test_c.py": "def test_c(): assert 1 + 1 == 3\n"}
+    run = make(files).run("-m", "pytest", "-n", "2", "test_c.py")
+    same(run.outcomes["test_c.py::test_c"].get("comparison"), ["3", "2"], run)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", default=sys.executable)

@@ -17,7 +17,10 @@ const baseImage = process.env.SWT_BENCH_TEST_BASE_IMAGE ?? 'swt-test/python:{pyt
 const inContainers = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
 // The docker suite needs an engine and base images, which the caller brings up: only when it is named.
 const named = process.argv.slice(2);
-const suites = named.length > 0 ? named : ['instance', 'instances', 'customDiff', 'noInstance'];
+const suites =
+  named.length > 0
+    ? named
+    : ['instance', 'authoring', 'firstSteps', 'instances', 'customDiff', 'noInstance'];
 await build({
   entryPoints: suites.map((name) => join(root, 'test', 'vscode', `${name}.suite.ts`)),
   outdir: bundles,
@@ -57,7 +60,7 @@ try {
         SWT_BENCH_INSTANCE: inContainers,
       },
       settings: settingsOf(name),
-      limit: name === 'docker' ? 600_000 : 300_000,
+      limit: name === 'docker' || name === 'authoring' ? 600_000 : 300_000,
       size: { width: 1500, height: 1000 },
     });
     for (const key of Object.keys(total)) total[key] += counts?.[key] ?? 0;
@@ -76,8 +79,8 @@ process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
 
 function workspaceOf(name) {
   if (name === 'instance') return instanceWorkspace('tallybook__tallybook-217', 'bundled');
-  if (name === 'customDiff') {
-    return instanceWorkspace('tallybook__tallybook-217', 'bundled', 'custom-diff');
+  if (['authoring', 'firstSteps', 'customDiff'].includes(name)) {
+    return instanceWorkspace('tallybook__tallybook-217', 'bundled', name);
   }
   if (name === 'docker') return instanceWorkspace(inContainers, datasetInContainers());
   return plainWorkspace();

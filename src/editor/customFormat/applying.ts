@@ -19,8 +19,8 @@ export async function applyCustomDiff(diff: CustomDiff, python: PythonParser): P
   const edit = await workspaceEdit(converted);
   if (!(await vscode.workspace.applyEdit(edit, { isRefactoring: true }))) {
     throw new HumanError(
-      `${nameOf(diff.document)} could not be applied`,
-      'Close the files that it changes and try again',
+      vscode.l10n.t('{0} could not be applied', nameOf(diff.document)),
+      vscode.l10n.t('Close the files that it changes and try again'),
     );
   }
   void tell(converted);
@@ -38,16 +38,16 @@ async function workspaceEdit({ tree, files }: Converted): Promise<vscode.Workspa
       const hindrance = notInEditors(before);
       if (hindrance !== undefined) {
         throw new HumanError(
-          `${path} ${hindrance}, which an editor would change throughout`,
-          'Convert to a unified diff, save it from the message, and run "git apply"',
+          vscode.l10n.t('{0} {1}, which an editor would change throughout', path, hindrance),
+          vscode.l10n.t('Convert to a unified diff, save it from the message, and run "git apply"'),
         );
       }
       const document = await vscode.workspace.openTextDocument(uri);
       // An editor may not have seen yet what the disk holds, or read it in another encoding.
       if (document.getText().replaceAll('\r\n', '\n') !== plain(before)) {
         throw new HumanError(
-          `The editor of ${path} holds another text than the file`,
-          'Save or revert it, and apply the diff again',
+          vscode.l10n.t('The editor of {0} holds another text than the file', path),
+          vscode.l10n.t('Save or revert it, and apply the diff again'),
         );
       }
       for (const { range, text } of textEdits(document, before, after)) {
@@ -60,8 +60,9 @@ async function workspaceEdit({ tree, files }: Converted): Promise<vscode.Workspa
 
 /** What of a text an editor does not keep as it is; undefined when it keeps everything. */
 export function notInEditors(text: string): string | undefined {
-  if (asShown(text) !== text) return 'holds bytes that are not UTF-8';
-  if (text.includes('\r\n') && /(^|[^\r])\n/.test(text)) return 'has lines with LF and with CRLF';
+  if (asShown(text) !== text) return vscode.l10n.t('holds bytes that are not UTF-8');
+  if (text.includes('\r\n') && /(^|[^\r])\n/.test(text))
+    return vscode.l10n.t('has lines with LF and with CRLF');
   return undefined;
 }
 

@@ -91,5 +91,8 @@ export class CustomDiffs implements vscode.Disposable {
 
 function opened(open: OpenInstance | undefined): OpenInstance {
   if (open !== undefined) return open;
-  throw new HumanError('No instance is open', 'Open one from the Instances view first');
+  throw new HumanError(
+    vscode.l10n.t('No instance is open'),
+    vscode.l10n.t('Open one from the Instances view first'),
+  );
 }

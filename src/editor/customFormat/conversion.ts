@@ -30,8 +30,8 @@ export async function convert(diff: CustomDiff, python: PythonParser): Promise<C
   const folder = folderOf(diff.document.uri);
   if (folder === undefined) {
     throw new HumanError(
-      `${nameOf(diff.document)} changes files of a folder, and none is open`,
-      'Open the folder that holds the repository',
+      vscode.l10n.t('{0} changes files of a folder, and none is open', nameOf(diff.document)),
+      vscode.l10n.t('Open the folder that holds the repository'),
     );
   }
   const tree = await workspaceTree(folder);
@@ -46,8 +46,8 @@ export async function convert(diff: CustomDiff, python: PythonParser): Promise<C
   }
   if (files.size === 0) {
     throw new HumanError(
-      `${nameOf(diff.document)} changes nothing: the files hold its code already`,
-      'Edit its blocks',
+      vscode.l10n.t('{0} changes nothing: the files hold its code already', nameOf(diff.document)),
+      vscode.l10n.t('Edit its blocks'),
     );
   }
   return { diff, conversion, tree, files };
@@ -58,8 +58,8 @@ function refusal(diff: CustomDiff, first: Diagnostic, others: number): HumanErro
   const more =
     others === 0 ? '' : others === 1 ? ' (and 1 more error)' : ` (and ${others} more errors)`;
   return new HumanError(
-    `${nameOf(diff.document)}, line ${first.line}: ${first.message}${more}`,
-    first.hint ?? 'See the Problems view',
+    vscode.l10n.t('{0}, line {1}: {2}{3}', nameOf(diff.document), first.line, first.message, more),
+    first.hint ?? vscode.l10n.t('See the Problems view'),
   );
 }
 

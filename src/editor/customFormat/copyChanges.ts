@@ -16,14 +16,17 @@ import { workspaceTree } from './workspaceTree';
 export async function copyChanges(open: OpenInstance, python: PythonParser): Promise<void> {
   const edits = await editsIn(open);
   if (edits.length === 0) {
-    throw new HumanError(`Nothing is changed in ${open.folder.name}`, 'Edit a test first');
+    throw new HumanError(
+      vscode.l10n.t('Nothing is changed in {0}', open.folder.name),
+      vscode.l10n.t('Edit a test first'),
+    );
   }
   const { text, left } = writeCustom(edits, python);
   const reasons = left.map(({ path, why }) => `${path} (${why})`).join(', ');
   if (text === '') {
     throw new HumanError(
-      `A custom diff cannot express these changes: ${reasons}`,
-      'Use a unified diff: "git diff"',
+      vscode.l10n.t('A custom diff cannot express these changes: {0}', reasons),
+      vscode.l10n.t('Use a unified diff: "git diff"'),
     );
   }
   await vscode.env.clipboard.writeText(text);

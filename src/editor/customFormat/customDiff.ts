@@ -24,7 +24,10 @@ export async function customDiffOf(argument: unknown): Promise<CustomDiff> {
   const editor = vscode.window.activeTextEditor;
   const document = given === undefined ? editor?.document : await opened(given.uri);
   if (document === undefined) {
-    throw new HumanError('No custom diff is open', 'Open a .swtdiff file first');
+    throw new HumanError(
+      vscode.l10n.t('No custom diff is open'),
+      vscode.l10n.t('Open a .swtdiff file first'),
+    );
   }
   const isActive = document === editor?.document;
   const line = given?.line ?? (isActive ? editor.selection.active.line : undefined);
@@ -41,15 +44,15 @@ function read(
   const { languageId } = document;
   if (languageId !== customDiffLanguage && languageId !== 'markdown') {
     throw new HumanError(
-      `${nameOf(document)} is no custom diff`,
-      'Open a .swtdiff file, or set the language of the editor to Custom Diff',
+      vscode.l10n.t('{0} is no custom diff', nameOf(document)),
+      vscode.l10n.t('Open a .swtdiff file, or set the language of the editor to Custom Diff'),
     );
   }
   const all = customDiffsIn(document.getText(), languageId);
   if (all.length === 0) {
     throw new HumanError(
-      `${nameOf(document)} holds no custom diff`,
-      'Write the blocks between "```custom-diff" and "```"',
+      vscode.l10n.t('{0} holds no custom diff', nameOf(document)),
+      vscode.l10n.t('Write the blocks between "```custom-diff" and "```"'),
     );
   }
   const fence = languageId === 'markdown' ? choose(all) : undefined;
@@ -73,7 +76,10 @@ async function opened(uri: vscode.Uri): Promise<vscode.TextDocument> {
   try {
     return await vscode.workspace.openTextDocument(uri);
   } catch {
-    throw new HumanError(`${uri.path} cannot be opened`, 'Open a .swtdiff file first');
+    throw new HumanError(
+      vscode.l10n.t('{0} cannot be opened', uri.path),
+      vscode.l10n.t('Open a .swtdiff file first'),
+    );
   }
 }
 

@@ -90,8 +90,8 @@ function imageRows(
     const [first] = kept;
     if (first !== undefined) {
       throw new HumanError(
-        `The image ${first.image.name} stays: ${first.why}`,
-        'Close the windows that use it, or tick what is on it as well',
+        vscode.l10n.t('The image {0} stays: {1}', first.image.name, first.why),
+        vscode.l10n.t('Close the windows that use it, or tick what is on it as well'),
       );
     }
   };

@@ -126,7 +126,9 @@ export class Instances implements vscode.Disposable {
   async instance(id: string): Promise<Instance> {
     const dataset = await this.loaded();
     const [instance] = await dataset.read([id]);
-    if (instance === undefined) throw new HumanError(`${id} is not in ${dataset.name}`);
+    if (instance === undefined) {
+      throw new HumanError(vscode.l10n.t('{0} is not in {1}', id, dataset.name));
+    }
     return instance;
   }
 
@@ -135,7 +137,10 @@ export class Instances implements vscode.Disposable {
     const { dataset, state } = this.catalogue;
     if (dataset !== undefined) return dataset;
     if (state.kind === 'failed') throw new HumanError(state.why);
-    throw new HumanError('No dataset is chosen', 'Run "SWT-Bench: Choose Dataset…" first');
+    throw new HumanError(
+      vscode.l10n.t('No dataset is chosen'),
+      vscode.l10n.t('Run "SWT-Bench: Choose Dataset…" first'),
+    );
   }
 
   /** Ids that a command is about: of the row it was called on and the rows selected with it. */
@@ -148,7 +153,10 @@ export class Instances implements vscode.Disposable {
       node.kind === 'instance' ? [node.id] : node.kind === 'repository' ? node.ids : [],
     );
     if (ids.length === 0) {
-      throw new HumanError('No instance is selected', 'Select one in the Instances view');
+      throw new HumanError(
+        vscode.l10n.t('No instance is selected'),
+        vscode.l10n.t('Select one in the Instances view'),
+      );
     }
     return [...new Set(ids)];
   }

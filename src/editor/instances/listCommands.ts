@@ -191,7 +191,10 @@ export async function chooseOrder(catalogue: Catalogue): Promise<void> {
 export async function findInstance(catalogue: Catalogue): Promise<InstanceEntry | undefined> {
   const entries = catalogue.dataset?.entries;
   if (entries === undefined) {
-    throw new HumanError('No dataset is open', 'Run "SWT-Bench: Choose Dataset…" first');
+    throw new HumanError(
+      vscode.l10n.t('No dataset is open'),
+      vscode.l10n.t('Run "SWT-Bench: Choose Dataset…" first'),
+    );
   }
   const items = entries.map((entry) => ({
     label: entry.id,

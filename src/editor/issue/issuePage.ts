@@ -31,26 +31,48 @@ export interface PageResources {
   /** `webview.cspSource`. */
   readonly cspSource: string;
   readonly nonce: string;
+  readonly texts: PageTexts;
+}
+
+/** What the page says itself, in the language of the window; inserted escaped. */
+export interface PageTexts {
+  readonly plainText: string;
+  readonly instance: string;
+  readonly repository: string;
+  readonly version: string;
+  readonly created: string;
+  readonly length: string;
+  readonly baseCommit: (commit: string) => string;
+  readonly words: (count: number) => string;
+  readonly pullRequest: (number: string) => string;
+  readonly isHidden: string;
+  readonly reveal: string;
+  readonly hints: string;
+  readonly hintsAreLater: string;
+  readonly goldenTests: string;
+  readonly goldenPatch: string;
+  readonly none: (title: string) => string;
 }
 
 /** The document of the panel. `body`, `source` and `hints` are inserted as they are. */
 export function issueDocument(page: IssuePage, resources: PageResources): string {
   const { instance, revealed } = page;
+  const { texts } = resources;
   const { title } = splitIssue(instance.issue);
   return documentOf(
     instance.id,
     `<header>
 <h1>${inlineCode(title === '' ? instance.id : title)}</h1>
-${facts(instance)}
+${facts(instance, texts)}
 ${remarks(instance)}<p class="actions">
-<button type="button" class="quiet" data-do="source" aria-pressed="false">Plain text</button>
-${revealed === undefined ? '' : linkToGitHub(instance)}</p>
+<button type="button" class="quiet" data-do="source" aria-pressed="false">${escapeHtml(texts.plainText)}</button>
+${revealed === undefined ? '' : linkToGitHub(instance, texts)}</p>
 </header>
 <main>
 <article class="text rendered">${page.body}</article>
 <article class="text source" hidden>${page.source}</article>
 </main>
-${revealed === undefined ? hiddenNote : revealedSections(instance, revealed.hints)}`,
+${revealed === undefined ? hiddenNote(texts) : revealedSections(instance, revealed.hints, texts)}`,
     resources,
   );
 }
@@ -83,21 +105,21 @@ ${body}
 </html>`;
 }
 
-function facts(instance: Instance): string {
+function facts(instance: Instance, texts: PageTexts): string {
   const words = instance.issue.split(/\s+/).filter((word) => word !== '').length;
   const all: [name: string, value: string, title?: string][] = [
-    ['Instance', instance.id],
-    ['Repository', instance.repo],
-    ['Version', instance.version],
-    ['R', instance.baseCommit.slice(0, 10), `Base commit ${instance.baseCommit}`],
-    ['Created', instance.createdAt.slice(0, 10), instance.createdAt],
-    ['Length', `${words.toLocaleString('en')} ${words === 1 ? 'word' : 'words'}`],
+    [texts.instance, instance.id],
+    [texts.repository, instance.repo],
+    [texts.version, instance.version],
+    ['R', instance.baseCommit.slice(0, 10), texts.baseCommit(instance.baseCommit)],
+    [texts.created, instance.createdAt.slice(0, 10), instance.createdAt],
+    [texts.length, texts.words(words)],
   ];
   const shown = all
     .filter(([, value]) => value !== '')
     .map(
       ([name, value, title]) =>
-        `<div${title === undefined ? '' : ` title="${escapeAttribute(title)}"`}><dt>${name}</dt> <dd>${escapeHtml(value)}</dd></div>`,
+        `<div${title === undefined ? '' : ` title="${escapeAttribute(title)}"`}><dt>${escapeHtml(name)}</dt> <dd>${escapeHtml(value)}</dd></div>`,
     );
   return `<dl class="facts">${shown.join('')}</dl>`;
 }
@@ -109,19 +131,19 @@ function remarks(instance: Instance): string {
 }
 
 /** The number in an id is that of the pull request, which gives the fix away. */
-function linkToGitHub(instance: Instance): string {
+function linkToGitHub(instance: Instance, texts: PageTexts): string {
   const number = /-(\d+)$/.exec(instance.id)?.[1];
   if (number === undefined || !/^[\w.-]+\/[\w.-]+$/.test(instance.repo)) return '';
   const address = `https://github.com/${instance.repo}/issues/${number}`;
-  return `<a href="${escapeAttribute(address)}">Pull request #${number} on GitHub</a>\n`;
+  return `<a href="${escapeAttribute(address)}">${escapeHtml(texts.pullRequest(number))}</a>\n`;
 }
 
-const hiddenNote = `<footer class="hidden-part">
-<span>Golden patch, golden tests and later hints are hidden.</span>
-<button type="button" class="quiet" data-do="reveal">Reveal…</button>
+const hiddenNote = (texts: PageTexts): string => `<footer class="hidden-part">
+<span>${escapeHtml(texts.isHidden)}</span>
+<button type="button" class="quiet" data-do="reveal">${escapeHtml(texts.reveal)}</button>
 </footer>`;
 
-function revealedSections(instance: Instance, hints: string): string {
+function revealedSections(instance: Instance, hints: string, texts: PageTexts): string {
   const tests = diffHtml(instance.goldenTests);
   const patch = diffHtml(instance.goldenPatch);
   const changed = (diff: { added: number; removed: number }): string =>
@@ -129,28 +151,37 @@ function revealedSections(instance: Instance, hints: string): string {
   return [
     section(
       'hints',
-      'Hints',
-      'written after the issue',
+      texts.hints,
+      texts.hintsAreLater,
       instance.hints.trim() === '' ? undefined : `<div class="text">${hints}</div>`,
+      texts,
     ),
     section(
       'tests',
-      'Golden tests (T*)',
+      texts.goldenTests,
       changed(tests),
       instance.goldenTests === '' ? undefined : tests.html,
+      texts,
     ),
     section(
       'patch',
-      'Golden patch (X*)',
+      texts.goldenPatch,
       changed(patch),
       instance.goldenPatch === '' ? undefined : patch.html,
+      texts,
     ),
   ].join('\n');
 }
 
-function section(id: string, title: string, aside: string, content: string | undefined): string {
-  if (content === undefined) return `<p class="note">${title}: none</p>`;
-  return `<details class="revealed" id="${id}"><summary><h2>${title}</h2> <span class="aside">${aside}</span></summary>
+function section(
+  id: string,
+  title: string,
+  aside: string,
+  content: string | undefined,
+  texts: PageTexts,
+): string {
+  if (content === undefined) return `<p class="note">${escapeHtml(texts.none(title))}</p>`;
+  return `<details class="revealed" id="${id}"><summary><h2>${escapeHtml(title)}</h2> <span class="aside">${escapeHtml(aside)}</span></summary>
 ${content}
 </details>`;
 }

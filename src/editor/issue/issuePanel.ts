@@ -5,6 +5,7 @@ import type { Instance } from '../../domain/instance';
 import { HumanError, messageOf } from '../../domain/problem';
 import type { Place, ResolveReference } from '../../python/resolveReferences';
 import { issueDocument, messageDocument, splitIssue, type PageResources } from './issuePage';
+import { pageTexts } from './pageTexts';
 import { renderIssue } from './renderIssue';
 import { escapeHtml } from './sanitise';
 import { issueViewType } from './viewType';
@@ -112,12 +113,17 @@ export class IssuePanel implements vscode.Disposable {
   private async draw(): Promise<void> {
     const turn = ++this.drawing;
     const resources = this.resources();
-    if (!this.drawn) this.set(messageDocument(this.source.id, 'Reading the issue…', resources));
+    if (!this.drawn) {
+      const reading = vscode.l10n.t('Reading the issue…');
+      this.set(messageDocument(this.source.id, reading, resources));
+    }
     const places: Place[] = [];
     const html = await this.page(places, resources).catch((error: unknown) =>
       messageDocument(
         this.source.id,
-        error instanceof HumanError ? error.message : `Internal error: ${messageOf(error)}`,
+        error instanceof HumanError
+          ? error.message
+          : vscode.l10n.t('Internal error: {0}', messageOf(error)),
         resources,
       ),
     );
@@ -156,6 +162,7 @@ export class IssuePanel implements vscode.Disposable {
       style: address('issue.css'),
       cspSource: webview.cspSource,
       nonce: randomBytes(16).toString('base64url'),
+      texts: pageTexts(),
     };
   }
 

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { Cancelled, messageOf, throwIfAborted } from '../../domain/problem';
@@ -9,6 +9,7 @@ import type { Trees } from '../../repository/trees';
 import { openWorkingCopy, type WorkingCopy } from '../../repository/workingCopy';
 import {
   SandboxUnusable,
+  type DebuggedProgram,
   type Engine,
   type Pair,
   type RunRecord,
@@ -16,8 +17,10 @@ import {
   type Sandbox,
 } from '../engine';
 import { outputLimit } from '../boundedOutput';
-import { runProcess } from '../process';
-import { readTrace } from '../trace/readTrace';
+import { killMarked } from '../killing';
+import { runMark, runProcess } from '../process';
+import { followTrace } from '../trace/followTrace';
+import { readTrace, type Trace } from '../trace/readTrace';
 import { guard, type Guardian } from './guardian';
 import { findPython, type LocalEnvironment } from './python';
 
@@ -132,11 +135,69 @@ function localSandbox(box: LocalSandbox): Sandbox {
       throwIfAborted(signal);
     },
     run: (request) => runIn(box, join(box.scratch, String(++runs)), request),
+    debug: (request, start) => debugIn(box, join(box.scratch, String(++runs)), request, start),
   };
 }
 
 /** @param run folder for what belongs to this run only; not there yet */
-async function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<RunRecord> {
+function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<RunRecord> {
+  return withFolders(box, run, request, async ({ program, traceFolder }) => {
+    const { onOutcome } = request;
+    const unfollow = onOutcome === undefined ? undefined : followTrace(traceFolder, onOutcome);
+    const result = await runProcess({
+      argv: [program.interpreter, ...program.args],
+      cwd: program.cwd,
+      env: program.env,
+      timeoutSeconds: request.timeoutSeconds,
+      outputLimit,
+      signal: request.signal,
+      keeper: box.environment.interpreter,
+      guardian: box.guardian,
+      onOutput: request.onOutput,
+    }).finally(unfollow);
+    return {
+      ending: result.ending,
+      exitCode: result.exitCode,
+      killedBy: result.killedBy,
+      startError: result.startError,
+      log: result.output,
+      seconds: result.seconds,
+      trace: await readTrace(traceFolder),
+    };
+  });
+}
+
+function debugIn(
+  box: LocalSandbox,
+  run: string,
+  request: Pick<RunRequest, 'plan' | 'hashSeed'>,
+  start: (program: DebuggedProgram) => Promise<void>,
+): Promise<Trace> {
+  const mark = randomUUID();
+  // Counting and a debugger would be in each other's way.
+  const uncounted = { ...request, countLines: new Map<string, readonly number[]>() };
+  return withFolders(box, run, uncounted, async ({ program, traceFolder }) => {
+    try {
+      await start({ ...program, env: { ...program.env, [runMark]: mark } });
+    } finally {
+      await killMarked(mark);
+    }
+    return readTrace(traceFolder);
+  });
+}
+
+interface Prepared {
+  readonly program: DebuggedProgram;
+  readonly traceFolder: string;
+}
+
+/** Makes the folders of one run for as long as it takes, and what starts the program in them. */
+async function withFolders<T>(
+  box: LocalSandbox,
+  run: string,
+  { plan, countLines, hashSeed }: Pick<RunRequest, 'plan' | 'countLines' | 'hashSeed'>,
+  work: (prepared: Prepared) => Promise<T>,
+): Promise<T> {
   const traceFolder = join(run, 'trace');
   const home = join(run, 'home');
   const temporary = join(run, 'tmp');
@@ -147,18 +208,18 @@ async function runIn(box: LocalSandbox, run: string, request: RunRequest): Promi
     JSON.stringify({
       format: 1,
       root: box.tree,
-      files: Object.fromEntries(request.countLines),
+      files: Object.fromEntries(countLines),
       out: traceFolder,
       outcomes: true,
     }),
   );
   try {
-    const { plan } = request;
-    const result = await runProcess({
-      argv: [box.environment.interpreter, ...plan.args],
+    const program: DebuggedProgram = {
+      interpreter: box.environment.interpreter,
+      args: plan.args,
       cwd: join(box.tree, plan.cwd),
       env: {
-        ...(await environmentOf(box, request.hashSeed ?? 0)),
+        ...(await environmentOf(box, hashSeed ?? 0)),
         ...plan.env,
         HOME: home,
         TMPDIR: temporary,
@@ -166,22 +227,9 @@ async function runIn(box: LocalSandbox, run: string, request: RunRequest): Promi
         TMP: temporary,
         SWT_TRACE_CONFIG: config,
       },
-      timeoutSeconds: request.timeoutSeconds,
-      outputLimit,
-      signal: request.signal,
-      keeper: box.environment.interpreter,
-      guardian: box.guardian,
-      onOutput: request.onOutput,
-    });
-    return {
-      ending: result.ending,
-      exitCode: result.exitCode,
-      killedBy: result.killedBy,
-      startError: result.startError,
-      log: result.output,
-      seconds: result.seconds,
-      trace: await readTrace(traceFolder),
+      tree: box.tree,
     };
+    return await work({ program, traceFolder });
   } finally {
     await removeForce(run);
   }

@@ -366,6 +366,7 @@ function isTest(running: string | null): running is string {
 
 function resultOf(record: OutcomeRecord): RecordedOutcome {
   const { phase, exception, message, details } = record;
+  const [expected, actual] = record.comparison ?? [];
   return {
     test: record.test,
     outcome: record.outcome,
@@ -375,5 +376,6 @@ function resultOf(record: OutcomeRecord): RecordedOutcome {
     ...(message === undefined ? {} : { message }),
     ...(details === undefined ? {} : { details }),
     frames: record.frames.map(([path, line, name]) => ({ path, line, function: name })),
+    ...(expected === undefined || actual === undefined ? {} : { comparison: { expected, actual } }),
   };
 }

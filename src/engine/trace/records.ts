@@ -71,6 +71,12 @@ const outcomeRecord = z.object({
     .array(z.tuple([path, z.number().int().nonnegative(), z.string().max(1_000)]))
     .max(200)
     .catch([]),
+  // [expected, actual]
+  comparison: z
+    .tuple([z.string(), z.string()])
+    .nullish()
+    .transform((pair) => pair?.map((text) => text.slice(0, 4_000)))
+    .catch(undefined),
 });
 
 const collectedRecord = z.object({ kind: z.literal('collected'), tests: z.array(id) });

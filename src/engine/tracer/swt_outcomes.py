@@ -316,25 +316,27 @@ def running():
     return None if is_scope(found) else found
 
 
-def outcome(test, result, seconds, phase, exception=None, message=None, details=None, frames=()):
+def outcome(test, result, seconds, phase, exception=None, message=None, details=None, frames=(),
+            comparison=None):
     """Writes one outcome at once, so that a process that dies right after it loses nothing.
 
     `result` is a key of RANK, `seconds` a duration, `frames` a list of [path below root, line,
-    function] with the innermost last.
+    function] with the innermost last, `comparison` what `comparison_of` gives.
     """
-    write(
-        {
-            "kind": "outcome",
-            "test": test,
-            "outcome": result,
-            "seconds": round(max(seconds, 0.0), 6),
-            "phase": phase,
-            "exception": exception,
-            "message": clip(message, _MESSAGE),
-            "details": clip(details, _DETAILS),
-            "frames": list(frames),
-        }
-    )
+    record = {
+        "kind": "outcome",
+        "test": test,
+        "outcome": result,
+        "seconds": round(max(seconds, 0.0), 6),
+        "phase": phase,
+        "exception": exception,
+        "message": clip(message, _MESSAGE),
+        "details": clip(details, _DETAILS),
+        "frames": list(frames),
+    }
+    if comparison is not None:
+        record["comparison"] = list(comparison)
+    write(record)
 
 
 def clip(text, limit):
@@ -437,16 +439,46 @@ def error_of(error):
 
     Formatting runs the program's own `__str__`, which must not count for any test.
     """
+    return uncounted(lambda: _error_of(error))
+
+
+def _error_of(error):
+    try:
+        message = str(error)
+    except Exception:
+        message = ""
+    frames = frames_of(error.__traceback__)
+    if isinstance(error, SyntaxError) and relative(error.filename):
+        frames.append([relative(error.filename), error.lineno or 0, "<module>"])
+    return type(error).__name__, message, frames
+
+
+def comparison_of(error, traceback):
+    """[expected, actual] of a failed assertion that compares two values, as texts, or None.
+
+    An outcome is complete without: a test that mocks what is needed here is no problem to report.
+    """
+    try:
+        if isinstance(error, AssertionError):
+            return load("swt_comparison").of(traceback, uncounted)
+    except Exception:
+        pass
+    return None
+
+
+def keep_comparison(left, right, frame):
+    """Remembers what `comparison_of` may be asked for, at an assertion below which `frame` is."""
+    try:
+        load("swt_comparison").keep(left, right, frame, uncounted)
+    except Exception:
+        pass
+
+
+def uncounted(function):
+    """What `function` returns; what it runs of the program counts for no test."""
     test = switch(None) if state.current is not None else None
     try:
-        try:
-            message = str(error)
-        except Exception:
-            message = ""
-        frames = frames_of(error.__traceback__)
-        if isinstance(error, SyntaxError) and relative(error.filename):
-            frames.append([relative(error.filename), error.lineno or 0, "<module>"])
-        return type(error).__name__, message, frames
+        return function()
     finally:
         if test is not None:
             switch(test)

@@ -5,6 +5,7 @@ where the tests run, tell the tracer which one is running.
 """
 
 import os
+import sys
 import traceback
 
 import swt_outcomes as swt
@@ -156,6 +157,12 @@ class _Plugin(object):
         except Exception as error:
             swt.problem("a failure was not looked at", error)
 
+    @hookimpl(tryfirst=True)
+    def pytest_assertrepr_compare(self, op, left, right):
+        """Looks on: what pytest says of the comparison is its own affair."""
+        if self.active and op == "==":
+            swt.keep_comparison(left, right, sys._getframe())
+
     @hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_make_collect_report(self, collector):
         made = yield
@@ -177,6 +184,9 @@ class _Plugin(object):
         if isinstance(error, SyntaxError) and swt.relative(error.filename):
             frames.append([swt.relative(error.filename), error.lineno or 0, "<module>"])
         failure = {"exception": type(error).__name__, "frames": frames}
+        comparison = swt.comparison_of(error, error.__traceback__)
+        if comparison is not None:
+            failure["comparison"] = comparison
         if self.worker:
             report.swt_failure = failure
         else:
@@ -222,6 +232,7 @@ class _Plugin(object):
             message,
             details,
             failure.get("frames", ()),
+            failure.get("comparison"),
         )
 
     # --- collection ------------------------------------------------------------------------

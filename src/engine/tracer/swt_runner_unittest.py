@@ -28,6 +28,7 @@ class _Running(object):
     pid = None
     began = 0.0
     worst = None
+    comparison = None  # of the failure that is being added
 
 
 def hook(module):
@@ -39,22 +40,27 @@ def hook(module):
     _wrap(cls, "startTest", _start)
     _wrap(cls, "stopTest", _stop)
     _wrap(cls, "addSuccess", lambda result, test: _add(result, test, "passed"))
-    _wrap(cls, "addError", lambda result, test, e: _add(result, test, "error", e, "errors"))
-    _wrap(cls, "addFailure", lambda result, test, e: _add(result, test, "failed", e, "failures"))
+    _wrap(cls, "addError", lambda result, test, e: _add(result, test, "error", e, "errors"),
+          lambda result, test, e: _compare(e))
+    _wrap(cls, "addFailure", lambda result, test, e: _add(result, test, "failed", e, "failures"),
+          lambda result, test, e: _compare(e))
     _wrap(cls, "addSkip", lambda result, test, why: _add(result, test, "skipped", why=why))
     _wrap(cls, "addExpectedFailure", lambda result, test, err: _add(result, test, "xfailed"))
     _wrap(cls, "addUnexpectedSuccess", _add_unexpected_success)
-    _wrap(cls, "addSubTest", _add_subtest)
+    _wrap(cls, "addSubTest", _add_subtest, lambda result, test, subtest, e: _compare(e))
 
 
-def _wrap(cls, name, after):
+def _wrap(cls, name, after, before=None):
     original = cls.__dict__.get(name)
     if original is None:
         return
+    first = swt.quiet(before) if before else None
     then = swt.quiet(after)
     then_name = name
 
     def method(self, *args, **kwargs):
+        if first:
+            first(self, *args, **kwargs)
         value = original(self, *args, **kwargs)
         then(self, *args, **kwargs)
         return value
@@ -277,7 +283,13 @@ def _write(test, seconds, found):
         found.get("message"),
         found.get("details"),
         found.get("frames", ()),
+        found.get("comparison"),
     )
+
+
+def _compare(error):
+    """Looks at a traceback while the frames of unittest are in it, which it takes out (3.11 on)."""
+    _Running.comparison = None if error is None else swt.comparison_of(error[1], error[2])
 
 
 def _describe(result, kind, error, stored, why):
@@ -290,6 +302,7 @@ def _describe(result, kind, error, stored, why):
     details = texts[-1][1] if texts else None
     details = details if isinstance(details, str) else None
     frames = swt.frames_of(error[2])
+    comparison, _Running.comparison = _Running.comparison, None
     if _Running.phase_if_failed is None:
         phase = _phase(error[2])
     elif exception in ("ImportError", "ModuleNotFoundError") and details:
@@ -302,6 +315,7 @@ def _describe(result, kind, error, stored, why):
         "message": _message(details, exception),
         "details": details,
         "frames": frames,
+        "comparison": comparison,
     }
 
 

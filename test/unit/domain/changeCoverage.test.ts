@@ -201,6 +201,7 @@ describe('the state of a changed line', () => {
     ).lines[1];
     assert.deepEqual(covered?.counts, { base: 6, candidate: 6, golden: 8 });
     assert.deepEqual(covered?.coveredBy, [`${own}[1]`]);
+    assert.deepEqual(covered?.executions, { [`${own}[1]`]: 3 });
   });
 });
 

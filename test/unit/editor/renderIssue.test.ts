@@ -218,7 +218,28 @@ describe('the page of an issue', () => {
     failToPass: ['SECRET_TEST'],
     passToPass: undefined,
   };
-  const resources = { script: 's.js', style: 's.css', cspSource: 'https://w.v', nonce: 'n0nce' };
+  const texts = {
+    plainText: 'Plain text',
+    instance: 'Instance',
+    repository: 'Repository',
+    version: 'Version',
+    created: 'Created',
+    length: 'Length <b>',
+    baseCommit: (commit: string) => `Base commit ${commit}`,
+    words: (count: number) => `${count} words`,
+    pullRequest: (number: string) => `Pull request #${number} on GitHub`,
+    isHidden: 'Golden patch, golden tests and later hints are hidden.',
+    reveal: 'Reveal…',
+    hints: 'Hints',
+    hintsAreLater: 'written after the issue',
+    goldenTests: 'Golden tests (T*)',
+    goldenPatch: 'Golden patch (X*)',
+    none: (title: string) => `${title}: none`,
+  };
+  const resources = {
+    ...{ script: 's.js', style: 's.css', cspSource: 'https://w.v', nonce: 'n0nce' },
+    texts,
+  };
   const page = (hints?: string): string =>
     issueDocument(
       {

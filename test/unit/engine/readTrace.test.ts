@@ -83,6 +83,7 @@ describe('readTrace', () => {
           message: 'no',
           details: 'Traceback',
           frames: [['pkg/mod.py', 12, 'f']],
+          comparison: ['1', '2'],
         }),
         begin(null),
         { kind: 'elsewhere', path: 'pkg/x.py', loaded: '/lib/pkg/x.py' },
@@ -118,6 +119,7 @@ describe('readTrace', () => {
           message: 'no',
           details: 'Traceback',
           frames: [{ path: 'pkg/mod.py', line: 12, function: 'f' }],
+          comparison: { expected: '1', actual: '2' },
         },
       ],
       collected: ['t.py::a', 't.py::b'],
@@ -256,7 +258,12 @@ describe('readTrace', () => {
         outcome('t.py::a', 'splendid'),
         { kind: 'counts', test: null, counts: { 7: 1 } },
         { kind: 'counts', test: null, counts: { 0: -1 } },
-        outcome('t.py::b', 'passed', { phase: 'later', seconds: 'long', frames: 'none' }),
+        outcome('t.py::b', 'passed', {
+          phase: 'later',
+          seconds: 'long',
+          frames: 'none',
+          comparison: ['1'],
+        }),
         exit,
       ),
       'notes.txt': 'not ours',
@@ -287,7 +294,11 @@ describe('readTrace', () => {
     const trace = await read({
       '10-aa.jsonl': lines(
         processRecord(),
-        outcome(test, 'failed', { message: 'x'.repeat(1e6), details: 'y'.repeat(1e6) }),
+        outcome(test, 'failed', {
+          message: 'x'.repeat(1e6),
+          details: 'y'.repeat(1e6),
+          comparison: ['a'.repeat(1e6), 'b'.repeat(1e6)],
+        }),
         { kind: 'problem', text: 'z'.repeat(1e6) },
         exit,
       ),
@@ -295,6 +306,8 @@ describe('readTrace', () => {
     const [result] = trace.outcomes;
     assert.equal(result?.test, test);
     assert.ok((result?.message?.length ?? 0) <= 4_000 && (result?.details?.length ?? 0) <= 40_000);
+    const { expected, actual } = result?.comparison ?? {};
+    assert.deepEqual([expected?.length, actual?.length], [4_000, 4_000]);
     assert.ok((trace.problems[0]?.length ?? 0) <= 4_000);
   });
 
@@ -311,6 +324,7 @@ describe('readTrace', () => {
         outcome: fc.oneof(value, fc.constant('passed')),
         runner: value,
         frames: value,
+        comparison: value,
       },
       { requiredKeys: ['kind'] },
     );

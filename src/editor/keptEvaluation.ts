@@ -1,0 +1,253 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { lineStates, type ChangeCoverage } from '../domain/changeCoverage';
+import type { HarnessReport } from '../domain/harness';
+import type { TestResult } from '../domain/outcome';
+import type { TestTransition } from '../domain/transition';
+import { limits, type Verdict } from '../domain/verdict';
+import type { CandidateResult, RunSummary } from '../evaluation/candidate';
+import type { Evaluated } from './evaluated';
+
+/** Raised when a kept evaluation means something else than before: older ones are passed over. */
+const format = 1;
+
+const texts = z.array(z.string());
+
+const testResult: z.ZodType<TestResult> = z.object({
+  test: z.string(),
+  outcome: z.enum(['passed', 'failed', 'error', 'skipped', 'xfailed', 'xpassed', 'missing']),
+  seconds: z.number().exactOptional(),
+  phase: z.enum(['setup', 'call', 'teardown', 'collect']).exactOptional(),
+  exception: z.string().exactOptional(),
+  message: z.string().exactOptional(),
+  details: z.string().exactOptional(),
+  frames: z
+    .array(z.object({ path: z.string(), line: z.number(), function: z.string() }))
+    .exactOptional(),
+  comparison: z.object({ expected: z.string(), actual: z.string() }).exactOptional(),
+});
+
+const testTransition: z.ZodType<TestTransition> = z.object({
+  test: z.string(),
+  transition: z.enum(['F→P', 'F→F', 'P→P', 'P→F', 'F→-', 'P→-', '-→P', '-→F', '-→-']),
+  base: testResult,
+  fixed: testResult,
+});
+
+const verdict: z.ZodType<Verdict> = z.object({
+  success: z.boolean(),
+  reason: z.enum([
+    ...limits,
+    'success',
+    'no candidate',
+    'does not apply',
+    'no test found',
+    'could not run',
+    'breaks a test',
+    'unrelated failure',
+    'fails on both sides',
+    'passes on R',
+    'no test ran',
+  ]),
+  explanation: z.string(),
+  wellFormed: z.boolean(),
+  failToPass: texts,
+  failToFail: texts,
+  passToPass: texts,
+  passToFail: texts,
+  failToAny: texts,
+  anyToFail: texts,
+});
+
+const transitionLists = z.object({
+  FAIL_TO_PASS: texts,
+  PASS_TO_PASS: texts,
+  FAIL_TO_FAIL: texts,
+  PASS_TO_FAIL: texts,
+  UNMATCHED: texts,
+});
+
+const harness: z.ZodType<HarnessReport> = z.object({
+  patch_is_None: z.boolean(),
+  patch_exists: z.boolean(),
+  patch_successfully_applied: z.boolean(),
+  resolved: z.boolean(),
+  coverage_pred: z.number().nullable(),
+  coverage_gold: z.number().nullable(),
+  coverage_base: z.number().nullable(),
+  coverage_delta_pred: z.number().nullable(),
+  coverage_delta_gold: z.number().nullable(),
+  added_f2p: z.number().exactOptional(),
+  tests_base: transitionLists.exactOptional(),
+  tests_pred: transitionLists.exactOptional(),
+  tests_gold: transitionLists.exactOptional(),
+});
+
+const coverage: z.ZodType<ChangeCoverage> = z.object({
+  lines: z.array(
+    z.object({
+      path: z.string(),
+      line: z.number(),
+      text: z.string(),
+      change: z.enum(['removed', 'added']),
+      state: z.enum(lineStates),
+      counts: z.object({ base: z.number(), candidate: z.number(), golden: z.number() }),
+      coveredBy: texts,
+      executions: z.record(z.string(), z.number()),
+    }),
+  ),
+  covered: z.number(),
+  executable: z.number(),
+  delta: z.number().optional(),
+}) as z.ZodType<ChangeCoverage>;
+
+const runSummary: z.ZodType<RunSummary> = z.object({
+  ending: z.string(),
+  exit_code: z.number().nullable(),
+  seconds: z.number(),
+  runner: z.string(),
+  techniques: texts,
+  problems: texts,
+  log: z.string(),
+});
+
+/** JSON has no undefined: keys that may be so are absent, and are put back. */
+const result = z.object({
+  instance: z.string(),
+  model: z.string(),
+  source: z.object({ kind: z.enum(['commit', 'snapshot']), from: z.string() }),
+  // Without what mends them: that is about a text that somebody gave, and here git wrote it.
+  diagnostics: z.array(
+    z.object({
+      severity: z.enum(['error', 'warning', 'info']),
+      line: z.number(),
+      message: z.string(),
+      hint: z.string().exactOptional(),
+    }),
+  ),
+  notes: texts,
+  patch: z.string(),
+  ownTests: texts,
+  tests: z.array(testTransition),
+  strict: verdict,
+  harness,
+  difference: z.string().optional(),
+  changeCoverage: coverage.optional(),
+  goldenCoverage: coverage.optional(),
+  runs: z.object({ base: runSummary.exactOptional(), fixed: runSummary.exactOptional() }),
+  affected: z.object({ ran: z.number(), kept: z.number() }).exactOptional(),
+});
+
+const kept = z.object({
+  format: z.literal(format),
+  digest: z.string(),
+  texts: z.array(z.tuple([z.string(), z.string()])),
+  evaluatedAt: z.iso.datetime(),
+  milliseconds: z.number(),
+  keptFrom: z.iso.datetime().optional(),
+  result,
+});
+
+/**
+ * The last verdict on what is in a workspace, which outlives the window. Texts of X* stand in it, so that
+ * it lies in the storage of the extension and not in the workspace.
+ */
+export class KeptEvaluation {
+  private writing: Promise<void> = Promise.resolve();
+  private next: Evaluated | undefined;
+
+  /**
+   * @param path of the file
+   * @param instance whose verdict it is; that of another is not read
+   */
+  constructor(
+    private readonly path: string,
+    private readonly instance: string,
+  ) {}
+
+  /** The verdict that was kept; undefined when there is none that can be read. */
+  async read(): Promise<Evaluated | undefined> {
+    const text = await readFile(this.path, 'utf8').catch(() => undefined);
+    return text === undefined ? undefined : parseEvaluated(text, this.instance);
+  }
+
+  /**
+   * Keeps a verdict in place of the one before. Of several asked for at once the last is kept.
+   *
+   * @throws when the disk is full or the folder cannot be written
+   */
+  write(evaluated: Evaluated): Promise<void> {
+    this.next = evaluated;
+    const work = async (): Promise<void> => {
+      const { next } = this;
+      this.next = undefined;
+      if (next !== undefined) await writeBeside(this.path, printEvaluated(next));
+    };
+    this.writing = this.writing.then(work, work);
+    return this.writing;
+  }
+
+  /** Resolves when nothing is being written any more. */
+  settled(): Promise<void> {
+    return this.writing.catch(() => undefined);
+  }
+}
+
+/** A verdict as JSON. */
+export function printEvaluated(evaluated: Evaluated): string {
+  const { digest, texts, evaluatedAt, milliseconds, keptFrom } = evaluated;
+  return JSON.stringify({
+    format,
+    digest,
+    texts: [...texts],
+    evaluatedAt: evaluatedAt.toISOString(),
+    milliseconds,
+    ...(keptFrom === undefined ? {} : { keptFrom: keptFrom.toISOString() }),
+    result: evaluated.result,
+  });
+}
+
+/** A verdict from JSON; undefined when it is not one, is of another instance, or was cut off. */
+export function parseEvaluated(text: string, instance: string): Evaluated | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const read = kept.safeParse(value);
+  if (!read.success || read.data.result.instance !== instance) return undefined;
+  const { result: found, ...about } = read.data;
+  const whole: CandidateResult = {
+    ...found,
+    difference: found.difference,
+    changeCoverage: withDelta(found.changeCoverage),
+    goldenCoverage: withDelta(found.goldenCoverage),
+  };
+  return {
+    result: whole,
+    digest: about.digest,
+    texts: new Map(about.texts),
+    evaluatedAt: new Date(about.evaluatedAt),
+    milliseconds: about.milliseconds,
+    keptFrom: about.keptFrom === undefined ? undefined : new Date(about.keptFrom),
+    restored: true,
+  };
+}
+
+const withDelta = (found: ChangeCoverage | undefined): ChangeCoverage | undefined =>
+  found === undefined ? undefined : { ...found, delta: found.delta };
+
+/** So that nobody ever reads half of it. */
+async function writeBeside(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const beside = `${path}.${randomUUID()}`;
+  try {
+    await writeFile(beside, text);
+    await rename(beside, path);
+  } finally {
+    await rm(beside, { force: true });
+  }
+}

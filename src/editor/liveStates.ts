@@ -1,0 +1,40 @@
+import type * as vscode from 'vscode';
+import { standing, type Outcome, type Side } from '../domain/outcome';
+import { transition } from '../domain/transition';
+import type { ListedTest } from './candidateTests';
+
+const letters = { fails: 'F', passes: 'P', neither: '-' } as const;
+
+/**
+ * States of tests while they run on both sides. Of a parametrised test nothing is said before all its
+ * cases are known; the result of the run replaces whatever is said here.
+ */
+export class LiveStates {
+  private readonly seen: Record<Side, Map<string, Outcome>> = { base: new Map(), fixed: new Map() };
+  private readonly rows: ReadonlyMap<string, vscode.TestItem>;
+
+  constructor(
+    private readonly run: vscode.TestRun,
+    items: readonly vscode.TestItem[],
+    private readonly listed: (item: vscode.TestItem) => ListedTest | undefined,
+  ) {
+    this.rows = new Map(items.map((item) => [item.id, item]));
+  }
+
+  saw(side: Side, test: string, outcome: Outcome): void {
+    const item = this.rows.get(test);
+    const known = item === undefined ? undefined : this.listed(item);
+    if (item === undefined || known === undefined) return;
+    this.seen[side].set(test, outcome);
+    const base = this.seen.base.get(test);
+    const fixed = this.seen.fixed.get(test);
+    const letter = (of: Outcome | undefined): string =>
+      of === undefined ? '…' : letters[standing(of)];
+    item.label = `${letter(base)}→${letter(fixed)}  ${known.name}`;
+    if (base === undefined || fixed === undefined) return;
+    const both = transition(base, fixed);
+    if (both === 'F→P' || (known.status === 'kept' && both === 'P→P')) this.run.passed(item);
+    else if (both === '-→-') this.run.skipped(item);
+    else this.run.failed(item, []);
+  }
+}

@@ -1,0 +1,34 @@
+import * as vscode from 'vscode';
+import { HumanError } from '../domain/problem';
+import type { OpenInstance } from './openInstance';
+
+/** Documents of the workspace whose editors hold something else than the disk. */
+function unsavedIn({ folder }: OpenInstance): vscode.TextDocument[] {
+  return vscode.workspace.textDocuments.filter(
+    ({ isDirty, uri }) =>
+      isDirty &&
+      uri.scheme === folder.uri.scheme &&
+      vscode.workspace.getWorkspaceFolder(uri) === folder,
+  );
+}
+
+/** Whether an editor shows something else of the workspace than what is saved, and would run. */
+export function hasUnsaved(open: OpenInstance): boolean {
+  return unsavedIn(open).length > 0;
+}
+
+/**
+ * Saves what is edited in the workspace.
+ *
+ * @throws HumanError when a document stays unsaved
+ */
+export async function saveEdits(open: OpenInstance): Promise<void> {
+  for (const document of unsavedIn(open)) await document.save();
+  const [left] = unsavedIn(open);
+  if (left !== undefined) {
+    throw new HumanError(
+      vscode.l10n.t('{0} could not be saved', vscode.workspace.asRelativePath(left.uri, false)),
+      vscode.l10n.t('Save it, or revert it'),
+    );
+  }
+}

@@ -1,0 +1,99 @@
+import * as vscode from 'vscode';
+import { reproductionNote } from '../evaluation/reproductionNote';
+import { hasUnsaved } from './savedState';
+import { describe } from './exportReproduction';
+import { commandIds } from './names';
+import type { OpenInstance } from './openInstance';
+import { verdictInWords } from './statusBar';
+import { shownVerdict, verdictSentences } from './verdictHover';
+
+interface Step extends vscode.QuickPickItem {
+  readonly take: () => PromiseLike<unknown>;
+}
+
+/**
+ * The verdict in sentences and what may be done next, as a list that the keyboard and a screen reader
+ * reach; a click on the status-bar item opens it.
+ */
+export async function showVerdict(open: OpenInstance): Promise<void> {
+  const current = !hasUnsaved(open) && (await open.isCurrent().catch(() => false));
+  const verdict = shownVerdict(open, current);
+  if (verdict === undefined) {
+    await vscode.commands.executeCommand(commandIds.reproduce);
+    return;
+  }
+  const { strict } = verdict.evaluated.result;
+  const label = (text: string): vscode.QuickPickItem => ({
+    label: text,
+    kind: vscode.QuickPickItemKind.Separator,
+  });
+  // Chosen, a sentence opens the whole verdict as a document.
+  const sentences = verdictSentences(verdict).map((sentence) => ({
+    label: sentence,
+    take: () => showNote(open),
+  }));
+  const chosen = await vscode.window.showQuickPick<vscode.QuickPickItem | Step>(
+    [
+      label(vscode.l10n.t('Next')),
+      ...steps(open, current && strict.success),
+      label(vscode.l10n.t('Verdict')),
+      ...sentences,
+    ],
+    {
+      title: current
+        ? vscode.l10n.t('Verdict: {0}', verdictInWords(strict))
+        : vscode.l10n.t('Verdict: {0}, edited since', verdictInWords(strict)),
+      placeHolder: strict.explanation,
+    },
+  );
+  if (chosen !== undefined && 'take' in chosen) await chosen.take();
+}
+
+/** What may come next, the likeliest first. */
+function steps(open: OpenInstance, exportable: boolean): Step[] {
+  const command = (label: string, id: string, detail: string): Step => ({
+    label,
+    detail,
+    take: () => vscode.commands.executeCommand(id),
+  });
+  const hidden = open.revealed ? '' : vscode.l10n.t('Asks before it reveals the golden patch. ');
+  const run = command(
+    `$(run-all) ${vscode.l10n.t('Run on R and R∘X*')}`,
+    commandIds.reproduce,
+    vscode.l10n.t('Runs everything again.'),
+  );
+  const save = command(
+    `$(export) ${vscode.l10n.t('Export Reference Reproduction…')}`,
+    commandIds.exportReproduction,
+    vscode.l10n.t('Patch, prediction and note.'),
+  );
+  return [
+    ...(exportable ? [save, run] : [run, save]),
+    command(
+      `$(checklist) ${vscode.l10n.t('Show Change Coverage')}`,
+      commandIds.showChangeCoverage,
+      hidden + vscode.l10n.t('The state of every changed line.'),
+    ),
+    command(
+      `$(diff) ${vscode.l10n.t('Compare with Golden Tests…')}`,
+      commandIds.compareWithGolden,
+      hidden + vscode.l10n.t('Both as a diff, and what each covers.'),
+    ),
+    {
+      label: `$(note) ${vscode.l10n.t('Show the Verdict as a Document')}`,
+      detail: vscode.l10n.t('With every test on both sides.'),
+      take: () => showNote(open),
+    },
+  ];
+}
+
+/** The note that an export would hold, in an editor of its own. */
+async function showNote(open: OpenInstance): Promise<void> {
+  const { last } = open;
+  if (last === undefined) return;
+  const document = await vscode.workspace.openTextDocument({
+    content: reproductionNote(await describe(open, last)),
+    language: 'markdown',
+  });
+  await vscode.window.showTextDocument(document, { preview: false });
+}

@@ -1,0 +1,86 @@
+import * as vscode from 'vscode';
+import { isFailure, type Frame, type Side, type TestResult } from '../domain/outcome';
+import type { TestTransition } from '../domain/transition';
+import { frameInTest } from '../evaluation/failurePlace';
+import { isTestPath } from '../patch/testFiles';
+import { outcomeInWords, symbol, transitionInWords } from './display';
+
+/** What a message needs of a test: its id, its file and where it stands there. */
+export interface TestPlace {
+  readonly id: string;
+  readonly uri: vscode.Uri;
+  readonly range: vscode.Range;
+}
+
+/**
+ * What the Testing view shows of a test that does not reproduce: the failure on each side, at its line;
+ * where it failed on none, the transition alone.
+ */
+export function messagesOf(test: TestPlace, telling: TestTransition): vscode.TestMessage[] {
+  const summary = `${symbol(telling.transition)} ${telling.transition}: ${transitionInWords(telling.transition)}`;
+  const failures = (['base', 'fixed'] as const).flatMap((side) =>
+    messageOn(test, side, telling[side], summary),
+  );
+  if (failures.length > 0) return failures;
+  const message = new vscode.TestMessage(summary);
+  message.location = new vscode.Location(test.uri, test.range.end);
+  return [message];
+}
+
+/** The failure of a test on one side; none where it did not fail or nothing is known of it. */
+export function failureOf(test: TestPlace, side: Side, result: TestResult): vscode.TestMessage[] {
+  return messageOn(test, side, result);
+}
+
+function messageOn(
+  test: TestPlace,
+  side: Side,
+  result: TestResult,
+  summary?: string,
+): vscode.TestMessage[] {
+  if (!isFailure(result)) return [];
+  const head = [...(summary === undefined ? [] : [summary]), outcomeInWords(side, result)];
+  const text = result.details ?? result.message;
+  const whole = text === undefined ? head.join('\n') : `${head.join('\n')}\n\n${text}`;
+  const message =
+    result.comparison === undefined
+      ? new vscode.TestMessage(whole)
+      : vscode.TestMessage.diff(whole, result.comparison.expected, result.comparison.actual);
+  const frame = frameInTest(result);
+  // At the end of the test: at its definition the box would cover the transition that stands there.
+  const place = frame === undefined ? test.range.end : new vscode.Position(frame.line - 1, 0);
+  message.location = new vscode.Location(test.uri, place);
+  message.stackTrace = stackOf(test, side, result.frames ?? []);
+  return [message];
+}
+
+/**
+ * Frames, innermost first as VS Code wants them. The workspace is R with the candidate: what a frame on
+ * R∘X* says of the code under test need not be there, and has no link.
+ */
+function stackOf(
+  test: TestPlace,
+  side: Side,
+  frames: readonly Frame[],
+): vscode.TestMessageStackFrame[] {
+  const folder = vscode.workspace.getWorkspaceFolder(test.uri);
+  return [...frames].reverse().map((frame) => {
+    const uri =
+      folder === undefined || (side === 'fixed' && !isTestPath(frame.path))
+        ? undefined
+        : uriInside(folder, frame.path);
+    const label =
+      uri === undefined ? `${frame.function} (${frame.path}:${frame.line})` : frame.function;
+    return new vscode.TestMessageStackFrame(
+      label,
+      uri,
+      uri === undefined ? undefined : new vscode.Position(Math.max(frame.line - 1, 0), 0),
+    );
+  });
+}
+
+/** Address of a path that tested code has named; undefined when it leads out of the workspace. */
+export function uriInside(folder: vscode.WorkspaceFolder, path: string): vscode.Uri | undefined {
+  const uri = vscode.Uri.joinPath(folder.uri, path);
+  return uri.path.startsWith(`${folder.uri.path}/`) ? uri : undefined;
+}

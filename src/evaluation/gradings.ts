@@ -1,0 +1,28 @@
+import type { ChangeCoverage } from '../domain/changeCoverage';
+import type { CandidateResult } from './candidate';
+
+/** How the reference harness grades; `not available` where its runs could not all be done. */
+export type HarnessGrade = 'resolved' | 'not resolved' | 'not available';
+
+/** The harness grade of a result. A run of few tests has none, since the harness reads one log of all. */
+export function harnessGrade({ harness, affected }: CandidateResult): HarnessGrade {
+  if (affected !== undefined) return 'not available';
+  const applied = harness.patch_successfully_applied;
+  if (applied && harness.tests_pred === undefined) return 'not available';
+  return harness.resolved ? 'resolved' : 'not resolved';
+}
+
+/**
+ * Whether a result may be called a reference reproduction: a success under strict grading, in a run of
+ * all tests of the touched files.
+ */
+export function isReproduction({ strict, affected }: CandidateResult): boolean {
+  return strict.success && affected === undefined;
+}
+
+/** `71 % (12/17)`; in words where there is no such number. */
+export function coverageInWords(coverage: ChangeCoverage | undefined): string {
+  if (coverage === undefined) return 'not known';
+  if (coverage.delta === undefined) return 'undefined (no changed line is executable)';
+  return `${Math.round(coverage.delta * 100)} % (${coverage.covered}/${coverage.executable})`;
+}

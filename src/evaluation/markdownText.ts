@@ -1,0 +1,61 @@
+/** Characters that a reader does not see, or that turn the order of others around. */
+const unseen =
+  // eslint-disable-next-line no-control-regex -- these are what is to be shown
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\ud800-\udfff]/gu;
+
+/** A text of others on one line: line ends and tabs are spaces, and what cannot be seen is spelt out. */
+export function oneLine(text: string): string {
+  return text
+    .replace(/\s*[\r\n]\s*/g, ' ')
+    .replaceAll('\t', ' ')
+    .replace(unseen, (odd) => `\\u${odd.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/**
+ * A text of others as code in Markdown, also in a cell of a table: nothing of it is markup (CommonMark,
+ * section 6.1; GitHub's tables end a cell at every bar, in code too).
+ */
+export function code(text: string): string {
+  const shown = oneLine(text);
+  if (shown.trim() === '') return '';
+  if (shown.includes('|')) return `<code>${shown.replace(/[^\w\s,;/=.-]/gu, entity)}</code>`;
+  const runs = [...shown.matchAll(/`+/g)].map(([run]) => run.length);
+  const fence = '`'.repeat(Math.max(0, ...runs) + 1);
+  const pad = /^[` ]|[` ]$/.test(shown) ? ' ' : '';
+  return `${fence}${pad}${shown}${pad}${fence}`;
+}
+
+/** A character by its number; underscores begin emphasis in HTML too. */
+const entity = (character: string): string => `&#${character.codePointAt(0) ?? 0xfffd};`;
+
+/**
+ * A sentence that quotes texts of others, in Markdown: ids of tests become code, and the rest has no
+ * markup and no links.
+ */
+export function prose(text: string): string {
+  return oneLine(text)
+    .split(/(\S+::[^\s,;)]+)/)
+    .map((part, index) => (index % 2 === 1 ? code(part) : escaped(part)))
+    .join('');
+}
+
+function escaped(text: string): string {
+  return text
+    .replace(/[\\`*[\]<>&|~!]/g, '\\$&')
+    .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\_')
+    .replace(/^(\s*)([#+-]|\d+[.)])/, '$1\\$2')
+    .replace(/:\/\//g, ':\\/\\/')
+    .replace(/www\./gi, 'www\\.')
+    .replaceAll('@', '\\@');
+}
+
+/** A table, one row a line; `none` where it has no rows. Cells are Markdown. */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  none: string,
+): string {
+  if (rows.length === 0) return none;
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

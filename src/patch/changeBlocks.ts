@@ -1,0 +1,79 @@
+import type { FilePatch } from './unified';
+
+/** One place where a patch replaces lines by others; at most one of the two lists is empty. */
+export interface ChangeBlock {
+  /** 1-based lines of the file before. */
+  readonly removed: readonly number[];
+  /** 1-based lines of the file after. */
+  readonly added: readonly number[];
+  /** The last line before the block in each file; 0 where the block begins it. */
+  readonly oldBefore: number;
+  readonly newBefore: number;
+}
+
+/** The blocks of a file in the order in which they stand there, with the numbers of the hunk headers. */
+export function changeBlocks(file: FilePatch): ChangeBlock[] {
+  const blocks: ChangeBlock[] = [];
+  for (const hunk of file.hunks) {
+    let oldBefore = hunk.oldLines === 0 ? hunk.oldStart : hunk.oldStart - 1;
+    let newBefore = hunk.newLines === 0 ? hunk.newStart : hunk.newStart - 1;
+    let removed: number[] = [];
+    let added: number[] = [];
+    const close = (): void => {
+      if (removed.length + added.length > 0) blocks.push({ removed, added, oldBefore, newBefore });
+      oldBefore += removed.length;
+      newBefore += added.length;
+      removed = [];
+      added = [];
+    };
+    for (const { kind, oldLine, newLine } of hunk.lines) {
+      if (kind === 'removed' && oldLine !== undefined) removed.push(oldLine);
+      else if (kind === 'added' && newLine !== undefined) added.push(newLine);
+      else {
+        close();
+        oldBefore++;
+        newBefore++;
+      }
+    }
+    close();
+  }
+  return blocks;
+}
+
+/** A line of one of the two files that a patch stands between. */
+export interface SideLine {
+  readonly side: 'old' | 'new';
+  /** 1-based. */
+  readonly line: number;
+}
+
+/**
+ * Orders lines of both files as a diff shows them from top to bottom: the removed lines of a block before
+ * its added ones, what is not changed between the blocks that it stands between.
+ *
+ * @returns negative when `a` comes first; 0 only for the same line, or for unchanged lines between the
+ *   same two blocks, one of each file
+ */
+export function compareLines(blocks: readonly ChangeBlock[], a: SideLine, b: SideLine): number {
+  const [first, second] = [placeOf(blocks, a), placeOf(blocks, b)];
+  if (first.block !== second.block) return first.block - second.block;
+  if (first.part !== second.part) return first.part - second.part;
+  return a.side === b.side ? a.line - b.line : 0;
+}
+
+/** Even numbers stand for what is between blocks, odd ones for the blocks. */
+function placeOf(
+  blocks: readonly ChangeBlock[],
+  { side, line }: SideLine,
+): { readonly block: number; readonly part: number } {
+  let before = 0;
+  for (const block of blocks) {
+    const start = side === 'old' ? block.oldBefore : block.newBefore;
+    const lines = side === 'old' ? block.removed : block.added;
+    if (line <= start) break;
+    if (line <= start + lines.length)
+      return { block: before * 2 + 1, part: side === 'old' ? 0 : 1 };
+    before++;
+  }
+  return { block: before * 2, part: 0 };
+}

@@ -1,0 +1,45 @@
+import type { PythonTest } from './tests';
+
+/**
+ * Tests that were only renamed since their texts were kept: they stand in the same class or file, and
+ * all but the name is the same. Where two could be meant, neither is.
+ *
+ * @param now the tests of the files as they are
+ * @param before texts by id as they were
+ * @returns earlier ids by present ones
+ */
+export function renamedTests(
+  now: readonly Pick<PythonTest, 'id' | 'name' | 'text'>[],
+  before: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> {
+  const there = new Set(now.map((test) => test.id));
+  const fresh = now.filter((test) => !before.has(test.id));
+  if (fresh.length === 0) return new Map();
+  const gone = new Map<string, string | undefined>();
+  for (const [id, text] of before) {
+    if (there.has(id)) continue;
+    const key = keyOf(id, text);
+    gone.set(key, gone.has(key) ? undefined : id);
+  }
+  const found = new Map<string, string>();
+  const taken = new Map<string, string>();
+  for (const { id, text } of fresh) {
+    const was = gone.get(keyOf(id, text));
+    if (was === undefined) continue;
+    const other = taken.get(was);
+    if (other !== undefined) found.delete(other);
+    else found.set(id, was);
+    taken.set(was, id);
+  }
+  return found;
+}
+
+/** Class or file of a test, and its text without its name. */
+function keyOf(id: string, text: string): string {
+  const end = id.lastIndexOf('::');
+  const name = id.slice(end + 2);
+  const body = text.replace(new RegExp(`(\\bdef\\s+)${escaped(name)}(?=\\s*[(\\[])`), '$1_');
+  return `${id.slice(0, end)}\0${body}`;
+}
+
+const escaped = (name: string): string => name.replace(/[$]/g, '\\$&');

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { summarise, type CoveredLine } from '../../../src/domain/changeCoverage';
+import { pairResults } from '../../../src/domain/transition';
+import { gradeStrict } from '../../../src/domain/verdict';
+import type { CandidateResult } from '../../../src/evaluation/candidate';
+import { compareCoverage, comparisonText } from '../../../src/evaluation/goldenComparison';
+import { coverageInWords, harnessGrade, isReproduction } from '../../../src/evaluation/gradings';
+import { code, prose } from '../../../src/evaluation/markdownText';
+import { reproductionNote, type Reproduction } from '../../../src/evaluation/reproductionNote';
+import { candidateResult } from './examples';
+
+const own = 'tests/test_cat.py::test_purr';
+
+function reproduction(
+  result: CandidateResult = candidateResult(),
+  more: Partial<Reproduction> = {},
+): Reproduction {
+  return {
+    result,
+    repo: 'octo/cat',
+    baseCommit: 'a'.repeat(40),
+    evaluatedAt: new Date('2026-11-21T16:00:00Z'),
+    milliseconds: 1840,
+    environment: 'local engine, Python 3.11',
+    revealed: false,
+    wasRevealed: false,
+    ...more,
+  };
+}
+
+/** A candidate that passes on R. */
+function passesOnR(): CandidateResult {
+  const tests = pairResults([{ test: own, outcome: 'passed' }], [{ test: own, outcome: 'passed' }]);
+  const strict = gradeStrict({ candidate: tests, base: [], ownFunctions: new Set([own]) });
+  return candidateResult({ tests, strict });
+}
+
+const line = (more: Partial<CoveredLine>): CoveredLine => ({
+  path: 'cat.py',
+  line: 1,
+  text: '    purr()',
+  change: 'added',
+  state: 'missed',
+  counts: { base: 0, candidate: 0, golden: 1 },
+  executions: {},
+  coveredBy: [],
+  ...more,
+});
+
+describe('the note on a reproduction', () => {
+  it('tells verdict, both gradings, transitions and ΔC beside that of the golden tests', () => {
+    const note = reproductionNote(reproduction());
+    assert.match(note, /^# Reference reproduction of `octo__cat-1`\n/);
+    assert.match(note, /✓ 1 test F→P and none fails after the fix/);
+    assert.match(note, /\| Strict grading \| success/);
+    assert.match(note, /\| Harness grading \| resolved \|/);
+    assert.match(note, /\| W \(applies to R\) \| yes \|/);
+    assert.match(note, /\| ΔC \| 50 % \(1\/2\) \|/);
+    assert.match(note, /\| ΔC of the golden tests \| 50 % \(1\/2\) \|/);
+    assert.match(note, /2026-11-21T16:00:00\.000Z, in 1\.8 s/);
+    assert.match(
+      note,
+      /\| F→P \| `tests\/test_cat\.py::test_purr` \| candidate \| failed \| passed, 0\.50 s \| `AssertionError: 1 != 2` \|/,
+    );
+    assert.match(note, /pass on both sides: 1\./);
+  });
+
+  it('calls nothing else a reproduction: no failure, and no run of a part of the tests', () => {
+    const partial = candidateResult({ affected: { ran: 1, kept: 3 } });
+    for (const result of [passesOnR(), partial]) {
+      const note = reproductionNote(reproduction(result));
+      assert.equal(isReproduction(result), false);
+      assert.match(note, /^# Not a reproduction of/);
+      assert.match(note, /This candidate is no success/);
+      assert.doesNotMatch(note, /Reference reproduction/);
+    }
+    assert.match(reproductionNote(reproduction(partial)), /1 now, 3 kept from an earlier run/);
+  });
+
+  it('gives nothing of X* or T* away before they are revealed', () => {
+    const secret = 'def the_fix(): pass';
+    const golden = 'tests/test_cat.py::test_golden';
+    const lines = [
+      line({ text: secret, line: 71, state: 'newly covered', coveredBy: [own] }),
+      line({ text: secret, line: 72 }),
+    ];
+    const changeCoverage = summarise(lines);
+    const goldenCoverage = summarise(
+      lines.map((each) => ({ ...each, state: 'newly covered' as const, coveredBy: [golden] })),
+    );
+    const result = candidateResult({ changeCoverage, goldenCoverage });
+    const hidden = reproductionNote(reproduction(result));
+    for (const part of [secret, golden, 'cat.py`', '71', '72']) {
+      assert.ok(!hidden.includes(part), part);
+    }
+    assert.match(hidden, /\| newly covered \| 1 \|/);
+    assert.match(hidden, /lines are left out/);
+
+    const revealed = reproductionNote(reproduction(result, { revealed: true, wasRevealed: true }));
+    assert.match(
+      revealed,
+      /\| 71, added in R∘X\\\* \| newly covered \|.*\| `def the_fix\(\): pass` \|/,
+    );
+    assert.match(
+      revealed,
+      /golden tests cover besides\n\n.*\n.*\n\| `cat\.py` \| 72, .* missed \| `tests\/test_cat\.py::test_golden` \| `def the_fix\(\): pass` \|\n/,
+    );
+    assert.match(revealed, /had been revealed to the author/);
+  });
+
+  it('says why the gradings differ, and when ΔC is not known', () => {
+    const result = candidateResult({
+      difference: 'harness grading: not resolved; it reads only the log (tests/a.py::test_b)',
+      harness: { ...candidateResult().harness, resolved: false },
+      changeCoverage: undefined,
+      notes: ['ΔC, and the coverage of harness grading, are not known: no pytest'],
+    });
+    const note = reproductionNote(reproduction(result));
+    assert.match(
+      note,
+      /\| Harness grading \| not resolved: harness grading: not resolved; it reads/,
+    );
+    assert.match(note, /\| ΔC \| not known \|/);
+    assert.match(note, /- ΔC, and the coverage of harness grading, are not known: no pytest/);
+  });
+
+  it('tells how a test fails that the candidate breaks', () => {
+    const tests = pairResults(
+      [{ test: own, outcome: 'passed' }],
+      [{ test: own, outcome: 'failed', message: 'no | more' }],
+    );
+    const strict = gradeStrict({ candidate: tests, base: [], ownFunctions: new Set([own]) });
+    const note = reproductionNote(reproduction(candidateResult({ tests, strict })));
+    assert.match(
+      note,
+      /\| P→F \|.*\| passed \| failed \| on R∘X\\\*: <code>no &#124; more<\/code> \|/,
+    );
+  });
+
+  it('tells a harness grade that nobody gave from a negative one', () => {
+    const { harness } = candidateResult();
+    const { tests_pred, ...ungraded } = harness;
+    assert.ok(tests_pred);
+    assert.equal(harnessGrade(candidateResult()), 'resolved');
+    assert.equal(harnessGrade(candidateResult({ harness: ungraded })), 'not available');
+    assert.equal(harnessGrade(candidateResult({ affected: { ran: 1, kept: 0 } })), 'not available');
+    assert.equal(
+      harnessGrade(candidateResult({ harness: { ...harness, resolved: false } })),
+      'not resolved',
+    );
+  });
+
+  it('keeps ΔC that is undefined apart from 0', () => {
+    assert.match(coverageInWords(summarise([line({ state: 'not executable' })])), /^undefined/);
+    assert.equal(coverageInWords(summarise([line({})])), '0 % (0/1)');
+  });
+});
+
+describe('candidate and golden tests side by side', () => {
+  it('tells for each line who covers it', () => {
+    const states = ['newly covered', 'missed', 'already covered', 'not executable'] as const;
+    const candidate = summarise(states.map((state, at) => line({ line: at, state })));
+    const golden = summarise(
+      (['newly covered', 'newly covered', 'already covered', 'not executable'] as const).map(
+        (state, at) => line({ line: at, state, coveredBy: ['tests/t.py::test_g[1]'] }),
+      ),
+    );
+    assert.deepEqual(
+      compareCoverage(candidate, golden).map(({ by }) => by),
+      ['both', 'golden tests only', 'neither', 'not executable'],
+    );
+    assert.deepEqual(
+      compareCoverage(golden, candidate).map(({ by }) => by),
+      ['both', 'candidate only', 'neither', 'not executable'],
+    );
+    const text = comparisonText({ instance: 'octo__cat-1', candidate, golden });
+    assert.match(text, /\| Changed lines covered by it alone \| 0 \| 1 \|/);
+    assert.match(text, /\| Golden tests \| 2\/3 \| `tests\/t\.py::test_g` \|/);
+    assert.match(text, /neither \(the base tests run it\)/);
+  });
+
+  it('takes the same number on R and on R∘X* for two lines', () => {
+    const candidate = summarise([
+      line({ change: 'removed', state: 'newly covered' }),
+      line({ change: 'added' }),
+    ]);
+    const golden = summarise([
+      line({ change: 'added', state: 'newly covered' }),
+      line({ change: 'removed' }),
+    ]);
+    assert.deepEqual(
+      compareCoverage(candidate, golden).map(({ by }) => by),
+      ['candidate only', 'golden tests only'],
+    );
+  });
+});
+
+describe('texts of others in Markdown', () => {
+  it('makes code of ids in a sentence, and leaves no markup in the rest', () => {
+    assert.equal(
+      prose('tests/a.py::test_x[1-2] fails on R∘X* (P→F)'),
+      '`tests/a.py::test_x[1-2]` fails on R∘X\\* (P→F)',
+    );
+    assert.equal(prose('[x](command:y) <b> __z__'), '\\[x\\](command:y) \\<b\\> \\_\\_z\\_\\_');
+    assert.doesNotMatch(prose('see https://example.org'), /:\/\//);
+  });
+
+  it('keeps a code span closed, on one line and in one cell, whatever it holds', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('`', '|', '\n', '\\', ' ', 'a', '<', '\u202e', '\t') }),
+        (text) => {
+          const span = code(text);
+          assert.doesNotMatch(span, /[\n\t\u202e]/);
+          if (span === '') return;
+          if (text.includes('|')) {
+            assert.match(span, /^<code>[^<>`|\\\n]*<\/code>$/);
+            return;
+          }
+          const fence = /^`+/.exec(span)?.[0] ?? '';
+          assert.ok(span.endsWith(fence) && span.length > 2 * fence.length, span);
+          const inside = span.slice(fence.length, -fence.length);
+          for (const [run] of inside.matchAll(/`+/g)) assert.notEqual(run, fence);
+          assert.doesNotMatch(inside, /^`|`$/);
+        },
+      ),
+    );
+  });
+
+  it('spells out what cannot be seen', () => {
+    assert.equal(code('a\u202eb\u0007'), '`a\\u202eb\\u0007`');
+    assert.equal(code('caf\udce9'), '`caf\\udce9`');
+  });
+});

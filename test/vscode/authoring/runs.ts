@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import * as vscode from 'vscode';
+import { hands, visible, waitFor, type Row } from '../host/client';
+
+const folder = (): vscode.WorkspaceFolder => {
+  const found = vscode.workspace.workspaceFolders?.[0];
+  assert.ok(found);
+  return found;
+};
+const fileUri = (path: string): vscode.Uri => vscode.Uri.joinPath(folder().uri, path);
+const run = (command: string, ...args: unknown[]): Thenable<unknown> =>
+  vscode.commands.executeCommand(`swt-bench.${command}`, ...args);
+const statusText = async (): Promise<string> =>
+  (await visible.statusBar()).find((item) => item.id.endsWith('swt-bench.verdict'))?.text ?? '';
+const isIdle = async (): Promise<boolean> => !/running|opening/.test(await statusText());
+
+const ledger = 'tests/test_ledger.py';
+const money = 'tests/test_money.py';
+const partsAddUp = `${money}::AllocateTest::test_parts_add_up_to_the_amount`;
+
+async function opened(path: string): Promise<vscode.TextEditor> {
+  const document = await vscode.workspace.openTextDocument(fileUri(path));
+  return vscode.window.showTextDocument(document, { preview: false });
+}
+
+async function lineOf(editor: vscode.TextEditor, text: string): Promise<number> {
+  const line = editor.document
+    .getText()
+    .split('\n')
+    .findIndex((each) => each.includes(text));
+  assert.ok(line >= 0, text);
+  editor.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.InCenter);
+  return line;
+}
+
+/** Adds a method to the last class of a file. */
+async function typed(editor: vscode.TextEditor, ...lines: readonly string[]): Promise<void> {
+  const { document } = editor;
+  const end = document.lineAt(document.lineCount - 1).range.end;
+  const text = lines.map((line) => `    ${line}\n`).join('');
+  await editor.edit((edit) => edit.insert(end, `\n${text}`));
+}
+
+async function verdict(wanted: RegExp): Promise<string> {
+  return waitFor(`a verdict like ${wanted}`, async () => {
+    const text = await statusText();
+    assert.match(text, wanted);
+    assert.doesNotMatch(text, /edited since|running/);
+    return text;
+  });
+}
+
+/** Makes the workspace the candidate of that name, and nothing else. */
+async function applied(name: string): Promise<void> {
+  await run('applyBundledCandidate', name);
+  await vscode.workspace.saveAll(false);
+}
+
+const rowOf = (name: string): Promise<Row> =>
+  waitFor(`the row of ${name}`, async () =>
+    (await visible.testingRows()).find((row) => row.label.includes(name)),
+  );
+
+/** Ids of processes that belong to a run: all of one have its mark in their environment. */
+function processesOfRuns(): string[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      const environment = readFileSync(`/proc/${name}/environ`, 'utf8');
+      return environment.includes('SWT_BENCH_RUN=') && environment.includes(storage);
+    } catch {
+      return false;
+    }
+  });
+}
+const storage = process.env['SWT_BENCH_STORAGE'] ?? 'no storage';
+
+describe('runs of the candidate', () => {
+  const autoSave = (value: string | undefined): Thenable<void> =>
+    vscode.workspace
+      .getConfiguration('files')
+      .update('autoSave', value, vscode.ConfigurationTarget.Global);
+
+  before(async () => {
+    // On by default in a browser.
+    await autoSave('off');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await vscode.commands.executeCommand('workbench.view.testing.focus');
+    await applied('covers-some');
+    await run('reproduce');
+    await verdict(/1 F→P/);
+  });
+
+  after(async () => {
+    await applied('covers-some');
+    await autoSave(undefined);
+  });
+
+  // Each begins with the same candidate, whatever became of the one before.
+  beforeEach(async () => {
+    await applied('covers-some');
+    await waitFor('the end of runs', isIdle, 30_000);
+  });
+
+  it('tell what a test does on one side', async () => {
+    await run('runTestOnR', partsAddUp);
+    await waitFor('the state on R', async () =>
+      /Failed/.test((await rowOf('test_parts_add_up')).aria),
+    );
+    await run('runTestOnFixed', partsAddUp);
+    await waitFor('the state on R∘X*', async () =>
+      /Passed/.test((await rowOf('test_parts_add_up')).aria),
+    );
+    await waitFor('the verdict, which is another thing', async () =>
+      /1 F→P/.test(await statusText()),
+    );
+  });
+
+  it('wait for one another, and each is about what was saved when its turn came', async () => {
+    const editor = await opened(money);
+    const line = await lineOf(editor, 'test_parts_add_up');
+    const first = run('reproduce');
+    await waitFor('the first run', async () => (await statusText()).includes('running'));
+    await editor.edit((edit) => edit.insert(new vscode.Position(line + 1, 0), '        return\n'));
+    const second = run('reproduce');
+    const onR = run('runTestOnR', partsAddUp);
+    await Promise.all([first, second, onR]);
+    await verdict(/passes on R/);
+    await editor.edit((edit) => edit.delete(new vscode.Range(line + 1, 0, line + 2, 0)));
+    await run('reproduce');
+    await verdict(/1 F→P/);
+  });
+
+  it('end when they are cancelled, those that wait too, and leave no process', async () => {
+    const editor = await opened(ledger);
+    const text = editor.document.getText();
+    await typed(editor, 'def test_endless(self):', '    while True:', '        pass');
+    const endless = run('reproduce');
+    await waitFor('a process that runs tests', () => processesOfRuns().length > 0);
+    const waiting = run('reproduce');
+    const alsoWaiting = run('runTestOnR', partsAddUp);
+    // A command begins its run a moment after it was given.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await vscode.commands.executeCommand('testing.cancelRun');
+    await Promise.all([endless, waiting, alsoWaiting]);
+    assert.deepEqual(processesOfRuns(), []);
+    await waitFor('the end of the runs', isIdle);
+    await replaced(editor, text);
+    await run('reproduce');
+    await verdict(/1 F→P/);
+  });
+
+  it('that follow a save save nothing else', async () => {
+    await run('reproduce');
+    await verdict(/1 F→P/);
+    // Which an unsaved edit makes one on something else.
+    const shows = (wanted: RegExp): Promise<unknown> =>
+      waitFor(`a verdict like ${wanted}`, async () => wanted.test(await statusText()), 30_000);
+    await vscode.commands.executeCommand('testing.startContinuousRun');
+    // VS Code itself saves what is edited when it starts.
+    const other = await opened(ledger);
+    await typed(other, 'def test_unfinished(self):', '    self.fail("not saved")');
+    try {
+      const editor = await opened(money);
+      const line = await lineOf(editor, 'test_parts_add_up');
+      await editor.edit((edit) =>
+        edit.insert(new vscode.Position(line + 1, 0), '        return\n'),
+      );
+      await editor.document.save();
+      await shows(/passes on R/);
+      assert.equal(other.document.isDirty, true);
+      await editor.edit((edit) => edit.delete(new vscode.Range(line + 1, 0, line + 2, 0)));
+      await editor.document.save();
+      await shows(/1 F→P/);
+      assert.equal(other.document.isDirty, true);
+    } finally {
+      await vscode.commands.executeCommand('testing.stopContinuousRun');
+      await vscode.window.showTextDocument(other.document);
+      await vscode.commands.executeCommand('workbench.action.files.revert');
+    }
+  });
+
+  it('keep the result of a test that is only renamed', async () => {
+    await run('reproduce');
+    await verdict(/1 F→P/);
+    const editor = await opened(money);
+    const line = await lineOf(editor, 'test_parts_add_up_to_the_amount');
+    const name = 'test_parts_add_up_to_the_amount';
+    const column = editor.document.lineAt(line).text.indexOf(name);
+    const rename = (from: string, to: string): Thenable<boolean> =>
+      editor.edit((edit) =>
+        edit.replace(new vscode.Range(line, column, line, column + from.length), to),
+      );
+    await rename(name, 'test_parts_make_the_amount');
+    const after = await waitFor('its transition', async () =>
+      (await visible.decorationsAfter()).find((each) => each.line === line + 1),
+    );
+    assert.match(after.text, /✓ F→P/);
+    assert.doesNotMatch(after.text, /edited since/);
+    assert.match((await rowOf('test_parts_make_the_amount')).label, /^F→P/);
+    await editor.edit((edit) => edit.insert(new vscode.Position(line + 1, 0), '        x = 1\n'));
+    await waitFor('no result of a test that is another now', async () =>
+      (await visible.decorationsAfter()).every(
+        (each) => each.line !== line + 1 || !/✓ F→P(?!.*edited)/.test(each.text),
+      ),
+    );
+    await editor.edit((edit) => edit.delete(new vscode.Range(line + 1, 0, line + 2, 0)));
+    await rename('test_parts_make_the_amount', name);
+    await editor.document.save();
+  });
+
+  it('show the cases of a parametrised test below it', async function () {
+    try {
+      execFileSync('python3', ['-c', 'import pytest'], { stdio: 'ignore' });
+    } catch {
+      return this.skip();
+    }
+    const uri = fileUri('tests/test_cases.py');
+    const source = [
+      'import pytest',
+      'from tallybook.money import Money',
+      '',
+      '@pytest.mark.parametrize("ways", [1, 3])',
+      'def test_allocates(ways):',
+      '    parts = Money(2000).allocate([1] * ways)',
+      '    assert sum(part.cents for part in parts) == 2000',
+      '',
+    ].join('\n');
+    await vscode.workspace.fs.writeFile(uri, Buffer.from(source));
+    try {
+      await rowOf('test_allocates');
+      await run('reproduce');
+      const row = await waitFor('its transitions', async () => {
+        const found = await rowOf('test_allocates');
+        assert.match(found.label, /1 P→P, 1 F→P|1 F→P, 1 P→P/);
+        return found;
+      });
+      assert.notEqual(row.expanded, null, 'it has rows below');
+      await hands.click({ selector: '.test-explorer .monaco-list-row', text: 'test_allocates' });
+      await vscode.commands.executeCommand('list.expand');
+      const cases = await waitFor('rows of its cases', async () =>
+        (await visible.testingRows()).filter((each) => /\[\d\]$/.test(each.label)),
+      );
+      assert.deepEqual(
+        cases.map((each) => each.label),
+        ['P→P  [1]', 'F→P  [3]'],
+      );
+      assert.match(cases[1]?.aria ?? '', /Passed/);
+      await run('runTestOnR', 'tests/test_cases.py::test_allocates[3]');
+      await waitFor('the state of this case on R', async () =>
+        (await visible.testingRows()).some(
+          (each) => each.label.endsWith('[3]') && /Failed/.test(each.aria),
+        ),
+      );
+    } finally {
+      await vscode.workspace.fs.delete(uri);
+      await vscode.commands.executeCommand('testing.refreshTests');
+    }
+  });
+
+  it('say what is missing for a debugger', async () => {
+    assert.equal(vscode.extensions.getExtension('ms-python.debugpy'), undefined);
+    await run('debugTestOnR', partsAddUp);
+    await waitFor('its state', async () => /Errored/.test((await rowOf('test_parts_add_up')).aria));
+    const told = await waitFor('the offer to install it', async () =>
+      (await visible.notifications()).find((each) => /ms-python\.debugpy/.test(each.message)),
+    );
+    assert.deepEqual(told.buttons, ['Install']);
+    assert.ok(await isIdle());
+    await vscode.commands.executeCommand('notifications.clearAll');
+    const settings = vscode.workspace.getConfiguration(undefined, folder().uri);
+    await settings.update('swt-bench.engine', 'docker', vscode.ConfigurationTarget.Workspace);
+    try {
+      await run('debugTestOnR', partsAddUp);
+      await waitFor('what to do instead', async () =>
+        (await visible.notifications()).some((each) => /Add Dev Container/.test(each.message)),
+      );
+    } finally {
+      await settings.update('swt-bench.engine', undefined, vscode.ConfigurationTarget.Workspace);
+      await vscode.commands.executeCommand('notifications.clearAll');
+    }
+  });
+});
+
+async function replaced(editor: vscode.TextEditor, text: string): Promise<void> {
+  const { document } = editor;
+  const whole = new vscode.Range(0, 0, document.lineCount, 0);
+  const shown = await vscode.window.showTextDocument(document, { preview: false });
+  await shown.edit((edit) => edit.replace(whole, text));
+  await document.save();
+}

@@ -1,0 +1,383 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import * as vscode from 'vscode';
+import { hands, screenshot, visible, waitFor } from '../host/client';
+
+const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
+const scratch = process.env['SWT_BENCH_SCRATCH'] ?? '';
+const id = 'tallybook__tallybook-217';
+const item = '.part.statusbar .statusbar-item[id$="swt-bench.verdict"] a';
+const unsaid = /not a reproduction|Not a reproduction|no success/;
+
+const folder = (): vscode.Uri => {
+  const found = vscode.workspace.workspaceFolders?.[0];
+  assert.ok(found);
+  return found.uri;
+};
+const statusText = async (): Promise<string> =>
+  (await visible.statusBar()).find((each) => each.id.endsWith('swt-bench.verdict'))?.text ?? '';
+
+async function evaluate(name: string, wanted: RegExp): Promise<void> {
+  await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', name);
+  await vscode.commands.executeCommand('swt-bench.reproduce');
+  await waitFor(`a verdict on ${name}`, async () => {
+    const text = await statusText();
+    return wanted.test(text) && !text.includes('edited since');
+  });
+}
+
+/** The editor of the test that the candidate `covers-some` adds, and its 0-based line. */
+async function testOfCandidate(): Promise<{
+  document: vscode.TextDocument;
+  editor: vscode.TextEditor;
+  line: number;
+}> {
+  const uri = vscode.Uri.joinPath(folder(), 'tests/test_money.py');
+  const document = await vscode.workspace.openTextDocument(uri);
+  const editor = await vscode.window.showTextDocument(document);
+  const line = document
+    .getText()
+    .split('\n')
+    .findIndex((each) => each.includes('test_parts_add_up'));
+  return { document, editor, line };
+}
+
+/** A new folder outside the workspace. */
+async function freshFolder(name: string): Promise<vscode.Uri> {
+  const path = join(scratch, `exports-${name}`);
+  await mkdir(path);
+  return vscode.Uri.file(path);
+}
+
+const exportTo = (uri: vscode.Uri): Thenable<unknown> =>
+  vscode.commands.executeCommand('swt-bench.exportReproduction', uri);
+
+/** Chooses an entry of the list that is open. */
+async function choose(entry: string): Promise<void> {
+  await waitFor(`the entry ${entry}`, async () =>
+    (await visible.quickInput())?.items.some(({ label }) => label.includes(entry)),
+  );
+  await hands.click({ selector: '.quick-input-list .monaco-list-row', text: entry });
+}
+
+/** What the command line says of an exported prediction. */
+async function graded(prediction: string): Promise<{ success: boolean; reason: string }> {
+  const extension = vscode.extensions.getExtension('swt-bench.swt-bench');
+  assert.ok(extension);
+  const { stdout } = await promisify(execFile)(
+    'node',
+    [
+      join(extension.extensionPath, 'dist', 'cli.js'),
+      ...['evaluate', '--dataset', join(sample, 'instance.jsonl')],
+      ...['--source', join(sample, 'repository'), '--predictions', prediction],
+      ...['--storage', join(scratch, 'storage-exports'), '--out', join(scratch, 'out'), '--json'],
+    ],
+    { maxBuffer: 1 << 26 },
+  ).catch((error: unknown) => {
+    // Exit status 1: the answer is negative.
+    if (typeof error === 'object' && error !== null && 'stdout' in error) {
+      return { stdout: String(error.stdout) };
+    }
+    throw error;
+  });
+  const found = /"strict":\s*\{[^{}]*?"success":\s*(true|false),\s*"reason":\s*"([^"]*)"/.exec(
+    stdout,
+  );
+  assert.ok(found, stdout);
+  return { success: found[1] === 'true', reason: found[2] ?? '' };
+}
+
+describe('the verdict and what becomes of it', () => {
+  before(async () => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await vscode.commands.executeCommand('swt-bench.hideGoldenPatch');
+    await hands.resize(1500, 1000);
+  });
+
+  it('explains a success in the hover of the status bar', async () => {
+    await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
+    await hands.hover({ selector: item });
+    const text = await waitFor('the hover', async () =>
+      (await visible.hovers()).find((each) => each.includes('Success')),
+    );
+    for (const part of [
+      /✓ Success: 1 test F→P and none fails after the fix/,
+      /Harness grading agrees: resolved/,
+      /W: the candidate applies to R/,
+      /Tests of the candidate: 1 F→P\./,
+      /ΔC 71 % \(12\/17\); golden tests \d+ % \(\d+\/17\)/,
+      /Took \d+\.\d s, at /,
+    ]) {
+      assert.match(text, part);
+    }
+    await screenshot('verdict-hover');
+    const said = (await visible.statusBar()).find((each) => each.id.endsWith('swt-bench.verdict'));
+    assert.match(said?.aria ?? '', /ΔC 71 % \(12\/17\); golden tests/, 'it is read out too');
+  });
+
+  it('says what is missing where there is no success', async () => {
+    await evaluate('passes-on-both', /passes on R/);
+    await hands.press('Escape');
+    await hands.hover({ selector: '.part.statusbar' });
+    await hands.hover({ selector: item });
+    const text = await waitFor('the hover', async () =>
+      (await visible.hovers()).find((each) => each.includes('No success')),
+    );
+    assert.match(text, /Missing: a test that fails on R/);
+  });
+
+  it('opens on a click what may be done next, exporting first after a success', async () => {
+    await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
+    await hands.click({ selector: item });
+    const list = await waitFor('the list', async () => {
+      const shown = await visible.quickInput();
+      return shown?.title.startsWith('Verdict') === true ? shown : undefined;
+    });
+    assert.match(list.items[0]?.label ?? '', /Export Reference Reproduction/);
+    await screenshot('verdict-next-steps');
+    await hands.press('Escape');
+  });
+
+  it('exports what the command line grades as the same success', async () => {
+    const parent = await freshFolder('success');
+    await exportTo(parent);
+    const [written] = await readdir(parent.fsPath);
+    assert.equal(written, `${id}-reference-reproduction`);
+    const place = join(parent.fsPath, written);
+    assert.deepEqual((await readdir(place)).sort(), [
+      'reference-reproduction.jsonl',
+      'reference-reproduction.md',
+      'reference-reproduction.patch',
+    ]);
+    const note = await readFile(join(place, 'reference-reproduction.md'), 'utf8');
+    assert.match(note, /\| ΔC \| 71 % \(12\/17\) \|/);
+    assert.doesNotMatch(
+      note,
+      /left_over|by_loss|test_any_amount_balances/,
+      'nothing is given away',
+    );
+    assert.deepEqual(await graded(join(place, 'reference-reproduction.jsonl')), {
+      success: true,
+      reason: 'success',
+    });
+    const told = await waitFor('what was written', async () =>
+      (await visible.notifications()).find((each) => each.message.includes('Exported')),
+    );
+    assert.deepEqual(told.buttons.slice(0, 1), ['Open Note']);
+    await vscode.commands.executeCommand('notifications.clearAll');
+  });
+
+  it('runs what was edited since, unsaved too, and calls it no success then', async () => {
+    await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
+    const { document, editor, line } = await testOfCandidate();
+    await editor.edit((edit) => edit.insert(new vscode.Position(line + 1, 0), '        return\n'));
+    await waitFor('a stale verdict', async () => (await statusText()).includes('edited since'));
+    const parent = await freshFolder('edited');
+    const asked = exportTo(parent);
+    const question = await waitFor('the question', async () => {
+      const shown = await visible.quickInput();
+      return shown?.title.includes('no success') === true ? shown : undefined;
+    });
+    assert.match(question.title, /passes on R/);
+    assert.deepEqual(await readdir(parent.fsPath), []);
+    await choose('Go on writing');
+    await asked;
+    assert.deepEqual(await readdir(parent.fsPath), [], 'nothing is written');
+
+    const again = exportTo(parent);
+    await choose('Export as not a reproduction');
+    await again;
+    assert.deepEqual(await readdir(parent.fsPath), [`${id}-not-a-reproduction`]);
+    const place = join(parent.fsPath, `${id}-not-a-reproduction`);
+    for (const name of await readdir(place)) assert.match(name, /^not-a-reproduction\./);
+    assert.match(await readFile(join(place, 'not-a-reproduction.md'), 'utf8'), unsaid);
+    const verdict = await graded(join(place, 'not-a-reproduction.jsonl'));
+    assert.deepEqual(verdict, { success: false, reason: 'passes on R' });
+    await vscode.commands.executeCommand('undo');
+    await document.save();
+    await vscode.commands.executeCommand('notifications.clearAll');
+  });
+
+  it('exports what is there in the end when the test is edited while it runs', async () => {
+    await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
+    const parent = await freshFolder('running');
+    const asked = exportTo(parent);
+    await waitFor('the run', async () => (await statusText()).includes('running'));
+    const { document, editor, line } = await testOfCandidate();
+    await editor.edit((edit) => edit.insert(new vscode.Position(line + 1, 0), '        return\n'));
+    const question = await waitFor(
+      'the question, after a second run',
+      async () => {
+        const shown = await visible.quickInput();
+        return shown?.title.includes('no success') === true ? shown : undefined;
+      },
+      60_000,
+    );
+    assert.match(question.title, /passes on R/);
+    await hands.press('Escape');
+    await asked;
+    assert.deepEqual(await readdir(parent.fsPath), []);
+    await vscode.commands.executeCommand('undo');
+    await document.save();
+  });
+
+  it('tells how many tests ran after an edit, and exports only after a run of all', async () => {
+    await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
+    const { document, editor, line } = await testOfCandidate();
+    await vscode.commands.executeCommand('testing.startContinuousRun');
+    try {
+      await waitFor('the end of the first run', async () => (await statusText()).includes('ΔC'));
+      await editor.edit((edit) =>
+        edit.insert(new vscode.Position(line + 1, 0), '        self.assertTrue(self)\n'),
+      );
+      await document.save();
+      await waitFor('the verdict on the edit', async () => {
+        const { aria = '' } =
+          (await visible.statusBar()).find((each) => each.id.endsWith('swt-bench.verdict')) ?? {};
+        return /Tests run now: 1; kept from the run at .*: \d+\./.test(aria);
+      });
+      assert.match(await statusText(), /1 F→P/);
+    } finally {
+      await vscode.commands.executeCommand('testing.stopContinuousRun');
+    }
+    const parent = await freshFolder('continuous');
+    await exportTo(parent);
+    const place = join(parent.fsPath, `${id}-reference-reproduction`);
+    const note = await readFile(join(place, 'reference-reproduction.md'), 'utf8');
+    assert.match(note, /\| Harness grading \| resolved \|/);
+    assert.doesNotMatch(note, /kept from/);
+    assert.match(
+      await readFile(join(place, 'reference-reproduction.patch'), 'utf8'),
+      /assertTrue\(self\)/,
+    );
+    await vscode.window.showTextDocument(document);
+    await vscode.commands.executeCommand('undo');
+    await document.save();
+    await vscode.commands.executeCommand('notifications.clearAll');
+  });
+
+  it('tells both gradings where they differ, and why', async () => {
+    await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
+    const { document, editor, line } = await testOfCandidate();
+    await editor.edit((edit) =>
+      edit.insert(
+        new vscode.Position(line, 0),
+        [
+          '    def test_that_is_skipped_on_r(self):',
+          '        parts = Money.parse("20.00").allocate([1, 1, 1])',
+          '        if sum(part.cents for part in parts) != 2000:',
+          '            self.skipTest("the issue")',
+          '',
+          '',
+        ].join('\n'),
+      ),
+    );
+    await editor.edit((edit) => edit.insert(new vscode.Position(line + 6, 0), '        return\n'));
+    await document.save();
+    await vscode.commands.executeCommand('swt-bench.reproduce');
+    await waitFor('the verdict', async () => (await statusText()).includes('gradings differ'));
+    const { aria = '' } =
+      (await visible.statusBar()).find((each) => each.id.endsWith('swt-bench.verdict')) ?? {};
+    assert.match(
+      aria,
+      /The gradings differ: strict no success, harness grading: resolved; skipped/,
+    );
+    await screenshot('verdict-gradings-differ');
+    await vscode.commands.executeCommand('undo');
+    await vscode.commands.executeCommand('undo');
+    await document.save();
+  });
+
+  it('does not make its files a part of the candidate', async () => {
+    await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
+    await exportTo(vscode.Uri.joinPath(folder(), 'tests'));
+    await waitFor('an explanation', async () =>
+      (await visible.notifications()).find((each) =>
+        each.message.includes('part of the candidate'),
+      ),
+    );
+    const found = await vscode.workspace.findFiles('**/*reproduction*', null);
+    assert.deepEqual(found, []);
+    await vscode.commands.executeCommand('notifications.clearAll');
+  });
+
+  it('asks before it exports edits of files that are no tests', async () => {
+    await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
+    const uri = vscode.Uri.joinPath(folder(), 'README.md');
+    const document = await vscode.workspace.openTextDocument(uri);
+    const editor = await vscode.window.showTextDocument(document);
+    await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), 'Later.\n'));
+    const parent = await freshFolder('outside');
+    const asked = exportTo(parent);
+    await waitFor(
+      'the question',
+      async () => (await visible.quickInput())?.title.includes('no tests: README.md'),
+      60_000,
+    );
+    await hands.press('Escape');
+    await asked;
+    assert.deepEqual(await readdir(parent.fsPath), []);
+    await vscode.window.showTextDocument(document);
+    await vscode.commands.executeCommand('undo');
+    await document.save();
+  });
+
+  it('compares with the golden tests once they are revealed', async () => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    const asked = vscode.commands.executeCommand('swt-bench.compareWithGolden');
+    await choose('Reveal golden');
+    await asked;
+    await waitFor('the diff', async () =>
+      (await visible.tabs()).find((tab) => tab.label.includes('Golden tests ↔ candidate')),
+    );
+    const golden = await waitFor('the golden tests', async () =>
+      (await visible.editors()).find((each) => each.uri.includes('golden-tests')),
+    );
+    assert.equal(golden.side, 'original');
+    const text = await waitFor('the table', async () =>
+      (await visible.webviews()).find((each) => each.includes('What each test covers')),
+    );
+    assert.match(text, /12\/17/);
+    assert.match(text, /golden tests only/);
+    await screenshot('compare-with-golden');
+  });
+
+  it('adds ΔC by line and what the golden tests cover besides to the export, once revealed', async () => {
+    const parent = await freshFolder('revealed');
+    await exportTo(parent);
+    const place = join(parent.fsPath, `${id}-reference-reproduction`);
+    const note = await readFile(join(place, 'reference-reproduction.md'), 'utf8');
+    const file = JSON.parse(await readFile(join(sample, 'expected.json'), 'utf8')) as {
+      candidates: Record<string, { change_coverage: Record<string, unknown> }>;
+    };
+    const wanted = file.candidates['covers-some']?.change_coverage as {
+      removed: Record<string, Record<string, string>>;
+      added: Record<string, Record<string, string>>;
+    };
+    for (const [change, word] of [
+      ['removed', 'removed from R'],
+      ['added', 'added in R∘X\\*'],
+    ] as const) {
+      for (const [path, lines] of Object.entries(wanted[change])) {
+        const rows = (note.split(`### \`${path}\`\n`)[1] ?? '').split(/\n##/)[0]?.split('\n') ?? [];
+        for (const [line, state] of Object.entries(lines)) {
+          const row = rows.find((each) => each.startsWith(`| ${line}, ${word} |`));
+          assert.ok(row?.includes(`| ${state} |`) === true, `${line} ${word}: ${row}`);
+        }
+      }
+    }
+    assert.match(note, /golden tests cover besides/);
+    assert.match(note, /had been revealed to the author/);
+    await vscode.commands.executeCommand('notifications.clearAll');
+  });
+
+  it('hides the comparison with the rest', async () => {
+    await vscode.commands.executeCommand('swt-bench.hideGoldenPatch');
+    await waitFor('the tabs without it', async () =>
+      (await visible.tabs()).every((tab) => !/[Gg]olden tests/.test(tab.label)),
+    );
+  });
+});
