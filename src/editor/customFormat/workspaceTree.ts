@@ -32,10 +32,12 @@ export async function workspaceTree(folder: vscode.WorkspaceFolder): Promise<Wor
     links: disk.links,
     beyondLinks: disk.beyondLinks,
     async read(path) {
+      // Asked before the disk, too: what is saved while that is read may not be in it.
+      const wasEdited = documentOf(uriIn(folder, path))?.isDirty === true;
       const onDisk = await disk.read(path);
       if (onDisk === undefined || disk.links.has(path)) return onDisk;
       const edited = documentOf(uriIn(folder, path));
-      if (edited?.isDirty !== true) return onDisk;
+      if (edited === undefined || !(wasEdited || edited.isDirty)) return onDisk;
       // An editor shows no byte order mark and keeps it.
       return (onDisk.startsWith('\ufeff') ? '\ufeff' : '') + edited.getText();
     },
