@@ -8,6 +8,7 @@ import { hasErrors, type Diagnostic } from './diagnostic';
 import { convertFuzzy } from './fuzzy';
 import { belowFile, fileAbove } from './filesAbove';
 import { isGarbled, ungarbled } from './garbled';
+import { judgeEntities, withoutEntities } from './htmlEntities';
 import { convertSearchReplace } from './searchReplaceEdits';
 import { withoutLinks } from './links';
 import type { PatchTree } from './tree';
@@ -51,9 +52,26 @@ export async function toUnified(text: string, options: ConversionOptions): Promi
   const isSound =
     converted.patch !== '' && !converted.diagnostics.some((each) => each.code === 'white-space');
   const mended = isSound ? undefined : ungarbled(plain);
-  if (mended === undefined) return converted;
-  const again = await convert(mended.text, options);
-  return again.patch === '' ? converted : told(again, mended.diagnostics);
+  const again = mended === undefined ? undefined : await convert(mended.text, options);
+  if (mended !== undefined && again !== undefined && again.patch !== '') {
+    return told(again, mended.diagnostics);
+  }
+  return unescaped(plain, converted, options);
+}
+
+/** A conversion without what escaping for HTML has left in lines that are added, or with a word on it. */
+async function unescaped(
+  text: string,
+  converted: Conversion,
+  options: ConversionOptions,
+): Promise<Conversion> {
+  const judged = await judgeEntities(text, converted.files, options.tree);
+  if (judged === undefined) return converted;
+  const mended = judged.isEscaped ? withoutEntities(text) : undefined;
+  const again = mended === undefined ? undefined : await convert(mended.text, options);
+  return mended !== undefined && again !== undefined && again.patch !== ''
+    ? told(again, [mended.diagnostic])
+    : told(converted, [judged.warning]);
 }
 
 function told(converted: Conversion, before: readonly Diagnostic[]): Conversion {

@@ -2,6 +2,7 @@ import type { Definition } from '../python/definitions';
 import type { PythonModule } from '../python/module';
 import type { CustomBlock } from './custom';
 import type { CustomFile } from './customFile';
+import { squeezedSimilarity } from './fuzzyLines';
 
 /**
  * A name that no definition has is taken for a closest one only if it is near in both senses: at least so
@@ -158,7 +159,7 @@ export function nearestPaths(paths: readonly string[], wanted: string): string[]
   const name = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
   const clean = wanted.replace(/^[~/\\]+/, '').replaceAll('\\', '/');
   const parts = clean.split('/');
-  const score = (path: string): number => {
+  const score = (path: string, least: number): number => {
     if (path === clean) return 5;
     if (path.endsWith(`/${clean}`) || clean.endsWith(`/${path}`)) return 4;
     if (name(path) === name(clean)) {
@@ -166,14 +167,18 @@ export function nearestPaths(paths: readonly string[], wanted: string): string[]
     }
     if (Math.abs(path.length - clean.length) > clean.length / 3) return 0;
     if (path[0] !== clean[0] && name(path)[0] !== name(clean)[0]) return 0;
-    return likeness(path, clean, 0.75);
+    return likeness(path, clean, least);
   };
-  return paths
-    .map((path) => ({ path, value: score(path) }))
-    .filter(({ value }) => value > 0)
-    .sort((a, b) => b.value - a.value || (a.path < b.path ? -1 : 1))
-    .slice(0, 3)
-    .map(({ path }) => path);
+  const best: { path: string; value: number }[] = [];
+  for (const path of paths) {
+    // Only what is as like as the third one so far may come among the three.
+    const value = score(path, Math.max(0.75, best[2]?.value ?? 0));
+    if (value === 0) continue;
+    best.push({ path, value });
+    best.sort((a, b) => b.value - a.value || (a.path < b.path ? -1 : 1));
+    best.length = Math.min(best.length, 3);
+  }
+  return best.map(({ path }) => path);
 }
 
 /**
@@ -181,11 +186,13 @@ export function nearestPaths(paths: readonly string[], wanted: string): string[]
  * least `least`, which is told fast.
  */
 function likeness(a: string, b: string, least: number): number {
+  if (least > 1) return 0;
   const longest = Math.max(a.length, b.length, 1);
-  const most = Math.floor((1 - least) * longest);
+  // Whole letters, whatever is lost in computing with shares.
+  const most = Math.floor((1 - least) * longest + 1e-9);
   if (Math.abs(a.length - b.length) > most || lettersApart(a, b) > most) return 0;
-  const distance = editDistance(a, b, most);
-  return distance > most ? 0 : 1 - distance / longest;
+  const like = squeezedSimilarity(a, b, least - 1e-9);
+  return Math.round((1 - like) * longest) > most ? 0 : like;
 }
 
 /** How many letters of one text are missing in the other, in any order: never more than the edit distance. */
@@ -205,25 +212,4 @@ function lettersApart(a: string, b: string): number {
     else fewer -= count;
   }
   return Math.max(more, fewer);
-}
-
-/** Letters to add, leave out or change (Levenshtein); any number above `most` where it is more than that. */
-function editDistance(a: string, b: string, most: number): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = Array<number>(b.length + 1).fill(most + 1);
-    if (i <= most) next[0] = i;
-    // Farther from the diagonal there are more letters to add than that.
-    const [from, to] = [Math.max(1, i - most), Math.min(b.length, i + most)];
-    let least = next[0] ?? 0;
-    for (let j = from; j <= to; j += 1) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const steps = Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1);
-      next[j] = steps;
-      if (steps < least) least = steps;
-    }
-    if (least > most) return least;
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

@@ -11,6 +11,7 @@ export type DiagnosticCode =
   | 'duplicate'
   | 'empty'
   | 'file-exists'
+  | 'html-entities'
   | 'incomplete'
   | 'low-confidence'
   | 'malformed'

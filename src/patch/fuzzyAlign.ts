@@ -316,21 +316,17 @@ function pairScores(
   for (const [i, line] of old.entries()) {
     const from = start + i - slack;
     const { exact, loose } = line;
-    let found = false;
     for (let k = 0; k < width; k += 1) {
       const at = from + k;
       if (at < 0 || at >= tree.length) continue;
       const cell = i * width + k;
       if (exacts[at] === exact) scores[cell] = line.weight;
       else if (looses[at] === loose) scores[cell] = spaced(line);
-      else {
-        scores[cell] = line.removed ? -Infinity : -unlike * line.weight;
-        continue;
-      }
-      found = true;
+      else scores[cell] = line.removed ? -Infinity : -unlike * line.weight;
     }
-    // A line that is there needs no look-alikes; comparing is what takes the time.
-    if (found || line.weight < 0.6) continue;
+    // A line that the file has needs no look-alikes, here as anywhere in it, so that places can be compared;
+    // comparing lines is what takes the time.
+    if (loose >= 0 || line.weight < 0.6) continue;
     for (let k = 0; k < width; k += 1) {
       const at = from + k;
       if (at < 0 || at >= tree.length) continue;

@@ -1,20 +1,9 @@
 import type { Diagnostic } from './diagnostic';
+import { withoutEntities } from './htmlEntities';
 
 /** Blanks that are not the plain one, as web pages and chat windows put them in. */
 const oddBlanks = '\u00a0\u2007\u202f';
 const oddIndent = new RegExp(`^([+-]?)([ \\t]*[${oddBlanks}][ \\t${oddBlanks}]*)`);
-
-const entities: Readonly<Record<string, string>> = {
-  '&lt;': '<',
-  '&gt;': '>',
-  '&quot;': '"',
-  '&#34;': '"',
-  '&#39;': "'",
-  '&#x27;': "'",
-  '&apos;': "'",
-  '&nbsp;': ' ',
-  '&amp;': '&',
-};
 
 /** Whether a line begins with a blank that no format and no language knows: such a text is garbled. */
 export function isGarbled(text: string): boolean {
@@ -48,23 +37,8 @@ export function ungarbled(
       hint: 'Copy the text from its source, not from a web page',
     });
   }
-  const escaped = lines.findIndex((line) =>
-    /&(?:lt|gt|amp|quot|apos|nbsp|#34|#39|#x27);/.test(line),
-  );
-  if (escaped >= 0 && !/[<>]/.test(text)) {
-    lines = lines.map((line) =>
-      line.replace(
-        /&(?:lt|gt|amp|quot|apos|nbsp|#34|#39|#x27);/g,
-        (entity) => entities[entity] ?? entity,
-      ),
-    );
-    diagnostics.push({
-      severity: 'warning',
-      code: 'malformed',
-      line: escaped + 1,
-      message: 'The text is escaped for HTML; it is taken for what a web page would show',
-      hint: 'Copy the text from its source, not from a web page',
-    });
-  }
-  return diagnostics.length === 0 ? undefined : { text: lines.join('\n'), diagnostics };
+  const shown = lines.join('\n');
+  const plain = /[<>]/.test(text) ? undefined : withoutEntities(shown);
+  if (plain !== undefined) diagnostics.push(plain.diagnostic);
+  return diagnostics.length === 0 ? undefined : { text: plain?.text ?? shown, diagnostics };
 }

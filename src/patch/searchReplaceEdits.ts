@@ -55,7 +55,7 @@ export async function convertSearchReplace(text: string, tree: PatchTree): Promi
     const path = paths.get(block.path);
     if (path === undefined) continue;
     let file = files.get(path);
-    if (file === undefined) files.set(path, (file = openFile(await tree.read(path))));
+    if (file === undefined) files.set(path, (file = openFile(path, await tree.read(path))));
     applyBlock(file, path, block, tell);
   }
   all.sort((a, b) => a.line - b.line);
@@ -116,7 +116,7 @@ function sidesOf({ body, dividers }: SearchReplaceBlock): Sides[] {
   return dividers.map((at) => ({ search: body.slice(0, at), replace: body.slice(at + 1) }));
 }
 
-function openFile(before: string | undefined): OpenFile {
+function openFile(path: string, before: string | undefined): OpenFile {
   const bom = before?.startsWith('\ufeff') === true ? '\ufeff' : '';
   const texts = (before ?? '').slice(bom.length).split('\n');
   const last = texts.length - 1;
@@ -128,7 +128,7 @@ function openFile(before: string | undefined): OpenFile {
   });
   const lineEnd = lines.find((line) => line.lineEnd !== '')?.lineEnd ?? '\n';
   const lastEnd = lines.at(-1)?.lineEnd ?? lineEnd;
-  return { before, bom, lineEnd, lastEnd, image: new ImageLines(lines) };
+  return { before, bom, lineEnd, lastEnd, image: new ImageLines(lines, /\.pyi?$/.test(path)) };
 }
 
 function textOf({ bom, lineEnd, lastEnd, image }: OpenFile): string {
@@ -301,6 +301,16 @@ function tellHow(
     endLine: block.endLine,
     fixes: [fix],
   });
+  const [left] = place.left ?? [];
+  if (left === undefined) return;
+  const first = block.bodyLine + sides.search.length + 1;
+  tell(
+    'info',
+    'white-space',
+    first + left,
+    `${path}: the code of the block is indented as the file is, the text in its new strings stays as it is written`,
+    { endLine: first + (place.left?.at(-1) ?? left), hint: 'Indent the block as the file does' },
+  );
 }
 
 function takeLines(

@@ -1,6 +1,7 @@
 import { Budget } from './fuzzyCandidates';
 import { TreeLines } from './fuzzyLines';
 import { indentUnit } from './indentation';
+import { openQuotes, readStrings, type OpenQuotes } from './pythonStrings';
 
 /** A line of a file while blocks are applied to it. */
 export interface ImageLine {
@@ -23,6 +24,9 @@ interface Chunk {
 
 /** A chunk with more lines than twice these is parted. */
 const chunkLength = 64;
+
+/** So many lines that blocks have written are read at most to tell whether one begins in a string. */
+const mostWritten = 1000;
 
 /** Lines that may be gone through to look for those that are alike, for all blocks of one file together. */
 const patience = 1_000_000;
@@ -49,7 +53,14 @@ export class ImageLines {
   /** What the file as it was indents by. */
   readonly unit: string;
 
-  constructor(lines: readonly ImageLine[]) {
+  /** The string that each line of the file in the tree begins in; made when first asked for. */
+  private quotes: readonly OpenQuotes[] | undefined;
+
+  /** @param isPython whether there are strings of Python to be minded */
+  constructor(
+    lines: readonly ImageLine[],
+    private readonly isPython: boolean,
+  ) {
     this.origins = lines;
     this.unit = indentUnit(lines.map((line) => line.text));
     for (let at = 0; at < lines.length; at += chunkLength) {
@@ -76,6 +87,28 @@ export class ImageLines {
   /** The 1-based line of the file in the tree that stands at an index. */
   originOf(index: number): number | undefined {
     return this.at(index)?.origin;
+  }
+
+  /**
+   * The string that a line begins in, going by the file in the tree up to the last line of it above, and
+   * by what blocks have written from there; undefined where the file is not Python.
+   */
+  quotesAt(index: number): OpenQuotes | undefined {
+    if (!this.isPython) return undefined;
+    this.quotes ??= openQuotes(this.origins.map((line) => line.text));
+    const written: string[] = [];
+    for (let at = index; at >= 0 && written.length <= mostWritten; at -= 1) {
+      const line = this.at(at);
+      if (line?.origin !== undefined) {
+        const from = at === index ? line.origin - 1 : line.origin;
+        return written.reduceRight<OpenQuotes>(
+          (open, text) => readStrings(text, open).open,
+          this.quotes[from] ?? '',
+        );
+      }
+      if (at < index && line !== undefined) written.push(line.text);
+    }
+    return '';
   }
 
   slice(from: number, to: number): ImageLine[] {

@@ -10,7 +10,7 @@ import {
   type Refusal,
 } from './fuzzyPlace';
 import { numberLines, type HunkLine } from './hunk';
-import { indentOf, indentUnit } from './indentation';
+import { indentLike, type IndentedSides } from './searchReplaceIndent';
 import type { ImageLines } from './searchReplaceLines';
 
 /** What a block does to the lines of a file, 0-based. */
@@ -26,6 +26,8 @@ export interface BlockPlace {
   readonly fit: number;
   /** Set when SEARCH ends at another line than this if another of the dividers is meant. */
   readonly otherwise?: true;
+  /** 0-based lines of REPLACE, text of a string, that are not moved with the code, though they may have to be. */
+  readonly left?: readonly number[];
 }
 
 /** Why a block goes nowhere. */
@@ -131,91 +133,40 @@ function replacing({ search, replace }: Sides, from: number, how: BlockPlace['ho
 
 const isBlank = (line: string | undefined): boolean => line?.trim() === '';
 
-/** SEARCH without blank lines at its ends, and REPLACE without as many. */
-function withoutBlankEnds({ search, replace }: Sides): Sides {
+/** SEARCH without blank lines at its ends, and REPLACE without as many, `skipped` of them at its head. */
+function withoutBlankEnds({ search, replace }: Sides): Sides & { skipped: number } {
   let [head, tail] = [0, 0];
   while (head < search.length && isBlank(search[head])) head += 1;
   while (tail < search.length - head && isBlank(search[search.length - 1 - tail])) tail += 1;
   let [from, to] = [0, replace.length];
   while (from < head && from < to && isBlank(replace[from])) from += 1;
   while (replace.length - to < tail && to > from && isBlank(replace[to - 1])) to -= 1;
-  return { search: search.slice(head, search.length - tail), replace: replace.slice(from, to) };
+  return {
+    search: search.slice(head, search.length - tail),
+    replace: replace.slice(from, to),
+    skipped: from,
+  };
 }
 
 function spacedPlaces(image: ImageLines, whole: Sides): Found {
   const sides = withoutBlankEnds(whole);
-  const moved = new Map<number, Sides>();
+  const moved = new Map<number, IndentedSides>();
   const starts = image.findTrimmed(sides.search).filter((from) => {
     const lines = image.slice(from, from + sides.search.length).map((line) => line.text);
-    const shifted = indentLike(lines, sides, image.unit);
+    const shifted = indentLike(lines, sides, image.unit, image.quotesAt(from));
     if (shifted !== undefined) moved.set(from, shifted);
     return shifted !== undefined;
   });
   const place = (from: number): BlockPlace => {
-    const { search, replace } = moved.get(from) ?? sides;
+    const { search, replace, left } = moved.get(from) ?? { ...sides, left: [] };
     const trimmed = { search: search.map(trimmedEnd), replace: replace.map(trimmedEnd) };
-    return replacing(trimmed, from, 'white-space');
+    const place = replacing(trimmed, from, 'white-space');
+    return left.length === 0 ? place : { ...place, left: left.map((i) => i + sides.skipped) };
   };
   return { starts, place };
 }
 
 const trimmedEnd = (line: string): string => line.trimEnd();
-
-/** The sides with the indentation of the file; undefined when no one rule leads from one to the other. */
-function indentLike(
-  lines: readonly string[],
-  { search, replace }: Sides,
-  unit: string,
-): Sides | undefined {
-  const pairs = search.flatMap((line, i): [string, string][] =>
-    isBlank(line) ? [] : [[indentOf(line), indentOf(lines[i] ?? '')]],
-  );
-  const shift =
-    shiftOf(pairs, indentUnit(search), unit) ?? shiftOf(pairs.slice(1), indentUnit(search), unit);
-  if (shift === undefined) return undefined;
-  // The first line alone lost its indentation: the text was trimmed.
-  const [first] = pairs;
-  const trimmed = first !== undefined && shift(first[0]) !== first[1];
-  if (trimmed && first[0] !== '') return undefined;
-  const moved = (of: readonly string[]): string[] | undefined => {
-    const result = of.map((line, i) => {
-      if (isBlank(line)) return '';
-      const own = indentOf(line);
-      const indent = trimmed && i === 0 && own === '' ? first[1] : shift(own);
-      return indent === undefined ? undefined : indent + line.slice(own.length);
-    });
-    return result.every((line) => line !== undefined) ? result : undefined;
-  };
-  const [from, to] = [moved(search), moved(replace)];
-  return from === undefined || to === undefined ? undefined : { search: from, replace: to };
-}
-
-type Shift = (indent: string) => string | undefined;
-
-/** The one rule by which every first indentation of the pairs becomes the second. */
-function shiftOf(
-  pairs: readonly (readonly [string, string])[],
-  own: string,
-  theirs: string,
-): Shift | undefined {
-  const rules: Shift[] = [(indent) => indent];
-  const [pair] = pairs;
-  if (pair !== undefined) {
-    const [from, to] = pair;
-    if (to.endsWith(from)) rules.push((indent) => to.slice(0, to.length - from.length) + indent);
-    if (from.endsWith(to)) {
-      const less = from.slice(0, from.length - to.length);
-      rules.push((indent) => (indent.startsWith(less) ? indent.slice(less.length) : undefined));
-    }
-    const steps = (indent: string, unit: string): number => indent.length / unit.length;
-    const deeper = steps(to, theirs) - steps(from, own);
-    rules.push((indent) => {
-      const depth = steps(indent, own) + deeper;
-      return Number.isInteger(depth) && depth >= 0 ? theirs.repeat(depth) : undefined;
-    });
-  }
-  return rules.find((rule) => pairs.every(([from, to]) => rule(from) === to));
-}
 
 /** The place that is most like SEARCH, found as for a hunk of a diff without line numbers. */
 function similarPlace(image: ImageLines, whole: Sides): BlockPlace | BlockRefusal {
