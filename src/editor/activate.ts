@@ -189,7 +189,7 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
         // A folder is given by what runs the command from code; a person chooses one.
         const into = folder instanceof vscode.Uri ? folder : undefined;
         const written = await exportReproduction(instance, reporter, into);
-        if (written !== undefined) await steps.tell(contextKeys.exported);
+        if (written?.isReproduction === true) await steps.tell(contextKeys.exported);
       }),
     ),
     command(

@@ -1,37 +1,41 @@
 import * as vscode from 'vscode';
-import { summarise, type CoveredLine } from '../domain/changeCoverage';
+import { summarise, type ChangeCoverage, type CoveredLine } from '../domain/changeCoverage';
 import { functionOf, sides } from '../domain/outcome';
 import { listedUri, sideOfUri } from './documents';
 import type { OpenInstance } from './openInstance';
-import { linesBySide, shownCoverage } from './shownCoverage';
+import { linesBySide } from './shownCoverage';
+
+/** What each entry of the view is about: a later run does not change what an older one says. */
+const coverages = new WeakMap<vscode.FileCoverage, ChangeCoverage>();
 
 /**
  * ΔC for VS Code's coverage view, one entry for each file of a side: of the executable changed lines,
  * those that are newly covered. Empty unless the golden patch is revealed.
  *
+ * @param coverage of the run
  * @param itemOf the row of a test function in the Testing view
  */
 export function coverageOfRun(
   open: OpenInstance,
+  coverage: ChangeCoverage | undefined,
   itemOf: (test: string) => vscode.TestItem | undefined,
 ): vscode.FileCoverage[] {
-  const coverage = shownCoverage(open);
-  if (coverage === undefined) return [];
+  if (coverage === undefined || !open.revealed) return [];
   const ofSides = linesBySide(coverage);
   return sides.flatMap((side) =>
     [...ofSides[side]].flatMap(([path, lines]) => {
       const { covered, executable } = summarise(lines);
       if (executable === 0) return [];
       const tests = new Set(lines.flatMap((line) => line.coveredBy.map(functionOf)));
-      return [
-        new vscode.FileCoverage(
-          listedUri(side, path),
-          new vscode.TestCoverageCount(covered, executable),
-          undefined,
-          undefined,
-          [...tests].flatMap((test) => itemOf(test) ?? []),
-        ),
-      ];
+      const file = new vscode.FileCoverage(
+        listedUri(side, path),
+        new vscode.TestCoverageCount(covered, executable),
+        undefined,
+        undefined,
+        [...tests].flatMap((test) => itemOf(test) ?? []),
+      );
+      coverages.set(file, coverage);
+      return [file];
     }),
   );
 }
@@ -44,11 +48,11 @@ export function coverageOfRun(
  */
 export function loadDetailed(
   open: OpenInstance,
-  { uri }: Pick<vscode.FileCoverage, 'uri'>,
+  shown: vscode.FileCoverage,
   test?: string,
 ): vscode.FileCoverageDetail[] {
-  const coverage = shownCoverage(open);
-  const file = sideOfUri(uri);
+  const coverage = open.revealed ? coverages.get(shown) : undefined;
+  const file = sideOfUri(shown.uri);
   if (coverage === undefined || file === undefined) return [];
   const lines = linesBySide(coverage)[file.side].get(file.path) ?? [];
   return lines

@@ -9,9 +9,9 @@ import type { Reproduction } from '../evaluation/reproductionNote';
 import { splitTestEdits } from '../patch/testFiles';
 import { parseUnified } from '../patch/unified';
 import { currentVerdict, isStill } from './currentVerdict';
-import { contextKeys } from './names';
 import { withoutLinkMarkup } from './notificationText';
 import type { Evaluated, OpenInstance } from './openInstance';
+import { showProblem } from './problems';
 
 /** How often a candidate may be edited while it is being exported, before this is given up. */
 const attempts = 3;
@@ -22,7 +22,7 @@ const attempts = 3;
  * about exactly that, and looked at once more before anything is written.
  *
  * @param chosen the folder, where it is known already
- * @returns the folder of the export; undefined when the person gave up
+ * @returns the folder of the export, and what it holds; undefined when the person gave up
  * @throws HumanError when there is nothing to export, it cannot be run or written, or it was edited
  *   all the time
  */
@@ -30,7 +30,7 @@ export async function exportReproduction(
   open: OpenInstance,
   reporter: Reporter,
   chosen?: vscode.Uri,
-): Promise<string | undefined> {
+): Promise<{ readonly folder: string; readonly isReproduction: boolean } | undefined> {
   let parent = chosen;
   let accepted: string | undefined;
   let acceptedPaths = '';
@@ -60,9 +60,10 @@ export async function exportReproduction(
     // Questions take their time, and so do runs.
     if (!(await isStill(open, evaluated))) continue;
     const folder = await writeExport(parent.fsPath, exported);
-    await vscode.commands.executeCommand('setContext', contextKeys.exported, true);
-    void tell(open, reporter, parent, { folder, note: exported.note, reproduction });
-    return folder;
+    tell(open, reporter, parent, { folder, note: exported.note, reproduction }).catch(
+      (error: unknown) => showProblem(error, reporter),
+    );
+    return { folder, isReproduction: isReproduction(evaluated.result) };
   }
   throw new HumanError(
     vscode.l10n.t('The candidate was edited while it was exported'),

@@ -94,9 +94,10 @@ export class CandidateTesting implements vscode.Disposable {
     // Which lines X* changes is a part of the answer.
     const isRevealed = await this.open.reveal(vscode.l10n.t('Change Coverage'));
     await this.runs.reproduce(request, token, {
-      onVerdict: (run) => {
+      onVerdict: (run, { result }) => {
         if (!isRevealed) append(run, `${hidden()}\n`);
-        for (const file of coverageOfRun(this.open, (test) => this.items.find(test))) {
+        const itemOf = (test: string) => this.items.find(test);
+        for (const file of coverageOfRun(this.open, result.changeCoverage, itemOf)) {
           run.addCoverage(file);
         }
       },

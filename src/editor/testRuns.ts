@@ -4,6 +4,7 @@ import { Cancelled } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import type { TestTransition } from '../domain/transition';
 import type { FirstResult } from '../evaluation/firstResult';
+import { notesToShow } from '../evaluation/gradings';
 import { resultsOf } from '../evaluation/results';
 import type { SessionRun } from '../evaluation/session';
 import type { CandidateTests } from './candidateTests';
@@ -68,10 +69,12 @@ export class TestRuns {
           onFirst: (first) => reportFirst(run, items, first),
           onlyAffected: afterSave !== undefined,
         });
-        const { strict, notes } = evaluated.result;
+        const { strict } = evaluated.result;
         await this.report(run, items, evaluated);
         append(run, `${strict.success ? '✓' : '✗'} ${strict.explanation}\n`);
-        for (const note of notes) append(run, `  ${note}\n`);
+        for (const note of notesToShow(evaluated.result, this.open.revealed)) {
+          append(run, `  ${note}\n`);
+        }
         onVerdict?.(run, evaluated);
       } finally {
         for (const side of ['base', 'fixed'] as const) {

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { functionOf } from '../domain/outcome';
 import type { TestTransition } from '../domain/transition';
 import type { Reason } from '../domain/verdict';
-import { coverageInWords, harnessGrade } from '../evaluation/gradings';
+import { coverageInWords, harnessGrade, notesToShow } from '../evaluation/gradings';
 import { prose } from '../evaluation/markdownText';
 import type { Evaluated, OpenInstance } from './openInstance';
 
@@ -12,13 +12,15 @@ export interface ShownVerdict {
   /** The workspace is what the verdict is about, saved. */
   readonly current: boolean;
   readonly environment: string | undefined;
+  readonly revealed: boolean;
   readonly wasRevealed: boolean;
 }
 
 /** The last verdict of an instance; undefined before the first. */
 export function shownVerdict(open: OpenInstance, current: boolean): ShownVerdict | undefined {
-  const { last: evaluated, environment, wasRevealed } = open;
-  return evaluated === undefined ? undefined : { evaluated, current, environment, wasRevealed };
+  const { last: evaluated, environment, revealed, wasRevealed } = open;
+  if (evaluated === undefined) return undefined;
+  return { evaluated, current, environment, revealed, wasRevealed };
 }
 
 /**
@@ -26,7 +28,7 @@ export function shownVerdict(open: OpenInstance, current: boolean): ShownVerdict
  * both gradings, W, transitions, ΔC beside that of the golden tests, and what ran when.
  */
 export function verdictSentences(verdict: ShownVerdict): string[] {
-  const { evaluated, current, environment, wasRevealed } = verdict;
+  const { evaluated, current, environment, revealed, wasRevealed } = verdict;
   const { result } = evaluated;
   return [
     ...(current
@@ -44,7 +46,7 @@ export function verdictSentences(verdict: ShownVerdict): string[] {
       coverageInWords(result.goldenCoverage),
     ),
     ...time(evaluated),
-    ...result.notes,
+    ...notesToShow(result, revealed),
     ...(environment === undefined ? [] : [environment]),
     ...(wasRevealed
       ? [vscode.l10n.t('Golden patch, golden tests and hints were revealed for this instance.')]

@@ -102,11 +102,18 @@ export async function writeExport(parent: string, exported: ExportedFiles): Prom
     for (const { name, content } of exported.files) await writeFile(join(beside, name), content);
     await checkWritten(beside, exported);
     if (at === 'an export') await rename(folder, former);
-    await rename(beside, folder).catch(async (error: unknown) => {
-      if (at === 'an export') await rename(former, folder);
+    try {
+      await rename(beside, folder);
+      await checkWritten(folder, exported);
+    } catch (error) {
+      // The older one is kept beside where even this fails: it is removed by what replaced it alone.
+      if (at === 'an export') {
+        await rm(folder, { recursive: true, force: true });
+        await rename(former, folder);
+      }
       throw error;
-    });
-    await checkWritten(folder, exported);
+    }
+    await rm(former, { recursive: true, force: true }).catch(() => undefined);
     return folder;
   } catch (error) {
     if (error instanceof HumanError) throw error;
@@ -116,7 +123,6 @@ export async function writeExport(parent: string, exported: ExportedFiles): Prom
     );
   } finally {
     await rm(beside, { recursive: true, force: true }).catch(() => undefined);
-    await rm(former, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 

@@ -20,6 +20,20 @@ export function isReproduction({ strict, affected }: CandidateResult): boolean {
   return strict.success && affected === undefined;
 }
 
+/**
+ * The notes of a result that may be shown. While the golden patch is hidden those are left out that name a
+ * file which it changes.
+ */
+export function notesToShow(
+  { notes, changeCoverage, goldenCoverage }: CandidateResult,
+  revealed: boolean,
+): readonly string[] {
+  if (revealed) return notes;
+  const lines = [...(changeCoverage?.lines ?? []), ...(goldenCoverage?.lines ?? [])];
+  const paths = [...new Set(lines.map(({ path }) => path))];
+  return notes.filter((note) => !paths.some((path) => note.includes(path)));
+}
+
 /** `71 % (12/17)`; in words where there is no such number. */
 export function coverageInWords(coverage: ChangeCoverage | undefined): string {
   if (coverage === undefined) return 'not known';

@@ -3,7 +3,7 @@ import { fileOf, functionOf, type TestResult } from '../domain/outcome';
 import { transitionInWords, type TestTransition } from '../domain/transition';
 import type { CandidateResult } from './candidate';
 import { byFile, goldenBesides, placeOf } from './goldenComparison';
-import { coverageInWords, harnessGrade, isReproduction } from './gradings';
+import { coverageInWords, harnessGrade, isReproduction, notesToShow } from './gradings';
 import { code, prose, table } from './markdownText';
 
 /** A candidate with its verdict, and what a reader has to know to judge it. */
@@ -241,9 +241,9 @@ function besides({ result, revealed }: Reproduction): string[] {
   ];
 }
 
-function remarks({ result, wasRevealed }: Reproduction): string[] {
+function remarks({ result, revealed, wasRevealed }: Reproduction): string[] {
   const told = [
-    ...result.notes.map(prose),
+    ...notesToShow(result, revealed).map(prose),
     ...result.diagnostics
       .filter(({ severity }) => severity !== 'info')
       .map((each) => `line ${each.line} of the candidate: ${prose(each.message)}`),

@@ -34,7 +34,9 @@ export function hintOn(cases: readonly TestTransition[]): TestHint | undefined {
   if (telling === undefined) return undefined;
   const both = telling.transition === 'F→F';
   const failure = unrelatedFailure(telling.base);
-  if (failure !== undefined) return { kind: 'unrelated failure', failure, both };
+  // On R∘X* it may fail for another reason, which is then the one to look at.
+  const isSame = !both || unrelatedFailure(telling.fixed)?.reason === failure?.reason;
+  if (failure !== undefined && isSame) return { kind: 'unrelated failure', failure, both };
   switch (telling.transition) {
     case 'P→P':
       return { kind: 'passes on R' };

@@ -89,9 +89,11 @@ describe('the note on a reproduction', () => {
     const goldenCoverage = summarise(
       lines.map((each) => ({ ...each, state: 'newly covered' as const, coveredBy: [golden] })),
     );
-    const result = candidateResult({ changeCoverage, goldenCoverage });
+    const notes = ['cat.py was counted with sys.settrace', 'edits outside tests: setup.cfg'];
+    const result = candidateResult({ changeCoverage, goldenCoverage, notes });
     const hidden = reproductionNote(reproduction(result));
-    for (const part of [secret, golden, 'cat.py`', '71', '72']) {
+    assert.match(hidden, /setup\.cfg/);
+    for (const part of [secret, golden, 'cat.py`', 'settrace', '71', '72']) {
       assert.ok(!hidden.includes(part), part);
     }
     assert.match(hidden, /\| newly covered \| 1 \|/);
@@ -107,6 +109,7 @@ describe('the note on a reproduction', () => {
       /golden tests cover besides\n\n.*\n.*\n\| `cat\.py` \| 72, .* missed \| `tests\/test_cat\.py::test_golden` \| `def the_fix\(\): pass` \|\n/,
     );
     assert.match(revealed, /had been revealed to the author/);
+    assert.match(revealed, /settrace/);
   });
 
   it('says why the gradings differ, and when ΔC is not known', () => {
