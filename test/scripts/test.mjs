@@ -47,8 +47,8 @@ try {
   await step('unit', ...mocha('--timeout', '60000', 'test/unit/**/*.test.ts'));
   await step('tracer', 'python3', ['test/tracer/run.py']);
   await step('outcomes', 'python3', ['test/tracer/outcomes.py']);
-  await step('engine', ...mocha('--timeout', '120000', 'test/engine/**/*.test.ts'));
-  await step('commandLine', ...mocha('--timeout', '120000', 'test/commandLine/**/*.test.ts'));
+  await step('engine', ...mocha('--timeout', '300000', 'test/engine/**/*.test.ts'));
+  await step('commandLine', ...mocha('--timeout', '300000', 'test/commandLine/**/*.test.ts'));
   await step('package', ...mocha('--timeout', '300000', 'test/package/**/*.test.ts'));
   await step('real', ...mocha('--timeout', '900000', 'test/real/**/*.test.ts'));
   await inContainers;
