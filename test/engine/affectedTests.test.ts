@@ -65,7 +65,7 @@ const edits: Readonly<Record<string, string>> = {
 };
 
 describe('a candidate that was edited since all of its tests ran', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let example: Example;
   let session: InstanceSession;
   const ran: TestSet[] = [];

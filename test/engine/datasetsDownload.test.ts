@@ -39,7 +39,7 @@ const parquet = (from: number, to: number): Buffer => {
 };
 
 describe('datasets from a server', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let storage = '';
   let server: HubServer;
   const said: string[] = [];

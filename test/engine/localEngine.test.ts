@@ -37,7 +37,7 @@ ${lines.map((line) => `+${line}\n`).join('')}`;
 };
 
 describe('the local engine', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let example: Example;
   let trees: Trees;
   let storage = '';
@@ -213,7 +213,7 @@ new file mode 100644
 });
 
 describe('the Python of the local engine', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let folder = '';
   let python = '';
   let site = '';

@@ -69,7 +69,7 @@ const ways: readonly (readonly [string, string | undefined])[] = [
 ];
 for (const [title, keeper] of ways)
   describe(title, function () {
-    this.timeout(60_000);
+    this.timeout(300_000);
     if (keeper !== undefined && process.platform !== 'linux') return; // needs prctl(2)
     let notes = '';
     const withKeeper = keeper === undefined ? () => undefined : it;

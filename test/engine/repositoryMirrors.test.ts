@@ -21,7 +21,7 @@ import { gitServer, type GitServer } from './gitServer';
 import { stallingGit } from './stallingGit';
 
 describe('mirrors', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let example: Example;
   let server: GitServer | undefined;
   let storage = '';

@@ -32,7 +32,7 @@ import {
 } from './exampleRepository';
 
 describe('trees of R and R∘X*', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let example: Example;
   let folder = '';
   let origin = '';

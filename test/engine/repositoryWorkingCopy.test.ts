@@ -28,7 +28,7 @@ import {
 } from './exampleRepository';
 
 describe('working copies', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let example: Example;
   let folder = '';
   let origin = '';

@@ -18,7 +18,7 @@ import {
 } from './exampleRepository';
 
 describe('a copy in which tests run', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let example: Example;
   let trees: Trees;
   let tree = '';
