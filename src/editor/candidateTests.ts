@@ -1,13 +1,14 @@
 import * as vscode from 'vscode';
 import { testFilesOf, isTestPath } from '../patch/testFiles';
 import { parseUnified } from '../patch/unified';
-import { compareTests, testFile, type TestFile } from '../python/changedTests';
+import { compareTests, TestBases, testFile, type TestFile } from '../python/changedTests';
 import type { EditedSource } from '../python/parser';
 import type { PythonTest } from '../python/tests';
+import type { TestSource } from './evaluated';
 import type { OpenInstance } from './openInstance';
 
 /** A test of a touched file, and what it is to the candidate. */
-export interface ListedTest extends PythonTest {
+export interface ListedTest extends PythonTest, TestSource {
   /** `added` or `changed` against R; `kept` when R has the same test. */
   readonly status: 'added' | 'changed' | 'kept';
 }
@@ -43,6 +44,8 @@ export class CandidateTests implements vscode.Disposable {
   >();
   /** What each file was listed from, so that it is compared again only when it has changed. */
   private readonly listedFrom = new Map<string, { now: TestFile; listed: ListedFile }>();
+  /** What the tests of each file depend on. */
+  private readonly bases = new Map<string, TestBases>();
 
   constructor(private readonly open: OpenInstance) {
     const watcher = vscode.workspace.createFileSystemWatcher(
@@ -134,15 +137,19 @@ export class CandidateTests implements vscode.Disposable {
     const before = await this.fileOfR(path);
     const now = await this.read(uri, path);
     if (now === undefined) return undefined;
-    const known = this.listedFrom.get(path);
-    if (known?.now === now) return known.listed;
+    const listedBefore = this.listedFrom.get(path);
+    if (listedBefore?.now === now) return listedBefore.listed;
     const { added, changed } = compareTests(python, before ?? emptyFile, now);
     const statuses = new Map<string, ListedTest['status']>([
       ...added.map((test) => [test.id, 'added'] as const),
       ...changed.map((test) => [test.id, 'changed'] as const),
     ]);
+    const known = this.bases.get(path) ?? new TestBases();
+    this.bases.set(path, known);
+    const bases = known.of(now);
     const tests = now.tests.map((test) => ({
       ...test,
+      basis: bases.get(test.id),
       status: statuses.get(test.id) ?? ('kept' as const),
     }));
     const own = tests.filter((test) => test.status !== 'kept');
@@ -235,4 +242,10 @@ export class CandidateTests implements vscode.Disposable {
 }
 
 /** A file that R does not have. */
-const emptyFile: TestFile = { tests: [], units: new Map(), everywhere: new Set(), loose: '' };
+const emptyFile: TestFile = {
+  tests: [],
+  units: new Map(),
+  everywhere: new Set(),
+  loose: '',
+  broken: false,
+};

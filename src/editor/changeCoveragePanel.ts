@@ -70,7 +70,7 @@ export class ChangeCoveragePanel implements vscode.TreeDataProvider<Node>, vscod
       this.changed,
       this.view,
       open.onDidChange(() => void this.refresh()),
-      vscode.workspace.onDidSaveTextDocument(() => void this.describe()),
+      open.onDidEdit(() => void this.describe()),
     ];
     void this.refresh();
   }

@@ -20,6 +20,8 @@ export class ChangeCoverageViews implements vscode.Disposable {
   private readonly subscriptions: readonly vscode.Disposable[];
   /** Where a person last was in R or R∘X*; a tree view may have the focus. */
   private at: PlaceOnSide | undefined;
+  /** Where the cursor went last; what it is in R or R∘X* takes a diff, so it is asked for when needed. */
+  private cursor: { readonly document: vscode.TextDocument; readonly line: number } | undefined;
 
   constructor(
     private readonly open: OpenInstance,
@@ -33,7 +35,10 @@ export class ChangeCoverageViews implements vscode.Disposable {
       vscode.window.onDidChangeTextEditorSelection(({ textEditor, selections }) => {
         const line = selections[0]?.active.line;
         if (line === undefined) return;
-        this.at = this.gutters.placeOf(textEditor.document, line + 1) ?? this.at;
+        const { document } = textEditor;
+        // A place in a document is kept when its editor is left.
+        if (this.cursor?.document !== document) this.at = this.here();
+        this.cursor = { document, line: line + 1 };
       }),
     ];
   }
@@ -73,6 +78,13 @@ export class ChangeCoverageViews implements vscode.Disposable {
     );
   }
 
+  /** Where a person last was in R or R∘X*. */
+  private here(): PlaceOnSide | undefined {
+    const { cursor } = this;
+    if (cursor === undefined) return this.at;
+    return this.gutters.placeOf(cursor.document, cursor.line) ?? this.at;
+  }
+
   private async toMissed(direction: 'next' | 'previous'): Promise<void> {
     if (!(await this.open.reveal(vscode.l10n.t('Go to Missed Line')))) return;
     const coverage = shownCoverage(this.open);
@@ -83,7 +95,8 @@ export class ChangeCoverageViews implements vscode.Disposable {
       );
     }
     const missed = coverage.lines.filter((line) => line.state === 'missed');
-    const line = neighbour(missed, await goldenFilesOf(this.open), this.at, direction);
+    const files = await goldenFilesOf(this.open);
+    const line = neighbour(missed, files, this.here(), direction);
     if (line === undefined) {
       void vscode.window.showInformationMessage(
         vscode.l10n.t(
@@ -101,6 +114,7 @@ export class ChangeCoverageViews implements vscode.Disposable {
     const at = { side: sideOf(line), path: line.path, line: line.line };
     await showInGoldenDiff(this.open, at);
     this.at = at;
+    this.cursor = undefined;
   }
 
   dispose(): void {

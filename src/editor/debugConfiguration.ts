@@ -1,5 +1,6 @@
+import { chmod, copyFile, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Side } from '../domain/outcome';
+import { functionOf, type Side } from '../domain/outcome';
 import type { DebuggedProgram } from '../engine/engine';
 
 /** What a debugger needs to know of the instance, besides the program. */
@@ -9,26 +10,39 @@ export interface DebuggedSide {
   readonly workspace: string;
   /** Files that X* changes or adds, relative to the tree. */
   readonly changed: readonly string[];
-  /** The pristine tree of R∘X*, where it may be looked at; undefined while X* is hidden. */
-  readonly fixed: string | undefined;
+  /** Copies of these files as they are run, see `copyToShow`; undefined while X* is hidden. */
+  readonly shown: ShownCopies | undefined;
   /** Variables of this process, none of which the tests are to have. */
   readonly inherited: readonly string[];
 }
 
+/** Copies of what a debugger runs. Folders are relative to the tree and to `root`. */
+export interface ShownCopies {
+  readonly root: string;
+  /** Folders whose own files are there. */
+  readonly folders: readonly string[];
+  /** Folders directly below these, which are not there. */
+  readonly below: readonly string[];
+}
+
 /**
  * A launch configuration of the Python Debugger (debugpy) that does what a run does. Files of the
- * sandbox are those of the workspace to it. On R∘X*, files that X* changes are others: they are shown
- * as they are there once they may be looked at, and stepped over until then.
+ * sandbox are those of the workspace to it. On R∘X*, files that X* changes are others: copies of them are
+ * shown once they may be looked at, and they are stepped over until then, or where there is no copy.
  * https://github.com/microsoft/debugpy/wiki/Debug-configuration-settings
  *
  * @returns the configuration without `name` and `type`
  */
 export function debugConfiguration(
   { interpreter, args, cwd, env, tree }: DebuggedProgram,
-  { side, workspace, changed, fixed, inherited }: DebuggedSide,
+  { side, workspace, changed, shown, inherited }: DebuggedSide,
 ): Record<string, unknown> & { readonly request: 'launch' } {
-  const folders = [...new Set(changed.map((path) => dirname(path)))];
   const isOther = side === 'fixed';
+  const special = [
+    ...(shown?.folders ?? []).map((folder) => [folder, shown?.root ?? ''] as const),
+    ...(shown?.below ?? []).map((folder) => [folder, workspace] as const),
+  ].sort(([a], [b]) => b.length - a.length);
+  const over = isOther ? changed.filter((path) => !shown?.folders.includes(dirname(path))) : [];
   return {
     request: 'launch',
     python: interpreter,
@@ -42,19 +56,70 @@ export function debugConfiguration(
     internalConsoleOptions: 'neverOpen',
     subProcess: true,
     pathMappings: [
-      // The first that fits is taken.
-      ...(isOther && fixed !== undefined
-        ? folders.map((folder) => ({
-            localRoot: join(fixed, folder),
-            remoteRoot: join(tree, folder),
-          }))
-        : []),
+      // The first that fits is taken. That of a file would come after that of the whole tree.
+      ...special.map(([folder, local]) => ({
+        localRoot: join(local, folder),
+        remoteRoot: join(tree, folder),
+      })),
       { localRoot: workspace, remoteRoot: tree },
     ],
-    ...(isOther && fixed === undefined
-      ? { rules: changed.map((path) => ({ path: join(tree, path), include: false })) }
+    ...(over.length > 0
+      ? { rules: over.map((path) => ({ path: join(tree, path), include: false })) }
       : {}),
   };
+}
+
+/**
+ * Copies the files of the folders that X* changes to where they may be shown. Read-only and thrown
+ * away: an edit in a pristine tree would get into later verdicts. A debugger maps whole folders only:
+ * those of the candidate stay what they are in the workspace, and the root is everything.
+ *
+ * @param tree what the debugger runs
+ * @param changed files that X* changes or adds, relative to the tree
+ * @param own files of the candidate, relative to the tree
+ * @param root folder to be made
+ */
+export async function copyToShow(
+  tree: string,
+  changed: readonly string[],
+  own: readonly string[],
+  root: string,
+): Promise<ShownCopies> {
+  const kept = new Set(['.', ...own.map((path) => dirname(path))]);
+  const folders = [...new Set(changed.map((path) => dirname(path)))].filter(
+    (folder) => !kept.has(folder),
+  );
+  const below: string[] = [];
+  for (const folder of folders) {
+    await mkdir(join(root, folder), { recursive: true });
+    // The candidate may have deleted all of it.
+    const entries = await readdir(join(tree, folder), { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory() && !folders.includes(path)) below.push(path);
+      if (!entry.isFile()) continue;
+      await copyFile(join(tree, path), join(root, path));
+      await chmod(join(root, path), 0o444);
+    }
+  }
+  return { root, folders, below };
+}
+
+/**
+ * Ids of what is debugged for these ids: a case whose name would be substituted is debugged with all
+ * the cases of its function.
+ */
+export function idsToDebug(ids: readonly string[]): string[] {
+  return [...new Set(ids.map((id) => (isSubstituted(id) ? functionOf(id) : id)))];
+}
+
+/**
+ * Whether VS Code would put something else in place of a part of a configuration, or run a command for
+ * it. Names of cases come from tested code, and there is no way to write them otherwise.
+ * https://code.visualstudio.com/docs/reference/variables-reference
+ */
+export function isSubstituted(configuration: unknown): boolean {
+  return JSON.stringify(configuration).includes('${');
 }
 
 /** `-m NAME …`, `-c CODE …` or `FILE …`, in the words of debugpy. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { fileOf, functionOf, sideName, type Side } from '../domain/outcome';
 import { Cancelled, HumanError, throwIfAborted } from '../domain/problem';
@@ -6,7 +7,7 @@ import type { Reporter } from '../domain/reporter';
 import type { DebuggedProgram } from '../engine/engine';
 import { resultsOf } from '../evaluation/results';
 import { parseUnified } from '../patch/unified';
-import { debugConfiguration } from './debugConfiguration';
+import { copyToShow, debugConfiguration, idsToDebug, isSubstituted } from './debugConfiguration';
 import type { OpenInstance } from './openInstance';
 import { engineSettings } from './settings';
 import { append, type RunningTests, type TestRuns } from './testRuns';
@@ -51,7 +52,7 @@ export class DebugTests {
         return;
       }
       items.forEach((item) => run.started(item));
-      const ids = items.map((item) => item.id);
+      const ids = idsToDebug(items.map((item) => item.id));
       const { plan, trace } = await this.open.debugOn(
         side,
         [...new Set(ids.map(fileOf))],
@@ -80,13 +81,29 @@ export class DebugTests {
     throwIfAborted(signal);
     const { folder } = this.open;
     const changed = side === 'fixed' ? await this.changedFiles() : [];
-    const fixed = this.open.revealed ? (await this.open.trees()).fixed : undefined;
-    if (changed.length > 0 && fixed === undefined) {
+    const shown =
+      side === 'fixed' && this.open.revealed
+        ? await copyToShow(
+            program.tree,
+            changed,
+            filesOf(await this.open.candidatePatch(signal)),
+            join(program.scratch, 'shown'),
+          )
+        : undefined;
+    if (changed.length > 0 && shown === undefined) {
       append(
         run,
         `${vscode.l10n.t('The golden patch is hidden: files that it changes are stepped over. Where a stack names one, the workspace shows it as it is on R.')}\n`,
       );
     }
+    const configuration = debugConfiguration(program, {
+      side,
+      workspace: folder.uri.fsPath,
+      changed,
+      shown,
+      inherited: Object.keys(process.env),
+    });
+    if (isSubstituted(configuration)) throw wouldBeSubstituted();
     const id = randomUUID();
     const subscriptions: vscode.Disposable[] = [];
     try {
@@ -98,13 +115,7 @@ export class DebugTests {
       const started = await vscode.debug.startDebugging(
         folder,
         {
-          ...debugConfiguration(program, {
-            side,
-            workspace: folder.uri.fsPath,
-            changed,
-            fixed,
-            inherited: Object.keys(process.env),
-          }),
+          ...configuration,
           type: debuggerType,
           name: `SWT-Bench: ${sideName[side]}`,
           [sessionKey]: id,
@@ -122,9 +133,13 @@ export class DebugTests {
 
   private async changedFiles(): Promise<string[]> {
     const { goldenPatch } = await this.open.instance();
-    return parseUnified(goldenPatch).files.flatMap(({ newPath }) => newPath ?? []);
+    return filesOf(goldenPatch);
   }
 }
+
+/** Files that a patch changes or adds. */
+const filesOf = (patch: string): string[] =>
+  parseUnified(patch).files.flatMap(({ newPath }) => newPath ?? []);
 
 /** One session of the debugger: what it prints, and its end. */
 class DebugSession implements vscode.Disposable {
@@ -198,6 +213,14 @@ const notLocal = (): HumanError =>
     vscode.l10n.t(
       'Run “SWT-Bench: Add Dev Container to Workspace” and open the folder in it, or set swt-bench.engine to local',
     ),
+  );
+
+const wouldBeSubstituted = (): HumanError =>
+  new HumanError(
+    vscode.l10n.t(
+      'A debugger cannot be given a name, path or variable with ${ in it, for which VS Code puts something else',
+    ),
+    vscode.l10n.t('Rename it, or run the tests without the debugger'),
   );
 
 const didNotStart = (): HumanError =>

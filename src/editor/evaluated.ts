@@ -2,13 +2,20 @@ import type { TestTransition } from '../domain/transition';
 import type { CandidateResult } from '../evaluation/candidate';
 import type { FirstResult } from '../evaluation/firstResult';
 
+/** What a test said, and what it depended on in its file. */
+export interface TestSource {
+  readonly text: string;
+  /** Digest of what the test uses of its file; undefined when Python could not read the file. */
+  readonly basis: string | undefined;
+}
+
 /** A verdict, and exactly what it is about. */
 export interface Evaluated {
   readonly result: CandidateResult;
   /** Digest of the candidate's patch at the time. */
   readonly digest: string;
-  /** Text of every test of the touched files in that patch, by the test's id. */
-  readonly texts: ReadonlyMap<string, string>;
+  /** Every test of the touched files as that patch has it, by the test's id. */
+  readonly texts: ReadonlyMap<string, TestSource>;
   /** When the verdict was known. */
   readonly evaluatedAt: Date;
   /** From the request (the save, in a continuous run) to the verdict, waiting and preparing included. */
@@ -22,13 +29,22 @@ export interface Evaluated {
 /** What the candidate's own tests did, before the whole files have run and the grade is known. */
 export interface Preliminary {
   readonly first: FirstResult;
-  readonly texts: ReadonlyMap<string, string>;
+  readonly texts: ReadonlyMap<string, TestSource>;
 }
 
-/** The cases of one test function, and the text of the test that they are about. */
+/** The cases of one test function, and the test that they are about as it was then. */
 export interface KnownCases {
   readonly cases: readonly TestTransition[];
-  readonly text: string | undefined;
+  readonly source: TestSource | undefined;
+}
+
+/**
+ * Whether what is known of a test is about the test as it is now, with all of its file that it uses. While
+ * Python cannot read the file, as often while somebody types, the test's own text decides.
+ */
+export function isFresh({ source }: KnownCases, now: TestSource): boolean {
+  if (source?.text !== now.text) return false;
+  return now.basis === undefined || now.basis === source.basis;
 }
 
 /** The same cases under another name of their test. */

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { Transition } from '../domain/transition';
 import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
 import { inlineText, staleText, tellingCase } from './display';
+import { isFresh } from './evaluated';
 import type { OpenInstance } from './openInstance';
 
 const tones = ['good', 'bad', 'neutral', 'stale'] as const;
@@ -88,12 +89,13 @@ export class InlineResults implements vscode.Disposable {
   }
 
   private textOf(test: ListedTest): { readonly text: string; readonly tone: Tone } | undefined {
-    const { cases, text: ranAs } = this.open.casesOf(test.id);
+    const known = this.open.casesOf(test.id);
+    const { cases } = known;
     const telling = tellingCase(cases);
     const text = inlineText(cases);
     if (text === undefined || telling === undefined) return undefined;
     if (test.status === 'kept' && telling.transition === 'P→P') return undefined;
-    return ranAs === test.text
+    return isFresh(known, test)
       ? { text, tone: toneOf(telling.transition) }
       : { text: staleText(text), tone: 'stale' };
   }

@@ -6,6 +6,7 @@ import { coverageCell } from '../evaluation/table';
 import type { EngineReadiness } from './engineReadiness';
 import { commandIds, contextKeys } from './names';
 import type { OpenInstance } from './openInstance';
+import { hasUnsaved } from './savedState';
 
 interface Node {
   readonly label: string;
@@ -32,6 +33,7 @@ export class InstanceTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
     const redraw = (): void => this.changed.fire();
     this.subscription = vscode.Disposable.from(
       open.onDidChange(redraw),
+      open.onDidEdit(redraw),
       readiness.onDidChange(redraw),
       vscode.workspace.onDidGrantWorkspaceTrust(redraw),
     );
@@ -56,6 +58,8 @@ export class InstanceTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
     if (parent !== undefined || open === undefined) return [];
     const issue = await this.titleOfIssue(open);
     if (issue === undefined) return [];
+    const current =
+      open.last === undefined || (!hasUnsaved(open) && (await open.isCurrent().catch(() => false)));
     return [
       ...this.hindrances(),
       {
@@ -65,8 +69,8 @@ export class InstanceTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
         icon: new vscode.ThemeIcon('issues'),
         command: commandIds.showIssue,
       },
-      candidateRow(open),
-      coverageRow(open.last?.result.changeCoverage),
+      candidateRow(open, current),
+      coverageRow(open.last?.result.changeCoverage, current),
       goldenRow(open.revealed),
     ];
   }
@@ -119,7 +123,15 @@ export class InstanceTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
   }
 }
 
-function candidateRow(open: OpenInstance): Node {
+/** What a row says of a verdict that is not about what is in the workspace now. */
+const outdated = (was: string): Pick<Node, 'description' | 'tooltip' | 'icon'> => ({
+  description: vscode.l10n.t('edited since: run it again'),
+  tooltip: vscode.l10n.t('Was: {0}', was),
+  icon: new vscode.ThemeIcon('history'),
+});
+
+/** @param current the workspace is what the last verdict, if any, is about */
+function candidateRow(open: OpenInstance, current: boolean): Node {
   const label = vscode.l10n.t('Candidate');
   const command = commandIds.reproduce;
   const strict = open.last?.result.strict;
@@ -127,7 +139,7 @@ function candidateRow(open: OpenInstance): Node {
     return {
       label,
       description: vscode.l10n.t('running on R and R∘X*'),
-      tooltip: strict?.explanation ?? vscode.l10n.t('The verdict follows'),
+      tooltip: (current ? strict?.explanation : undefined) ?? vscode.l10n.t('The verdict follows'),
       icon: new vscode.ThemeIcon('sync~spin'),
       command,
     };
@@ -141,6 +153,7 @@ function candidateRow(open: OpenInstance): Node {
       command,
     };
   }
+  if (!current) return { label, command, ...outdated(strict.explanation) };
   return {
     label,
     description: strict.success ? vscode.l10n.t('reproduces the issue (F→P)') : strict.reason,
@@ -153,23 +166,24 @@ function candidateRow(open: OpenInstance): Node {
   };
 }
 
-function coverageRow(coverage: ChangeCoverage | undefined): Node {
+function coverageRow(coverage: ChangeCoverage | undefined, current: boolean): Node {
+  const label = vscode.l10n.t('Change coverage');
+  const command = commandIds.showChangeCoverage;
   const states = lineStates
     .map((state) => ({ state, n: coverage?.lines.filter((line) => line.state === state).length }))
     .filter(({ n }) => n !== undefined && n > 0)
     .map(({ state, n }) => `${n} ${state}`);
+  const inWords = coverage === undefined ? undefined : `ΔC ${coverageCell(coverage).trim()}`;
+  if (inWords !== undefined && !current) return { label, command, ...outdated(inWords) };
   return {
-    label: vscode.l10n.t('Change coverage'),
-    description:
-      coverage === undefined
-        ? vscode.l10n.t('known after a run')
-        : `ΔC ${coverageCell(coverage).trim()}`,
+    label,
+    description: inWords ?? vscode.l10n.t('known after a run'),
     tooltip:
       states.length === 0
         ? vscode.l10n.t('Lines of the golden patch that the candidate covers')
         : states.join(', '),
     icon: new vscode.ThemeIcon('checklist'),
-    command: commandIds.showChangeCoverage,
+    command,
   };
 }
 

@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { lineStates, type ChangeCoverage } from '../domain/changeCoverage';
 import type { HarnessReport } from '../domain/harness';
+import type { Instance } from '../domain/instance';
 import type { TestResult } from '../domain/outcome';
 import type { TestTransition } from '../domain/transition';
 import { limits, type Verdict } from '../domain/verdict';
@@ -11,7 +12,7 @@ import type { CandidateResult, RunSummary } from '../evaluation/candidate';
 import type { Evaluated } from './evaluated';
 
 /** Raised when a kept evaluation means something else than before: older ones are passed over. */
-const format = 1;
+const format = 2;
 
 const texts = z.array(z.string());
 
@@ -142,13 +143,40 @@ const result = z.object({
 
 const kept = z.object({
   format: z.literal(format),
+  version: z.string(),
+  row: z.string(),
   digest: z.string(),
-  texts: z.array(z.tuple([z.string(), z.string()])),
+  // Ids, texts and bases of tests.
+  texts: z.array(z.tuple([z.string(), z.string(), z.string().nullable()])),
   evaluatedAt: z.iso.datetime(),
   milliseconds: z.number(),
   keptFrom: z.iso.datetime().optional(),
   result,
 });
+
+/** What a verdict depends on besides the candidate. */
+export interface Grounds {
+  /** Version of the extension, which brings the rules that it was graded by. */
+  readonly version: string;
+  /** `rowDigest` of the instance that it was graded against. */
+  readonly row: string;
+}
+
+/** A verdict that was kept, and the digest of the row that it was graded against. */
+export interface Restored {
+  readonly evaluated: Evaluated;
+  readonly row: string;
+}
+
+/** SHA-256 (hexadecimal) of what a verdict takes from an instance: R, X* and T*. */
+export function rowDigest({
+  baseCommit,
+  goldenPatch,
+  goldenTests,
+}: Pick<Instance, 'baseCommit' | 'goldenPatch' | 'goldenTests'>): string {
+  const row = JSON.stringify([baseCommit, goldenPatch, goldenTests]);
+  return createHash('sha256').update(row).digest('hex');
+}
 
 /**
  * The last verdict on what is in a workspace, which outlives the window. Texts of X* stand in it, so that
@@ -156,34 +184,41 @@ const kept = z.object({
  */
 export class KeptEvaluation {
   private writing: Promise<void> = Promise.resolve();
-  private next: Evaluated | undefined;
+  private next: { readonly evaluated: Evaluated; readonly row: string } | undefined;
 
   /**
    * @param path of the file
    * @param instance whose verdict it is; that of another is not read
+   * @param version of the extension; a verdict of another is not read
    */
   constructor(
     private readonly path: string,
     private readonly instance: string,
+    private readonly version: string,
   ) {}
 
   /** The verdict that was kept; undefined when there is none that can be read. */
-  async read(): Promise<Evaluated | undefined> {
+  async read(): Promise<Restored | undefined> {
     const text = await readFile(this.path, 'utf8').catch(() => undefined);
-    return text === undefined ? undefined : parseEvaluated(text, this.instance);
+    return text === undefined
+      ? undefined
+      : parseEvaluated(text, { instance: this.instance, version: this.version });
   }
 
   /**
    * Keeps a verdict in place of the one before. Of several asked for at once the last is kept.
    *
+   * @param row `rowDigest` of the instance that it was graded against
    * @throws when the disk is full or the folder cannot be written
    */
-  write(evaluated: Evaluated): Promise<void> {
-    this.next = evaluated;
+  write(evaluated: Evaluated, row: string): Promise<void> {
+    this.next = { evaluated, row };
     const work = async (): Promise<void> => {
       const { next } = this;
       this.next = undefined;
-      if (next !== undefined) await writeBeside(this.path, printEvaluated(next));
+      if (next === undefined) return;
+      const grounds = { version: this.version, row: next.row };
+      await writeBeside(this.path, printEvaluated(next.evaluated, grounds));
     };
     this.writing = this.writing.then(work, work);
     return this.writing;
@@ -196,12 +231,14 @@ export class KeptEvaluation {
 }
 
 /** A verdict as JSON. */
-export function printEvaluated(evaluated: Evaluated): string {
+export function printEvaluated(evaluated: Evaluated, { version, row }: Grounds): string {
   const { digest, texts, evaluatedAt, milliseconds, keptFrom } = evaluated;
   return JSON.stringify({
     format,
+    version,
+    row,
     digest,
-    texts: [...texts],
+    texts: [...texts].map(([id, { text, basis }]) => [id, text, basis ?? null]),
     evaluatedAt: evaluatedAt.toISOString(),
     milliseconds,
     ...(keptFrom === undefined ? {} : { keptFrom: keptFrom.toISOString() }),
@@ -209,8 +246,15 @@ export function printEvaluated(evaluated: Evaluated): string {
   });
 }
 
-/** A verdict from JSON; undefined when it is not one, is of another instance, or was cut off. */
-export function parseEvaluated(text: string, instance: string): Evaluated | undefined {
+/**
+ * A verdict from JSON; undefined when it is not one, is of another instance or version, or was cut off.
+ * Whether the row of the instance is the same is for the caller to find out, who may have to read a
+ * dataset for that.
+ */
+export function parseEvaluated(
+  text: string,
+  { instance, version }: { readonly instance: string; readonly version: string },
+): Restored | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -218,7 +262,8 @@ export function parseEvaluated(text: string, instance: string): Evaluated | unde
     return undefined;
   }
   const read = kept.safeParse(value);
-  if (!read.success || read.data.result.instance !== instance) return undefined;
+  if (!read.success || read.data.version !== version) return undefined;
+  if (read.data.result.instance !== instance) return undefined;
   const { result: found, ...about } = read.data;
   const whole: CandidateResult = {
     ...found,
@@ -226,15 +271,18 @@ export function parseEvaluated(text: string, instance: string): Evaluated | unde
     changeCoverage: withDelta(found.changeCoverage),
     goldenCoverage: withDelta(found.goldenCoverage),
   };
-  return {
+  const evaluated: Evaluated = {
     result: whole,
     digest: about.digest,
-    texts: new Map(about.texts),
+    texts: new Map(
+      about.texts.map(([id, text, basis]) => [id, { text, basis: basis ?? undefined }]),
+    ),
     evaluatedAt: new Date(about.evaluatedAt),
     milliseconds: about.milliseconds,
     keptFrom: about.keptFrom === undefined ? undefined : new Date(about.keptFrom),
     restored: true,
   };
+  return { evaluated, row: about.row };
 }
 
 const withDelta = (found: ChangeCoverage | undefined): ChangeCoverage | undefined =>

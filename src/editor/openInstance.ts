@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Instance } from '../domain/instance';
-import type { Outcome, Side } from '../domain/outcome';
+import type { Side } from '../domain/outcome';
 import { throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import type { DebuggedProgram } from '../engine/engine';
@@ -19,9 +18,9 @@ import {
 } from '../evaluation/session';
 import { createPythonParser, type PythonParser } from '../python/parser';
 import type { PythonTest } from '../python/tests';
-import { bytesOf } from '../patch/bytes';
 import { editsOf, type Trees } from '../repository/trees';
 import type { WorkspaceMarker } from '../repository/marker';
+import { digestOf, Edits } from './edits';
 import type { Evaluated, KnownCases, Preliminary } from './evaluated';
 import { FilesOfR } from './filesOfR';
 import { distOf, InstanceSessions } from './instanceSession';
@@ -32,25 +31,11 @@ import { ReadySession } from './readySession';
 import { textsOfTests } from './textsOfTests';
 import type { Revealed } from './revealed';
 import { RunQueue } from './runQueue';
+import type { RunRequestOptions } from './runRequest';
 import { storageFolder, timeoutSeconds } from './settings';
 import { suggestDocker } from './suggestDocker';
 
 export type { Evaluated, KnownCases, Preliminary } from './evaluated';
-
-export interface RunRequestOptions {
-  readonly signal: AbortSignal;
-  readonly reporter: Reporter;
-  readonly onOutput?: (side: Side, text: string) => void;
-  /** Told of outcomes as they come, where the engine sees them. */
-  readonly onOutcome?: (side: Side, test: string, outcome: Outcome) => void;
-  readonly onFirst?: (first: FirstResult) => void;
-  /** Only what an edit since the last complete run can have an effect on has to run. */
-  readonly onlyAffected?: boolean;
-  /** Called when nothing that was asked for before is running any more. */
-  readonly onTurn?: () => void;
-  /** `performance.now()` of the save or request that asks for the run; by default now. */
-  readonly askedAt?: number;
-}
 
 /** A complete run, to be brought up to date by runs of few tests. */
 interface LastComplete {
@@ -69,6 +54,8 @@ interface LastComplete {
 export class OpenInstance implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;
+  /** What `isCurrent` or unsaved editors say of the last verdict may have changed. */
+  readonly onDidEdit: vscode.Event<void>;
   /** Ends the runs under way when the window closes. */
   private readonly closing = new AbortController();
   private readonly subscriptions: vscode.Disposable[];
@@ -87,13 +74,16 @@ export class OpenInstance implements vscode.Disposable {
     private readonly revelations: Revealed,
     reporter: Reporter,
   ) {
+    const edits = new Edits(this);
+    this.onDidEdit = edits.onDidEdit;
     this.subscriptions = [
+      edits,
       revelations.onDidChange((id) => {
         if (id === marker.id) this.changed.fire();
       }),
     ];
     this.ofR = new FilesOfR(folder.uri.fsPath);
-    this.known = new KnownResults(context, marker.id, reporter);
+    this.known = new KnownResults(context, marker.id, reporter, () => this.instance());
     this.origin = new InstanceOrigin(context, marker, folder.uri.fsPath, reporter);
     const sessions = new InstanceSessions(
       folder.uri,
@@ -124,7 +114,7 @@ export class OpenInstance implements vscode.Disposable {
 
   /** Takes up the verdict of the window before. To be awaited before anything is drawn. */
   async restore(): Promise<void> {
-    await this.known.restore();
+    await this.known.restore(() => this.changed.fire());
   }
 
   /** The last verdict, if any. */
@@ -393,7 +383,4 @@ export class OpenInstance implements vscode.Disposable {
   }
 }
 
-const digestOf = (patch: string): string =>
-  createHash('sha256').update(bytesOf(patch)).digest('hex');
-
-const noTexts: ReadonlyMap<string, string> = new Map();
+const noTexts: Evaluated['texts'] = new Map();

@@ -20,7 +20,6 @@ export class StatusBar implements vscode.Disposable {
   private readonly item: vscode.StatusBarItem;
   private readonly subscriptions: readonly vscode.Disposable[];
   private drawing = 0;
-  private unsaved = false;
 
   constructor(private readonly open: OpenInstance) {
     this.item = vscode.window.createStatusBarItem(
@@ -29,15 +28,10 @@ export class StatusBar implements vscode.Disposable {
       10,
     );
     this.item.name = vscode.l10n.t('SWT-Bench verdict');
-    const drawIfEdited = (): void => {
-      if (this.unsaved !== hasUnsaved(this.open)) void this.draw();
-    };
     this.subscriptions = [
       open.onDidChange(() => void this.draw()),
       // A verdict is about what was saved when it was given.
-      vscode.workspace.onDidSaveTextDocument(() => void this.draw()),
-      vscode.workspace.onDidChangeTextDocument(drawIfEdited),
-      vscode.workspace.onDidCloseTextDocument(drawIfEdited),
+      open.onDidEdit(() => void this.draw()),
     ];
     void this.draw();
     this.item.show();
@@ -45,13 +39,12 @@ export class StatusBar implements vscode.Disposable {
 
   private async draw(): Promise<void> {
     const turn = ++this.drawing;
-    this.unsaved = hasUnsaved(this.open);
     const { last, isRunning, step } = this.open;
     if (step !== undefined || isRunning || last === undefined) {
       this.show(this.withoutVerdict());
       return;
     }
-    const current = !this.unsaved && (await this.open.isCurrent().catch(() => false));
+    const current = !hasUnsaved(this.open) && (await this.open.isCurrent().catch(() => false));
     if (turn !== this.drawing) return; // a later change is drawn already
     const verdict = shownVerdict(this.open, current);
     if (verdict !== undefined) this.show(this.withVerdict(verdict));

@@ -5,6 +5,7 @@ import { frameInCode, frameInTest } from '../evaluation/failurePlace';
 import { hintOn, tellingCase } from '../evaluation/testHints';
 import type { CandidateTests, ListedTest } from './candidateTests';
 import { outcomeInWords, symbol, transitionInWords, transitionLabel } from './display';
+import { isFresh } from './evaluated';
 import type { OpenInstance } from './openInstance';
 import { uriInside } from './testMessages';
 import { hintInWords } from './testProblems';
@@ -50,12 +51,14 @@ export class TestHover implements vscode.Disposable {
  * of the workspace.
  */
 function hoverOf(open: OpenInstance, test: ListedTest): vscode.MarkdownString | undefined {
-  const { cases, text: ranAs } = open.casesOf(test.id);
+  const known = open.casesOf(test.id);
+  const { cases } = known;
+  const isStale = !isFresh(known, test);
   const telling = tellingCase(cases);
   const label = transitionLabel(cases);
   if (telling === undefined || label === undefined) return undefined;
   const markdown = new vscode.MarkdownString();
-  if (ranAs !== test.text) {
+  if (isStale) {
     markdown.appendText(vscode.l10n.t('Edited since: this is about the text before.'));
     markdown.appendMarkdown('\n\n');
   }
@@ -72,7 +75,7 @@ function hoverOf(open: OpenInstance, test: ListedTest): vscode.MarkdownString | 
     markdown.appendMarkdown('\n\n');
     markdown.appendText(vscode.l10n.t('and {0} more cases', ordered.length - shownCases));
   }
-  const hint = test.status === 'kept' || ranAs !== test.text ? undefined : hintOn(cases);
+  const hint = test.status === 'kept' || isStale ? undefined : hintOn(cases);
   if (hint !== undefined) {
     markdown.appendMarkdown('\n\n---\n\n');
     markdown.appendText(hintInWords(hint));

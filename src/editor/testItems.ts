@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { fileOf, functionOf } from '../domain/outcome';
 import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
 import { transitionLabel } from './display';
+import { isFresh } from './evaluated';
 import type { OpenInstance } from './openInstance';
 
 /**
@@ -13,7 +14,7 @@ export class TestItems {
   /** Ids of the tests at the top, by file. */
   private readonly own = new Map<string, readonly string[]>();
   private listed = new Map<string, ListedTest>();
-  /** The text that each row's result was last found to be about, or not. */
+  /** Whether each row's result was last found to be about something else than the test as it is. */
   private readonly stale = new Map<string, boolean>();
 
   constructor(
@@ -87,7 +88,8 @@ export class TestItems {
     for (const test of files.flatMap((file) => file.tests)) {
       const item = this.find(test.id);
       if (item === undefined) continue;
-      const { cases, text } = this.open.casesOf(test.id);
+      const known = this.open.casesOf(test.id);
+      const { cases } = known;
       const label = transitionLabel(cases);
       // Before the name, where a narrow view still shows it.
       item.label = label === undefined ? test.name : `${label}  ${test.name}`;
@@ -103,7 +105,7 @@ export class TestItems {
         .filter((part) => part !== undefined)
         .join(' · ');
       this.listCases(item, cases);
-      const isStale = cases.length > 0 && text !== test.text;
+      const isStale = cases.length > 0 && !isFresh(known, test);
       if (isStale && this.stale.get(test.id) === false) outdated.push(item);
       if (cases.length > 0) this.stale.set(test.id, isStale);
     }

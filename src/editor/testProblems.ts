@@ -3,6 +3,7 @@ import { frameInCode } from '../evaluation/failurePlace';
 import { hintOn, tellingCase, type TestHint } from '../evaluation/testHints';
 import type { UnrelatedFailure } from '../evaluation/unrelatedFailure';
 import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
+import { isFresh } from './evaluated';
 import { inlineCommandIds } from './names';
 import type { OpenInstance } from './openInstance';
 import { uriInside } from './testMessages';
@@ -11,7 +12,7 @@ const source = 'SWT-Bench';
 
 /**
  * Hints on candidate tests that do not reproduce the issue, or fail on R for a reason that looks
- * unrelated to it, each with what to do. A hint is gone as soon as the text it was about is edited.
+ * unrelated to it, each with what to do. A hint is gone as soon as what it was about is edited.
  */
 export class TestProblems implements vscode.Disposable {
   private readonly hints = vscode.languages.createDiagnosticCollection('swt-bench-tests');
@@ -62,8 +63,9 @@ export class TestProblems implements vscode.Disposable {
   private hintsIn(file: ListedFile): vscode.Diagnostic[] {
     return file.tests.flatMap((test) => {
       if (test.status === 'kept') return [];
-      const { cases, text } = this.open.casesOf(test.id);
-      const hint = text === test.text ? hintOn(cases) : undefined;
+      const known = this.open.casesOf(test.id);
+      const { cases } = known;
+      const hint = isFresh(known, test) ? hintOn(cases) : undefined;
       if (hint === undefined) return [];
       const diagnostic = new vscode.Diagnostic(
         rangeOfName(test),

@@ -112,6 +112,8 @@ export interface DebuggedProgram {
   readonly env: Readonly<Record<string, string>>;
   /** Folder of the tree, with the candidate. */
   readonly tree: string;
+  /** Folder of this run only, removed when the debugger has ended. */
+  readonly scratch: string;
 }
 
 export interface RunRequest {

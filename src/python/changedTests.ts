@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { definitionsIn, rangeOf, type Definition } from './definitions';
 import type { Node, PythonParser } from './parser';
 import { isFixture, testsIn, type PythonTest } from './tests';
@@ -39,6 +40,8 @@ export interface TestFile {
   readonly everywhere: ReadonlySet<string>;
   /** Statements that bind no name. */
   readonly loose: string;
+  /** Whether Python cannot read it, so that what stands here is a guess. */
+  readonly broken: boolean;
 }
 
 /**
@@ -83,7 +86,7 @@ export function compareTests(python: PythonParser, old: TestFile, now: TestFile)
       all ||
       !same(dedent(was), dedent(test)) ||
       classesOf(test).some((name) => affected.has(name)) ||
-      mentionsAny(mentionsOf(test.text), affected)
+      (affected.size > 0 && mentionsAny(mentionsOf(test.text), affected))
     ) {
       changed.push(test);
     }
@@ -123,6 +126,102 @@ function mentionsOf(text: string): ReadonlySet<string> {
 function classesOf(test: PythonTest): string[] {
   return test.className?.split('::') ?? [];
 }
+
+/**
+ * What tests depend on in their file besides their own text: the code of the helpers, fixtures and
+ * constants that they use, directly or through others, of their classes, and of the module. Asked for
+ * one version of a file after the other, so that an edit costs what it changes.
+ */
+export class TestBases {
+  private last: TestFile | undefined;
+  /** By the test's id: its text, and the names of units in it, one per line. */
+  private uses: ReadonlyMap<string, { readonly text: string; readonly names: string }> = new Map();
+  /** Digests by such names. */
+  private digests: ReadonlyMap<string, string> = new Map();
+
+  /**
+   * @returns SHA-256 digests (hexadecimal) by the tests' ids, equal as long as what the test depends on
+   *   is the same; none for a broken file, of which nobody knows what its tests depend on
+   */
+  of(file: TestFile): ReadonlyMap<string, string> {
+    const bases = new Map<string, string>();
+    if (file.broken) return bases;
+    const hasSameNames = sameNames(this.last?.units, file.units);
+    const isSame = hasSameNames && this.last !== undefined && sameHelpers(this.last, file);
+    let digestOf: ((names: string) => string) | undefined;
+    const uses = new Map<string, { text: string; names: string }>();
+    const digests = new Map<string, string>();
+    for (const test of file.tests) {
+      const { id, text } = test;
+      const known = hasSameNames ? this.uses.get(id) : undefined;
+      const names = known?.text === text ? known.names : namesUsed(file, test);
+      const digest =
+        digests.get(names) ??
+        (isSame ? this.digests.get(names) : undefined) ??
+        (digestOf ??= digester(file))(names);
+      // The text of this version: an earlier one would keep all of its source in memory.
+      uses.set(id, { text, names });
+      digests.set(names, digest);
+      bases.set(id, digest);
+    }
+    this.last = file;
+    this.uses = uses;
+    this.digests = digests;
+    return bases;
+  }
+}
+
+function sameNames(
+  a: ReadonlyMap<string, Unit> | undefined,
+  b: ReadonlyMap<string, Unit>,
+): boolean {
+  return a?.size === b.size && [...b.keys()].every((name) => a.has(name));
+}
+
+/** Whether files with units of the same names have the same code besides their tests. */
+function sameHelpers(a: TestFile, b: TestFile): boolean {
+  return (
+    a.loose === b.loose &&
+    a.everywhere.size === b.everywhere.size &&
+    [...b.everywhere].every((name) => a.everywhere.has(name)) &&
+    [...b.units].every(([name, { text }]) => a.units.get(name)?.text === text)
+  );
+}
+
+/** Names of units that a test or one of its classes stands for, sorted, one per line. */
+function namesUsed(file: TestFile, test: PythonTest): string {
+  const names = new Set([...mentionsOf(test.text), ...classesOf(test)]);
+  return [...names]
+    .filter((name) => file.units.has(name))
+    .sort()
+    .join('\n');
+}
+
+/** Gives the digest of all that names of units, one per line, lead to in a file. */
+function digester(file: TestFile): (names: string) => string {
+  const digests = new Map<string, string>();
+  const further = new Map<string, readonly string[]>();
+  for (const [name, { text, mentions }] of file.units) {
+    digests.set(name, sha256(text));
+    further.set(
+      name,
+      [...mentions].filter((each) => file.units.has(each)),
+    );
+  }
+  return (names) => {
+    const wanted = [...names.split('\n'), ...file.everywhere];
+    const used = new Set<string>();
+    for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
+      if (used.has(name) || !file.units.has(name)) continue;
+      used.add(name);
+      wanted.push(...(further.get(name) ?? []));
+    }
+    const parts = [...used].sort().map((name) => [name, digests.get(name)]);
+    return sha256(JSON.stringify([file.loose, parts]));
+  };
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** A test's text as if it stood at the margin, so that its place does not matter. */
 function dedent(test: PythonTest): string {
@@ -168,7 +267,7 @@ export function testFile(root: Node, source: string, path: string): TestFile {
     units.set(name, { text, mentions: mentionsOf(text) });
     if (moduleWide.test(name)) everywhere.add(name);
   }
-  return { tests, units, everywhere, loose };
+  return { tests, units, everywhere, loose, broken: root.hasError };
 }
 
 function ancestors(definition: Definition): Definition[] {

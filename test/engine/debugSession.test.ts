@@ -175,7 +175,7 @@ describe('tests handed to a debugger', function () {
                 side,
                 workspace,
                 changed,
-                fixed: undefined,
+                shown: undefined,
                 inherited: ['SWT_BENCH_TEST_DEBUGPY'],
               }),
               { path: join(workspace, file), line: 5 },

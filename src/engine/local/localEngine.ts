@@ -228,6 +228,7 @@ async function withFolders<T>(
         SWT_TRACE_CONFIG: config,
       },
       tree: box.tree,
+      scratch: run,
     };
     return await work({ program, traceFolder });
   } finally {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isFresh, type TestSource } from '../../../src/editor/evaluated';
 import { textsOfTests } from '../../../src/editor/textsOfTests';
 import { textOf } from '../../../src/patch/bytes';
 import { loadParser } from '../python/loadParser';
@@ -57,7 +58,7 @@ describe('texts of tests that a verdict is about', () => {
       'tests/test_a.py::test_kept',
       'tests/test_b.py::test_new',
     ]);
-    assert.match(texts.get('tests/test_a.py::test_changed') ?? '', /assert 2/);
+    assert.match(texts.get('tests/test_a.py::test_changed')?.text ?? '', /assert 2/);
   });
 
   it('are as an editor shows them', async () => {
@@ -75,8 +76,38 @@ describe('texts of tests that a verdict is about', () => {
         ` ${textOf(bytes).split('\n')[1]}\n+    pass\n`,
     );
     assert.match(
-      texts.get('tests/test_a.py::test_kept') ?? '',
+      texts.get('tests/test_a.py::test_kept')?.text ?? '',
       /^def test_kept\(\):\n {4}"caf\ufffd"/,
     );
+  });
+
+  it('are known with what they use of their file, unless Python cannot read it', async () => {
+    const python = await loadParser();
+    const basisWith = async (line: string): Promise<string | undefined> => {
+      const texts = await textsOfTests(
+        { python, readFileOfR: read({}) },
+        'diff --git a/tests/test_a.py b/tests/test_a.py\nnew file mode 100644\n--- /dev/null\n' +
+          `+++ b/tests/test_a.py\n@@ -0,0 +1,4 @@\n+${line}\n+\n+def test_a():\n+    assert N\n`,
+      );
+      assert.deepEqual([...texts.keys()], ['tests/test_a.py::test_a']);
+      return texts.get('tests/test_a.py::test_a')?.basis;
+    };
+    assert.match((await basisWith('N = 1')) ?? '', /^[0-9a-f]{64}$/);
+    assert.equal(await basisWith('N = 1'), await basisWith('N = 1  # one'));
+    assert.notEqual(await basisWith('N = 1'), await basisWith('N = 2'));
+    assert.equal(await basisWith('N = = 1'), undefined);
+  });
+
+  it('are fresh as long as neither the text nor what it uses is another', () => {
+    const ran = { text: 'a', basis: '1' };
+    const isFreshNow = (source: TestSource | undefined, now: TestSource): boolean =>
+      isFresh({ cases: [], source }, now);
+    assert.equal(isFreshNow(ran, { ...ran }), true);
+    assert.equal(isFreshNow(ran, { ...ran, text: 'b' }), false);
+    assert.equal(isFreshNow(ran, { ...ran, basis: '2' }), false);
+    assert.equal(isFreshNow(undefined, ran), false);
+    // While somebody types, the file is often broken: that alone says nothing about this test.
+    assert.equal(isFreshNow(ran, { ...ran, basis: undefined }), true);
+    assert.equal(isFreshNow({ ...ran, basis: undefined }, ran), false);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
@@ -168,6 +168,31 @@ describe('the verdict and what becomes of it', () => {
     );
     assert.deepEqual(told.buttons.slice(0, 1), ['Open Note']);
     await vscode.commands.executeCommand('notifications.clearAll');
+  });
+
+  it('is out of date when files change outside of an editor, in the view too', async () => {
+    await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await vscode.commands.executeCommand('swt-bench.instance.focus');
+    const descriptions = async (): Promise<string> =>
+      (await visible.treeRows('Open Instance')).map((row) => row.description).join('\n');
+    const fresh = /reproduces the issue \(F→P\)[^]*ΔC 71 %/;
+    await waitFor('rows of the verdict', async () => fresh.test(await descriptions()));
+    const file = join(folder().fsPath, 'tests/test_money.py');
+    const text = await readFile(file);
+    await rm(file);
+    try {
+      await waitFor('a stale verdict', async () => (await statusText()).includes('edited since'));
+      const stale = await waitFor('stale rows', async () => {
+        const shown = await descriptions();
+        return shown.match(/edited since: run it again/g)?.length === 2 ? shown : undefined;
+      });
+      assert.doesNotMatch(stale, /F→P|ΔC/);
+    } finally {
+      await writeFile(file, text);
+    }
+    await waitFor('the verdict again', async () => !(await statusText()).includes('edited since'));
+    await waitFor('its rows again', async () => fresh.test(await descriptions()));
   });
 
   it('runs what was edited since, unsaved too, and calls it no success then', async () => {
