@@ -2,6 +2,10 @@ import * as vscode from 'vscode';
 import { HumanError } from '../domain/problem';
 import type { OpenInstance } from './openInstance';
 
+/** Milliseconds that saving may take, and between two looks. */
+const longest = 3000;
+const step = 100;
+
 /** Documents of the workspace whose editors hold something else than the disk. */
 function unsavedIn({ folder }: OpenInstance): vscode.TextDocument[] {
   return vscode.workspace.textDocuments.filter(
@@ -24,6 +28,11 @@ export function hasUnsaved(open: OpenInstance): boolean {
  */
 export async function saveEdits(open: OpenInstance): Promise<void> {
   for (const document of unsavedIn(open)) await document.save();
+  // What autosave is just writing is not said to be saved before that has come to its end.
+  for (let waited = 0; waited < longest && unsavedIn(open).length > 0; waited += step) {
+    await new Promise((resolve) => setTimeout(resolve, step));
+    for (const document of unsavedIn(open)) await document.save();
+  }
   const [left] = unsavedIn(open);
   if (left !== undefined) {
     throw new HumanError(

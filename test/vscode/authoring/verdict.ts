@@ -341,7 +341,10 @@ describe('the verdict and what becomes of it', () => {
       'the question',
       async () => (await visible.quickInput())?.title.includes('no tests: README.md'),
       60_000,
-    );
+    ).catch(async (error: unknown) => {
+      console.log((await visible.notifications()).map(({ message }) => message).join('\n'));
+      throw error;
+    });
     await hands.press('Escape');
     await asked;
     assert.deepEqual(await readdir(parent.fsPath), []);
