@@ -99,6 +99,8 @@ function instanceWorkspace(id, dataset, name = id) {
 
 function settingsOf(name) {
   if (name === 'instances') return instancesSettings();
+  // What is not saved has to stay so for as long as a test looks at it.
+  if (name === 'customDiff') return { 'files.autoSave': 'off' };
   if (name !== 'docker') return {};
   return {
     'swt-bench.engine': 'docker',
