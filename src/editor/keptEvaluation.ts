@@ -1,6 +1,5 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { lineStates, type ChangeCoverage } from '../domain/changeCoverage';
 import type { HarnessReport } from '../domain/harness';
@@ -9,6 +8,7 @@ import type { TestResult } from '../domain/outcome';
 import type { TestTransition } from '../domain/transition';
 import { limits, type Verdict } from '../domain/verdict';
 import type { CandidateResult, RunSummary } from '../evaluation/candidate';
+import { writeWhole } from '../repository/workspaceFiles';
 import type { Evaluated } from './evaluated';
 
 /** Raised when a kept evaluation means something else than before: older ones are passed over. */
@@ -218,7 +218,7 @@ export class KeptEvaluation {
       this.next = undefined;
       if (next === undefined) return;
       const grounds = { version: this.version, row: next.row };
-      await writeBeside(this.path, printEvaluated(next.evaluated, grounds));
+      await writeWhole(this.path, printEvaluated(next.evaluated, grounds));
     };
     this.writing = this.writing.then(work, work);
     return this.writing;
@@ -287,15 +287,3 @@ export function parseEvaluated(
 
 const withDelta = (found: ChangeCoverage | undefined): ChangeCoverage | undefined =>
   found === undefined ? undefined : { ...found, delta: found.delta };
-
-/** So that nobody ever reads half of it. */
-async function writeBeside(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const beside = `${path}.${randomUUID()}`;
-  try {
-    await writeFile(beside, text);
-    await rename(beside, path);
-  } finally {
-    await rm(beside, { force: true });
-  }
-}

@@ -46,7 +46,8 @@ async function isTracked(folder: string, path: string): Promise<boolean> {
   return listed.trim() !== '';
 }
 
-async function writeWhole(path: string, text: string): Promise<void> {
+/** Writes a file, and folders above it, so that nobody ever reads half of it. */
+export async function writeWhole(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const beside = `${path}.${randomUUID()}`;
   try {
