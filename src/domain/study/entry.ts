@@ -1,0 +1,113 @@
+import { limits, type Reason } from '../verdict';
+
+/** What studies know of an instance: what its row says, without the patches. */
+export interface InstanceFacts {
+  readonly id: string;
+  /** `owner/name`. */
+  readonly repo: string;
+  /** ISO 8601, or empty. */
+  readonly created: string;
+  /** Characters of the issue text. */
+  readonly issueLength: number;
+}
+
+/** Why there is no grade at all. */
+export const notEvaluatedReasons = [
+  'no prediction',
+  'source not available',
+  'environment failed',
+  'instance cannot be used',
+  'internal error',
+] as const;
+export type NotEvaluatedReason = (typeof notEvaluatedReasons)[number];
+
+/** The one reason that every entry has: how it was graded, or why it was not. In the order of tables. */
+export const entryReasons = [
+  'success',
+  'no candidate',
+  'does not apply',
+  'edits outside tests',
+  'no test found',
+  'passes on R',
+  'fails on both sides',
+  'unrelated failure',
+  'breaks a test',
+  'no test ran',
+  'could not run',
+  ...limits,
+  ...notEvaluatedReasons,
+] as const satisfies readonly (Reason | NotEvaluatedReason | 'edits outside tests')[];
+export type EntryReason = (typeof entryReasons)[number];
+
+/** What making a candidate took, where its prediction says so. */
+export interface MakingCost {
+  /** US dollars. */
+  readonly dollars?: number;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly seconds?: number;
+}
+
+/** Lines of the golden patch: ΔC is `covered / executable`, undefined where nothing is executable. */
+export interface DeltaFraction {
+  readonly covered: number;
+  readonly executable: number;
+}
+
+/**
+ * One candidate on one instance as runs keep it: what every table, plot and list of many instances is
+ * made of. Numbers of tests are of the strict verdict.
+ */
+export interface RunEntry {
+  readonly instance: string;
+  readonly model: string;
+  /** Which of several candidates of one model for this instance, from 1 on. */
+  readonly sample: number;
+  readonly reason: EntryReason;
+  /** One or two sentences for a person, at most 500 characters. Untrusted: may quote tests. */
+  readonly explanation: string;
+  /** False where nothing is known of it: every figure below is zero or absent then. */
+  readonly evaluated: boolean;
+  /** W. */
+  readonly wellFormed: boolean;
+  /** S, strict grading. */
+  readonly success: boolean;
+  readonly failToPass: number;
+  readonly failToFail: number;
+  readonly passToPass: number;
+  readonly passToFail: number;
+  /** F→×. */
+  readonly failToAny: number;
+  /** ×→F. */
+  readonly anyToFail: number;
+  /** ΔC of the candidate; absent where it is not known. */
+  readonly delta?: DeltaFraction;
+  /** ΔC of T* itself. */
+  readonly goldenDelta?: DeltaFraction;
+  /** Harness grading; absent where it is not available. */
+  readonly harness?: {
+    readonly resolved: boolean;
+    readonly addedFailToPass: number;
+    readonly coverageDelta: number | null;
+  };
+  /** Which rule made the two gradings differ; absent where they agree. */
+  readonly difference?: string;
+  /** Wall clock of its evaluation; nearly 0 where all of its runs were kept ones. */
+  readonly seconds: number;
+  readonly cost?: MakingCost;
+}
+
+/** ΔC in [0, 1]; undefined where it is not known or nothing is executable. */
+export const deltaOf = (fraction: DeltaFraction | undefined): number | undefined =>
+  fraction === undefined || fraction.executable === 0
+    ? undefined
+    : fraction.covered / fraction.executable;
+
+/** One saved run of one or several models, as studies read it. */
+export interface RunData {
+  /** Name for people, unique among the runs shown together, such as `run-1`. */
+  readonly label: string;
+  /** All selected instances: what rates are shares of. */
+  readonly instances: readonly InstanceFacts[];
+  readonly entries: readonly RunEntry[];
+}
