@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { cache, ensureBuilt, ensureInstalled, root } from './setup.mjs';
+import { cache, ensureInstalled, root } from './setup.mjs';
 
 /** `npm test -- unit vscode` runs only the steps whose names begin so. */
 const wanted = process.argv.slice(2);
@@ -30,8 +30,10 @@ const { startDocker } = await import('./docker.mjs');
 const docker = needsDocker ? startDocker() : undefined;
 
 await step('build', process.execPath, ['esbuild.js']);
+// It bundles in its own way and puts back what it found: not beside a step that runs what is bundled.
+await step('package', ...mocha('--timeout', '300000', 'test/package/**/*.test.ts'));
 // Much of what follows waits for processes, so two steps at a time are done sooner than one after the
-// other. A window of VS Code has the machine for itself: it is the one with a person's patience.
+// other.
 let rig;
 const inContainers = (async () => {
   rig = await docker;
@@ -39,6 +41,7 @@ const inContainers = (async () => {
   const env = rig?.env;
   await step('engineContract', ...mocha(...options, 'test/engineContract/**/*.test.ts'), env, true);
   await step('docker', ...mocha(...options, 'test/docker/**/*.test.ts'), env, true);
+  await step('vscodeDocker', process.execPath, ['test/vscode/run.mjs', 'docker'], env, true);
 })();
 try {
   await step('format', bin('prettier'), ['--check', '--log-level', 'warn', '.']);
@@ -49,12 +52,9 @@ try {
   await step('outcomes', 'python3', ['test/tracer/outcomes.py']);
   await step('engine', ...mocha('--timeout', '300000', 'test/engine/**/*.test.ts'));
   await step('commandLine', ...mocha('--timeout', '300000', 'test/commandLine/**/*.test.ts'));
-  await step('package', ...mocha('--timeout', '300000', 'test/package/**/*.test.ts'));
   await step('real', ...mocha('--timeout', '900000', 'test/real/**/*.test.ts'));
   await inContainers;
-  await ensureBuilt();
   await step('vscode', process.execPath, ['test/vscode/run.mjs']);
-  await step('vscodeDocker', process.execPath, ['test/vscode/run.mjs', 'docker'], rig?.env);
 } finally {
   await inContainers.catch(() => undefined);
   await rig?.stop();

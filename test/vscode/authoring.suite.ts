@@ -8,5 +8,5 @@ export const run = (): Promise<void> =>
       await import('./authoring/coverage');
       await import('./authoring/verdict');
     },
-    { timeout: 90_000 },
+    { timeout: 180_000 },
   );

@@ -5,5 +5,5 @@ export const run = (): Promise<void> =>
     async () => {
       await import('./authoring/firstSteps');
     },
-    { timeout: 90_000 },
+    { timeout: 180_000 },
   );

@@ -5,5 +5,5 @@ export const run = (): Promise<void> =>
     async () => {
       await import('./instance.test');
     },
-    { timeout: 60_000 },
+    { timeout: 180_000 },
   );

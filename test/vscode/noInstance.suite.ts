@@ -5,5 +5,5 @@ export const run = (): Promise<void> =>
     async () => {
       await import('./noInstance.test');
     },
-    { timeout: 60_000 },
+    { timeout: 180_000 },
   );

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cache, root } from '../scripts/setup.mjs';
 import Dockerode from 'dockerode';
+import { acquire } from './host/acquire.mjs';
 import { runInVSCode } from './host/run.mjs';
 import { writeInstancesDataset } from './instancesDataset.mjs';
 
@@ -20,7 +21,8 @@ const named = process.argv.slice(2);
 const suites =
   named.length > 0
     ? named
-    : ['instance', 'authoring', 'firstSteps', 'instances', 'customDiff', 'noInstance'];
+    : // The longest first, so that the two windows end at about the same time.
+      ['authoring', 'instance', 'customDiff', 'instances', 'firstSteps', 'noInstance'];
 await build({
   entryPoints: suites.map((name) => join(root, 'test', 'vscode', `${name}.suite.ts`)),
   outdir: bundles,
@@ -40,18 +42,40 @@ const sample = join(root, 'media', 'sample');
 const scratch = mkdtempSync(join(tmpdir(), 'swt-bench-vscode-'));
 const total = { passed: 0, failed: 0, skipped: 0 };
 try {
-  for (const name of suites) {
-    console.log(`${name}:`);
+  const workspaces = new Map(suites.map((name) => [name, workspaceOf(name)]));
+  // Two windows at once would fetch it twice.
+  await acquire((text) => console.log(`vscode: ${text}`));
+  // Much of a window's time is waiting for tests and for a person's pauses, so two share the machine.
+  const waiting = [...suites];
+  const windows = Array.from({ length: Math.min(2, suites.length) }, async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      await runSuite(name, workspaces.get(name));
+    }
+  });
+  await Promise.all(windows);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
+
+/** Runs one suite in a window of its own, shows what it said in one piece, and adds its counts. */
+async function runSuite(name, folder) {
+  const alone = suites.length === 1;
+  const lines = [`${name}:`];
+  const print = (line) => (alone ? console.log(line) : lines.push(line));
+  if (alone) console.log(lines.shift());
+  try {
     const hindrance = name === 'docker' ? await whyNoContainers() : undefined;
     if (hindrance !== undefined) {
-      console.log(`skipped docker: ${hindrance}`);
+      print(`skipped docker: ${hindrance}`);
       total.skipped += 1;
-      continue;
+      return;
     }
     const { exitCode, counts } = await runInVSCode({
       extension: root,
       tests: join(bundles, `${name}.suite.js`),
-      folder: workspaceOf(name),
+      folder,
       env: {
         SWT_BENCH_SAMPLE: sample,
         SWT_BENCH_SCRATCH: scratch,
@@ -60,22 +84,21 @@ try {
         SWT_BENCH_INSTANCE: inContainers,
       },
       settings: settingsOf(name),
-      limit: name === 'docker' || name === 'authoring' ? 600_000 : 300_000,
+      limit: 900_000,
       size: { width: 1500, height: 1000 },
+      print,
     });
     for (const key of Object.keys(total)) total[key] += counts?.[key] ?? 0;
     // A window that broke off is a failure, whatever had passed by then.
     if (exitCode !== 0 && !(counts?.failed > 0)) total.failed += 1;
     if (name === 'docker') {
-      total[(await leavesNoContainer()) ? 'passed' : 'failed'] += 1;
+      total[(await leavesNoContainer(print)) ? 'passed' : 'failed'] += 1;
       await removeImages();
     }
+  } finally {
+    if (lines.length > 0) console.log(lines.join('\n'));
   }
-} finally {
-  rmSync(scratch, { recursive: true, force: true });
 }
-console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
-process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
 
 function workspaceOf(name) {
   if (name === 'instance') return instanceWorkspace('tallybook__tallybook-217', 'bundled');
@@ -141,12 +164,12 @@ async function removeImages() {
 }
 
 /** The window has closed, and what it had open must be gone. */
-async function leavesNoContainer() {
+async function leavesNoContainer(print) {
   const left = await new Dockerode().listContainers({
     all: true,
     filters: { label: [`swt-bench.instance=${inContainers}`] },
   });
-  console.log(
+  print(
     left.length === 0
       ? '  ✓ nothing is left of the containers of the window'
       : `  ✗ ${left.length} containers are left when the window has closed`,

@@ -232,7 +232,7 @@ export const reportCounts = (counts: {
 export async function waitFor<T>(
   what: string,
   probe: () => T | Promise<T>,
-  limit = 15_000,
+  limit = 30_000,
 ): Promise<NonNullable<T>> {
   const end = Date.now() + limit;
   for (let last = ''; ;) {
