@@ -15,24 +15,33 @@ interface Found {
  */
 export function cachedPython(python: PythonParser): PythonParser {
   const kept = new WeakMap<object, Found>();
+  const keptSound = new WeakMap<object, Found>();
   return {
     ...python,
-    parse<T>(source: string, use: Parameters<typeof python.parse<T>>[1]): T {
-      let found = kept.get(use);
-      if (found === undefined) kept.set(use, (found = { results: new Map(), characters: 0 }));
-      const { results } = found;
-      const known = results.has(source);
-      const result = known ? (results.get(source) as T) : python.parse(source, use);
-      // Behind all others, so that the one used least recently is forgotten first.
-      if (known) results.delete(source);
-      else found.characters += source.length;
-      results.set(source, result);
-      for (const oldest of results.keys()) {
-        if (found.characters <= mostCharacters) break;
-        results.delete(oldest);
-        found.characters -= oldest.length;
-      }
-      return result;
-    },
+    parse: (source, use) => remembered(kept, source, use, python.parse),
+    parseSound: (source, use) => remembered(keptSound, source, use, python.parseSound),
   };
+}
+
+function remembered<T, Use extends object>(
+  kept: WeakMap<object, Found>,
+  source: string,
+  use: Use,
+  parse: (source: string, use: Use) => T,
+): T {
+  let found = kept.get(use);
+  if (found === undefined) kept.set(use, (found = { results: new Map(), characters: 0 }));
+  const { results } = found;
+  const known = results.has(source);
+  const result = known ? (results.get(source) as T) : parse(source, use);
+  // Behind all others, so that the one used least recently is forgotten first.
+  if (known) results.delete(source);
+  else found.characters += source.length;
+  results.set(source, result);
+  for (const oldest of results.keys()) {
+    if (found.characters <= mostCharacters) break;
+    results.delete(oldest);
+    found.characters -= oldest.length;
+  }
+  return result;
 }

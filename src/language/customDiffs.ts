@@ -1,5 +1,6 @@
 import type { Position, Range } from 'vscode-languageserver';
-import { readBlocks, type BlockReading } from '../patch/customParts';
+import { readLines, type BlocksRead } from '../patch/customBlocks';
+import type { BlockReading } from '../patch/customParts';
 
 /** A custom diff in a document: all of it, or one fence of a Markdown document. */
 export interface CustomDiff {
@@ -12,22 +13,35 @@ export interface CustomDiff {
   /** `lines` as the engine is given them: joined by `\n`. */
   readonly text: string;
   readonly blocks: readonly BlockReading[];
+  /** What they were read from, for the text that it becomes. */
+  readonly read: BlocksRead;
   /** Whether it is a fence, so that the document holds more than it. */
   readonly fenced: boolean;
 }
 
-/** The custom diffs of a document: one, or as many as a Markdown document has fences `custom-diff`. */
-export function customDiffsIn(text: string, languageId: string): CustomDiff[] {
-  const lines = text.split(/\r?\n/);
-  if (languageId !== 'markdown') return [customDiff(lines, 0, '', false)];
-  return fencesIn(lines).map(({ start, end, indent }) =>
-    customDiff(
-      lines.slice(start, end).map((line) => withoutIndent(line, indent)),
-      start,
-      indent,
-      true,
-    ),
-  );
+/**
+ * The custom diffs of a document: one, or as many as a Markdown document has fences `custom-diff`.
+ *
+ * @param before those of the document before its last change, of which blocks that are still there are kept
+ */
+export function customDiffsIn(
+  text: string,
+  languageId: string,
+  before: readonly CustomDiff[] = [],
+): CustomDiff[] {
+  const lines = text.split('\n');
+  if (text.includes('\r')) {
+    for (const [i, line] of lines.entries()) {
+      if (line.endsWith('\r') && i < lines.length - 1) lines[i] = line.slice(0, -1);
+    }
+  }
+  if (languageId !== 'markdown') {
+    return [customDiff({ lines, start: 0, indent: '', fenced: false }, before[0])];
+  }
+  return fencesIn(lines).map(({ start, end, indent }, i) => {
+    const own = lines.slice(start, end).map((line) => withoutIndent(line, indent));
+    return customDiff({ lines: own, start, indent, fenced: true }, before[i]);
+  });
 }
 
 /** The custom diff that a line of the document (0-based) is in. */
@@ -65,13 +79,11 @@ export function linesIn(diff: CustomDiff, from: number, to: number): Range {
 }
 
 function customDiff(
-  lines: readonly string[],
-  start: number,
-  indent: string,
-  fenced: boolean,
+  given: Pick<CustomDiff, 'start' | 'indent' | 'lines' | 'fenced'>,
+  before: CustomDiff | undefined,
 ): CustomDiff {
-  const text = lines.join('\n');
-  return { start, indent, lines, text, blocks: readBlocks(text), fenced };
+  const read = readLines(given.lines, before?.read);
+  return { ...given, text: given.lines.join('\n'), blocks: read.blocks, read };
 }
 
 const opening = /^([ \t]*)(`{3,}|~{3,})\s*([^\s`]*)/;

@@ -1,7 +1,9 @@
 import type { TextEdit } from 'vscode-languageserver';
 import type { LineReplacement } from '../patch/diagnostic';
 import { checkBlocks } from '../patch/custom';
-import { readBlocks, spanPattern, type BlockReading } from '../patch/customParts';
+import { readBlocks } from '../patch/customBlocks';
+import { spanPattern } from '../patch/customMarks';
+import type { BlockReading } from '../patch/customParts';
 import { actionOf, pathOf } from './blocks';
 import type { CustomDiff } from './customDiffs';
 import { textEdits } from './edits';

@@ -108,7 +108,7 @@ export class OpenDocuments {
       }
       return known;
     }
-    const diffs = customDiffsIn(document.getText(), document.languageId);
+    const diffs = customDiffsIn(document.getText(), document.languageId, known?.diffs);
     const fresh = { version, diffs, generation, checked: new Map() };
     this.#known.set(document, fresh);
     return fresh;

@@ -1,7 +1,9 @@
-import { readBlocks, spanPattern, type BlockReading } from './customParts';
+import { readBlocks } from './customBlocks';
+import { spanPattern } from './customMarks';
+import type { BlockReading } from './customParts';
 import type { Diagnostic, DiagnosticCode, Fix } from './diagnostic';
 
-export { holdsCustomBlocks, readBlockParts } from './customParts';
+export { holdsCustomBlocks, readBlockParts } from './customBlocks';
 
 /**
  * Lines of R, 1-based and both included; `to` is `from - 1` for none of them, before `from`. The range
@@ -78,24 +80,39 @@ export function checkBlocks(readings: readonly BlockReading[]): {
 } {
   const blocks: CustomBlock[] = [];
   const diagnostics: Diagnostic[] = [];
-  const tell: Tell = (severity, code, line, message, hint, fixes = [], endLine = line) => {
-    diagnostics.push({
-      severity,
-      line,
-      message,
-      hint,
-      code,
-      ...(fixes.length > 0 && { fixes }),
-      ...(endLine > line && { endLine }),
-    });
-  };
   for (const reading of readings) {
-    tellMended(reading, tell);
-    const block = checkBlock(reading, tell);
+    const { block, told } = checked(reading);
     if (block !== undefined) blocks.push(block);
-    tellStray(reading, tell);
+    diagnostics.push(...told);
   }
   return { blocks, diagnostics };
+}
+
+interface Checked {
+  readonly block: CustomBlock | undefined;
+  readonly told: readonly Diagnostic[];
+}
+
+/** Kept, so that a block that is read once remains one and the same while others are written. */
+const checkedReadings = new WeakMap<BlockReading, Checked>();
+
+function checked(reading: BlockReading): Checked {
+  let result = checkedReadings.get(reading);
+  if (result === undefined) {
+    const told: Diagnostic[] = [];
+    const tell: Tell = (severity, code, line, message, hint, fixes = [], endLine = line) => {
+      told.push({
+        ...{ severity, line, message, hint, code },
+        ...(fixes.length > 0 && { fixes }),
+        ...(endLine > line && { endLine }),
+      });
+    };
+    tellMended(reading, tell);
+    const block = checkBlock(reading, tell);
+    tellStray(reading, tell);
+    checkedReadings.set(reading, (result = { block, told }));
+  }
+  return result;
 }
 
 /** Reports what reading has mended. */

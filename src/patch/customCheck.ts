@@ -1,8 +1,9 @@
-import { faultIn, findFault } from '../python/module';
+import { findFault, isEvenIn } from '../python/module';
 import type { PythonParser } from '../python/parser';
 import { segmentsOf } from '../python/segments';
 import type { CustomBlock } from './custom';
-import type { CustomFile } from './customFile';
+import type { BlockCode } from './customCode';
+import type { CustomFile, LineEdit } from './customFile';
 import type { Diagnostic } from './diagnostic';
 
 /** The segments of files before any edit, by their lines. */
@@ -30,6 +31,29 @@ export const tooLong = (block: CustomBlock, at: number): Diagnostic => ({
   hint: 'Break the line, or replace lines of the file by number, as in 3-5, by this code as it is',
 });
 
+/** Whether code can be indented anew without another meaning: it is sound, and blanks are all it has. */
+export function hasPlainCode(file: CustomFile, { broken, isOneBody, code }: BlockCode): boolean {
+  return (
+    file.blanksOnly && !broken && isOneBody && !code.lines.some((line) => /[\t\r\f\v]/.test(line))
+  );
+}
+
+/**
+ * Whether edits bring no syntax error into a file without one, so that what comes of it need not be read:
+ * sound statements in place of a definition, or between the statements of the body that they belong to.
+ * Where code of two bodies meets, one may come between the other and its class.
+ */
+export function areHarmless(edits: readonly LineEdit[]): boolean {
+  const added = new Map<number, LineEdit>();
+  return edits.every((edit) => {
+    if (edit.harmless !== true) return false;
+    if (edit.to > edit.from) return true;
+    const other = added.get(edit.from);
+    added.set(edit.from, edit);
+    return other === undefined || other.definition === edit.definition;
+  });
+}
+
 /**
  * Tells of a syntax error that the blocks make of a file without one: an error, but for lines that are
  * given as they are.
@@ -55,10 +79,10 @@ export function checkResult(
     (text) => !known.has(text) && !read.has(text),
   );
   if (unread.some((text) => longLine(text.split('\n')) !== undefined)) return;
-  const isSound = unread.every((text) => python.parse(text, faultIn) === undefined);
+  const isSound = unread.every((text) => python.parseSound(text, isEvenIn) === true);
   // Blanks and tabs that Python 2 takes for equal are in the file before as well.
-  if (isSound || first === undefined || findFault(python, file.lines.join('\n')) !== undefined)
-    return;
+  if (isSound || first === undefined || file.module.hasError) return;
+  if (findFault(python, file.lines.join('\n')) !== undefined) return;
   const wrong = findFault(python, after);
   if (wrong === undefined) return;
   const text = after.split('\n')[wrong - 1]?.trim() ?? '';

@@ -44,7 +44,27 @@ export interface BlockCode {
   readonly imports: readonly BlockImport[];
   /** Whether it has a syntax error, which has been told. */
   readonly broken: boolean;
+  /** Whether nothing in it is indented less than its first line, but what belongs to one statement. */
+  readonly isOneBody: boolean;
 }
+
+/** What the code of a block holds, whatever block it is. */
+interface CodeRead {
+  /** How many lines the imports at its head take. */
+  readonly count: number;
+  readonly head: PythonModule | undefined;
+  readonly code: IndentedCode;
+  readonly definitions: readonly BlockDefinition[];
+  /** 1-based line of the first syntax error. */
+  readonly errorLine: number | undefined;
+  readonly isOneBody: boolean;
+}
+
+/** Kept by the lines themselves, since blocks of a text that is being written stay while others change. */
+const codesRead = {
+  all: new WeakMap<readonly string[], CodeRead>(),
+  withoutImports: new WeakMap<readonly string[], CodeRead>(),
+};
 
 /** Reads the code of a block. After a syntax error, what is readable of it. */
 export function readCode(
@@ -53,23 +73,17 @@ export function readCode(
   tell: CustomFile['tell'],
   { keepImports }: { keepImports: boolean },
 ): BlockCode {
-  const long = longLine(block.code);
-  if (long !== undefined) {
-    tell(tooLong(block, long));
-    return unreadable(block);
+  const kept = keepImports ? codesRead.all : codesRead.withoutImports;
+  let read = kept.get(block.code);
+  if (read === undefined) {
+    const long = longLine(block.code);
+    if (long !== undefined) {
+      tell(tooLong(block, long));
+      return unreadable(block);
+    }
+    kept.set(block.code, (read = readLines(block.code, python, keepImports)));
   }
-  const { count, head } = keepImports
-    ? { count: 0, head: undefined }
-    : readHead(block.code, python);
-  const lines = block.code.slice(count);
-  const firstLine = lines.find((line) => line.trim() !== '' && !line.trimStart().startsWith('#'));
-  const indent = indentOf(firstLine ?? '');
-  // Indented code is no module of its own, so it is read below an `if`.
-  const shift = indent === '' ? 0 : 1;
-  const source = [...(shift === 1 ? ['if 1:'] : []), ...lines].join('\n');
-  const module = readCodeModule(python, source);
-  const wrong = module.errorLine;
-  const errorLine = head?.errorLine ?? (wrong && wrong - shift + count);
+  const { count, head, code, definitions, errorLine, isOneBody } = read;
   if (errorLine !== undefined) {
     const text = (block.code[errorLine - 1] ?? '').trim();
     tell({
@@ -80,6 +94,26 @@ export function readCode(
       hint: 'The block has to hold whole functions or classes; check that it ends with "end diff"',
     });
   }
+  return {
+    code,
+    firstLine: block.codeLine + count,
+    definitions,
+    imports: head === undefined ? [] : readImports(block, head),
+    broken: errorLine !== undefined,
+    isOneBody,
+  };
+}
+
+function readLines(all: readonly string[], python: PythonParser, keepImports: boolean): CodeRead {
+  const { count, head } = keepImports ? { count: 0, head: undefined } : readHead(all, python);
+  const lines = all.slice(count);
+  const firstLine = lines.find((line) => line.trim() !== '' && !line.trimStart().startsWith('#'));
+  const indent = indentOf(firstLine ?? '');
+  // Indented code is no module of its own, so it is read below an `if`.
+  const shift = indent === '' ? 0 : 1;
+  const source = [...(shift === 1 ? ['if 1:'] : []), ...lines].join('\n');
+  const module = readCodeModule(python, source);
+  const wrong = module.errorLine;
   const strings = module.longStrings.flatMap((string) =>
     Array.from({ length: string.endLine - string.startLine }, (_, k) => ({
       line: string.startLine + k - shift,
@@ -87,18 +121,19 @@ export function readCode(
     })),
   );
   return {
+    count,
+    head,
     code: {
       lines,
       indent,
       inString: new Set(strings.map((s) => s.line)),
       inDocstring: new Set(strings.filter((s) => s.docstring).map((s) => s.line)),
     },
-    firstLine: block.codeLine + count,
     definitions: module.definitions
       .filter((definition) => definition.parent === undefined)
       .map((definition) => readDefinition(module, definition, shift)),
-    imports: head === undefined ? [] : readImports(block, head),
-    broken: errorLine !== undefined,
+    errorLine: head?.errorLine ?? (wrong && wrong - shift + count),
+    isOneBody: shift === 0 || module.statements.length === 1,
   };
 }
 
@@ -110,6 +145,7 @@ function unreadable(block: CustomBlock): BlockCode {
     definitions: [],
     imports: [],
     broken: true,
+    isOneBody: false,
   };
 }
 

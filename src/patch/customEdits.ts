@@ -1,14 +1,14 @@
 import type { Definition } from '../python/definitions';
-import { readModule } from '../python/module';
+import { PartedModule } from '../python/partedModule';
 import type { PythonParser } from '../python/parser';
 import { replaceLine, type CustomBlock, type LineSpan } from './custom';
-import { checkResult } from './customCheck';
-import { readCode } from './customCode';
-import { importKey, joinEdits, lineEndAt, type CustomFile } from './customFile';
+import { areHarmless, checkResult } from './customCheck';
+import { readCode, type BlockCode } from './customCode';
+import { joinEdits, lineEndAt, type CustomFile, type LineEdit } from './customFile';
 import { addImports } from './customImports';
 import { insert } from './customInsert';
 import { blocksByPath, pathFixes, tellNewFile } from './customPaths';
-import { nameTargets, rewrite } from './customRewrite';
+import { namedTargets, rewrite } from './customRewrite';
 import { hasErrors, type Diagnostic } from './diagnostic';
 import { belowFile, fileAbove } from './filesAbove';
 import { linkInTheWay } from './links';
@@ -162,14 +162,17 @@ const isPython = (path: string): boolean => /\.pyi?$/.test(path);
 /** Reads a file to place blocks in it. */
 export function openFile(path: string, before: string, python: PythonParser): CustomFile {
   const mark = before.startsWith('\ufeff') ? '\ufeff' : '';
-  const raw = splitLines(before.slice(mark.length));
-  const lines = raw.map((line) => line.replace(/\r?\n$/, ''));
-  const module = readModule(python, isPython(path) ? lines.join('\n') : '');
-  const names = [...module.imports.flatMap((found) => found.names), ...module.guarded];
-  const imported = new Set(names.map(importKey));
+  const text = before.slice(mark.length);
+  const raw = splitLines(text);
+  const lines = raw.map((line) =>
+    line.endsWith('\n') ? line.slice(0, line.endsWith('\r\n') ? -2 : -1) : line,
+  );
+  const source = lines.join('\n');
+  const module = new PartedModule(python, isPython(path) ? source : '');
   const tell = (): void => undefined;
-  const own = { edits: [], imported, named: new Set<Definition>(), added: new Map(), tell };
-  return { path, raw, lines, mark, module, ...own };
+  const named = (): Set<Definition> => new Set();
+  const own = { edits: [], imported: new Set<string>(), named, added: new Map(), tell };
+  return { path, raw, lines, mark, module, blanksOnly: !/[\t\r\f\v]/.test(source), ...own };
 }
 
 /** Places the blocks about one file. */
@@ -178,11 +181,12 @@ export function editFile(given: FileBlocks): EditedFile {
   if (before === undefined) return makeFile({ path, before, blocks, python });
   const diagnostics: Diagnostic[] = [];
   const opened = known ?? openFile(path, before, python);
+  let named: ReadonlySet<Definition> | undefined;
   const file: CustomFile = {
     ...opened,
     edits: [],
-    imported: new Set(opened.imported),
-    named: new Set(),
+    imported: new Set(),
+    named: () => (named ??= namedTargets(file, read)),
     added: new Map(),
     tell: (diagnostic) => diagnostics.push(diagnostic),
   };
@@ -193,19 +197,17 @@ export function editFile(given: FileBlocks): EditedFile {
         ? readCode(block, python, file.tell, { keepImports: false })
         : undefined,
   }));
-  for (const { block, code } of read) if (code !== undefined) nameTargets(file, block, code);
   for (const { block, code } of read) {
     if (typeof block.place === 'object') replaceLines(file, block, block.place);
     else if (code !== undefined) {
       addImports(file, block, code.imports);
       if (code.code.lines.length === 0) continue;
-      if (block.action === 'rewrite') rewrite(file, block, code);
+      if (block.action === 'rewrite') rewriteOnce(file, block, code);
       else insert(file, block, code);
     } else insertText(file, block);
   }
   const after = hasErrors(diagnostics) ? undefined : joinEdits(file);
-  const sound = trusted || file.module.errorLine !== undefined;
-  if (after !== undefined && isPython(path) && !sound) {
+  if (after !== undefined && isPython(path) && !trusted && !areHarmless(file.edits)) {
     const codes = read.flatMap(({ code }) => (code?.broken === false ? [code.code] : []));
     // Indented code is no module of its own.
     const plain = codes.flatMap(({ indent, lines }) => (indent === '' ? [lines] : []));
@@ -216,6 +218,35 @@ export function editFile(given: FileBlocks): EditedFile {
     plans: plansOf(file, blocks, false),
     diagnostics,
   };
+}
+
+interface Rewritten {
+  readonly edits: readonly LineEdit[];
+  readonly told: readonly Diagnostic[];
+}
+
+/** Kept by file and block, for files and texts that are being written. */
+const rewritten = new WeakMap<PartedModule, WeakMap<CustomBlock, Rewritten>>();
+
+/** As `rewrite`, kept where it has nothing to do with other blocks. */
+function rewriteOnce(file: CustomFile, block: CustomBlock, code: BlockCode): void {
+  let ofFile = rewritten.get(file.module);
+  if (ofFile === undefined) rewritten.set(file.module, (ofFile = new WeakMap()));
+  let result = ofFile.get(block);
+  if (result === undefined) {
+    const edits: LineEdit[] = [];
+    const told: Diagnostic[] = [];
+    let isAlone = true;
+    const named = (): ReadonlySet<Definition> => {
+      isAlone = false;
+      return file.named();
+    };
+    rewrite({ ...file, edits, named, tell: (each) => told.push(each) }, block, code);
+    result = { edits, told };
+    if (isAlone) ofFile.set(block, result);
+  }
+  file.edits.push(...result.edits);
+  for (const each of result.told) file.tell(each);
 }
 
 function plansOf(file: CustomFile, blocks: readonly CustomBlock[], newFile: boolean): BlockPlan[] {

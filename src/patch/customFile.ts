@@ -1,5 +1,6 @@
 import type { Definition } from '../python/definitions';
-import type { ImportedName, PythonModule } from '../python/module';
+import type { ImportedName } from '../python/module';
+import type { PartedModule } from '../python/partedModule';
 import type { CustomBlock } from './custom';
 import type { Diagnostic } from './diagnostic';
 
@@ -19,6 +20,8 @@ export interface LineEdit {
   readonly apart?: number;
   /** The lines with their line ends, of the range form, which are put there as they are. */
   readonly raw?: readonly string[];
+  /** Whether it is known to bring no syntax error: see `areHarmless`. */
+  readonly harmless?: boolean;
 }
 
 /** A file while the blocks about it are placed in it. */
@@ -30,12 +33,14 @@ export interface CustomFile {
   readonly raw: readonly string[];
   /** The byte order mark that the file begins with, which no line holds; empty without one. */
   readonly mark: string;
-  readonly module: PythonModule;
+  readonly module: PartedModule;
+  /** Whether it has no white space but blanks and line ends. */
+  readonly blanksOnly: boolean;
   readonly edits: LineEdit[];
-  /** Names that the module imports, those of blocks already placed included. */
+  /** Names that blocks already placed import. */
   readonly imported: Set<string>;
   /** Definitions that blocks name exactly, so that no other block means them. */
-  readonly named: Set<Definition>;
+  readonly named: () => ReadonlySet<Definition>;
   /** Where blocks add a name, by that and the class that it goes into. */
   readonly added: Map<string, { readonly block: CustomBlock; readonly line: number }>;
   readonly tell: (diagnostic: Diagnostic) => void;

@@ -1,7 +1,8 @@
+import type { PythonModule } from '../python/module';
 import type { CustomBlock } from './custom';
 import type { BlockImport } from './customCode';
 import { importKey, type CustomFile } from './customFile';
-import { headEnd } from './customPlace';
+import { headEnd, isBetween } from './customPlace';
 
 /** Adds what a block imports and the file does not to the imports at the top of the file. */
 export function addImports(
@@ -10,7 +11,9 @@ export function addImports(
   imports: readonly BlockImport[],
 ): void {
   for (const { statement, text, source } of imports) {
-    const missing = statement.names.filter((name) => !file.imported.has(importKey(name)));
+    const missing = statement.names
+      .filter((name) => !file.imported.has(importKey(name)))
+      .filter((name) => !importedBy(file.module).has(importKey(name)));
     if (missing.length === 0) continue;
     for (const name of missing) {
       file.imported.add(importKey(name));
@@ -23,8 +26,23 @@ export function addImports(
     const whole = missing.length === statement.names.length;
     const written = whole ? text : [from === '' ? `import ${some}` : `from ${from} import ${some}`];
     const at = headEnd(file, statement.future ? (found) => found.future : undefined);
-    file.edits.push({ kind: 'imports', from: at, to: at, text: written, block, source });
+    file.edits.push({
+      ...{ kind: 'imports', from: at, to: at, text: written, block, source },
+      harmless: file.blanksOnly && isBetween(file, at, undefined),
+    });
   }
+}
+
+const importedNames = new WeakMap<PythonModule, ReadonlySet<string>>();
+
+/** The keys of the names that a module imports. */
+function importedBy(module: PythonModule): ReadonlySet<string> {
+  let keys = importedNames.get(module);
+  if (keys === undefined) {
+    const names = [...module.imports.flatMap((found) => found.names), ...module.guarded];
+    importedNames.set(module, (keys = new Set(names.map(importKey))));
+  }
+  return keys;
 }
 
 /** Warns of an import of a name that the file imports from elsewhere. */

@@ -1,9 +1,10 @@
 import type { Definition } from '../python/definitions';
 import { placeText, replaceLine, type CustomBlock } from './custom';
 import type { BlockCode } from './customCode';
+import { hasPlainCode } from './customCheck';
 import type { CustomFile } from './customFile';
-import { accessor, definitionsNamed, isStatic, placeLine, takesSelf } from './customNames';
-import { classLine, findHome, moduleLine } from './customPlace';
+import { accessor, isStatic, placeLine, takesSelf } from './customNames';
+import { classLine, findHome, isBetween, moduleLine } from './customPlace';
 import { unitOfFile } from './customRewrite';
 import { indentOf, reindent } from './indentation';
 
@@ -45,11 +46,12 @@ export function insert(file: CustomFile, block: CustomBlock, code: BlockCode): v
     kind: 'insert',
     from: at,
     to: at,
-    text: code.broken ? [] : reindent(code.code, 0, count, into, unitOfFile(file)),
+    text: code.broken ? [] : reindent(code.code, 0, count, into, unitOfFile(file, code.code)),
     block,
     source: { from: code.firstLine, to: code.firstLine + count },
     ...(home !== undefined && { definition: home }),
     apart: home === undefined ? 2 : 1,
+    harmless: hasPlainCode(file, code) && isBetween(file, at, home),
   });
 }
 
@@ -150,7 +152,7 @@ function tellTwins(
   for (const own of code.definitions) {
     const { definition, defLine } = own;
     tellTwice(file, block, code, own, home);
-    const twin = definitionsNamed(file.module, definition.name).find((d) => d.parent === home);
+    const twin = file.module.named(definition.name).find((d) => d.parent === home);
     if (twin === undefined) continue;
     file.tell({
       severity: 'warning',

@@ -1,5 +1,6 @@
 import type { Definition } from '../python/definitions';
 import type { PythonModule } from '../python/module';
+import type { PartedModule } from '../python/partedModule';
 import type { CustomBlock } from './custom';
 import type { CustomFile } from './customFile';
 import { squeezedSimilarity } from './fuzzyLines';
@@ -30,22 +31,6 @@ export function takesSelf(definition: Definition): boolean {
 
 const isClass = (definition: Definition): boolean => definition.kind === 'class';
 
-const byName = new WeakMap<PythonModule, Map<string, Definition[]>>();
-
-/** The definitions of one name, in the order of the file. */
-export function definitionsNamed(module: PythonModule, name: string): readonly Definition[] {
-  let names = byName.get(module);
-  if (names === undefined) {
-    byName.set(module, (names = new Map<string, Definition[]>()));
-    for (const definition of module.definitions) {
-      const same = names.get(definition.name);
-      if (same === undefined) names.set(definition.name, [definition]);
-      else same.push(definition);
-    }
-  }
-  return names.get(name) ?? [];
-}
-
 const byParent = new WeakMap<PythonModule, Map<Definition, Definition[]>>();
 
 /** What a class or function itself defines, in the order of the file. */
@@ -72,33 +57,78 @@ export function accessor({ name, decorators }: Definition): string {
   return own === undefined ? '' : own.startsWith(`${name}.`) ? own : 'property';
 }
 
+/** The definitions of a file that one of a block may stand for. */
+export interface Targets {
+  /** How many there are. */
+  readonly count: number;
+  /** Those nearest to the line of the block, the nearest first; as many as are asked for. */
+  readonly nearest: readonly [Definition, ...Definition[]];
+  /** Tells them from others. */
+  readonly key: string;
+}
+
 /**
- * The function or class of the file that a block means: by name and sort, of those that are not local,
- * that are methods if it is one, and that have its accessor; then nearest to its line.
+ * The functions or classes of the file that a block can mean: by name and sort, of those that are not
+ * local, that are methods if it is one, and that have its accessor; then nearest to its line.
  *
  * @param indented whether the block writes it below another indentation, as a method
+ * @param most how many of the nearest are wanted
  */
 export function findTarget(
   file: CustomFile,
   block: CustomBlock,
   wanted: Definition,
   indented: boolean,
-): { best: Definition; others: Definition[] } | undefined {
-  let found = definitionsNamed(file.module, wanted.name).filter(
-    (d) => isClass(d) === isClass(wanted),
-  );
-  const [only] = found;
-  if (only === undefined) return undefined;
-  if (found.length === 1) return { best: only, others: [] };
-  found = narrow(found, (d) => !d.local);
-  found = narrow(found, (d) => takesSelf(d) === takesSelf(wanted));
-  found = narrow(found, (d) => accessor(d) === accessor(wanted));
+  most = 1,
+): Targets | undefined {
+  const { all, key } = candidates(file.module, wanted, indented);
+  const [first] = all;
+  if (first === undefined) return undefined;
+  const [best = first, ...others] = nearestTo(all, placeLine(file, block.place), most);
+  return { count: all.length, nearest: [best, ...others], key };
+}
+
+interface Candidates {
+  readonly all: readonly Definition[];
+  readonly key: string;
+}
+
+/** Kept, since a file can have thousands of definitions of one name, and a patch as many blocks. */
+const candidatesIn = new WeakMap<PartedModule, Map<string, Candidates>>();
+
+function candidates(module: PartedModule, wanted: Definition, indented: boolean): Candidates {
   const inClass = indented || takesSelf(wanted) || isStatic(wanted);
-  if (isClass(wanted) || inClass)
-    found = narrow(found, (d) => (d.parent !== undefined) === inClass);
-  const line = placeLine(file, block.place);
-  const [best = only, ...others] = [...found].sort((a, b) => distance(a, line) - distance(b, line));
-  return { best, others };
+  const { name } = wanted;
+  const sort = [name, isClass(wanted), takesSelf(wanted), accessor(wanted), inClass].join('\n');
+  let known = candidatesIn.get(module);
+  if (known === undefined) candidatesIn.set(module, (known = new Map<string, Candidates>()));
+  let result = known.get(sort);
+  if (result === undefined) {
+    let all = module.named(name).filter((d) => isClass(d) === isClass(wanted));
+    if (all.length > 1) {
+      all = narrow(all, (d) => !d.local);
+      all = narrow(all, (d) => takesSelf(d) === takesSelf(wanted));
+      all = narrow(all, (d) => accessor(d) === accessor(wanted));
+      if (isClass(wanted) || inClass)
+        all = narrow(all, (d) => (d.parent !== undefined) === inClass);
+    }
+    known.set(sort, (result = { all, key: all.map((d) => d.range.start).join(' ') }));
+  }
+  return result;
+}
+
+/** The definitions that are nearest to a line, the nearest first, of equal ones the upper. */
+function nearestTo(all: readonly Definition[], line: number, most: number): Definition[] {
+  if (all.length <= most) return [...all].sort((a, b) => distance(a, line) - distance(b, line));
+  const near: { d: Definition; away: number }[] = [];
+  for (const d of all) {
+    const away = distance(d, line);
+    if (near.length === most && away >= (near.at(-1)?.away ?? 0)) continue;
+    const at = near.findLastIndex((each) => each.away <= away) + 1;
+    near.splice(at, 0, { d, away });
+    near.length = Math.min(near.length, most);
+  }
+  return near.map(({ d }) => d);
 }
 
 /** Those that are kept, or all if that is none. */
@@ -120,14 +150,14 @@ export function findClosest(
 ): Definition | undefined {
   const line = placeLine(file, block.place);
   const near = file.module.definitions
-    .filter((d) => !d.local && !file.named.has(d) && isClass(d) === isClass(wanted))
+    .filter((d) => distance(d, line) <= closestName.lines)
+    .filter((d) => !d.local && !file.named().has(d) && isClass(d) === isClass(wanted))
     .filter((d) => takesSelf(d) === takesSelf(wanted))
     .map((d) => ({
       d,
       like: likeness(bareName(d.name), bareName(wanted.name), closestName.likeness),
     }))
     .filter(({ d, like }) => like > 0 && digits(d.name) === digits(wanted.name))
-    .filter(({ d }) => distance(d, line) <= closestName.lines)
     .sort((a, b) => b.like - a.like || distance(a.d, line) - distance(b.d, line));
   const [best, second] = near;
   const sure =
@@ -143,8 +173,12 @@ const digits = (name: string): string => name.replace(/\D+/g, ' ').trim();
 
 /** Up to three definitions with names much like one, the likest first. */
 export function nearestNames(file: CustomFile, name: string): Definition[] {
+  const like = new Map<string, number>();
+  for (const d of file.module.definitions) {
+    if (!like.has(d.name)) like.set(d.name, likeness(d.name, name, 0.5));
+  }
   return file.module.definitions
-    .map((d) => ({ d, like: likeness(d.name, name, 0.5) }))
+    .map((d) => ({ d, like: like.get(d.name) ?? 0 }))
     .filter(({ like }) => like > 0)
     .sort((a, b) => b.like - a.like)
     .slice(0, 3)

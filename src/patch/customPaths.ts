@@ -11,9 +11,8 @@ export function blocksByPath(
   const byPath = new Map<string, CustomBlock[]>();
   const seen = new Map<string, CustomBlock>();
   for (const block of blocks) {
-    const { path, action, place, code, noNewline, line, endLine } = block;
-    const where = typeof place === 'object' ? Object.values(place).join('-') : place;
-    const key = [path, action, where, noNewline, ...code].join('\n');
+    const { path, line, endLine } = block;
+    const key = keyOf(block);
     const first = seen.get(key);
     if (first !== undefined) {
       const title = 'Leave the block out';
@@ -34,6 +33,19 @@ export function blocksByPath(
     else own.push(block);
   }
   return byPath;
+}
+
+const keys = new WeakMap<CustomBlock, string>();
+
+/** A text that tells a block from those that say something else. */
+function keyOf(block: CustomBlock): string {
+  let key = keys.get(block);
+  if (key === undefined) {
+    const { path, action, place, code, noNewline } = block;
+    const where = typeof place === 'object' ? Object.values(place).join('-') : place;
+    keys.set(block, (key = [path, action, where, noNewline, ...code].join('\n')));
+  }
+  return key;
 }
 
 /** Fixes that name another file in all blocks about one. */

@@ -2,10 +2,11 @@ import type { Definition } from '../python/definitions';
 import type { PythonModule } from '../python/module';
 import { insertLine, placeText, replaceLine, type CustomBlock } from './custom';
 import type { BlockCode, BlockDefinition } from './customCode';
+import { hasPlainCode } from './customCheck';
 import type { CustomFile } from './customFile';
 import { closestName, findClosest, findTarget, membersOf, nearestNames } from './customNames';
 import type { Fix } from './diagnostic';
-import { indentOf, indentUnit, reindent } from './indentation';
+import { indentOf, indentUnit, reindent, usesTabs, type IndentedCode } from './indentation';
 
 interface Match {
   readonly own: BlockDefinition;
@@ -13,11 +14,18 @@ interface Match {
 }
 
 /** What blocks name exactly in a file, which no other block can mean by a name that is only close. */
-export function nameTargets(file: CustomFile, block: CustomBlock, code: BlockCode): void {
-  for (const { definition } of code.definitions) {
-    const target = findTarget(file, block, definition, code.code.indent !== '');
-    if (target !== undefined) file.named.add(target.best);
+export function namedTargets(
+  file: CustomFile,
+  blocks: readonly { readonly block: CustomBlock; readonly code: BlockCode | undefined }[],
+): Set<Definition> {
+  const named = new Set<Definition>();
+  for (const { block, code } of blocks) {
+    for (const { definition } of code?.definitions ?? []) {
+      const target = findTarget(file, block, definition, code?.code.indent !== '');
+      if (target !== undefined) named.add(target.nearest[0]);
+    }
   }
+  return named;
 }
 
 /** Replaces each function and class of the block that the file has; the others go in beside them. */
@@ -53,6 +61,9 @@ export function rewrite(file: CustomFile, block: CustomBlock, code: BlockCode): 
   });
 }
 
+/** So many of the other definitions of a name are offered. */
+const shownOthers = 3;
+
 /**
  * What each definition of a block stands for. Several of one name stand for as many of the file, the nearest,
  * in their order.
@@ -63,25 +74,27 @@ function matchAll(
   code: BlockCode,
   indented: boolean,
 ): Match[] {
-  const groups = new Map<string, { own: BlockDefinition[]; all: readonly Definition[] }>();
+  const groups = new Map<string, { own: BlockDefinition[]; count: number }>();
   for (const own of code.definitions) {
     const found = findTarget(file, block, own.definition, indented);
     if (found === undefined) continue;
-    const all = [found.best, ...found.others];
-    const key =
-      code.definitions.length === 1 ? '' : [...all.map((d) => d.range.start)].sort().join(' ');
+    const { key, count } = found;
     const group = groups.get(key);
-    if (group === undefined) groups.set(key, { own: [own], all });
+    if (group === undefined) groups.set(key, { own: [own], count });
     else group.own.push(own);
   }
   const matched: Match[] = [];
-  for (const { own, all } of groups.values()) {
+  for (const { own, count } of groups.values()) {
+    const [first] = own;
+    if (first === undefined) continue;
+    const most = own.length + shownOthers;
+    const all = findTarget(file, block, first.definition, indented, most)?.nearest ?? [];
     const targets = all.slice(0, own.length).sort((a, b) => a.range.start - b.range.start);
     for (const [i, best] of targets.entries()) {
       const each = own[i];
       if (each === undefined) continue;
-      const others = all.filter((d) => d !== best);
-      if (own.length < all.length) tellSeveral(file, block, each, code, { best, others });
+      const others = all.filter((d) => d !== best).slice(0, shownOthers);
+      if (own.length < count) tellSeveral(file, block, each, code, { best, others, count });
       matched.push({ own: each, target: best });
     }
   }
@@ -121,6 +134,7 @@ function replace(
     block,
     source: { from: code.firstLine + from, to: code.firstLine + to },
     definition: target,
+    harmless: hasPlainCode(file, code),
   });
 }
 
@@ -190,8 +204,12 @@ function unitOf(file: CustomFile, { body, defLine }: Definition): string | undef
 
 const units = new WeakMap<PythonModule, string>();
 
-/** What most definitions of a file are indented by; four blanks if there are none. */
-export function unitOfFile(file: CustomFile): string {
+/**
+ * What most definitions of a file are indented by; four blanks if there are none. Which blanks counts only
+ * for code that is indented by tabs, so that not all of the file has to be read for other code.
+ */
+export function unitOfFile(file: CustomFile, code: IndentedCode): string {
+  if (file.blanksOnly && !usesTabs(code)) return '    ';
   const known = units.get(file.module);
   if (known !== undefined) return known;
   const counts = new Map<string, number>();
@@ -244,24 +262,22 @@ function tellSeveral(
   block: CustomBlock,
   own: BlockDefinition,
   code: BlockCode,
-  { best, others }: { best: Definition; others: readonly Definition[] },
+  { best, others, count }: { best: Definition; others: readonly Definition[]; count: number },
 ): void {
   file.tell({
     severity: 'info',
     code: 'several-of-the-name',
     line: defLineOf(code, own),
     message:
-      `${file.path} has ${others.length + 1} of the name ${best.name}; ` +
+      `${file.path} has ${count} of the name ${best.name}; ` +
       `${best.qualifiedName} in line ${best.defLine} is the nearest to ${placeText(block.place)}`,
-    fixes: others
-      .slice(0, 3)
-      .map((d) =>
-        replaceLine(
-          `Rewrite ${d.qualifiedName} in line ${d.defLine} instead`,
-          block.placeLine,
-          String(d.defLine),
-        ),
+    fixes: others.map((d) =>
+      replaceLine(
+        `Rewrite ${d.qualifiedName} in line ${d.defLine} instead`,
+        block.placeLine,
+        String(d.defLine),
       ),
+    ),
   });
 }
 
@@ -347,7 +363,7 @@ function tellLost(
   { own, target }: Match,
 ): void {
   if (own.definition.kind !== 'class') return;
-  const lost = membersOf(file.module, target)
+  const lost = membersOf(file.module.around(target.defLine), target)
     .map((d) => d.name)
     .filter((name) => !own.methods.includes(name));
   if (lost.length === 0) return;

@@ -62,7 +62,7 @@ function writeFile(
   const isPython = /\.pyi?$/.test(path);
   if (isPython) {
     const now = openFile(path, after, python);
-    if (file.module.errorLine === undefined && now.module.errorLine === undefined) {
+    if (!file.module.hasError && !now.module.hasError) {
       const text = new FunctionWriter(path, file, now, python).write();
       if (gives(text, target)) return text;
     }

@@ -113,9 +113,9 @@ async function placePart(
         'incomplete',
       );
     }
-    return { ...file, hunks: editFile(lines, [wholeFile(lines)]) };
+    return { ...file, hunks: editFile(lines, [wholeFile(lines)], false) };
   }
-  const hunks = editFile(lines, places);
+  const hunks = editFile(lines, places, /\.pyi?$/.test(newPath));
   const isExact = places.every(({ alignment }) => alignment.fit === 1 && !alignment.places.size);
   if (!isExact || canBeNothingElse(file, lines, places)) return { ...file, hunks };
   const git = asGit(file, before);

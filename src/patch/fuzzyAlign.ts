@@ -3,13 +3,17 @@ import type { Hunk } from './hunk';
 
 /**
  * The least similarity (see `similarity` of fuzzyLines.ts) at which a context line of the diff and a line of the
- * tree are taken for the same.
+ * tree are taken for the same. Of 100 golden patches with words changed in half of their old lines, fuzzy
+ * recovers 83 at 0.4 to 0.6, 81 at 0.7 and 74 at 0.8, refuses the others, and makes another tree of none;
+ * for search/replace it makes no difference (test/bench/thresholds.ts).
  */
 export const contextSimilarity = 0.6;
 
 /**
  * The least similarity at which a removed line of the diff names a line of the tree, which is then
  * deleted: stricter, since a wrong pair loses code. The place has to be found by its neighbours as well.
+ * Of the same 100 patches, fuzzy recovers 84 at 0.6 and 0.7 and 83 at 0.8, search/replace 69, 66 and 51; the
+ * others are refused, and none becomes another tree.
  */
 export const removedSimilarity = 0.8;
 

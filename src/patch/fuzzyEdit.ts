@@ -1,8 +1,20 @@
 import type { Place } from './fuzzyEffect';
 import { indentOf, sameButSpace, withoutReturn, type TreeLines } from './fuzzyLines';
 import type { Hunk, HunkLine } from './hunk';
+import { kindsOfLines } from './pythonStrings';
 
 const contextLines = 3;
+
+interface Insertion {
+  readonly at: number;
+  readonly lines: readonly HunkLine[];
+  readonly carriage: string;
+  readonly indent: Indenting;
+}
+
+/** A line of the diff with the indentation of the tree. */
+type Indenting = (line: string, kind: LineKind) => string;
+type LineKind = ReturnType<typeof kindsOfLines>[number];
 
 /**
  * The hunks of a file at their places, with exact lines and numbers and three lines of context. Only
@@ -10,30 +22,72 @@ const contextLines = 3;
  * last line without line end that gets one when lines follow it.
  *
  * Added lines take the line ends of the lines around them, and their indentation where the diff is
- * indented otherwise throughout (tabs for blanks, another width, everything moved in or out).
+ * indented otherwise throughout (tabs for blanks, another width, everything moved in or out). In Python
+ * the text of strings over several lines is data and stays, docstrings and what the tree itself has
+ * otherwise apart.
  */
-export function editFile(tree: TreeLines, places: readonly Place[]): Hunk[] {
+export function editFile(tree: TreeLines, places: readonly Place[], isPython: boolean): Hunk[] {
   const deleted = new Set<number>();
   const inserts = new Map<number, readonly HunkLine[]>();
+  const insertions: Insertion[] = [];
+  let treeKinds: readonly LineKind[] | undefined;
   for (const place of places) {
     for (const line of place.deleted) deleted.add(line);
     if (place.inserts.length === 0) continue;
-    const end = lineEndOf(place, tree);
-    const indent = indentation(place, tree);
+    const carriage = lineEndOf(place, tree).slice(0, -1);
+    const indent = indentation(place, tree, () => (treeKinds ??= treeKindsOf(tree, isPython)));
     for (const { at, lines } of place.inserts) {
-      const written = lines.map(({ text, noNewline }): HunkLine => ({
-        kind: 'added',
-        text: indent(withoutReturn(text)) + end.slice(0, -1),
-        noNewline,
-      }));
-      const before = inserts.get(at);
-      inserts.set(at, before === undefined ? written : [...before, ...written]);
+      const plain = lines.map((line) => ({ ...line, text: withoutReturn(line.text) }));
+      insertions.push({ at, lines: plain, carriage, indent: indent ?? same });
     }
+  }
+  const moves = isPython && insertions.some(({ indent }) => indent !== same);
+  const kinds = moves ? insertedKinds(tree, deleted, insertions) : undefined;
+  for (const [k, { at, lines, carriage, indent }] of insertions.entries()) {
+    const written = lines.map(({ text, noNewline }, i): HunkLine => ({
+      kind: 'added',
+      text: indent(text, kinds?.[k]?.[i] ?? 'code') + carriage,
+      noNewline,
+    }));
+    const before = inserts.get(at);
+    inserts.set(at, before === undefined ? written : [...before, ...written]);
   }
   endLastLine(tree, deleted, inserts);
   const changes = [...new Set([...deleted, ...inserts.keys()])].sort((a, b) => a - b);
   onlyLastUnended(tree, deleted, inserts);
   return hunksOf(tree, deleted, inserts, changes);
+}
+
+const same: Indenting = (line) => line;
+
+/** What the lines of a tree begin in; code everywhere in a file that is not Python. */
+function treeKindsOf(tree: TreeLines, isPython: boolean): readonly LineKind[] {
+  return isPython ? kindsOfLines(tree.text) : [];
+}
+
+/** What the lines of each insertion begin in, among the lines of the tree that stay. */
+function insertedKinds(
+  tree: TreeLines,
+  deleted: ReadonlySet<number>,
+  insertions: readonly Insertion[],
+): LineKind[][] {
+  const order = insertions.map(({ at, lines }, k) => ({ at, lines, k }));
+  order.sort((a, b) => a.at - b.at || a.k - b.k);
+  const all: string[] = [];
+  const starts: number[] = [];
+  let next = 0;
+  for (let line = 0; line <= tree.length; line += 1) {
+    for (let own = order[next]; own?.at === line; own = order[(next += 1)]) {
+      starts[own.k] = all.length;
+      for (const { text } of own.lines) all.push(text);
+    }
+    if (line < tree.length && !deleted.has(line)) all.push(tree.text[line] ?? '');
+  }
+  const kinds = kindsOfLines(all);
+  return insertions.map(({ lines }, k) => {
+    const start = starts[k] ?? 0;
+    return kinds.slice(start, start + lines.length);
+  });
 }
 
 /** A last line without line end gets one before lines are added behind it. */
@@ -89,24 +143,42 @@ function lineEndOf({ alignment, inserts }: Place, tree: TreeLines): '\n' | '\r\n
 
 /**
  * How the indentation of the diff becomes that of the tree, read from the lines that agree in all but
- * white space: one rule has to hold for all of them, or added lines stay as they are.
+ * white space: one rule has to hold for all of them, or added lines stay as they are. Text of strings is
+ * no part of that, but where the tree has some as the diff does, or moved like its code, it shows whether
+ * such text stays.
+ *
+ * @returns undefined where added lines stay as they are
  */
-function indentation({ old, alignment }: Place, tree: TreeLines): (line: string) => string {
-  const same = (line: string): string => line;
-  if (alignment.isExact === true) return same;
-  const seen: [string, string][] = [];
+function indentation(
+  { old, alignment }: Place,
+  tree: TreeLines,
+  kinds: () => readonly LineKind[],
+): Indenting | undefined {
+  if (alignment.isExact === true) return undefined;
+  let seen: [string, string][] = [];
+  const inStrings: { from: string; to: string; kind: LineKind }[] = [];
+  const pairs: number[] = [];
   for (const [i, line] of old.entries()) {
     const pair = alignment.pairs[i] ?? -1;
     if (pair < 0 || line.text.trim() === '') continue;
     const there = tree.text[pair] ?? '';
     if (!sameButSpace(line.text, there)) continue;
     seen.push([indentOf(line.text), indentOf(there)]);
+    pairs.push(pair);
   }
+  if (seen.every(([from, to]) => from === to)) return undefined;
+  seen = seen.filter(([from, to], i) => {
+    const kind = kinds()[pairs[i] ?? -1] ?? 'code';
+    if (kind !== 'code') inStrings.push({ from, to, kind });
+    return kind === 'code';
+  });
+  // Where there is text alone, it tells how itself has been moved.
+  if (seen.length === 0) seen = inStrings.map(({ from, to }) => [from, to]);
   const differing = seen.filter(([from, to]) => from !== to);
-  if (differing.length === 0) return same;
+  if (differing.length === 0) return undefined;
   // One line that stands out is a slip of its own, but for tabs, which nobody writes by mistake.
   const isTabs = differing.some(([from, to]) => from.includes('\t') !== to.includes('\t'));
-  if (!isTabs && differing.length < Math.min(2, seen.length)) return same;
+  if (!isTabs && differing.length < Math.min(2, seen.length)) return undefined;
   const holds = (rule: (indent: string) => string | undefined): boolean =>
     seen.every(([from, to]) => rule(from) === to);
   const rules: ((indent: string) => string | undefined)[] = [];
@@ -130,10 +202,17 @@ function indentation({ old, alignment }: Place, tree: TreeLines): (line: string)
     return Number.isInteger(length) ? (to[0] ?? ' ').repeat(length) : undefined;
   });
   const rule = rules.find(holds);
-  if (rule === undefined) return same;
-  return (line) => {
+  if (rule === undefined) return undefined;
+  const stays = (kind: LineKind): boolean => {
+    if (kind === 'code') return false;
+    const signs = inStrings.filter((each) => each.kind === kind && rule(each.from) !== each.from);
+    return signs.length > 0 ? signs.some(({ from, to }) => from === to) : kind === 'data';
+  };
+  const staying = new Set((['docstring', 'data'] as const).filter(stays));
+  return (line, kind) => {
+    if (line.trim() === '' || (kind !== 'code' && staying.has(kind))) return line;
     const indent = indentOf(line);
-    return line.trim() === '' ? line : (rule(indent) ?? indent) + line.slice(indent.length);
+    return (rule(indent) ?? indent) + line.slice(indent.length);
   };
 }
 

@@ -42,6 +42,11 @@ function ownUnit(code: IndentedCode): string {
   return unit;
 }
 
+/** Whether code is indented by tabs. */
+export function usesTabs(code: IndentedCode): boolean {
+  return ownUnit(code).startsWith('\t');
+}
+
 /**
  * Lines `from` to `to` of the code, indented by `indent` in place of their own indentation. Text inside
  * strings stays as it is, since it is data; tabs and blanks become those of `unit`, the file's.

@@ -47,6 +47,26 @@ function closing(line: string, from: number, quotes: string): number {
   return -1;
 }
 
+/**
+ * What each line of a source begins in: a docstring, which follows the code around it, another string of
+ * triple quotes, which is data, or code.
+ */
+export function kindsOfLines(lines: readonly string[]): ('code' | 'docstring' | 'data')[] {
+  let open: OpenQuotes = '';
+  let kind: 'docstring' | 'data' = 'data';
+  let above = '';
+  return lines.map((line) => {
+    const own = open === '' ? 'code' : kind;
+    if (open === '') {
+      const isAlone = /^\s*[a-zA-Z]{0,2}("""|''')/.test(line);
+      kind = isAlone && above.endsWith(':') ? 'docstring' : 'data';
+    }
+    open = readStrings(line, open).open;
+    if (line.trim() !== '') above = line.trimEnd();
+    return own;
+  });
+}
+
 /** The string that each line of a source begins in, and the one behind the last line. */
 export function openQuotes(lines: readonly string[], open: OpenQuotes = ''): OpenQuotes[] {
   const all = [open];

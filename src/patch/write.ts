@@ -41,7 +41,8 @@ function diffFile({ path, before, after }: FileEdit): FilePatch {
 
 /** The hunks between two texts, with three lines of context and git's section headings. */
 export function diffTexts(before: string, after: string): Hunk[] {
-  const found = structuredPatch('', '', before, after, '', '', {
+  const { start, line } = commonHead(before, after);
+  const found = structuredPatch('', '', before.slice(start), after.slice(start), '', '', {
     context: contextLines,
     maxEditLength,
   });
@@ -49,7 +50,7 @@ export function diffTexts(before: string, after: string): Hunk[] {
   if (found === undefined) return replaceSpan(before, after, heading);
   return found.hunks.map((hunk) => {
     // structuredPatch numbers an empty side by the line behind the place; the format wants the one before.
-    const oldStart = hunk.oldLines === 0 ? hunk.oldStart - 1 : hunk.oldStart;
+    const oldStart = line + hunk.oldStart - (hunk.oldLines === 0 ? 1 : 0);
     const lines: HunkLine[] = [];
     for (const line of hunk.lines) {
       const last = lines.at(-1);
@@ -63,13 +64,39 @@ export function diffTexts(before: string, after: string): Hunk[] {
     return numberLines({
       oldStart,
       oldLines: hunk.oldLines,
-      newStart: hunk.newLines === 0 ? hunk.newStart - 1 : hunk.newStart,
+      newStart: line + hunk.newStart - (hunk.newLines === 0 ? 1 : 0),
       newLines: hunk.newLines,
       section: heading(oldStart),
       lines,
       line: 1,
     });
   });
+}
+
+/**
+ * Where two texts begin to differ, less the lines of context: what is above need not be compared line by
+ * line.
+ *
+ * @returns UTF-16 units and lines before that place
+ */
+function commonHead(before: string, after: string): { start: number; line: number } {
+  const most = Math.min(before.length, after.length);
+  let at = 0;
+  // In steps first, since texts are compared faster than letters.
+  const step = 1024;
+  while (at + step <= most && before.slice(at, at + step) === after.slice(at, at + step)) {
+    at += step;
+  }
+  while (at < most && before.charCodeAt(at) === after.charCodeAt(at)) at += 1;
+  // The lines in which they differ, and those of context before; no line end is cut in two.
+  for (let i = 0; i <= contextLines; i += 1) {
+    at = at < 2 ? 0 : before.lastIndexOf('\n', at - 2) + 1;
+  }
+  let line = 0;
+  for (let end = before.indexOf('\n'); end >= 0 && end < at; end = before.indexOf('\n', end + 1)) {
+    line += 1;
+  }
+  return { start: at, line };
 }
 
 /** One hunk from the first to the last line that differs. */

@@ -35,7 +35,7 @@ export interface PythonModule {
   /** String literals over several lines, whose inside must not be indented anew. */
   readonly longStrings: readonly (SourceRange & { readonly docstring: boolean })[];
   /** 1-based line of the first syntax error. */
-  readonly errorLine?: number;
+  readonly errorLine?: number | undefined;
 }
 
 /** Reads the outline of a source. */
@@ -53,54 +53,55 @@ export function readModule(python: PythonParser, source: string): PythonModule {
     parts[parts.length - 1] = { module: python.parse(joined.text, moduleIn), segment: joined };
   }
   const [only] = parts;
-  return parts.length === 1 && only !== undefined ? only.module : joinModules(parts);
+  if (parts.length === 1 && only !== undefined) return only.module;
+  return joinModules(parts.map(({ module, segment }) => movedModule(module, segment)));
 }
 
-function joinModules(
-  parts: readonly { readonly module: PythonModule; readonly segment: Segment }[],
-): PythonModule {
-  const definitions: Definition[] = [];
-  const statements: Statement[] = [];
-  const imports: ImportStatement[] = [];
-  const guarded: ImportedName[] = [];
-  const bodies = new Map<number, readonly Statement[]>();
-  const longStrings: PythonModule['longStrings'][number][] = [];
-  let errorLine: number | undefined;
-  for (const { module, segment } of parts) {
-    const { start, line } = segment;
-    const moved = (range: SourceRange): SourceRange => ({
-      startLine: range.startLine + line,
-      endLine: range.endLine + line,
-      start: range.start + start,
-      end: range.end + start,
-    });
-    const movedStatement = ({ type, range }: Statement): Statement => ({
-      type,
-      range: moved(range),
-    });
-    const here = new Map<Definition, Definition>();
-    for (const each of module.definitions) {
-      const parent = each.parent && here.get(each.parent);
-      const own: Definition = {
-        ...each,
-        ...(parent !== undefined && { parent }),
-        range: moved(each.range),
-        defLine: each.defLine + line,
-        body: moved(each.body),
-      };
-      here.set(each, own);
-      definitions.push(own);
-    }
-    statements.push(...module.statements.map(movedStatement));
-    for (const each of module.imports) imports.push({ ...each, range: moved(each.range) });
-    guarded.push(...module.guarded);
-    for (const [at, body] of module.bodies) bodies.set(at + start, body.map(movedStatement));
-    for (const each of module.longStrings) longStrings.push({ ...each, ...moved(each) });
-    errorLine ??= module.errorLine === undefined ? undefined : module.errorLine + line;
-  }
+/** What modules hold that stand one below the other, each with its ranges in the whole. */
+export function joinModules(modules: readonly PythonModule[]): PythonModule {
+  const errorLine = modules.find((module) => module.errorLine !== undefined)?.errorLine;
   return {
-    ...{ definitions, statements, imports, guarded, bodies, longStrings },
+    definitions: modules.flatMap((module) => module.definitions),
+    statements: modules.flatMap((module) => module.statements),
+    imports: modules.flatMap((module) => module.imports),
+    guarded: modules.flatMap((module) => module.guarded),
+    bodies: new Map(modules.flatMap((module) => [...module.bodies])),
+    longStrings: modules.flatMap((module) => module.longStrings),
     ...(errorLine !== undefined && { errorLine }),
+  };
+}
+
+/** What a segment holds, with the ranges that this has in the whole source. */
+export function movedModule(module: PythonModule, { start, line }: Segment): PythonModule {
+  if (start === 0 && line === 0) return module;
+  const moved = (range: SourceRange): SourceRange => ({
+    startLine: range.startLine + line,
+    endLine: range.endLine + line,
+    start: range.start + start,
+    end: range.end + start,
+  });
+  const movedStatement = ({ type, range }: Statement): Statement => ({ type, range: moved(range) });
+  const here = new Map<Definition, Definition>();
+  const definitions = module.definitions.map((each) => {
+    const parent = each.parent && here.get(each.parent);
+    const own: Definition = {
+      ...each,
+      ...(parent !== undefined && { parent }),
+      range: moved(each.range),
+      defLine: each.defLine + line,
+      body: moved(each.body),
+    };
+    here.set(each, own);
+    return own;
+  });
+  return {
+    definitions,
+    statements: module.statements.map(movedStatement),
+    imports: module.imports.map((each) => ({ ...each, range: moved(each.range) })),
+    guarded: module.guarded,
+    bodies: new Map([...module.bodies].map(([at, body]) => [at + start, body.map(movedStatement)])),
+    longStrings: module.longStrings.map((each) => ({ ...each, ...moved(each) })),
+    ...(module.errorLine !== undefined && { errorLine: module.errorLine + line }),
   };
 }
 
@@ -236,6 +237,11 @@ function codeModuleIn(root: Node): PythonModule {
 /** As `findFault`, of a tree that is there already. */
 export function faultIn(root: Node): number | undefined {
   return firstError(root) ?? wrongIndentIn(root);
+}
+
+/** Whether all statements of a tree without syntax errors are indented like the first one of their block. */
+export function isEvenIn(root: Node): boolean {
+  return wrongIndentIn(root) === undefined;
 }
 
 function wrongIndentIn(root: Node): number | undefined {

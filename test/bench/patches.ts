@@ -55,16 +55,29 @@ const convert = (
 ): Promise<Conversion> =>
   toUnified(text, { format, python, tree: { read: (path) => Promise.resolve(files.get(path)) } });
 
-const timed = async (work: () => unknown): Promise<number> => {
+/** How long something takes by the clock, and how much processor time of all threads of this process. */
+interface Time {
+  readonly clock: number;
+  readonly processor: number;
+}
+
+const timed = async (work: () => unknown): Promise<Time> => {
   const started = performance.now();
+  const before = process.cpuUsage();
   await work();
-  return performance.now() - started;
+  const { user, system } = process.cpuUsage(before);
+  return { clock: performance.now() - started, processor: (user + system) / 1000 };
 };
 
-const line = (what: string, ms: number, against?: number): void =>
+const best = (times: readonly Time[]): Time => ({
+  clock: Math.min(...times.map((time) => time.clock)),
+  processor: Math.min(...times.map((time) => time.processor)),
+});
+
+const line = (what: string, { clock, processor }: Time, against?: Time): void =>
   console.log(
-    `${what.padEnd(44)} ${ms.toFixed(0).padStart(6)} ms` +
-      (against === undefined ? '' : `   × ${(ms / against).toFixed(2)}`),
+    `${what.padEnd(44)} ${clock.toFixed(0).padStart(6)} ms, processor ${processor.toFixed(0).padStart(6)} ms` +
+      (against === undefined ? '' : `   × ${(clock / against.clock).toFixed(2)}`),
   );
 
 async function speed(
@@ -72,7 +85,7 @@ async function speed(
   texts: ReadonlyMap<PatchFormat, readonly string[]>,
   python: PythonParser,
 ): Promise<void> {
-  let against: number | undefined;
+  let against: Time | undefined;
   for (const format of formats) {
     const each = async (): Promise<void> => {
       for (const [i, row] of rows.entries()) {
@@ -81,11 +94,12 @@ async function speed(
     };
     await each();
     const times = [await timed(each), await timed(each), await timed(each)];
-    const best = Math.min(...times);
-    against ??= best;
-    line(`${rows.length} patches, ${format}, best of 3`, best, against);
+    const time = best(times);
+    against ??= time;
+    line(`${rows.length} patches, ${format}, best of 3`, time, against);
   }
   await large(python);
+  await largeCustom(rows, texts.get('custom') ?? [], python);
 }
 
 /** One patch of 5 MB beside `git apply --check` of it. */
@@ -115,18 +129,42 @@ async function large(python: PythonParser): Promise<void> {
     for (const [path, content] of files) writeFileSync(join(folder, path), content);
     const check = (): unknown =>
       execFileSync('git', ['apply', '--check', '-'], { cwd: folder, input: text });
-    const git = Math.min(await timed(check), await timed(check), await timed(check));
+    const git = best([await timed(check), await timed(check), await timed(check)]);
     line(`git apply --check of ${(text.length / 1e6).toFixed(1)} MB`, git);
     for (const format of ['unified', 'fuzzy'] as const) {
       const work = (): Promise<Conversion> => convert(files, text, format, python);
       const { diagnostics, patch } = await work();
       if (patch === '') throw new Error(`${format}: ${JSON.stringify(diagnostics[0])}`);
-      const ours = Math.min(await timed(work), await timed(work));
+      const ours = best([await timed(work), await timed(work)]);
       line(`the same converted, ${format}`, ours, git);
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The rows' blocks again and again, each time for other files, up to 5 MB, beside tree-sitter alone. */
+async function largeCustom(
+  rows: readonly GoldenRow[],
+  texts: readonly string[],
+  python: PythonParser,
+): Promise<void> {
+  const files = new Map<string, string>();
+  const parts: string[] = [];
+  let length = 0;
+  for (let n = 0; length < 5e6; n += 1) {
+    const row = rows[n % rows.length];
+    const folder = `tests/part_${n}`;
+    const text = (texts[n % rows.length] ?? '').replace(/^diff\n(?=.+$)/gm, `diff\n${folder}/`);
+    for (const [path, before] of row?.before ?? []) files.set(`${folder}/${path}`, before);
+    parts.push(text);
+    length += text.length;
+  }
+  const text = parts.join('');
+  const alone = await timed(() => parts.forEach((part) => python.parse(part, () => undefined)));
+  line(`tree-sitter alone on ${(text.length / 1e6).toFixed(1)} MB of blocks`, alone);
+  const ours = await timed(() => convert(files, text, 'custom', python));
+  line('the same converted, custom', ours, alone);
 }
 
 /** A tree with the files that a conversion changes, as one text to compare. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseCustom } from '../../../src/patch/custom';
-import { readBlocks } from '../../../src/patch/customParts';
+import { readBlocks } from '../../../src/patch/customBlocks';
 import { writeCustom } from '../../../src/patch/customWriter';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
