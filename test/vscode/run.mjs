@@ -9,7 +9,9 @@ import { join } from 'node:path';
 import { cache, root } from '../scripts/setup.mjs';
 import Dockerode from 'dockerode';
 import { runInVSCode } from './host/run.mjs';
+import { pythonWithPytest } from './pythonWithPytest.mjs';
 import { writeInstancesDataset } from './instancesDataset.mjs';
+import { makeLargeChange } from './largeChange.mjs';
 
 const bundles = join(cache, 'vscode-tests');
 const baseImage = process.env.SWT_BENCH_TEST_BASE_IMAGE ?? 'swt-test/python:{python}-bookworm';
@@ -20,7 +22,16 @@ const named = process.argv.slice(2);
 const suites =
   named.length > 0
     ? named
-    : ['instance', 'authoring', 'firstSteps', 'instances', 'customDiff', 'noInstance'];
+    : [
+        'instance',
+        'authoring',
+        'firstSteps',
+        'reload',
+        'large',
+        'instances',
+        'customDiff',
+        'noInstance',
+      ];
 await build({
   entryPoints: suites.map((name) => join(root, 'test', 'vscode', `${name}.suite.ts`)),
   outdir: bundles,
@@ -58,6 +69,7 @@ try {
         // Of its own for each suite: statuses of one would show in the next.
         SWT_BENCH_STORAGE: join(scratch, `storage-${name}`),
         SWT_BENCH_INSTANCE: inContainers,
+        ...(name === 'authoring' ? withPytest() : {}),
       },
       settings: settingsOf(name),
       limit: name === 'docker' || name === 'authoring' ? 600_000 : 300_000,
@@ -77,20 +89,29 @@ try {
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
 
+function withPytest() {
+  const python = pythonWithPytest();
+  return python === undefined ? {} : { SWT_BENCH_PYTEST_PYTHON: python };
+}
+
 function workspaceOf(name) {
   if (name === 'instance') return instanceWorkspace('tallybook__tallybook-217', 'bundled');
-  if (['authoring', 'firstSteps', 'customDiff'].includes(name)) {
+  if (['authoring', 'firstSteps', 'reload', 'customDiff'].includes(name)) {
     return instanceWorkspace('tallybook__tallybook-217', 'bundled', name);
   }
   if (name === 'docker') return instanceWorkspace(inContainers, datasetInContainers());
+  if (name === 'large') {
+    const { id, dataset, source } = makeLargeChange(sample, scratch);
+    return instanceWorkspace(id, dataset, name, source);
+  }
   return plainWorkspace();
 }
 
-function instanceWorkspace(id, dataset, name = id) {
+function instanceWorkspace(id, dataset, name = id, source = join(sample, 'repository')) {
   const folder = join(scratch, name);
   execFileSync(process.execPath, [
     join(root, 'dist', 'cli.js'),
-    ...['open', id, '--dataset', dataset, '--source', join(sample, 'repository')],
+    ...['open', id, '--dataset', dataset, '--source', source],
     ...['--storage', join(scratch, 'storage')],
     ...['--out', folder],
   ]);
