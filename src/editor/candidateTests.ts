@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { testFilesOf, isTestPath } from '../patch/testFiles';
 import { parseUnified } from '../patch/unified';
 import { compareTests, TestBases, testFile, type TestFile } from '../python/changedTests';
-import type { EditedSource } from '../python/parser';
+import type { EditedSource, Node, PythonParser } from '../python/parser';
 import type { PythonTest } from '../python/tests';
 import type { TestSource } from './evaluated';
 import type { OpenInstance } from './openInstance';
@@ -37,6 +37,8 @@ export class CandidateTests implements vscode.Disposable {
   private readonly edited = new Map<string, EditedSource>();
   /** Files of R, by path: R does not change. */
   private readonly ofR = new Map<string, Promise<TestFile | undefined>>();
+  /** Texts of R that are still to be parsed: together with what has become of them, that costs half. */
+  private readonly textsOfR = new Map<string, string>();
   /** Files as they were read last, from an editor or the disk. */
   private readonly lastRead = new Map<
     string,
@@ -134,15 +136,17 @@ export class CandidateTests implements vscode.Disposable {
   private async describe(path: string): Promise<ListedFile | undefined> {
     const uri = vscode.Uri.joinPath(this.open.folder.uri, path);
     const python = await this.open.python();
-    const before = await this.fileOfR(path);
     const now = await this.read(uri, path);
+    const before = await this.fileOfR(path);
     if (now === undefined) return undefined;
     const listedBefore = this.listedFrom.get(path);
     if (listedBefore?.now === now) return listedBefore.listed;
     const { added, changed } = compareTests(python, before ?? emptyFile, now);
     const statuses = new Map<string, ListedTest['status']>([
       ...added.map((test) => [test.id, 'added'] as const),
-      ...changed.map((test) => [test.id, 'changed'] as const),
+      ...changed
+        .filter((test) => !now.broken || isKnownToDiffer(test, before, listedBefore?.listed))
+        .map((test) => [test.id, 'changed'] as const),
     ]);
     const known = this.bases.get(path) ?? new TestBases();
     this.bases.set(path, known);
@@ -173,7 +177,7 @@ export class CandidateTests implements vscode.Disposable {
       if (source === undefined) return undefined;
       const known = this.lastRead.get(path);
       if (known?.source === source) return known.file;
-      const file = python.parse(source, (root) => testFile(root, source, path));
+      const file = this.parse(python, source, path);
       this.lastRead.set(path, { source, file });
       return file;
     }
@@ -191,8 +195,28 @@ export class CandidateTests implements vscode.Disposable {
     return file;
   }
 
+  /** Parses a file, and that of R with it where that is still to be done. */
+  private parse(python: PythonParser, source: string, path: string): TestFile {
+    const read = (root: Node): TestFile => testFile(root, source, path);
+    const textOfR = this.textsOfR.get(path);
+    if (textOfR === undefined) return python.parse(source, read);
+    this.textsOfR.delete(path);
+    const [ofR, file] = python.parseBoth(
+      textOfR,
+      (root) => testFile(root, textOfR, path),
+      source,
+      read,
+    );
+    this.ofR.set(path, Promise.resolve(ofR));
+    return file;
+  }
+
   private fileOfR(path: string): Promise<TestFile | undefined> {
-    const known = this.ofR.get(path) ?? this.parsedOfR(path, this.open.fileOfR(path));
+    const text = this.textsOfR.get(path);
+    this.textsOfR.delete(path);
+    const known =
+      this.ofR.get(path) ??
+      this.parsedOfR(path, text === undefined ? this.open.fileOfR(path) : Promise.resolve(text));
     this.ofR.set(path, known);
     known.catch(() => this.ofR.delete(path));
     return known;
@@ -202,11 +226,7 @@ export class CandidateTests implements vscode.Disposable {
   private async readOfR(paths: readonly string[]): Promise<void> {
     if (paths.length < 2) return;
     const sources = await this.open.manyOfR(paths);
-    for (const path of paths) {
-      const source = sources.get(path);
-      if (source === undefined) continue;
-      this.ofR.set(path, this.parsedOfR(path, Promise.resolve(source)));
-    }
+    for (const [path, source] of sources) this.textsOfR.set(path, source);
   }
 
   private async parsedOfR(
@@ -239,6 +259,19 @@ export class CandidateTests implements vscode.Disposable {
     for (const each of this.subscriptions) each.dispose();
     for (const each of this.edited.values()) each.dispose();
   }
+}
+
+/**
+ * Whether a test of a file that Python cannot read is changed for certain: by its own text, or it was so
+ * before. A test that is half typed would else turn all of its class into changed ones at every key.
+ */
+function isKnownToDiffer(
+  { id, text }: PythonTest,
+  before: TestFile | undefined,
+  listed: ListedFile | undefined,
+): boolean {
+  if (before?.tests.find((each) => each.id === id)?.text !== text) return true;
+  return listed?.tests.some((each) => each.id === id && each.status === 'changed') === true;
 }
 
 /** A file that R does not have. */

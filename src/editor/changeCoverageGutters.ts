@@ -8,7 +8,7 @@ import {
 import { changeBlocks, type ChangeBlock } from '../patch/changeBlocks';
 import type { FilePatch } from '../patch/unified';
 import { marksOfFixed, marksOfR, marksOfWorkspace, type Marks } from './coverageMarks';
-import { hoverOf, hoverOfNote, noteText } from './coverageText';
+import { hoverOf, hoverOfNote, noteFor } from './coverageText';
 import { sideOfUri } from './documents';
 import { goldenFilesOf } from './goldenPatch';
 import { scheme } from './names';
@@ -33,6 +33,9 @@ export function stateIcon(
   const file = `${state.replace(' ', '-')}-${theme}.svg`;
   return vscode.Uri.joinPath(extensionUri, 'media', 'gutter', file);
 }
+
+/** Name of the measures of how long it took to hand marks to VS Code, kept like its own. */
+const drawingMeasure = 'swt-bench.changeCoverageMarks';
 
 /** What an editor shows already. */
 interface Drawn {
@@ -78,11 +81,10 @@ export class ChangeCoverageGutters implements vscode.Disposable {
         }),
       ]),
     );
+    const color = new vscode.ThemeColor('editorCodeLens.foreground');
     this.noteType = vscode.window.createTextEditorDecorationType({
-      after: {
-        margin: '0 0 0 1em',
-        color: new vscode.ThemeColor('editorCodeLens.foreground'),
-      },
+      after: { margin: '0 0 0 1em', color },
+      before: { margin: '0 1em 0 0', color },
       rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
     });
     this.workspace = new WorkspaceLines(open, () => this.draw());
@@ -114,6 +116,8 @@ export class ChangeCoverageGutters implements vscode.Disposable {
   private draw(): void {
     const coverage = shownCoverage(this.open);
     if (coverage !== undefined) this.readFiles();
+    const start = performance.now();
+    let isDrawn = false;
     for (const editor of vscode.window.visibleTextEditors) {
       const { document } = editor;
       const path = this.workspace.pathOf(document);
@@ -130,7 +134,9 @@ export class ChangeCoverageGutters implements vscode.Disposable {
       this.drawn.set(editor, now);
       const marks = coverage === undefined ? undefined : this.marksOf(document, coverage);
       this.set(editor, marks);
+      isDrawn = true;
     }
+    if (isDrawn) performance.measure(drawingMeasure, { start });
   }
 
   private marksOf(document: vscode.TextDocument, coverage: ChangeCoverage): Marks | undefined {
@@ -180,11 +186,15 @@ export class ChangeCoverageGutters implements vscode.Disposable {
       this.noteType,
       (marks?.notes ?? [])
         .filter(({ line }) => isThere(line))
-        .map(({ line, lines }) => ({
-          range: rangeOf(line),
-          renderOptions: { after: { contentText: noteText(lines) } },
-          hoverMessage: hoverOfNote(lines),
-        })),
+        .map(({ line, lines }) => {
+          const { text, isBefore } = noteFor(lines, document.lineAt(line - 1).text.length);
+          const shown = { contentText: text };
+          return {
+            range: rangeOf(line),
+            renderOptions: isBefore ? { before: shown } : { after: shown },
+            hoverMessage: hoverOfNote(lines),
+          };
+        }),
     );
   }
 

@@ -24,6 +24,8 @@ export async function compareWithGolden(open: OpenInstance, reporter: Reporter):
   });
   if (evaluated === undefined) return;
   const { result, digest } = evaluated;
+  // The table comes into the second column: in a third nothing could be read.
+  await vscode.commands.executeCommand('workbench.action.focusFirstEditorGroup');
   await showDiff(open, result.patch);
   const { changeCoverage: candidate, goldenCoverage: golden } = result;
   if (candidate === undefined || golden === undefined) {

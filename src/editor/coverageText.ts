@@ -3,6 +3,7 @@ import type { CoveredLine, LineState } from '../domain/changeCoverage';
 import { sideName } from '../domain/outcome';
 import { linesByState } from './coverageMarks';
 import { stateSymbol } from './display';
+import { appendPlain } from './plainText';
 import { sideOf } from './shownCoverage';
 
 /** Tests named in one hover. */
@@ -57,10 +58,10 @@ export function countsInWords(line: CoveredLine): string {
 /** State, counts, and the candidate's tests that ran the line. Names of tests are not markup. */
 export function hoverOf(line: CoveredLine): vscode.MarkdownString {
   const markdown = new vscode.MarkdownString();
-  markdown.appendText(`${stateInWords(line)}\n\n${countsInWords(line)}\n\n`);
+  appendPlain(markdown, `${stateInWords(line)}\n${countsInWords(line)}\n`);
   const { coveredBy, executions } = line;
   if (coveredBy.length > 0) {
-    markdown.appendText(vscode.l10n.t('Tests of the candidate that run it, and how often:'));
+    appendPlain(markdown, vscode.l10n.t('Tests of the candidate that run it, and how often:'));
     const named = coveredBy.slice(0, mostTests).map((test) => `${executions[test] ?? 0}× ${test}`);
     const more = coveredBy.length - named.length;
     if (more > 0) named.push(vscode.l10n.t('and {0} more', more));
@@ -70,19 +71,46 @@ export function hoverOf(line: CoveredLine): vscode.MarkdownString {
 }
 
 /**
- * Lines of the other side in few words, with the sign that a diff has for them: `− ✗ 53 · ✓ 50–52` of
- * removed lines, since a narrow diff has little room, and `+ R∘X*: ✗ missed 53` of added ones.
+ * Columns of text that are in sight: of a diff without room for two sides, where removed lines are told,
+ * and of an editor by itself, where added ones are.
+ */
+const inSight = { removed: 54, added: 100 } as const;
+
+/**
+ * The note for a line: in words where they fit behind the code, else in symbols, and before the code where
+ * there is no room for those either.
+ *
+ * @param length of the code, in characters
+ */
+export function noteFor(
+  lines: readonly CoveredLine[],
+  length: number,
+): { readonly text: string; readonly isBefore: boolean } {
+  const room = inSight[lines[0]?.change ?? 'added'];
+  const fits = (text: string): boolean => length + text.length < room;
+  const inWords = noteText(lines, true);
+  if (fits(inWords)) return { text: inWords, isBefore: false };
+  const short = noteText(lines, false);
+  return { text: short, isBefore: !fits(short) };
+}
+
+/**
+ * Lines of the other side, with the sign that a diff has for them: `− R: ✗ missed 53 · ✓ newly covered
+ * 50–52` of removed lines, `+ R∘X*: ✗ missed 53` of added ones.
  *
  * @param lines of one side, at least one of them executable
+ * @param inWords names the states; else symbols stand for them
  */
-export function noteText(lines: readonly CoveredLine[]): string {
-  const isRemoved = lines[0]?.change === 'removed';
+function noteText(lines: readonly CoveredLine[], inWords: boolean): string {
+  const [first] = lines;
   const told = linesByState(lines).map(({ state, runs }) => {
     const numbers = runs.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`));
     const symbol = stateSymbol[state];
-    return `${isRemoved ? symbol : `${symbol} ${stateName(state)}`} ${numbers.join(', ')}`;
+    return `${inWords ? `${symbol} ${stateName(state)}` : symbol} ${numbers.join(', ')}`;
   });
-  return `${isRemoved ? '−' : `+ ${sideName.fixed}:`} ${told.join(' · ')}`;
+  const sign = first?.change === 'removed' ? '−' : '+';
+  const side = first === undefined ? '' : sideName[sideOf(first)];
+  return `${sign} ${side}: ${told.join(' · ')}`;
 }
 
 /** The same with the texts of the lines and their counts. */
@@ -90,12 +118,18 @@ export function hoverOfNote(lines: readonly CoveredLine[]): vscode.MarkdownStrin
   const markdown = new vscode.MarkdownString();
   const [first] = lines;
   if (first === undefined) return markdown;
-  markdown.appendText(
+  appendPlain(
+    markdown,
     first.change === 'removed'
       ? vscode.l10n.t('Lines of R that the golden patch removes here, with their executions:')
       : vscode.l10n.t('Lines of R∘X* that the golden patch has here, with their executions:'),
   );
   const width = Math.max(...lines.map(({ state }) => stateName(state).length));
+  // A hover is narrow: what all lines are indented by is left out.
+  const indents = lines
+    .filter(({ text }) => text.trim() !== '')
+    .map(({ text }) => text.search(/\S/));
+  const indent = Math.min(...indents);
   markdown.appendCodeblock(
     lines
       .map(({ line, state, text, counts }) =>
@@ -103,12 +137,12 @@ export function hoverOfNote(lines: readonly CoveredLine[]): vscode.MarkdownStrin
           `${line}`.padStart(5),
           `${stateSymbol[state]} ${stateName(state).padEnd(width)}`,
           `${counts.base}/${counts.candidate}/${counts.golden}`.padEnd(9),
-          text,
+          text.slice(indent),
         ].join('  '),
       )
       .join('\n'),
     'text',
   );
-  markdown.appendText(vscode.l10n.t('Executions by base tests / candidate / golden tests'));
+  appendPlain(markdown, vscode.l10n.t('Executions by base tests / candidate / golden tests'));
   return markdown;
 }

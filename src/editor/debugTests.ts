@@ -8,6 +8,7 @@ import type { DebuggedProgram } from '../engine/engine';
 import { resultsOf } from '../evaluation/results';
 import { parseUnified } from '../patch/unified';
 import { copyToShow, debugConfiguration, idsToDebug, isSubstituted } from './debugConfiguration';
+import { shownOf } from './beforeReveal';
 import type { OpenInstance } from './openInstance';
 import { engineSettings } from './settings';
 import { append, type RunningTests, type TestRuns } from './testRuns';
@@ -66,7 +67,9 @@ export class DebugTests {
         ids.map(functionOf),
       );
       if (trace.sessions.length === 0 && plan.files.length > 0) throw didNotStart();
-      this.runs.reportSide(run, items, side, results, plan);
+      const shown = await shownOf(this.open);
+      const told = results.map((each) => shown.result(side, each));
+      this.runs.reportSide(run, items, side, told, plan);
     });
     // Not part of the run, which has ended: the answer may take a while.
     if (isMissing) void offerToInstall();
@@ -107,7 +110,8 @@ export class DebugTests {
     const id = randomUUID();
     const subscriptions: vscode.Disposable[] = [];
     try {
-      const session = new DebugSession(id, (output) => append(run, output));
+      const toTell = await shownOf(this.open);
+      const session = new DebugSession(id, (output) => append(run, toTell.text(side, output)));
       subscriptions.push(session);
       const cancel = (): void => session.stop();
       signal.addEventListener('abort', cancel, { once: true });

@@ -127,9 +127,11 @@ export function firstLine(result: TestResult): string | undefined {
 /** An outcome in words: `failed on R in 0.01 s`. */
 export function outcomeInWords(side: Side, result: TestResult): string {
   const said = onSide(side, result);
-  return result.seconds === undefined
-    ? said
-    : vscode.l10n.t('{0} in {1} s', said, result.seconds.toFixed(2));
+  const { seconds } = result;
+  if (seconds === undefined) return said;
+  return seconds < 0.005
+    ? vscode.l10n.t('{0} in less than 0.01 s', said)
+    : vscode.l10n.t('{0} in {1} s', said, seconds.toFixed(2));
 }
 
 function onSide(side: Side, { outcome }: TestResult): string {

@@ -2,16 +2,17 @@ import * as vscode from 'vscode';
 import { sideName, sides, type Side } from '../domain/outcome';
 import { unsafePath } from '../patch/safety';
 import { comparisonText, isComparison } from './comparisonDocuments';
-import { scheme } from './names';
+import { scheme, verdictAuthority } from './names';
 import type { OpenInstance } from './openInstance';
+import { verdictText } from './verdictDocument';
 
 /** Address of a file of R or R∘X* as a read-only document. */
 export function sideUri(side: Side, path: string): vscode.Uri {
   return vscode.Uri.from({ scheme, authority: side, path: `/${path}` });
 }
 
-/** Authority of the same documents in the coverage view, which shows the parts of an address. */
-const listed = 'lines';
+/** Authority of the same documents in the coverage view, which shows it as the root of the files. */
+const listed = 'golden-patch';
 
 /** Address of a file of R or R∘X* where the address is read by people. */
 export function listedUri(side: Side, path: string): vscode.Uri {
@@ -31,10 +32,12 @@ export function sideOfUri(uri: vscode.Uri): { side: Side; path: string } | undef
 
 /**
  * Content of a document that is not in the workspace: a side of the golden diff, or what belongs to a
- * comparison with the golden tests. It is served only once that was revealed, whoever asks.
+ * comparison with the golden tests. It is served only once that was revealed, whoever asks. The verdict
+ * as a document says for itself what may be said.
  */
 export async function documentText(open: OpenInstance, uri: vscode.Uri): Promise<string> {
   if (isComparison(uri)) return comparisonText(open, uri);
+  if (uri.authority === verdictAuthority) return verdictText(open);
   const file = sideOfUri(uri);
   if (file === undefined) return '';
   if (!open.revealed) {

@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join, sep } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError } from '../domain/problem';
@@ -53,7 +54,7 @@ export async function exportReproduction(
       if (!(await mayExportWith(paths))) return undefined;
       acceptedPaths = paths;
     }
-    parent ??= await chooseFolder(open);
+    parent ??= await chooseFolder();
     if (parent === undefined) return undefined;
     await checkFolder(open, parent);
     if (!(await mayReplace(join(parent.fsPath, exported.folder)))) return undefined;
@@ -122,12 +123,13 @@ async function mayExportWith(paths: string): Promise<boolean> {
   return answer?.label === exportIt;
 }
 
-async function chooseFolder(open: OpenInstance): Promise<vscode.Uri | undefined> {
+async function chooseFolder(): Promise<vscode.Uri | undefined> {
   const [folder] =
     (await vscode.window.showOpenDialog({
       canSelectFiles: false,
       canSelectFolders: true,
-      defaultUri: vscode.Uri.joinPath(open.folder.uri, '..'),
+      // The workspace may lie in the storage of the extension, where nobody finds a file again.
+      defaultUri: vscode.Uri.file(homedir()),
       openLabel: vscode.l10n.t('Export Here'),
       title: vscode.l10n.t('Folder that the export is put into'),
     })) ?? [];

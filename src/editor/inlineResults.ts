@@ -9,12 +9,12 @@ const tones = ['good', 'bad', 'neutral', 'stale'] as const;
 type Tone = (typeof tones)[number];
 
 /**
- * Colours that themes define, so that they fit light, dark and high contrast. The green of passed tests
- * is one of icons: as text it can hardly be read on white.
+ * Colours that every theme defines, so that they fit light, dark and high contrast. Those of the icons of
+ * tests are none: as text the green can hardly be read on white, and high contrast has no red.
  */
 const colours: Readonly<Record<Tone, string>> = {
   good: 'charts.green',
-  bad: 'testing.iconFailed',
+  bad: 'errorForeground',
   neutral: 'editorCodeLens.foreground',
   stale: 'editorCodeLens.foreground',
 };

@@ -4,7 +4,7 @@ import { messageOf } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import { coverageCell } from '../evaluation/table';
 import type { EngineReadiness } from './engineReadiness';
-import { commandIds, contextKeys } from './names';
+import { commandIds, contextKeys, trustCommand } from './names';
 import type { OpenInstance } from './openInstance';
 import { hasUnsaved } from './savedState';
 
@@ -97,7 +97,7 @@ export class InstanceTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
             'Running tests executes the code of this workspace: trust it first',
           ),
           icon: new vscode.ThemeIcon('shield'),
-          command: 'workbench.trust.manage',
+          command: trustCommand,
         },
       ];
     }

@@ -131,8 +131,14 @@ export const previewAuthority = 'preview';
 /** Authority of those documents that show what tests printed on a side. */
 export const outputAuthority = 'output';
 
+/** Authority of the document that holds the verdict as a note. */
+export const verdictAuthority = 'verdict';
+
 /** Language of `.swtdiff` files and of `custom-diff` fences. */
 export const customDiffLanguage = 'swt-custom-diff';
+
+/** Command of VS Code that shows whether the workspace is trusted, to change it. */
+export const trustCommand = 'workbench.trust.manage';
 
 /** The walkthrough, as `workbench.action.openWalkthrough` names it. */
 export const walkthrough = 'swt-bench.swt-bench#firstSteps';

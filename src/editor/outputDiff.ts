@@ -3,18 +3,20 @@ import { sideName, sides, type Side } from '../domain/outcome';
 import { HumanError } from '../domain/problem';
 import type { TestTransition } from '../domain/transition';
 import { outcomeInWords } from './display';
-import { outputAuthority, scheme } from './names';
+import { shownOf, type Shown } from './beforeReveal';
+import { outputAuthority, scheme, verdictAuthority } from './names';
 import type { OpenInstance } from './openInstance';
 
 /**
  * Shows what the last run printed on R beside what it printed on R∘X*, as it is: times and addresses
- * differ too.
+ * differ too. Only lines of the golden patch are left out while it is hidden.
  *
  * @param test id of a test function, whose failures stand at the head; undefined for the run alone
  * @throws HumanError when nothing has run
  */
 export async function showOutputs(open: OpenInstance, test: string | undefined): Promise<void> {
-  if (sides.every((side) => contentOf(open, side, test) === undefined)) {
+  const shown = await shownOf(open);
+  if (sides.every((side) => contentOf(open, side, test, shown) === undefined)) {
     throw new HumanError(
       test === undefined
         ? vscode.l10n.t('There is no output of this instance yet')
@@ -36,21 +38,22 @@ export async function showOutputs(open: OpenInstance, test: string | undefined):
 }
 
 /** Content of a document of `showOutputs`; it follows the last run. */
-export function outputText(open: OpenInstance, uri: vscode.Uri): string {
+export async function outputText(open: OpenInstance, uri: vscode.Uri): Promise<string> {
   const side = sides.find((each) => uri.path.startsWith(`/${each}/`));
   if (side === undefined) return '';
   const test = uri.query === '' ? undefined : uri.query;
   return (
-    contentOf(open, side, test) ??
+    contentOf(open, side, test, await shownOf(open)) ??
     `${vscode.l10n.t('Nothing is known of {0} yet.', sideName[side])}\n`
   );
 }
 
-/** Documents of outputs that are open, to be read again after a run. */
+/** Documents that follow the last run and what is revealed, as far as they are open. */
 export function openOutputs(): vscode.Uri[] {
   return vscode.workspace.textDocuments
     .map((document) => document.uri)
-    .filter((uri) => uri.scheme === scheme && uri.authority === outputAuthority);
+    .filter(({ scheme: of }) => of === scheme)
+    .filter(({ authority }) => authority === outputAuthority || authority === verdictAuthority);
 }
 
 function uriOf(side: Side, test: string | undefined): vscode.Uri {
@@ -65,12 +68,18 @@ function uriOf(side: Side, test: string | undefined): vscode.Uri {
 
 const nameOf = (test: string): string => test.split('::').at(-1) ?? test;
 
-function contentOf(open: OpenInstance, side: Side, test: string | undefined): string | undefined {
+function contentOf(
+  open: OpenInstance,
+  side: Side,
+  test: string | undefined,
+  shown: Shown,
+): string | undefined {
   const cases = test === undefined ? [] : open.casesOf(test).cases;
   const { soFar, last } = open;
-  const log = (soFar?.first.runs ?? last?.result.runs)?.[side]?.log;
+  const printed = (soFar?.first.runs ?? last?.result.runs)?.[side]?.log;
+  const log = printed === undefined ? undefined : shown.text(side, printed);
   if (cases.length === 0 && (log === undefined || test !== undefined)) return undefined;
-  const parts = cases.map((each) => caseOn(side, each));
+  const parts = cases.map((each) => caseOn(side, shown.both(each)));
   if (log !== undefined) {
     parts.push(
       cases.length === 0 ? log : `${vscode.l10n.t('── output of the whole run ──')}\n\n${log}`,

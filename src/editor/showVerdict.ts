@@ -1,10 +1,9 @@
 import * as vscode from 'vscode';
-import { reproductionNote } from '../evaluation/reproductionNote';
 import { hasUnsaved } from './savedState';
-import { describe } from './exportReproduction';
 import { commandIds } from './names';
 import type { OpenInstance } from './openInstance';
 import { verdictInWords } from './statusBar';
+import { showVerdictDocument } from './verdictDocument';
 import { shownVerdict, verdictSentences } from './verdictHover';
 
 interface Step extends vscode.QuickPickItem {
@@ -30,7 +29,7 @@ export async function showVerdict(open: OpenInstance): Promise<void> {
   // Chosen, a sentence opens the whole verdict as a document.
   const sentences = verdictSentences(verdict).map((sentence) => ({
     label: sentence,
-    take: () => showNote(open),
+    take: () => showVerdictDocument(open),
   }));
   const chosen = await vscode.window.showQuickPick<vscode.QuickPickItem | Step>(
     [
@@ -82,18 +81,7 @@ function steps(open: OpenInstance, exportable: boolean): Step[] {
     {
       label: `$(note) ${vscode.l10n.t('Show the Verdict as a Document')}`,
       detail: vscode.l10n.t('With every test on both sides.'),
-      take: () => showNote(open),
+      take: () => showVerdictDocument(open),
     },
   ];
-}
-
-/** The note that an export would hold, in an editor of its own. */
-async function showNote(open: OpenInstance): Promise<void> {
-  const { last } = open;
-  if (last === undefined) return;
-  const document = await vscode.workspace.openTextDocument({
-    content: reproductionNote(await describe(open, last)),
-    language: 'markdown',
-  });
-  await vscode.window.showTextDocument(document, { preview: false });
 }

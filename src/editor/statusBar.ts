@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Verdict } from '../domain/verdict';
 import { coverageCell } from '../evaluation/table';
-import { commandIds } from './names';
+import { commandIds, trustCommand } from './names';
 import type { OpenInstance } from './openInstance';
 import { hasUnsaved } from './savedState';
 import { shownVerdict, verdictHover, verdictSentences, type ShownVerdict } from './verdictHover';
@@ -32,6 +32,7 @@ export class StatusBar implements vscode.Disposable {
       open.onDidChange(() => void this.draw()),
       // A verdict is about what was saved when it was given.
       open.onDidEdit(() => void this.draw()),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => void this.draw()),
     ];
     void this.draw();
     this.item.show();
@@ -69,6 +70,15 @@ export class StatusBar implements vscode.Disposable {
         text: `$(sync~spin) ${text}`,
         tooltip: first?.explanation ?? environment,
         command: commandIds.reproduce,
+      };
+    }
+    if (!vscode.workspace.isTrusted) {
+      return {
+        text: `$(shield) ${vscode.l10n.t('SWT-Bench: not trusted')}${this.seen()}`,
+        tooltip: vscode.l10n.t(
+          'Tests are listed, but not run: that would execute the code of this workspace. Click to trust it.',
+        ),
+        command: trustCommand,
       };
     }
     return {

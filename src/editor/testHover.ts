@@ -3,12 +3,14 @@ import { isFailure, sides, type Frame, type TestResult } from '../domain/outcome
 import type { TestTransition } from '../domain/transition';
 import { frameInCode, frameInTest } from '../evaluation/failurePlace';
 import { hintOn, tellingCase } from '../evaluation/testHints';
+import { shownOf, type Shown } from './beforeReveal';
 import type { CandidateTests, ListedTest } from './candidateTests';
 import { outcomeInWords, symbol, transitionInWords, transitionLabel } from './display';
 import { isFresh } from './evaluated';
+import { appendPlain } from './plainText';
 import type { OpenInstance } from './openInstance';
 import { uriInside } from './testMessages';
-import { hintInWords } from './testProblems';
+import { adviceOn } from './testProblems';
 
 /** Cases of a parametrised test that a hover has room for. */
 const shownCases = 6;
@@ -28,12 +30,12 @@ export class TestHover implements vscode.Disposable {
       pattern: new vscode.RelativePattern(open.folder, '**/*.py'),
     };
     this.subscription = vscode.languages.registerHoverProvider(selector, {
-      provideHover(document, position) {
+      async provideHover(document, position) {
         const test = tests
           .list()
           .find((each) => each.uri.toString() === document.uri.toString())
           ?.tests.find((each) => each.defLine === position.line + 1);
-        const text = test === undefined ? undefined : hoverOf(open, test);
+        const text = test === undefined ? undefined : hoverOf(open, test, await shownOf(open));
         return text === undefined
           ? undefined
           : new vscode.Hover(text, document.lineAt(position.line).range);
@@ -50,7 +52,11 @@ export class TestHover implements vscode.Disposable {
  * Texts of tests go into code blocks, where markup has no meaning; the only links are our own, to files
  * of the workspace.
  */
-function hoverOf(open: OpenInstance, test: ListedTest): vscode.MarkdownString | undefined {
+function hoverOf(
+  open: OpenInstance,
+  test: ListedTest,
+  shown: Shown,
+): vscode.MarkdownString | undefined {
   const known = open.casesOf(test.id);
   const { cases } = known;
   const isStale = !isFresh(known, test);
@@ -59,26 +65,26 @@ function hoverOf(open: OpenInstance, test: ListedTest): vscode.MarkdownString | 
   if (telling === undefined || label === undefined) return undefined;
   const markdown = new vscode.MarkdownString();
   if (isStale) {
-    markdown.appendText(vscode.l10n.t('Edited since: this is about the text before.'));
+    appendPlain(markdown, vscode.l10n.t('Edited since: this is about the text before.'));
     markdown.appendMarkdown('\n\n');
   }
   const { transition } = telling;
-  markdown.appendText(`${symbol(transition)} ${label}  ${transitionInWords(transition)}`);
+  appendPlain(markdown, `${symbol(transition)} ${label}  ${transitionInWords(transition)}`);
   const ordered = [telling, ...cases.filter((each) => each !== telling)];
   for (const each of ordered.slice(0, shownCases)) {
     if (cases.length > 1) {
       markdown.appendCodeblock(`${each.transition}  ${each.test.slice(test.id.length)}`, 'text');
     }
-    appendCase(markdown, open.folder, each);
+    appendCase(markdown, open.folder, shown.both(each));
   }
   if (ordered.length > shownCases) {
     markdown.appendMarkdown('\n\n');
-    markdown.appendText(vscode.l10n.t('and {0} more cases', ordered.length - shownCases));
+    appendPlain(markdown, vscode.l10n.t('and {0} more cases', ordered.length - shownCases));
   }
   const hint = test.status === 'kept' || isStale ? undefined : hintOn(cases);
   if (hint !== undefined) {
     markdown.appendMarkdown('\n\n---\n\n');
-    markdown.appendText(hintInWords(hint));
+    appendPlain(markdown, adviceOn(hint));
   }
   return markdown;
 }
@@ -91,7 +97,7 @@ function appendCase(
   for (const side of sides) {
     const result = each[side];
     markdown.appendMarkdown('\n\n');
-    markdown.appendText(outcomeInWords(side, result));
+    appendPlain(markdown, outcomeInWords(side, result));
     const failure = isFailure(result) ? failureText(result) : undefined;
     if (failure !== undefined) markdown.appendCodeblock(failure, 'text');
     // The code under test is there as R has it.
@@ -118,8 +124,8 @@ function appendFrames(
     .filter((link) => link !== undefined);
   if (links.length === 0) return;
   markdown.appendMarkdown('\n\n');
-  markdown.appendText(vscode.l10n.t('Failed at '));
-  markdown.appendMarkdown(links.join(' · '));
+  appendPlain(markdown, vscode.l10n.t('Failed at'));
+  markdown.appendMarkdown(` ${links.join(' · ')}`);
 }
 
 function linkTo(folder: vscode.WorkspaceFolder, frame: Frame): string | undefined {

@@ -123,13 +123,20 @@ function rangeOfName({ defLine, column, name, text }: ListedTest): vscode.Range 
   return new vscode.Range(defLine - 1, start, defLine - 1, start + name.length);
 }
 
+/** What to do about a test that passes on R. */
+const assertTheIssue = (): string =>
+  vscode.l10n.t('Assert what the issue says should happen, so that the test fails on R.');
+
+/** The same below words that say already what became of the test. */
+export function adviceOn(hint: TestHint): string {
+  return hint.kind === 'passes on R' ? assertTheIssue() : hintInWords(hint);
+}
+
 /** What is wrong with a test, and what to do about it. */
 export function hintInWords(hint: TestHint): string {
   switch (hint.kind) {
     case 'passes on R':
-      return vscode.l10n.t(
-        'Passes on R: does not reproduce the issue. Assert what the issue says should happen, so that the test fails on R.',
-      );
+      return vscode.l10n.t('Passes on R: does not reproduce the issue. {0}', assertTheIssue());
     case 'fails on both sides':
       return vscode.l10n.t(
         'Fails on both sides: it asks for something that the fix does not do. Compare the outputs of both sides, and assert only what the issue asks for.',

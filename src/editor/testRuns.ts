@@ -9,12 +9,14 @@ import { resultsOf } from '../evaluation/results';
 import type { SessionRun } from '../evaluation/session';
 import type { CandidateTests } from './candidateTests';
 import { casesOf, tellingCase } from './display';
+import { trustCommand } from './names';
 import type { Evaluated, OpenInstance } from './openInstance';
 import { problemText, showEngineProblem } from './problems';
 import { saveEdits } from './savedState';
 import type { TestItems } from './testItems';
 import { LiveStates } from './liveStates';
 import { failureOf, messagesOf } from './testMessages';
+import { shownOf, type Shown } from './beforeReveal';
 
 /** How a run is done besides what it runs. */
 export interface RunHow {
@@ -77,8 +79,10 @@ export class TestRuns {
         }
         onVerdict?.(run, evaluated);
       } finally {
+        const shown = await shownOf(this.open);
         for (const side of ['base', 'fixed'] as const) {
-          if (outputs[side] !== '') append(run, `\n── ${sideName[side]} ──\n${outputs[side]}`);
+          if (outputs[side] === '') continue;
+          append(run, `\n── ${sideName[side]} ──\n${shown.text(side, outputs[side])}`);
         }
       }
     });
@@ -92,6 +96,8 @@ export class TestRuns {
   ): Promise<void> {
     return this.during(request, token, sideName[side], true, async ({ run, items, signal }) => {
       const ids = items.map((item) => item.id);
+      const isShownAsItComes = side === 'base' || this.open.revealed;
+      let output = '';
       const { plan, records } = await this.open.runOn(
         side,
         [...new Set(ids.map(fileOf))],
@@ -100,12 +106,24 @@ export class TestRuns {
           signal,
           reporter: this.reporter,
           onTurn: () => items.forEach((item) => run.started(item)),
-          onOutput: (_side, text) => append(run, text),
+          onOutput: (_side, text) => {
+            // A traceback is looked through as a whole.
+            if (isShownAsItComes) append(run, text);
+            else output += text;
+          },
         },
       );
+      const shown = await shownOf(this.open);
+      append(run, shown.text(side, output));
       const record = records[side];
       const results = record === undefined ? [] : resultsOf(record, ids.map(functionOf));
-      this.reportSide(run, items, side, results, plan);
+      this.reportSide(
+        run,
+        items,
+        side,
+        results.map((each) => shown.result(side, each)),
+        plan,
+      );
     });
   }
 
@@ -126,6 +144,7 @@ export class TestRuns {
     try {
       if (!vscode.workspace.isTrusted) {
         append(run, `${notTrusted()}\n`);
+        void offerTrust();
         return;
       }
       items.forEach((item) => run.enqueued(item));
@@ -151,6 +170,7 @@ export class TestRuns {
     { result }: Evaluated,
   ): Promise<void> {
     const { reason, explanation } = result.strict;
+    const shown = await shownOf(this.open);
     const isMissing = items.some(({ id }) => casesOf(result, functionOf(id)).length === 0);
     const why =
       isMissing && !(await this.open.isCurrent())
@@ -159,7 +179,8 @@ export class TestRuns {
     for (const item of items) {
       const cases = casesOf(result, functionOf(item.id));
       const isCase = functionOf(item.id) !== item.id;
-      this.reportCases(run, item, isCase ? cases.filter((each) => each.test === item.id) : cases);
+      const mine = isCase ? cases.filter((each) => each.test === item.id) : cases;
+      this.reportCases(run, item, mine, shown);
       if (cases.length === 0) run.errored(item, new vscode.TestMessage(why));
       // Its rows were made from this result.
       item.children.forEach((row) =>
@@ -167,6 +188,7 @@ export class TestRuns {
           run,
           row,
           cases.filter((each) => each.test === row.id),
+          shown,
         ),
       );
     }
@@ -176,6 +198,7 @@ export class TestRuns {
     run: vscode.TestRun,
     item: vscode.TestItem,
     cases: readonly TestTransition[],
+    shown: Shown,
   ): void {
     const telling = tellingCase(cases);
     if (telling === undefined) return;
@@ -190,7 +213,11 @@ export class TestRuns {
     else if (telling.transition === '-→-') run.skipped(item);
     else {
       const place = placeOf(item);
-      run.failed(item, place === undefined ? [] : messagesOf(place, telling), milliseconds);
+      run.failed(
+        item,
+        place === undefined ? [] : messagesOf(place, shown.both(telling)),
+        milliseconds,
+      );
     }
   }
 
@@ -269,6 +296,13 @@ function rowsBelow(item: vscode.TestItem): vscode.TestItem[] {
 /** Output that stands in the terminal of a run, which wants carriage returns. */
 export function append(run: vscode.TestRun, output: string): void {
   run.appendOutput(output.replace(/\r?\n/g, '\r\n'));
+}
+
+/** A lens or a command shows no output of a run: what hinders it is told. */
+async function offerTrust(): Promise<void> {
+  const manage = vscode.l10n.t('Manage Workspace Trust');
+  const chosen = await vscode.window.showWarningMessage(notTrusted(), manage);
+  if (chosen === manage) await vscode.commands.executeCommand(trustCommand);
 }
 
 const notTrusted = (): string =>

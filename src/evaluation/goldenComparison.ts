@@ -1,5 +1,5 @@
 import type { ChangeCoverage, CoveredLine } from '../domain/changeCoverage';
-import { functionOf, sideName } from '../domain/outcome';
+import { fileOf, functionOf, sideName } from '../domain/outcome';
 import { coverageInWords } from './gradings';
 import { code, table } from './markdownText';
 
@@ -75,54 +75,62 @@ export function comparisonText(input: {
       '',
     ),
     '## What each test covers',
-    testTable(candidate, golden),
+    ...testTables(candidate, 'Candidate'),
+    ...testTables(golden, 'Golden tests'),
     '## Changed lines',
+    '✓ covers it, ✗ does not; = the base tests run it already; · not executable.',
     ...byFile(lines).map(([path, ofFile]) => `### ${code(path)}\n\n${lineTable(ofFile)}`),
     '',
   ].join('\n\n');
 }
 
-/** Changed lines that each test function runs, the states as the whole candidate has them. */
-function testTable(candidate: ChangeCoverage, golden: ChangeCoverage): string {
-  const rows = (coverage: ChangeCoverage, whose: string): string[][] => {
-    const covered = new Map<string, number>();
-    for (const line of coverage.lines) {
-      if (line.state !== 'newly covered') continue;
-      for (const test of new Set(line.coveredBy.map(functionOf))) {
-        covered.set(test, (covered.get(test) ?? 0) + 1);
-      }
+/**
+ * Changed lines that each test function covers, one table for each file of tests: names of files would
+ * push those of the tests out of a narrow page.
+ */
+function testTables(coverage: ChangeCoverage, whose: string): string[] {
+  const covered = new Map<string, number>();
+  for (const line of coverage.lines) {
+    if (line.state !== 'newly covered') continue;
+    for (const test of new Set(line.coveredBy.map(functionOf))) {
+      covered.set(test, (covered.get(test) ?? 0) + 1);
     }
-    return [...covered].map(([test, count]) => [
-      whose,
-      `${count}/${coverage.executable}`,
-      code(test),
-    ]);
-  };
-  return table(
-    ['', 'Changed lines', 'Test'],
-    [...rows(candidate, 'Candidate'), ...rows(golden, 'Golden tests')],
-    'No test covers a changed line.',
-  );
+  }
+  const files = [...new Set([...covered.keys()].map(fileOf))];
+  if (files.length === 0) return [`${whose}: no test covers a changed line.`];
+  return files.map((file) => {
+    const rows = [...covered].filter(([test]) => fileOf(test) === file);
+    return table(
+      ['Changed lines', `${whose} in ${code(file)}`],
+      rows.map(([test, count]) => [`${count}/${coverage.executable}`, nameOf(test)]),
+      '',
+    );
+  });
 }
 
-const mark: Readonly<Record<CoveredByWhom, readonly [string, string]>> = {
-  both: ['✓', '✓'],
-  'candidate only': ['✓', '✗'],
-  'golden tests only': ['✗', '✓'],
-  neither: ['✗', '✗'],
-  'not executable': ['·', '·'],
-};
+/** `Class` `test_name`, with a place to break the line at between them. */
+const nameOf = (test: string): string => test.split('::').slice(1).map(code).join(' ');
+
+/** What candidate and golden tests are to a line. */
+function marksOf({ by, line }: ComparedLine): readonly [string, string] {
+  switch (by) {
+    case 'both':
+      return ['✓', '✓'];
+    case 'candidate only':
+      return ['✓', '✗'];
+    case 'golden tests only':
+      return ['✗', '✓'];
+    case 'neither':
+      return line.state === 'already covered' ? ['=', '='] : ['✗', '✗'];
+    case 'not executable':
+      return ['·', '·'];
+  }
+}
 
 function lineTable(lines: readonly ComparedLine[]): string {
   return table(
-    ['Line', 'Candidate', 'Golden tests', 'Covered by', 'Code'],
-    lines.map(({ line, by }) => [
-      placeOf(line),
-      mark[by][0],
-      mark[by][1],
-      by === 'neither' && line.state === 'already covered' ? 'neither (the base tests run it)' : by,
-      code(line.text.trim()),
-    ]),
+    ['Candidate', 'Golden', 'Line', 'Code'],
+    lines.map((each) => [...marksOf(each), placeOf(each.line), code(each.line.text.trim())]),
     '',
   );
 }

@@ -18,8 +18,10 @@ export function cachedPython(python: PythonParser): PythonParser {
   const keptSound = new WeakMap<object, Found>();
   return {
     ...python,
-    parse: (source, use) => remembered(kept, source, use, python.parse),
-    parseSound: (source, use) => remembered(keptSound, source, use, python.parseSound),
+    parse: (source, use) =>
+      remembered(kept, source, use, (text, found) => python.parse(text, found)),
+    parseSound: (source, use) =>
+      remembered(keptSound, source, use, (text, found) => python.parseSound(text, found)),
   };
 }
 

@@ -232,7 +232,7 @@ function dedent(test: PythonTest): string {
 
 /** Reads what there is to compare. Broken code gives what is readable. */
 export function testFile(root: Node, source: string, path: string): TestFile {
-  const definitions = definitionsIn(root);
+  const definitions = definitionsIn(root, 'without heads');
   const tests = testsIn(definitions, source, path);
   const units = new Map<string, Unit>();
   const everywhere = new Set<string>();

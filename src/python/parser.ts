@@ -18,6 +18,15 @@ export interface PythonParser {
    * thousand times as long as to read the source up to there.
    */
   parseSound<T>(source: string, use: (root: Node) => T): T | undefined;
+  /**
+   * As `parse`, of two versions of a source: of the later one only what differs is parsed anew.
+   */
+  parseBoth<A, B>(
+    before: string,
+    useBefore: (root: Node) => A,
+    after: string,
+    useAfter: (root: Node) => B,
+  ): [A, B];
   /** Keeps the tree of a source that is being edited, so that an edit costs what it changes. */
   open(source: string): EditedSource;
   /** Frees the parser; it must not be used afterwards. */
@@ -63,14 +72,30 @@ export async function createPythonParser(
   }
   const language = await Language.load(grammar);
   const parser = new Parser().setLanguage(language);
+  const parse = <T>(source: string, use: (root: Node) => T): T => {
+    const tree = parser.parse(source);
+    if (tree === null) throw new Error('tree-sitter gave no tree');
+    try {
+      return use(tree.rootNode);
+    } finally {
+      tree.delete();
+    }
+  };
   return {
-    parse(source, use) {
-      const tree = parser.parse(source);
-      if (tree === null) throw new Error('tree-sitter gave no tree');
+    parse,
+    parseBoth(before, useBefore, after, useAfter) {
+      const source = editedSource(parser, before);
       try {
-        return use(tree.rootNode);
+        const first = source.read(useBefore);
+        const { start, end, by } = difference(before, after);
+        source.replace(start, end, by);
+        // What broken code is taken for would depend on what it was before.
+        const second = source.read((root) =>
+          root.hasError ? undefined : { found: useAfter(root) },
+        );
+        return [first, second === undefined ? parse(after, useAfter) : second.found];
       } finally {
-        tree.delete();
+        source.dispose();
       }
     },
     parseSound(source, use) {
@@ -130,6 +155,24 @@ function editedSource(parser: Parser, source: string): EditedSource {
       isStale = true;
     },
   };
+}
+
+/** The one stretch from `start` to `end` (excluded) that makes `after` when `by` replaces it. */
+function difference(
+  before: string,
+  after: string,
+): { readonly start: number; readonly end: number; readonly by: string } {
+  const most = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < most && before.charCodeAt(start) === after.charCodeAt(start)) start += 1;
+  let tail = 0;
+  while (
+    tail < most - start &&
+    before.charCodeAt(before.length - 1 - tail) === after.charCodeAt(after.length - 1 - tail)
+  ) {
+    tail += 1;
+  }
+  return { start, end: before.length - tail, by: after.slice(start, after.length - tail) };
 }
 
 /** Row and column, from 0, of an offset. */

@@ -30,7 +30,9 @@ export function findTests(
   source: string,
   { path }: { path: string },
 ): PythonTest[] {
-  return python.parse(source, (root) => testsIn(definitionsIn(root), source, path));
+  return python.parse(source, (root) =>
+    testsIn(definitionsIn(root, 'without heads'), source, path),
+  );
 }
 
 /** As `findTests`, of definitions that are there already. */

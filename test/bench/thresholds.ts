@@ -41,8 +41,8 @@ async function engineWith(folder: string, name: string, value: number): Promise<
     plugins: [
       {
         name: 'threshold',
-        setup({ onLoad }) {
-          onLoad({ filter: /fuzzyAlign\.ts$/ }, ({ path }) => {
+        setup(build) {
+          build.onLoad({ filter: /fuzzyAlign\.ts$/ }, ({ path }) => {
             const text = readFileSync(path, 'utf8');
             const constant = new RegExp(`(export const ${name} = )[\\d.]+;`);
             if (!constant.test(text)) throw new Error(`no constant ${name}`);

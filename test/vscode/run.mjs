@@ -10,7 +10,9 @@ import { cache, root } from '../scripts/setup.mjs';
 import Dockerode from 'dockerode';
 import { acquire } from './host/acquire.mjs';
 import { runInVSCode } from './host/run.mjs';
+import { pythonWithPytest } from './pythonWithPytest.mjs';
 import { writeInstancesDataset } from './instancesDataset.mjs';
+import { makeLargeChange } from './largeChange.mjs';
 
 const bundles = join(cache, 'vscode-tests');
 const baseImage = process.env.SWT_BENCH_TEST_BASE_IMAGE ?? 'swt-test/python:{python}-bookworm';
@@ -21,8 +23,11 @@ const named = process.argv.slice(2);
 const suites =
   named.length > 0
     ? named
-    : // The longest first, so that the two windows end at about the same time.
-      ['authoring', 'instance', 'customDiff', 'instances', 'firstSteps', 'noInstance'];
+    : [
+        // The longest first, so that the two windows end at about the same time.
+        ...['authoring', 'instance', 'customDiff', 'instances', 'firstSteps'],
+        ...['reload', 'large', 'noInstance'],
+      ];
 await build({
   entryPoints: suites.map((name) => join(root, 'test', 'vscode', `${name}.suite.ts`)),
   outdir: bundles,
@@ -43,13 +48,14 @@ const scratch = mkdtempSync(join(tmpdir(), 'swt-bench-vscode-'));
 const total = { passed: 0, failed: 0, skipped: 0 };
 try {
   const workspaces = new Map(suites.map((name) => [name, workspaceOf(name)]));
+  const forAuthoring = suites.includes('authoring') ? withPytest() : {};
   // Two windows at once would fetch it twice.
   await acquire((text) => console.log(`vscode: ${text}`));
   // Much of a window's time is waiting for tests and for a person's pauses, so two share the machine.
   const waiting = [...suites];
   const windows = Array.from({ length: Math.min(2, suites.length) }, async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-      await runSuite(name, workspaces.get(name));
+      await runSuite(name, workspaces.get(name), forAuthoring);
     }
   });
   await Promise.all(windows);
@@ -60,7 +66,7 @@ console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} sk
 process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
 
 /** Runs one suite in a window of its own, shows what it said in one piece, and adds its counts. */
-async function runSuite(name, folder) {
+async function runSuite(name, folder, forAuthoring) {
   const alone = suites.length === 1;
   const lines = [`${name}:`];
   const print = (line) => (alone ? console.log(line) : lines.push(line));
@@ -82,6 +88,7 @@ async function runSuite(name, folder) {
         // Of its own for each suite: statuses of one would show in the next.
         SWT_BENCH_STORAGE: join(scratch, `storage-${name}`),
         SWT_BENCH_INSTANCE: inContainers,
+        ...(name === 'authoring' ? forAuthoring : {}),
       },
       settings: settingsOf(name),
       limit: 900_000,
@@ -100,20 +107,29 @@ async function runSuite(name, folder) {
   }
 }
 
+function withPytest() {
+  const python = pythonWithPytest();
+  return python === undefined ? {} : { SWT_BENCH_PYTEST_PYTHON: python };
+}
+
 function workspaceOf(name) {
   if (name === 'instance') return instanceWorkspace('tallybook__tallybook-217', 'bundled');
-  if (['authoring', 'firstSteps', 'customDiff'].includes(name)) {
+  if (['authoring', 'firstSteps', 'reload', 'customDiff'].includes(name)) {
     return instanceWorkspace('tallybook__tallybook-217', 'bundled', name);
   }
   if (name === 'docker') return instanceWorkspace(inContainers, datasetInContainers());
+  if (name === 'large') {
+    const { id, dataset, source } = makeLargeChange(sample, scratch);
+    return instanceWorkspace(id, dataset, name, source);
+  }
   return plainWorkspace();
 }
 
-function instanceWorkspace(id, dataset, name = id) {
+function instanceWorkspace(id, dataset, name = id, source = join(sample, 'repository')) {
   const folder = join(scratch, name);
   execFileSync(process.execPath, [
     join(root, 'dist', 'cli.js'),
-    ...['open', id, '--dataset', dataset, '--source', join(sample, 'repository')],
+    ...['open', id, '--dataset', dataset, '--source', source],
     ...['--storage', join(scratch, 'storage')],
     ...['--out', folder],
   ]);

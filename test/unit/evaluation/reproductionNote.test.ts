@@ -179,8 +179,14 @@ describe('candidate and golden tests side by side', () => {
     );
     const text = comparisonText({ instance: 'octo__cat-1', candidate, golden });
     assert.match(text, /\| Changed lines covered by it alone \| 0 \| 1 \|/);
-    assert.match(text, /\| Golden tests \| 2\/3 \| `tests\/t\.py::test_g` \|/);
-    assert.match(text, /neither \(the base tests run it\)/);
+    assert.match(
+      text,
+      /\| Changed lines \| Golden tests in `tests\/t\.py` \|\n.*\n\| 2\/3 \| `test_g` \|/,
+    );
+    assert.match(text, /Candidate: no test covers a changed line/);
+    assert.match(text, /\| ✗ \| ✓ \| 1, /);
+    assert.match(text, /\| = \| = \| 2, /);
+    assert.match(text, /\| · \| · \| 3, /);
   });
 
   it('takes the same number on R and on R∘X* for two lines', () => {

@@ -27,6 +27,19 @@ describe('a source that is edited', () => {
     python = await loadParser();
   });
 
+  it('is read with its earlier version as each of them by itself', () => {
+    const text = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((all) => all.join(''));
+    fc.assert(
+      fc.property(text, text, text, text, (head, old, now, tail) => {
+        const [before, after] = [head + old + tail, head + now + tail];
+        assert.deepEqual(python.parseBoth(before, definitionsIn, after, definitionsIn), [
+          findDefinitions(python, before),
+          findDefinitions(python, after),
+        ]);
+      }),
+    );
+  });
+
   it('reads the same after any edits as when it is read anew', () => {
     const text = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((all) => all.join(''));
     const edits = fc.array(

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { hands, visible, waitFor, type Row } from '../host/client';
@@ -213,12 +212,14 @@ describe('runs of the candidate', () => {
   });
 
   it('show the cases of a parametrised test below it', async function () {
-    try {
-      execFileSync('python3', ['-c', 'import pytest'], { stdio: 'ignore' });
-    } catch {
-      console.log('skipped parametrised: python3 cannot import pytest');
+    const python = process.env['SWT_BENCH_PYTEST_PYTHON'];
+    if (python === undefined) {
+      console.log('skipped parametrised: no Python with pytest is to be had');
       return this.skip();
     }
+    this.timeout(180_000);
+    const settings = vscode.workspace.getConfiguration('swt-bench');
+    await settings.update('python', python, vscode.ConfigurationTarget.Global);
     const uri = fileUri('tests/test_cases.py');
     const source = [
       'import pytest',
@@ -258,6 +259,7 @@ describe('runs of the candidate', () => {
       );
     } finally {
       await vscode.workspace.fs.delete(uri);
+      await settings.update('python', undefined, vscode.ConfigurationTarget.Global);
       await vscode.commands.executeCommand('testing.refreshTests');
     }
   });

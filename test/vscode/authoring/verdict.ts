@@ -369,7 +369,8 @@ describe('the verdict and what becomes of it', () => {
       (await visible.webviews()).find((each) => each.includes('What each test covers')),
     );
     assert.match(text, /12\/17/);
-    assert.match(text, /golden tests only/);
+    assert.match(text, /Golden tests in tests\/test_expense\.py/);
+    assert.equal(vscode.window.tabGroups.all.length, 2, 'two columns, whatever was open');
     await screenshot('compare-with-golden');
   });
 
@@ -400,6 +401,21 @@ describe('the verdict and what becomes of it', () => {
     assert.match(note, /golden tests cover besides/);
     assert.match(note, /had been revealed to the author/);
     await vscode.commands.executeCommand('notifications.clearAll');
+  });
+
+  it('shows the verdict as a document that tells of the golden patch what is revealed', async () => {
+    const asked = vscode.commands.executeCommand('swt-bench.showVerdict');
+    await choose('Show the Verdict as a Document');
+    await asked;
+    const { document } = await waitFor('the document', () => {
+      const editor = vscode.window.activeTextEditor;
+      return editor?.document.uri.authority === 'verdict' ? editor : undefined;
+    });
+    assert.equal(document.isUntitled, false);
+    assert.match(document.getText(), /### `tallybook\/money\.py`/);
+    await vscode.commands.executeCommand('swt-bench.hideGoldenPatch');
+    await waitFor('no line of the golden patch', () => !document.getText().includes('money.py`\n'));
+    assert.match(document.getText(), /F→P/);
   });
 
   it('hides the comparison with the rest', async () => {

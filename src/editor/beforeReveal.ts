@@ -1,0 +1,50 @@
+import * as vscode from 'vscode';
+import type { Side, TestResult } from '../domain/outcome';
+import type { TestTransition } from '../domain/transition';
+import {
+  goldenLinesOf,
+  hideGoldenLines,
+  withoutGoldenLines,
+  type GoldenLines,
+} from '../evaluation/goldenLines';
+import type { OpenInstance } from './openInstance';
+
+const known = new WeakMap<OpenInstance, Promise<GoldenLines>>();
+
+/** What tests did on a side, as it may be shown now. */
+export interface Shown {
+  result(side: Side, result: TestResult): TestResult;
+  both(transition: TestTransition): TestTransition;
+  text(side: Side, text: string): string;
+}
+
+/**
+ * While the golden patch is hidden, tracebacks of R∘X* are shown without its lines: they would give the
+ * fix away.
+ *
+ * @throws HumanError when the row of the instance is gone
+ */
+export async function shownOf(open: OpenInstance): Promise<Shown> {
+  if (open.revealed) return asItIs;
+  const reading =
+    known.get(open) ?? open.instance().then(({ goldenPatch }) => goldenLinesOf(goldenPatch));
+  known.set(open, reading);
+  reading.catch(() => known.delete(open));
+  const golden = await reading;
+  const result = (side: Side, of: TestResult): TestResult =>
+    side === 'base' ? of : withoutGoldenLines(of, golden, hiddenNote());
+  return {
+    result,
+    both: (each) => ({ ...each, fixed: result('fixed', each.fixed) }),
+    text: (side, text) => (side === 'base' ? text : hideGoldenLines(text, golden, hiddenNote())),
+  };
+}
+
+const asItIs: Shown = {
+  result: (_side, result) => result,
+  both: (transition) => transition,
+  text: (_side, text) => text,
+};
+
+const hiddenNote = (): string =>
+  vscode.l10n.t('[lines of the golden patch are hidden until Reveal]');

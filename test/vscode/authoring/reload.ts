@@ -1,0 +1,104 @@
+// VS Code begins the suite anew in the window that it reloads: the first time, it leaves what it saw in
+// a file and reloads; the second time, that is what has to be seen again.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { hands, screenshot, visible, waitFor } from '../host/client';
+
+const notes = join(process.env['SWT_BENCH_SCRATCH'] ?? '', 'before-the-reload.json');
+const test = 'test_parts_add_up_to_the_amount';
+
+/** What a person sees of the last run. */
+interface Seen {
+  readonly inline: string;
+  readonly status: string;
+  /** States by line in the gutter of the file that the golden patch changes. */
+  readonly gutter: readonly string[];
+  /** Rows of the Testing view with their icons. */
+  readonly tests: readonly string[];
+}
+
+const fileUri = (path: string): vscode.Uri => {
+  const [folder] = vscode.workspace.workspaceFolders ?? [];
+  assert.ok(folder);
+  return vscode.Uri.joinPath(folder.uri, path);
+};
+
+async function seen(): Promise<Seen> {
+  const editors = await visible.editors();
+  const inline = editors
+    .flatMap(({ lines }) => lines)
+    .find(({ text, after }) => text.includes(`def ${test}(`) && after.length > 0)?.after[0];
+  const gutter = editors
+    .filter(({ uri }) => uri.endsWith('tallybook/money.py'))
+    .flatMap((editor) => editor.gutter)
+    .filter(({ icon }) => /covered|missed|executable/.test(icon))
+    .map(({ line, icon }) => `${line} ${icon}`)
+    .sort();
+  const status = (await visible.statusBar()).find(({ id }) => id.endsWith('swt-bench.verdict'));
+  const tests = (await visible.testingRows()).map(({ label, icons }) => `${label} ${icons.join()}`);
+  return { inline: inline ?? '', status: status?.text ?? '', gutter, tests };
+}
+
+function assertWhole({ inline, status, gutter, tests }: Seen): void {
+  assert.match(inline, /^✓ F→P/);
+  assert.match(status, /1 F→P · ΔC 71 % 12\/17[^]*revealed/);
+  assert.ok(gutter.some((mark) => mark.includes('newly-covered')));
+  assert.ok(
+    tests.some((row) => row.includes('F→P') && row.includes('testing-passed-icon')),
+    tests.join('\n'),
+  );
+}
+
+async function showBoth(): Promise<void> {
+  const code = await vscode.workspace.openTextDocument(fileUri('tallybook/money.py'));
+  const beside = { preview: false, viewColumn: vscode.ViewColumn.Two };
+  const shown = await vscode.window.showTextDocument(code, beside);
+  shown.revealRange(new vscode.Range(45, 0, 45, 0), vscode.TextEditorRevealType.InCenter);
+  const tests = await vscode.workspace.openTextDocument(fileUri('tests/test_money.py'));
+  const first = { preview: false, viewColumn: vscode.ViewColumn.One };
+  const editor = await vscode.window.showTextDocument(tests, first);
+  const end = tests.lineCount - 1;
+  editor.revealRange(new vscode.Range(end, 0, end, 0), vscode.TextEditorRevealType.InCenter);
+  await vscode.commands.executeCommand('workbench.view.testing.focus');
+}
+
+describe('a reload of the window', () => {
+  it('keeps results, inline text and marks', async () => {
+    if (!existsSync(notes)) {
+      await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
+      await vscode.commands.executeCommand('swt-bench.reproduce');
+      const asked = vscode.commands.executeCommand('swt-bench.reveal');
+      await waitFor('the question', async () => (await visible.quickInput())?.items[0]);
+      await hands.press('Enter');
+      await asked;
+      await showBoth();
+      const before = await waitFor('everything before the reload', async () => {
+        const found = await seen();
+        assertWhole(found);
+        return found;
+      });
+      await screenshot('before-reload');
+      writeFileSync(notes, JSON.stringify(before));
+      // This extension host ends, and takes the answer with it.
+      vscode.commands
+        .executeCommand('workbench.action.reloadWindow')
+        .then(undefined, () => undefined);
+      await new Promise(() => undefined);
+    }
+    const before = JSON.parse(readFileSync(notes, 'utf8')) as Seen;
+    assertWhole(before);
+    // Nothing is run, and the editors are those that VS Code shows again.
+    await vscode.commands.executeCommand('workbench.view.testing.focus');
+    await waitFor(
+      'the same after the reload',
+      async () => {
+        assert.deepEqual(await seen(), before);
+        return true;
+      },
+      60_000,
+    );
+    await screenshot('after-reload');
+  });
+});
