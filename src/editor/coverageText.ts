@@ -61,7 +61,11 @@ export function hoverOf(line: CoveredLine): vscode.MarkdownString {
   const { coveredBy, executions } = line;
   if (coveredBy.length > 0) {
     markdown.appendText(vscode.l10n.t('Tests of the candidate that run it, and how often:'));
-    const named = coveredBy.slice(0, mostTests).map((test) => `${executions[test] ?? 0}× ${test}`);
+    const named = coveredBy.slice(0, mostTests).map((test) => {
+      const times = executions[test];
+      // A saved report names the tests and does not count for each.
+      return times === undefined ? test : `${times}× ${test}`;
+    });
     const more = coveredBy.length - named.length;
     if (more > 0) named.push(vscode.l10n.t('and {0} more', more));
     markdown.appendCodeblock(named.join('\n'), 'text');

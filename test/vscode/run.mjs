@@ -20,7 +20,7 @@ const named = process.argv.slice(2);
 const suites =
   named.length > 0
     ? named
-    : ['instance', 'authoring', 'firstSteps', 'instances', 'customDiff', 'noInstance'];
+    : ['instance', 'authoring', 'firstSteps', 'instances', 'customDiff', 'dashboard', 'noInstance'];
 await build({
   entryPoints: suites.map((name) => join(root, 'test', 'vscode', `${name}.suite.ts`)),
   outdir: bundles,
@@ -60,7 +60,7 @@ try {
         SWT_BENCH_INSTANCE: inContainers,
       },
       settings: settingsOf(name),
-      limit: name === 'docker' || name === 'authoring' ? 600_000 : 300_000,
+      limit: ['docker', 'authoring', 'dashboard'].includes(name) ? 600_000 : 300_000,
       size: { width: 1500, height: 1000 },
     });
     for (const key of Object.keys(total)) total[key] += counts?.[key] ?? 0;
@@ -99,6 +99,7 @@ function instanceWorkspace(id, dataset, name = id) {
 
 function settingsOf(name) {
   if (name === 'instances') return instancesSettings();
+  if (name === 'dashboard') return { 'swt-bench.dataset': 'bundled' };
   // What is not saved has to stay so for as long as a test looks at it.
   if (name === 'customDiff') return { 'files.autoSave': 'off' };
   if (name !== 'docker') return {};
