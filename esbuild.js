@@ -65,6 +65,23 @@ const bundles = [
     entryPoints: { cli: 'src/cli.ts' },
     banner: { js: '#!/usr/bin/env node' },
   },
+  // The dashboard runs in a page: a webview, or the file that `report --format html` writes.
+  {
+    ...shared,
+    entryPoints: { dashboard: 'src/dashboard/main.ts' },
+    format: 'iife',
+    platform: 'browser',
+    target: ['chrome120', 'firefox120', 'safari17'],
+    // It becomes part of other files, in which nothing is at the address of a map.
+    sourcemap: false,
+    minify: true,
+  },
+  {
+    ...shared,
+    entryPoints: { dashboard: 'src/dashboard/dashboard.css' },
+    sourcemap: false,
+    minify: true,
+  },
 ];
 
 function copyAssets() {

@@ -10,6 +10,10 @@ import {
 } from './evaluation/commands/engineOptions';
 import { evaluateCommand, type EvaluateOptions } from './evaluation/commands/evaluate';
 import {
+  filterRepairsCommand,
+  type FilterRepairsOptions,
+} from './evaluation/commands/filterRepairs';
+import {
   instancesCommand,
   openCommand,
   showCommand,
@@ -20,6 +24,7 @@ import {
 import { validateCommand, type ValidateCommandOptions } from './evaluation/commands/validate';
 import { patchCommand, type PatchOptions } from './evaluation/commands/patch';
 import { parseLogCommand, type ParseLogOptions } from './evaluation/commands/parseLog';
+import { reportCommand, reportFormats, type ReportOptions } from './evaluation/commands/report';
 import { statisticsCommand, type StatisticsOptions } from './evaluation/commands/statistics';
 import { storageCommand, type StorageOptions } from './evaluation/commands/storage';
 import { triageCommand, type TriageOptions } from './evaluation/commands/triage';
@@ -128,13 +133,15 @@ async function main(argv: readonly string[]): Promise<number> {
   withEngineOptions(selecting(program.command('evaluate')))
     .description('run candidates on R and R∘X* and grade them')
     .addOption(dataset)
-    .requiredOption('--predictions <file>', 'JSON or JSONL file, `gold`, `none` or `bundled`')
+    .requiredOption(
+      '--predictions <file...>',
+      'files of JSON or JSONL, also gzipped, `gold`, `none` or `bundled`; a model in several files has several samples',
+    )
     .addOption(source)
     .option(
       '--workers <n>',
-      'candidates at once, each on both sides in parallel',
+      'candidates at once, each on both sides in parallel (default: by memory and cores)',
       positive,
-      Math.max(1, Math.floor(cpus().length / 2)),
     )
     .option('--timeout <seconds>', 'limit for one run on one side', positive, 1800)
     .option('--run-id <id>', 'name of the run in reports', 'run')
@@ -142,15 +149,79 @@ async function main(argv: readonly string[]): Promise<number> {
     .addOption(formatOption())
     .option('--tests-only', 'leave out edits of files that are not tests, and name them')
     .addOption(modeOption())
-    .option('--fresh', 'run candidates again although their runs are kept')
+    .option('--fresh', 'run candidates again although their runs are kept, and begin --out anew')
     .addOption(storage)
     .addOption(json)
     .addHelpText(
       'after',
-      '\nExit status: 0 every candidate was graded, 1 some could not be, 2 wrong usage or input, 130 interrupted.',
+      '\nExit status: 0 every candidate was graded, 1 some could not be, 2 wrong usage or input, or results that cannot be written, 130 interrupted. With --out the same command goes on where it was interrupted.',
     )
     .action(async (options: EvaluateOptions) => {
       status = await evaluateCommand(options, context);
+    });
+
+  selecting(program.command('report'))
+    .description('rates of saved runs, side by side, without running anything')
+    .argument(
+      '<dir...>',
+      'folders that `evaluate --out` or the SWT-Bench harness wrote, or of single runs in them',
+    )
+    .addOption(
+      new Option(
+        '--dataset <file>',
+        'only instances of this dataset; what runs of the SWT-Bench harness were selected from',
+      ),
+    )
+    .addOption(
+      new Option('--format <format>', 'html is one page with everything in it')
+        .choices(reportFormats)
+        .default('table'),
+    )
+    .addOption(
+      new Option('--grading <grading>', 'the paper’s definitions, or those of the harness')
+        .choices(['strict', 'harness'])
+        .default('strict'),
+    )
+    .option('--published', 'published rows beside them, marked as published')
+    .option('--compare <a,b>', 'only these methods, each against the first', list)
+    .option('--split-date <day>', 'also before and from this day on, as YYYY-MM-DD')
+    .option(
+      '--repairs <file...>',
+      'summaries of the SWE-bench harness, or lists of resolved instances, to compare with',
+      (value: string, all: string[]) => [...all, value],
+      [],
+    )
+    .option('--out <file>', 'write there instead of to stdout')
+    .addOption(storage)
+    .addOption(new Option('--json', 'the same as --format json'))
+    .addHelpText(
+      'after',
+      '\nExit status: 0 everything was read, 1 some files could not be (they are named), 2 wrong usage or no run.',
+    )
+    .action(async (dirs: string[], options: ReportOptions) => {
+      status = await reportCommand(dirs, options, context);
+    });
+
+  withEngineOptions(selecting(program.command('filter-repairs')))
+    .description('keep the code patches on which generated tests that fail on R pass')
+    .addOption(dataset)
+    .requiredOption('--predictions <file>', 'generated tests of one method, as for `evaluate`')
+    .requiredOption('--repairs <file...>', 'code patches as predictions of SWE-bench, or `gold`')
+    .option(
+      '--resolved <file>',
+      'which instances the patches resolve; otherwise the golden tests are run on each',
+    )
+    .addOption(source)
+    .option('--timeout <seconds>', 'limit for one run', positive, 1800)
+    .addOption(formatOption())
+    .addOption(storage)
+    .addOption(json)
+    .addHelpText(
+      'after',
+      '\nExit status: 0 every patch was filtered, 1 tests could not run on some, 2 wrong usage or input, 130 interrupted.',
+    )
+    .action(async (options: FilterRepairsOptions) => {
+      status = await filterRepairsCommand(options, context);
     });
 
   withEngineOptions(selecting(program.command('validate')))

@@ -1,3 +1,5 @@
+import type { MakingCost } from './study/entry';
+
 /**
  * One benchmark task: a repository at a commit, an issue, the maintainers' fix (X*) and their tests (T*).
  * Field names are ours; `dataset/` maps every published schema to them.
@@ -75,4 +77,8 @@ export interface Prediction {
   readonly model: string;
   /** The patch in whatever format; empty when the method produced nothing. */
   readonly patch: string;
+  /** Which of several candidates of one model for this instance, from 1 on; 1 when absent. */
+  readonly sample?: number;
+  /** What making it took, where the row says so. */
+  readonly cost?: MakingCost;
 }

@@ -1,12 +1,16 @@
 import type { ChangeCoverage } from './changeCoverage';
 import type { Verdict } from './verdict';
 
+/** What the rates need of a verdict: of the tests, how many. */
+type Counted = Pick<Verdict, 'wellFormed' | 'success'> &
+  Readonly<Record<'failToAny' | 'failToPass' | 'passToPass', { readonly length: number }>>;
+
 /** What the rates need of one evaluated instance. */
 export interface Graded {
   readonly instance: string;
   /** Undefined when the instance could not be evaluated. */
-  readonly verdict: Verdict | undefined;
-  readonly changeCoverage: ChangeCoverage | undefined;
+  readonly verdict: Counted | undefined;
+  readonly changeCoverage: Pick<ChangeCoverage, 'delta'> | undefined;
   /** Why it could not be evaluated. */
   readonly failure?: string;
 }
@@ -43,7 +47,7 @@ export interface Mean {
  */
 export function rates(selection: readonly Graded[]): Rates {
   const of = selection.length;
-  const rate = (holds: (verdict: Verdict) => boolean): Rate => ({
+  const rate = (holds: (verdict: Counted) => boolean): Rate => ({
     count: selection.filter(({ verdict }) => verdict !== undefined && holds(verdict)).length,
     of,
   });

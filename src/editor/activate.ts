@@ -17,10 +17,13 @@ import {
   contextKeys,
   coverageCommandIds,
   customDiffCommandIds,
+  dashboardViewType,
   inlineCommandIds,
   listCommandIds,
   outputAuthority,
   previewAuthority,
+  resultAuthority,
+  runCommandIds,
   scheme,
   viewIds,
 } from './names';
@@ -28,6 +31,8 @@ import type { OpenInstance } from './openInstance';
 import { outputReporter } from './outputReporter';
 import { showProblem } from './problems';
 import { Revealed } from './revealed';
+import type { Runs } from './runs/runs';
+import type { RunNode } from './runs/runsTree';
 
 /**
  * Constructs and registers. Whatever is heavy is loaded when it is used for the first time.
@@ -58,6 +63,7 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
     };
 
   const { list, instances } = lazyInstances(context, reporter);
+  const saved = lazyRuns(context, revealed, instances, reporter);
 
   const documentChanged = new vscode.EventEmitter<vscode.Uri>();
   let customDiffs: Promise<CustomDiffs> | undefined;
@@ -106,6 +112,7 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
         if (uri.authority === previewAuthority) {
           return (await loadedCustomDiffs()).previews.contentOf(uri);
         }
+        if (uri.authority === resultAuthority) return (await saved.runs()).gutters.contentOf(uri);
         await opening;
         if (open === undefined) return '';
         const { documentText, outputText } = await import('./parts');
@@ -125,6 +132,14 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
     ...Object.values(listCommandIds).map((id) =>
       command(id, async (...args) => (await instances()).run(id, args)),
     ),
+    ...Object.values(runCommandIds).map((id) =>
+      command(id, async (...args) => (await saved.runs()).run(id, args)),
+    ),
+    vscode.window.registerWebviewPanelSerializer(dashboardViewType, {
+      async deserializeWebviewPanel(panel, state) {
+        (await saved.runs()).restore(panel, state);
+      },
+    }),
     ...Object.values(inlineCommandIds).map((id) =>
       command(
         id,
@@ -272,7 +287,11 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
     }
   });
   return async () => {
-    await Promise.all([open?.close(), customDiffs?.then((loaded) => loaded.close())]);
+    await Promise.all([
+      open?.close(),
+      customDiffs?.then((loaded) => loaded.close()),
+      saved.close(),
+    ]);
   };
 }
 
@@ -311,6 +330,35 @@ function lazyInstances(
   });
   context.subscriptions.push(redraw);
   return { list, instances };
+}
+
+/** The Runs view, likewise. */
+function lazyRuns(
+  context: vscode.ExtensionContext,
+  revealed: Revealed,
+  instances: () => Promise<Instances>,
+  reporter: Reporter,
+): { runs: () => Promise<Runs>; close: () => Promise<void> } {
+  const redraw = new vscode.EventEmitter<void>();
+  let made: Promise<Runs> | undefined;
+  const runs = (): Promise<Runs> =>
+    (made ??= import('./parts').then((parts) => {
+      const loaded = new parts.Runs(context, view, revealed, instances, reporter, () =>
+        redraw.fire(),
+      );
+      context.subscriptions.push(loaded);
+      return loaded;
+    }));
+  const view = vscode.window.createTreeView<RunNode>(viewIds.runs, {
+    treeDataProvider: {
+      onDidChangeTreeData: redraw.event,
+      getChildren: async (node) => (await runs()).getChildren(node),
+      getTreeItem: async (node) => (await runs()).tree.getTreeItem(node),
+    },
+    canSelectMany: true,
+  });
+  context.subscriptions.push(redraw, view);
+  return { runs, close: async () => (await made)?.close() };
 }
 
 function idOf(row: unknown): string | undefined {

@@ -8,7 +8,7 @@ import {
 import { changeBlocks, type ChangeBlock } from '../patch/changeBlocks';
 import type { FilePatch } from '../patch/unified';
 import { marksOfFixed, marksOfR, marksOfWorkspace, type Marks } from './coverageMarks';
-import { hoverOf, hoverOfNote, noteFor } from './coverageText';
+import { hoverOf, noteAt } from './coverageText';
 import { sideOfUri } from './documents';
 import { goldenFilesOf } from './goldenPatch';
 import { scheme } from './names';
@@ -186,15 +186,7 @@ export class ChangeCoverageGutters implements vscode.Disposable {
       this.noteType,
       (marks?.notes ?? [])
         .filter(({ line }) => isThere(line))
-        .map(({ line, lines }) => {
-          const { text, isBefore } = noteFor(lines, document.lineAt(line - 1).text.length);
-          const shown = { contentText: text };
-          return {
-            range: rangeOf(line),
-            renderOptions: isBefore ? { before: shown } : { after: shown },
-            hoverMessage: hoverOfNote(lines),
-          };
-        }),
+        .map((note) => noteAt(note, document)),
     );
   }
 

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { CoveredLine, LineState } from '../domain/changeCoverage';
 import { sideName } from '../domain/outcome';
-import { linesByState } from './coverageMarks';
+import { linesByState, type Note } from './coverageMarks';
 import { stateSymbol } from './display';
 import { appendPlain } from './plainText';
 import { sideOf } from './shownCoverage';
@@ -62,7 +62,11 @@ export function hoverOf(line: CoveredLine): vscode.MarkdownString {
   const { coveredBy, executions } = line;
   if (coveredBy.length > 0) {
     appendPlain(markdown, vscode.l10n.t('Tests of the candidate that run it, and how often:'));
-    const named = coveredBy.slice(0, mostTests).map((test) => `${executions[test] ?? 0}× ${test}`);
+    const named = coveredBy.slice(0, mostTests).map((test) => {
+      const times = executions[test];
+      // A saved report names the tests and does not count for each.
+      return times === undefined ? test : `${times}× ${test}`;
+    });
     const more = coveredBy.length - named.length;
     if (more > 0) named.push(vscode.l10n.t('and {0} more', more));
     markdown.appendCodeblock(named.join('\n'), 'text');
@@ -82,7 +86,7 @@ const inSight = { removed: 54, added: 100 } as const;
  *
  * @param length of the code, in characters
  */
-export function noteFor(
+function noteFor(
   lines: readonly CoveredLine[],
   length: number,
 ): { readonly text: string; readonly isBefore: boolean } {
@@ -113,8 +117,23 @@ function noteText(lines: readonly CoveredLine[], inWords: boolean): string {
   return `${sign} ${side}: ${told.join(' · ')}`;
 }
 
+/** A note at its line (1-based), which the document has. */
+export function noteAt(
+  { line, lines }: Note,
+  document: vscode.TextDocument,
+): vscode.DecorationOptions {
+  const { range, text: code } = document.lineAt(line - 1);
+  const { text, isBefore } = noteFor(lines, code.length);
+  const shown = { contentText: text };
+  return {
+    range,
+    renderOptions: isBefore ? { before: shown } : { after: shown },
+    hoverMessage: hoverOfNote(lines),
+  };
+}
+
 /** The same with the texts of the lines and their counts. */
-export function hoverOfNote(lines: readonly CoveredLine[]): vscode.MarkdownString {
+function hoverOfNote(lines: readonly CoveredLine[]): vscode.MarkdownString {
   const markdown = new vscode.MarkdownString();
   const [first] = lines;
   if (first === undefined) return markdown;

@@ -59,6 +59,19 @@ export const listCommandIds = {
   freeDiskSpace: 'swt-bench.freeDiskSpace',
 } as const;
 
+/** Commands of the Runs view; they need no open instance. */
+export const runCommandIds = {
+  evaluate: 'swt-bench.evaluatePredictions',
+  addFolder: 'swt-bench.addRunFolder',
+  remove: 'swt-bench.removeRun',
+  refresh: 'swt-bench.refreshRuns',
+  openDashboard: 'swt-bench.openDashboard',
+  exportHtml: 'swt-bench.exportDashboard',
+  pause: 'swt-bench.pauseBatch',
+  resume: 'swt-bench.resumeBatch',
+  cancel: 'swt-bench.cancelBatch',
+} as const;
+
 /** Commands about custom diffs; only `copy` needs an open instance. */
 export const customDiffCommandIds = {
   preview: 'swt-bench.customDiff.preview',
@@ -120,6 +133,7 @@ export const viewIds = {
   instance: 'swt-bench.instance',
   changeCoverage: 'swt-bench.changeCoverage',
   instances: 'swt-bench.instances',
+  runs: 'swt-bench.runs',
 } as const;
 
 /** Scheme of documents that are not files of the workspace: golden sides and the issue. */
@@ -133,6 +147,12 @@ export const outputAuthority = 'output';
 
 /** Authority of the document that holds the verdict as a note. */
 export const verdictAuthority = 'verdict';
+
+/** Authority of those documents that show what a saved result is about. */
+export const resultAuthority = 'result';
+
+/** Type of the panel of the dashboard, in package.json as `onWebviewPanel:…`. */
+export const dashboardViewType = 'swt-bench.dashboard';
 
 /** Language of `.swtdiff` files and of `custom-diff` fences. */
 export const customDiffLanguage = 'swt-custom-diff';

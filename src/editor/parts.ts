@@ -17,6 +17,7 @@ export { Inline } from './inline';
 export { Instances } from './instances/instances';
 export { OpenInstance } from './openInstance';
 export { outputText } from './outputDiff';
+export { Runs } from './runs/runs';
 export { redrawIssue, restoreIssue, showIssue } from './showIssue';
 export { showVerdict } from './showVerdict';
 export { StatusBar } from './statusBar';

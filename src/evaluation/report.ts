@@ -1,31 +1,49 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import packageJson from '../../package.json';
 import { lineStates, type ChangeCoverage } from '../domain/changeCoverage';
 import { harnessUnapplied } from '../domain/harness';
 import type { TestResult } from '../domain/outcome';
 import { rates, type Rates } from '../domain/rates';
+import { deltaOf, entryReasons, type EntryReason, type RunEntry } from '../domain/study/entry';
 import type { Environment } from '../engine/engine';
-import type { BatchEntry } from './batch';
+import { entryOf, type BatchEntry } from './batches/entry';
 import type { CandidateResult, RunSummary } from './candidate';
+import { reportFile, reportVersion, type InstanceReport } from './reportSchema';
+import { folderName, modelFolder, reportPath, reportsFolder } from './runs/runFolder';
+import { writeWhole } from './runs/writeWhole';
 
-/** Raised when a key of the `strict` block changes its meaning. */
-export const reportVersion = 1;
+export type { InstanceReport } from './reportSchema';
+export { folderName } from './runs/runFolder';
 
-/** One instance as reports have it: the harness' own keys, and ours in `strict` and beside it. */
-export type InstanceReport = Record<string, unknown>;
+type StrictBlock = NonNullable<InstanceReport['strict']>;
+type OutcomeBlock = StrictBlock['tests'][number]['base'];
+type CoverageBlock = NonNullable<StrictBlock['change_coverage']>;
+type RunBlock = NonNullable<InstanceReport['runs']>['base'];
 
 /**
  * A result as JSON. The keys of the reference harness stand at the top; `strict` holds the paper's
  * definitions.
  */
 export function toReport(entry: BatchEntry): InstanceReport {
-  const { instanceId, model, patch } = entry.prediction;
-  const names = { instance_id: instanceId, model_name_or_path: model };
+  const { instanceId, model, patch, sample = 1 } = entry.prediction;
+  const { reason, explanation, seconds } = entryOf(entry);
+  const names = {
+    instance_id: instanceId,
+    model_name_or_path: model,
+    ...(sample === 1 ? {} : { sample }),
+  };
+  const why = {
+    reason,
+    explanation,
+    program: { name: packageJson.name, version: packageJson.version },
+    ...(entry.seconds === undefined ? {} : { seconds }),
+  };
   if (!('result' in entry)) {
     return {
       ...names,
       ...harnessUnapplied(patch.trim() !== ''),
+      ...why,
       error: entry.failure,
       strict: null,
     };
@@ -34,20 +52,21 @@ export function toReport(entry: BatchEntry): InstanceReport {
   return {
     ...names,
     ...result.harness,
-    source: result.source,
+    ...why,
+    source: { ...result.source },
     environment: environmentReport(entry.environment),
     strict: strictBlock(result),
     gradings_differ: result.difference ?? null,
-    diagnostics: result.diagnostics,
-    notes: result.notes,
+    diagnostics: result.diagnostics.map((each) => ({ ...each })),
+    notes: [...result.notes],
     runs: {
-      base: withoutLog(result.runs.base),
-      fixed: withoutLog(result.runs.fixed),
+      base: runBlock(result.runs.base),
+      fixed: runBlock(result.runs.fixed),
     },
   };
 }
 
-function strictBlock(result: CandidateResult): unknown {
+function strictBlock(result: CandidateResult): StrictBlock {
   const { strict } = result;
   return {
     version: reportVersion,
@@ -55,13 +74,13 @@ function strictBlock(result: CandidateResult): unknown {
     reason: strict.reason,
     explanation: strict.explanation,
     well_formed: strict.wellFormed,
-    FAIL_TO_PASS: strict.failToPass,
-    FAIL_TO_FAIL: strict.failToFail,
-    PASS_TO_PASS: strict.passToPass,
-    PASS_TO_FAIL: strict.passToFail,
-    fail_to_any: strict.failToAny,
-    any_to_fail: strict.anyToFail,
-    candidate_tests: result.ownTests,
+    FAIL_TO_PASS: [...strict.failToPass],
+    FAIL_TO_FAIL: [...strict.failToFail],
+    PASS_TO_PASS: [...strict.passToPass],
+    PASS_TO_FAIL: [...strict.passToFail],
+    fail_to_any: [...strict.failToAny],
+    any_to_fail: [...strict.anyToFail],
+    candidate_tests: [...result.ownTests],
     tests: result.tests.map((each) => ({
       test: each.test,
       transition: each.transition,
@@ -81,7 +100,7 @@ function strictBlock(result: CandidateResult): unknown {
   };
 }
 
-function outcomeBlock(result: TestResult): unknown {
+function outcomeBlock(result: TestResult): OutcomeBlock {
   return {
     outcome: result.outcome,
     ...(result.seconds === undefined ? {} : { seconds: result.seconds }),
@@ -90,7 +109,7 @@ function outcomeBlock(result: TestResult): unknown {
   };
 }
 
-function coverageBlock(coverage: ChangeCoverage): unknown {
+function coverageBlock(coverage: ChangeCoverage): CoverageBlock {
   return {
     covered: coverage.covered,
     executable: coverage.executable,
@@ -100,81 +119,121 @@ function coverageBlock(coverage: ChangeCoverage): unknown {
         state,
         coverage.lines.filter((line) => line.state === state).length,
       ]),
-    ),
+    ) as CoverageBlock['states'],
     lines: coverage.lines.map((line) => ({
       path: line.path,
       line: line.line,
       change: line.change,
       state: line.state,
       counts: line.counts,
-      covered_by: line.coveredBy,
+      covered_by: [...line.coveredBy],
     })),
   };
 }
 
-function withoutLog(run: RunSummary | undefined): unknown {
+function runBlock(run: RunSummary | undefined): RunBlock {
   if (run === undefined) return null;
-  return { ...run, log: undefined };
+  const { log: _log, techniques, problems, ...rest } = run;
+  return { ...rest, techniques: [...techniques], problems: [...problems] };
 }
 
 /**
- * The paper's rates of one model's results.
+ * The report at a path, if it is that of the candidate; undefined where there is none, or where it is
+ * damaged.
+ */
+export async function readReport(
+  path: string,
+  of: Pick<RunEntry, 'instance' | 'model' | 'reason'>,
+): Promise<InstanceReport | undefined> {
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const report = reportFile.safeParse(value).data?.[of.instance];
+  const isIt = report?.model_name_or_path === of.model && report.reason === of.reason;
+  return isIt ? report : undefined;
+}
+
+/**
+ * The paper's rates of one model's results, with the reasons counted.
  *
  * @param selected ids of all selected instances: one without a prediction counts as not evaluated
  */
-export function ratesOf(entries: readonly BatchEntry[], selected: readonly string[] = []): Rates {
-  const predicted = new Set(entries.map((entry) => entry.prediction.instanceId));
-  const none = { verdict: undefined, changeCoverage: undefined };
-  return rates([
-    ...entries.map((entry) => {
-      const instance = entry.prediction.instanceId;
-      if (!('result' in entry)) return { instance, ...none, failure: entry.failure };
-      const { strict: verdict, changeCoverage } = entry.result;
-      return { instance, verdict, changeCoverage };
-    }),
-    ...selected
-      .filter((id) => !predicted.has(id))
-      .map((instance) => ({ instance, ...none, failure: 'no prediction' })),
-  ]);
+export function ratesOf(
+  entries: readonly RunEntry[],
+  selected: readonly string[] = [],
+): Rates & { readonly reasons: Readonly<Record<string, number>> } {
+  const predicted = new Set(entries.map((entry) => entry.instance));
+  const without = selected.filter((id) => !predicted.has(id));
+  const times = (count: number) => ({ length: count });
+  return {
+    ...rates([
+      ...entries.map((entry) => ({
+        instance: entry.instance,
+        verdict: entry.evaluated
+          ? {
+              wellFormed: entry.wellFormed,
+              success: entry.success,
+              failToAny: times(entry.failToAny),
+              failToPass: times(entry.failToPass),
+              passToPass: times(entry.passToPass),
+            }
+          : undefined,
+        changeCoverage: { delta: deltaOf(entry.delta) },
+        ...(entry.evaluated ? {} : { failure: entry.explanation }),
+      })),
+      ...without.map((instance) => ({
+        instance,
+        verdict: undefined,
+        changeCoverage: undefined,
+        failure: 'no prediction',
+      })),
+    ]),
+    reasons: reasonsOf([
+      ...entries.map((entry) => entry.reason),
+      ...without.map(() => 'no prediction' as const),
+    ]),
+  };
 }
 
-/** Rates of each model of a set of results, by name. */
-export function ratesByModel(
-  entries: readonly BatchEntry[],
-  selected: readonly string[],
-): Map<string, Rates> {
-  const models = new Set(entries.map((entry) => entry.prediction.model));
-  return new Map(
-    [...models].map((model) => [
-      model,
-      ratesOf(
-        entries.filter((entry) => entry.prediction.model === model),
-        selected,
-      ),
-    ]),
+/** How often each reason is given, in the order of the list of reasons. */
+export function reasonsOf(reasons: readonly EntryReason[]): Record<string, number> {
+  const counts = new Map<EntryReason, number>();
+  for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return Object.fromEntries(
+    entryReasons.flatMap((reason) => {
+      const count = counts.get(reason);
+      return count === undefined ? [] : [[reason, count]];
+    }),
   );
 }
 
-/**
- * `a/b` to `a__b`, as the harness names folders; nothing that could leave the folder remains, and at
- * most 100 bytes.
- */
-export function folderName(model: string): string {
-  const name =
-    model
-      .replaceAll('/', '__')
-      .replace(/[^\p{L}\p{N}_.+@=, -]/gu, '_')
-      .replace(/^\.+/, '_') || 'unnamed';
-  const kept = name === model.replaceAll('/', '__') || model === '';
-  if (kept && Buffer.byteLength(name) <= 100) return name;
-  // A file name holds 255 bytes, and a model may be named by a long path or with signs that no file
-  // name holds: such names are told apart by a digest.
-  const start = Buffer.from(name)
-    .subarray(0, 80)
-    .toString('utf8')
-    .replace(/\uFFFD$/, '');
-  return `${start}-${createHash('sha256').update(model).digest('hex').slice(0, 12)}`;
+/** A model, and which of its samples where there are several: `gpt-4`, `gpt-4@2`. */
+export const nameOf = (of: Pick<RunEntry, 'model' | 'sample'>): string =>
+  of.sample > 1 ? `${of.model}@${of.sample}` : of.model;
+
+/** Entries of each model and sample, by name, in the order of their first entry. */
+export function byMethod(entries: readonly RunEntry[]): Map<string, RunEntry[]> {
+  const methods = new Map<string, RunEntry[]>();
+  for (const entry of entries) {
+    const name = nameOf(entry);
+    const same = methods.get(name);
+    if (same === undefined) methods.set(name, [entry]);
+    else same.push(entry);
+  }
+  return methods;
 }
+
+/** Rates of each model and sample of a set of results, by name. */
+export const ratesByModel = (
+  entries: readonly RunEntry[],
+  selected: readonly string[],
+): Map<string, ReturnType<typeof ratesOf>> =>
+  new Map([...byMethod(entries)].map(([name, mine]) => [name, ratesOf(mine, selected)]));
 
 /**
  * Writes one result in the harness' layout: `run_instance_swt_logs/<run>/<model>/<instance>/` with
@@ -184,58 +243,66 @@ export async function writeInstanceReport(
   out: string,
   runId: string,
   entry: BatchEntry,
+  report: InstanceReport = toReport(entry),
 ): Promise<void> {
-  const { instanceId, model } = entry.prediction;
-  const logs = join(out, 'run_instance_swt_logs', folderName(runId));
-  const folder = join(logs, folderName(model), instanceId);
-  const report = toReport(entry);
-  await writeWhole(join(folder, 'report.json'), JSON.stringify({ [instanceId]: report }, null, 2));
-  await writeWhole(join(folder, 'model_patch.diff'), entry.prediction.patch);
-  if (!('result' in entry)) return;
-  for (const [side, prefix] of [
-    ['base', 'pred_pre__'],
-    ['fixed', 'pred_post__'],
-  ] as const) {
-    const run = entry.result.runs[side];
-    if (run === undefined) continue;
-    await writeWhole(
-      join(logs, `${prefix}${folderName(model)}`, instanceId, 'test_output.txt'),
-      run.log,
-    );
+  const { instanceId, model, patch, sample = 1 } = entry.prediction;
+  const path = join(out, reportPath(runId, { instance: instanceId, model, sample }));
+  await writeWhole(join(dirname(path), 'model_patch.diff'), patch);
+  if ('result' in entry) {
+    for (const [side, prefix] of [
+      ['base', 'pred_pre__'],
+      ['fixed', 'pred_post__'],
+    ] as const) {
+      const run = entry.result.runs[side];
+      if (run === undefined) continue;
+      const name = `${prefix}${modelFolder(model, sample)}`;
+      const folder = join(reportsFolder(out, runId), name, instanceId);
+      await writeWhole(join(folder, 'test_output.txt'), run.log);
+    }
   }
+  // Last: where there is a report, there is all that it is about.
+  await writeWhole(path, JSON.stringify({ [instanceId]: report }, null, 2));
 }
 
-/** Writes `evaluation_results/<model>.<run>.json` for each model, with the harness' summary keys. */
+/**
+ * Writes `evaluation_results/<model>.<run>.json` for each model, with the harness' summary keys, and the
+ * paper's rates and the counted reasons in `strict`.
+ *
+ * @param selected ids of all selected instances, which the rates in `strict` are shares of
+ */
 export async function writeSummaries(
   out: string,
   runId: string,
-  entries: readonly BatchEntry[],
+  entries: readonly RunEntry[],
+  selected: readonly string[] = [],
 ): Promise<string[]> {
   const written: string[] = [];
-  for (const model of new Set(entries.map((entry) => entry.prediction.model))) {
-    const mine = entries.filter((entry) => entry.prediction.model === model);
-    const path = join(out, 'evaluation_results', `${folderName(model)}.${folderName(runId)}.json`);
-    await writeWhole(path, JSON.stringify(summary(mine), null, 2));
+  for (const mine of byMethod(entries).values()) {
+    const [first] = mine;
+    if (first === undefined) continue;
+    const name = `${modelFolder(first.model, first.sample)}.${folderName(runId)}.json`;
+    const path = join(out, 'evaluation_results', name);
+    await writeWhole(path, JSON.stringify(summary(mine, selected), null, 2));
     written.push(path);
   }
   return written;
 }
 
-function summary(entries: readonly BatchEntry[]): unknown {
-  const ids = (keep: (entry: BatchEntry) => boolean): string[] =>
+function summary(entries: readonly RunEntry[], selected: readonly string[]): unknown {
+  const ids = (keep: (entry: RunEntry) => boolean): string[] =>
     entries
       .filter(keep)
-      .map((entry) => entry.prediction.instanceId)
+      .map((entry) => entry.instance)
       .sort();
-  const graded = entries.flatMap((entry) => ('result' in entry ? [entry.result] : []));
   // 0 where nothing is known is what the harness writes; `strict` below tells the two apart.
-  const mean = (values: readonly (number | null)[]): number => {
-    const known = values.filter((value) => value !== null);
+  const mean = (values: readonly (number | null | undefined)[]): number => {
+    const known = values.filter((value) => value !== null && value !== undefined);
     return known.length === 0 ? 0 : known.reduce((sum, value) => sum + value, 0) / known.length;
   };
-  const resolved = ids((entry) => 'result' in entry && entry.result.harness.resolved);
-  const unresolved = ids((entry) => 'result' in entry && !entry.result.harness.resolved);
-  const errors = ids((entry) => !('result' in entry));
+  const graded = entries.filter((entry) => entry.evaluated);
+  const resolved = ids((entry) => entry.evaluated && entry.harness?.resolved === true);
+  const unresolved = ids((entry) => entry.evaluated && entry.harness?.resolved !== true);
+  const errors = ids((entry) => !entry.evaluated);
   return {
     total_instances: entries.length,
     completed_instances: graded.length,
@@ -243,32 +310,22 @@ function summary(entries: readonly BatchEntry[]): unknown {
     unresolved_instances: unresolved.length,
     error_instances: errors.length,
     unstopped_instances: 0,
-    'Mean coverage': mean(graded.map((result) => result.harness.coverage_pred)),
-    'Mean coverage delta': mean(graded.map((result) => result.harness.coverage_delta_pred)),
+    'Mean coverage': mean(graded.map((entry) => entry.harness?.coverage)),
+    'Mean coverage delta': mean(graded.map((entry) => entry.harness?.coverageDelta)),
     completed_ids: [...resolved, ...unresolved].sort(),
     resolved_ids: resolved,
     unresolved_ids: unresolved,
     error_ids: errors,
     unstopped_containers: [],
     unremoved_images: [],
-    strict: ratesOf(entries),
+    strict: { version: reportVersion, ...ratesOf(entries, selected) },
   };
 }
 
-/** Writes beside and renames, so that a reader never sees a half-written file. */
-async function writeWhole(path: string, content: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const beside = `${path}.${randomUUID()}`;
-  try {
-    await writeFile(beside, content);
-    await rename(beside, path);
-  } finally {
-    await rm(beside, { force: true });
-  }
-}
-
 /** An environment as reports show it; null when each instance has its own. */
-export function environmentReport(environment: Environment | undefined): object | null {
+export function environmentReport(
+  environment: Environment | undefined,
+): NonNullable<InstanceReport['environment']> | null {
   if (environment === undefined) return null;
   const { description, interpreter, pythonVersion, pytest, image, digest } = environment;
   return {

@@ -1,32 +1,48 @@
 import type { ChangeCoverage } from '../domain/changeCoverage';
 import { functionOf, type Outcome } from '../domain/outcome';
 import type { Rates } from '../domain/rates';
-import type { BatchEntry } from './batch';
+import { nameOf, type InstanceReport } from './report';
 
-/** Results for a person at a terminal, one candidate a line. */
-export function resultTable(entries: readonly BatchEntry[]): string {
-  const several = new Set(entries.map((entry) => entry.prediction.instanceId)).size > 1;
-  const head = ['Candidate', 'Applies', 'On R', 'On R∘X*', 'Verdict', 'ΔC'];
-  const rows = entries.map((entry) => {
-    const name = entry.prediction.model;
-    const first = several ? [entry.prediction.instanceId, name] : [name];
-    if (!('result' in entry)) {
-      return [...first, '?', '', '', shortened(`not evaluated: ${entry.failure}`), ''];
-    }
-    const { result } = entry;
-    const own = new Set(result.ownTests);
-    const mine = result.tests.filter((each) => own.has(functionOf(each.test)));
-    const outcomes = (side: 'base' | 'fixed'): string =>
-      mine.length === 0 ? '–' : countOutcomes(mine.map((each) => each[side].outcome));
-    return [
-      ...first,
-      result.strict.wellFormed ? 'yes' : 'no',
+/** A candidate in the table of results, kept in place of its whole report. */
+export interface ResultLine {
+  readonly instance: string;
+  /** The model, with its sample where there are several. */
+  readonly name: string;
+  readonly cells: readonly string[];
+}
+
+export function resultLine(report: InstanceReport): ResultLine {
+  const instance = report.instance_id;
+  const name = nameOf({ model: report.model_name_or_path, sample: report.sample ?? 1 });
+  const { strict } = report;
+  if (strict === null) {
+    const why = shortened(`not evaluated: ${report.error ?? report.explanation}`);
+    return { instance, name, cells: ['?', '', '', why, ''] };
+  }
+  const own = new Set(strict.candidate_tests);
+  const mine = strict.tests.filter((each) => own.has(functionOf(each.test)));
+  const outcomes = (side: 'base' | 'fixed'): string =>
+    mine.length === 0 ? '–' : countOutcomes(mine.map((each) => each[side].outcome));
+  return {
+    instance,
+    name,
+    cells: [
+      strict.well_formed ? 'yes' : 'no',
       outcomes('base'),
       outcomes('fixed'),
-      verdictCell(result.strict.success, result.strict.reason),
-      coverageCell(result.changeCoverage),
-    ];
-  });
+      verdictCell(strict.success, report.reason),
+      coverageCell(strict.change_coverage ?? undefined),
+    ],
+  };
+}
+
+/** Results for a person at a terminal, one candidate a line. */
+export function resultTable(lines: readonly ResultLine[]): string {
+  const several = new Set(lines.map((line) => line.instance)).size > 1;
+  const head = ['Candidate', 'Applies', 'On R', 'On R∘X*', 'Verdict', 'ΔC'];
+  const rows = lines.map(({ instance, name, cells }) =>
+    several ? [instance, name, ...cells] : [name, ...cells],
+  );
   return layOut([several ? ['Instance', ...head] : head, ...rows]);
 }
 
@@ -38,8 +54,14 @@ function verdictCell(success: boolean, reason: string): string {
 }
 
 /** `67 %  4/6`, or a dash when no line is executable. */
-export function coverageCell(coverage: ChangeCoverage | undefined): string {
-  if (coverage?.delta === undefined) return '–';
+export function coverageCell(
+  coverage:
+    | (Pick<ChangeCoverage, 'covered' | 'executable'> & {
+        readonly delta?: number | null | undefined;
+      })
+    | undefined,
+): string {
+  if (coverage?.delta === undefined || coverage.delta === null) return '–';
   const percent = `${Math.round(coverage.delta * 100)} %`.padStart(5);
   return `${percent}  ${coverage.covered}/${coverage.executable}`;
 }

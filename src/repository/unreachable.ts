@@ -1,16 +1,27 @@
 import { HumanError } from '../domain/problem';
 import type { GitError } from './git';
 
+/** A repository that cannot be reached now, for reasons of the network: it may be in a moment. */
+export class RepositoryUnreachable extends HumanError {}
+
 /** Git's and curl's words for why a repository cannot be had, and what they mean to a person. */
-const causes: readonly { readonly words: RegExp; readonly why: string; readonly next: string }[] = [
+const causes: readonly {
+  readonly words: RegExp;
+  readonly why: string;
+  readonly next: string;
+  /** The network is to blame. */
+  readonly passing?: boolean;
+}[] = [
   {
     words: /could not resolve (host|hostname|proxy)|Name or service not known/i,
+    passing: true,
     why: 'its host is not known',
     next: 'Check the network, the proxy and the address, and try again',
   },
   {
     words:
       /failed to connect|couldn't connect|connection (timed out|refused|reset)|network is unreachable|no route to host|operation too slow|timed out|early EOF|hung up unexpectedly|RPC failed/i,
+    passing: true,
     why: 'the connection failed',
     next: 'Check the network and try again',
   },
@@ -51,7 +62,8 @@ export function cannotBeHad(
   const { repo, commit } = asked;
   const cause = causes.find((each) => each.words.test(error.stderr));
   const said = withoutPassword(lastLine(error.stderr));
-  return new HumanError(
+  const Kind = cause?.passing === true ? RepositoryUnreachable : HumanError;
+  return new Kind(
     `Commit ${commit} of ${repo} cannot be had from ${withoutPassword(asked.from)}: ${cause === undefined ? said : `${cause.why} (${said})`}`,
     `${cause === undefined ? '' : `${cause.next}. `}Give --source ${repo}=PATH_OR_URL of a repository that has it, or a folder or archive with a release that the patch fits`,
   );

@@ -6,13 +6,11 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type Dockerode from 'dockerode';
 import { openDataset } from '../../src/dataset/dataset';
-import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/reporter';
-import { sides, type Side } from '../../src/domain/outcome';
+import { sides } from '../../src/domain/outcome';
 import { tarOf } from '../../src/engine/docker/archive';
 import { connect } from '../../src/engine/docker/connection';
-import { instanceImage, type InstanceImage } from '../../src/engine/docker/images';
-import { labels } from '../../src/engine/docker/labels';
+import { instanceImage } from '../../src/engine/docker/images';
 import { dockerSettings } from '../../src/engine/docker/settings';
 import { openEngine } from '../../src/engine/openEngine';
 import type { TestPlan } from '../../src/engine/testCommand';
@@ -24,8 +22,8 @@ import { changedLines } from '../../src/patch/changedLines';
 import { parseUnified } from '../../src/patch/unified';
 import { createPythonParser } from '../../src/python/parser';
 import { parseSources, sourceOf } from '../../src/repository/source';
-import { patchedFiles, readTreeFile, treeEntries } from '../../src/repository/treeFiles';
-import { prepareTrees, type Trees } from '../../src/repository/trees';
+import { prepareTrees } from '../../src/repository/trees';
+import { plainContainer, plainRun, sixPlainRuns, type Bench } from './plainContainers';
 
 const { values } = parseArgs({
   allowPositionals: true,
@@ -52,39 +50,6 @@ const median = (numbers: readonly number[]): number =>
   [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 const line = (what: string, ms: number, note = ''): void =>
   console.log(`${what.padEnd(66)} ${(ms / 1000).toFixed(2).padStart(7)} s   ${note}`);
-
-interface Bench {
-  readonly docker: Dockerode;
-  readonly image: InstanceImage;
-  readonly instance: Instance;
-  readonly trees: Trees;
-}
-
-/** A container of the image with the tree of one side and the golden tests, and nothing of ours in it. */
-async function plainContainer(bench: Bench, side: Side): Promise<Dockerode.Container> {
-  const { docker, image, trees, instance } = bench;
-  const container = await docker.createContainer({
-    Image: image.id,
-    Entrypoint: ['sleep', '100000'],
-    Cmd: [],
-    User: '0',
-    Labels: { [labels.made]: '1', [labels.kind]: 'bench' },
-    HostConfig: { NetworkMode: 'none', Init: true },
-  });
-  const ofR = await treeEntries(trees.base);
-  const files = new Map<string, Buffer>();
-  for (const [path, { id }] of await treeEntries(trees[side])) {
-    const file = ofR.get(path)?.id === id ? undefined : await readTreeFile(trees[side], path);
-    if (file !== undefined) files.set(path, file.content);
-  }
-  for (const [path, file] of await patchedFiles(trees[side], instance.goldenTests)) {
-    if (file !== undefined) files.set(path, file.content);
-  }
-  const entries = [...files].map(([path, content]) => ({ path, content }));
-  await container.putArchive(await tarOf(entries, image.user), { path: image.folder });
-  await container.start();
-  return container;
-}
 
 /**
  * Puts the tracer into a container of R, as a sandbox has it, to count the lines that the golden patch
@@ -114,32 +79,6 @@ async function putTracer(
     PYTHONPATH: `/swt/tracer:${image.folder}`,
     SWT_TRACE_CONFIG: '/swt/trace.json',
   };
-}
-
-/** Runs a command as the tests are run, without the tracer, to its end. */
-async function plainRun(
-  bench: Bench,
-  container: Dockerode.Container,
-  args: readonly string[],
-  plan: Pick<TestPlan, 'cwd' | 'env'>,
-  {
-    user = bench.image.user,
-    more = {},
-  }: { user?: number; more?: Readonly<Record<string, string>> } = {},
-): Promise<void> {
-  const { folder, python } = bench.image;
-  const env = { PYTHONPATH: folder, PYTHONHASHSEED: '0', HOME: '/tmp', ...plan.env, ...more };
-  const exec = await container.exec({
-    Cmd: [python, ...args],
-    User: String(user),
-    WorkingDir: join(folder, plan.cwd),
-    Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
-    AttachStdout: true,
-    AttachStderr: true,
-  });
-  const stream = await exec.start({});
-  stream.resume();
-  await new Promise((done) => stream.once('end', done).once('close', done));
 }
 
 async function main(): Promise<void> {
@@ -268,18 +207,7 @@ async function main(): Promise<void> {
         { ...options, reuse: true },
       );
     });
-    const six = await timed(async () => {
-      for (let n = 0; n < 6; n++) {
-        const container = await plainContainer(bench, n % 2 === 0 ? 'base' : 'fixed');
-        try {
-          const install = bench.image.install?.slice(1) ?? [...pip];
-          await plainRun(bench, container, install, { cwd: '.', env: {} }, { user: 0 });
-          await plainRun(bench, container, plan.args, plan);
-        } finally {
-          await container.remove({ force: true });
-        }
-      }
-    });
+    const six = await timed(() => sixPlainRuns(bench, plan));
     line('six plain runs, each in a new container with reinstallation', six.ms);
     line(
       'first grade: pair opened, base, golden and candidate, both sides',
@@ -292,8 +220,6 @@ async function main(): Promise<void> {
     await engine.dispose();
   }
 }
-
-const pip = ['-m', 'pip', 'install', '--no-deps', '--no-build-isolation', '--editable', '.'];
 
 const must = <T>(value: T | undefined): T => {
   if (value === undefined) throw new Error('missing');

@@ -14,8 +14,10 @@ import {
   coverageCommandIds,
   customDiffCommandIds,
   customDiffLanguage,
+  dashboardViewType,
   inlineCommandIds,
   listCommandIds,
+  runCommandIds,
   settingKeys,
   viewIds,
   walkthrough,
@@ -27,9 +29,12 @@ const allowed = [
   /^package(\.nls)?\.json$/,
   /^(README\.md|readme\.md|LICENSE(\.txt|\.md)?|CHANGELOG\.md|changelog\.md)$/i,
   /^dist\/(extension|parts|server|cli)\.js$/,
+  /^dist\/dashboard\.(js|css)$/,
   /^dist\/tree-sitter(-python)?\.wasm$/,
   /^dist\/(tracer|agent)\/\w+\.py$/,
   /^media\/(icon\.png|activity\.svg|issue\.(css|js)|gutter\/[\w-]+\.svg)$/,
+  /^media\/dashboard-(light|dark)\.svg$/,
+  /^media\/schema\/[\w.]+\.json$/,
   /^media\/language\/custom-diff-(light|dark)\.svg$/,
   /^media\/walkthrough\/\w+\.(md|svg)$/,
   /^syntaxes\/[\w.-]+\.json$/,
@@ -74,6 +79,8 @@ describe('the packaged extension', () => {
       'dist/parts.js',
       'dist/cli.js',
       'dist/server.js',
+      'dist/dashboard.js',
+      'dist/dashboard.css',
       'dist/tree-sitter.wasm',
       'dist/tree-sitter-python.wasm',
       ...contributes.grammars.map((each) => each.path.slice('./'.length)),
@@ -101,7 +108,14 @@ describe('package.json and the code', () => {
   it('name the same commands', () => {
     assert.deepEqual(
       contributes.commands.map((each) => each.command).sort(),
-      [commandIds, inlineCommandIds, coverageCommandIds, listCommandIds, customDiffCommandIds]
+      [
+        commandIds,
+        inlineCommandIds,
+        coverageCommandIds,
+        listCommandIds,
+        runCommandIds,
+        customDiffCommandIds,
+      ]
         .flatMap((ids) => Object.values(ids))
         .sort(),
     );
@@ -167,12 +181,13 @@ describe('package.json and the code', () => {
     const keys = contributes.keybindings.map((each) => each.key);
     assert.equal(new Set(keys).size, keys.length);
   });
-  it('name what wakes the extension alike: the file of a workspace, a kept issue, custom diffs', () => {
+  it('name what wakes the extension alike: the file of a workspace, kept panels, custom diffs', () => {
     const source = readFileSync(join(root, 'src/repository/marker.ts'), 'utf8');
     const path = /markerPath = '([^']+)'/.exec(source)?.[1];
     assert.deepEqual(manifest.activationEvents, [
       `workspaceContains:${path}`,
       `onWebviewPanel:${issueViewType}`,
+      `onWebviewPanel:${dashboardViewType}`,
       // Fences of custom diffs; a language of one's own wakes an extension without being named.
       'onLanguage:markdown',
     ]);

@@ -1,8 +1,8 @@
-// `npm run bench`: what counting, listing and opening cost, in ratios within one run. A benchmark, not a
-// test. `list` and `open` measure those (see test/bench/instances.ts), `docker` what containers cost
-// (test/bench/containers.ts), `patch` what converting patches does (test/bench/patches.ts), `authoring` how
-// long an author waits after an edit (test/bench/authoring.ts), `gutters` what marking a change of 2,000
-// lines does (test/bench/gutters.ts); anything else the tracer.
+// `npm run bench`: what the product costs, in ratios within one run. Benchmarks, not tests. The first word
+// says what is measured, and each file says more: `list`, `open` (an instance), `docker` (containers),
+// `throughput` (instances an hour), `plan` (a large batch), `reports` (many runs), `dashboard` (its first
+// paint), `patch` (converting), `authoring` (edit to verdict), `gutters` (2,000 changed lines); anything
+// else the tracer.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { cache, root, run } from './setup.mjs';
@@ -13,9 +13,13 @@ const file = {
   list: 'instances.ts',
   open: 'instances.ts',
   docker: 'containers.ts',
+  throughput: 'throughput.ts',
+  plan: 'plan.ts',
   patch: 'patches.ts',
   authoring: 'authoring.ts',
   gutters: 'gutters.ts',
+  dashboard: 'dashboard.ts',
+  reports: 'reports.ts',
 }[what];
 process.exitCode =
   file !== undefined

@@ -47,6 +47,7 @@ try {
   await step('format', bin('prettier'), ['--check', '--log-level', 'warn', '.']);
   await step('lint', bin('eslint'), ['.']);
   await step('types', bin('tsc'), ['--noEmit', '-p', '.']);
+  await step('types of the page', bin('tsc'), ['--noEmit', '-p', 'src/dashboard']);
   await step('unit', ...mocha('--timeout', '60000', 'test/unit/**/*.test.ts'));
   await step('tracer', 'python3', ['test/tracer/run.py']);
   await step('outcomes', 'python3', ['test/tracer/outcomes.py']);

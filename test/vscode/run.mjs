@@ -26,7 +26,7 @@ const suites =
     : [
         // The longest first, so that the two windows end at about the same time.
         ...['authoring', 'instance', 'customDiff', 'instances', 'firstSteps'],
-        ...['reload', 'large', 'noInstance'],
+        ...['dashboard', 'reload', 'large', 'noInstance'],
       ];
 await build({
   entryPoints: suites.map((name) => join(root, 'test', 'vscode', `${name}.suite.ts`)),
@@ -138,6 +138,7 @@ function instanceWorkspace(id, dataset, name = id, source = join(sample, 'reposi
 
 function settingsOf(name) {
   if (name === 'instances') return instancesSettings();
+  if (name === 'dashboard') return { 'swt-bench.dataset': 'bundled' };
   // What is not saved has to stay so for as long as a test looks at it.
   if (name === 'customDiff') return { 'files.autoSave': 'off' };
   if (name !== 'docker') return {};

@@ -88,6 +88,8 @@ export interface RunEntry {
   readonly harness?: {
     readonly resolved: boolean;
     readonly addedFailToPass: number;
+    /** Coverage of the candidate's runs as such, not beyond base. */
+    readonly coverage?: number | null;
     readonly coverageDelta: number | null;
   };
   /** Which rule made the two gradings differ; absent where they agree. */
@@ -95,6 +97,8 @@ export interface RunEntry {
   /** Wall clock of its evaluation; nearly 0 where all of its runs were kept ones. */
   readonly seconds: number;
   readonly cost?: MakingCost;
+  /** Path of its `report.json`, from `RunData.folder`; absent where there is none. */
+  readonly report?: string;
 }
 
 /** ΔC in [0, 1]; undefined where it is not known or nothing is executable. */
@@ -110,4 +114,21 @@ export interface RunData {
   /** All selected instances: what rates are shares of. */
   readonly instances: readonly InstanceFacts[];
   readonly entries: readonly RunEntry[];
+  /** Models that were to be run, for those without any entry; absent: those of the entries. */
+  readonly models?: readonly string[];
+  /**
+   * `harness`: read from a folder of the reference harness alone. The figures of its entries are those of
+   * harness grading then, and stand in for the strict ones. Absent: strict.
+   */
+  readonly grading?: 'strict' | 'harness';
+  /** It was interrupted or still runs: an instance without entry is `not run yet`, not `no prediction`. */
+  readonly unfinished?: boolean;
+  /** Absolute path of the folder that paths of reports start from; absent in a page for others. */
+  readonly folder?: string;
+  /** Absolute path of `DIR/runs/<run>`; absent for a run of the reference harness, and in a page for others. */
+  readonly place?: string;
+  /** ISO 8601. */
+  readonly created?: string;
+  /** As the run was told. */
+  readonly dataset?: string;
 }

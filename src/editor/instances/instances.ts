@@ -132,6 +132,15 @@ export class Instances implements vscode.Disposable {
     return instance;
   }
 
+  /**
+   * The dataset of the view, read if that was not done yet.
+   *
+   * @throws HumanError when there is none
+   */
+  dataset(): Promise<NonNullable<Catalogue['dataset']>> {
+    return this.loaded();
+  }
+
   private async loaded(): Promise<NonNullable<Catalogue['dataset']>> {
     if (this.catalogue.dataset === undefined) await this.catalogue.reload();
     const { dataset, state } = this.catalogue;

@@ -1,17 +1,30 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { loadPredictions } from '../../dataset/predictions';
+import { pipeline } from 'node:stream/promises';
+import { isMadeUp, loadPredictions } from '../../dataset/predictions';
 import { HumanError } from '../../domain/problem';
-import { environmentReport } from '../report';
+import type { Reporter } from '../../domain/reporter';
+import type { Engine } from '../../engine/engine';
 import { withEngine } from '../../engine/openEngine';
 import type { AskedFormat } from '../../patch/convert';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
-import { evaluateBatch, type BatchEntry } from '../batch';
+import { planText, progressText } from '../batches/progressText';
+import { runBatch, type BatchHooks, type BatchOutcome } from '../batches/run';
+import { workersFor } from '../batches/workers';
 import type { Mode } from '../reading';
-import { ratesByModel, toReport, writeInstanceReport, writeSummaries } from '../report';
+import {
+  environmentReport,
+  ratesByModel,
+  readReport,
+  reasonsOf,
+  type InstanceReport,
+} from '../report';
+import { reportPath } from '../runs/runFolder';
 import { runStore } from '../runStore';
 import { select } from '../selection';
-import { ratesText, resultTable } from '../table';
+import { ratesText, resultLine, resultTable, type ResultLine } from '../table';
 import {
   chosenIds,
   EXIT,
@@ -24,7 +37,8 @@ import { engineRequest, type EngineOptions } from './engineOptions';
 
 export interface EvaluateOptions extends EngineOptions {
   dataset: string;
-  predictions: string;
+  /** Files, `gold`, `none` or `bundled`. */
+  predictions: string[];
   ids?: string[];
   repo?: string;
   filter?: string;
@@ -32,7 +46,8 @@ export interface EvaluateOptions extends EngineOptions {
   query?: string;
   triage?: string;
   source: string[];
-  workers: number;
+  /** By memory and cores when absent. */
+  workers?: number;
   timeout: number;
   runId: string;
   out?: string;
@@ -68,22 +83,33 @@ export async function evaluateCommand(
     );
   }
   const instances = await dataset.read(entries.map((entry) => entry.id));
-  const { predictions, problems } = await loadPredictions(
-    options.predictions === 'bundled' ? context.bundled.predictions : options.predictions,
-    instances,
-    dataset,
+  const from = options.predictions.map((name) =>
+    name === 'bundled' ? context.bundled.predictions : name,
   );
+  const { predictions, problems } = await loadPredictions(from, instances, dataset);
   for (const problem of problems) {
-    context.stderr(`swt-bench: ${options.predictions}: ${problem}\n`);
+    const file = from.length > 1 ? '' : `${options.predictions.join(' ')}: `;
+    context.stderr(`swt-bench: ${file}${problem}\n`);
   }
   const sources = parseSources(sourcesFor(options, context));
   const python = await createPythonParser((file) => join(context.assets, file));
   const reporter = terminalReporter(context);
-  const { results, engine } = await withEngine(asked, async (engine) => {
-    reporter.log(
-      `${predictions.length} candidate${predictions.length === 1 ? '' : 's'}, ${engine.description}`,
+  const workers =
+    options.workers ?? workersFor({ name: asked.name, memoryMb: asked.docker.memoryMb });
+  const predictionFiles = await Promise.all(
+    options.predictions.map((name, index) => digested(name, from[index] ?? name)),
+  );
+  const lines = new Map<number, ResultLine>();
+  const remarks = new Map<number, readonly string[]>();
+  const environments = new Set<string>();
+  const reports = new Map<number, InstanceReport>();
+  const { outcome, engine } = await withEngine(asked, async (engine) => {
+    const hooks = progressHooks(
+      context,
+      reporter,
+      `${workersText(workers)}, ${engine.description}`,
     );
-    const results = await evaluateBatch(
+    const batch = runBatch(
       {
         instances,
         predictions,
@@ -92,74 +118,166 @@ export async function evaluateCommand(
         store: runStore(options.storage, { fresh: options.fresh === true }),
         sources,
         storage: options.storage,
-        workers: options.workers,
+        workers,
         timeoutSeconds: options.timeout,
         format: options.format,
         mode: options.mode,
         testsOnly: options.testsOnly === true,
         fresh: options.fresh === true,
         signal: context.signal,
-        reporter,
+        reporter: hooks.reporter,
+        ...(options.out === undefined
+          ? {}
+          : {
+              results: {
+                out: options.out,
+                runId: options.runId,
+                dataset: options.dataset,
+                predictions: predictionFiles,
+              },
+            }),
       },
-      async (entry) => {
-        if (options.out !== undefined) await writeInstanceReport(options.out, options.runId, entry);
+      {
+        ...hooks,
+        onEntry: (_entry, report, place) => {
+          lines.set(place, resultLine(report));
+          remarks.set(place, remarksOf(report));
+          if (report.environment) {
+            environments.add(`${report.instance_id}: ${report.environment.description}`);
+          }
+          // Reports that are on the disk can be read again, and many of them are large.
+          if (options.json === true && options.out === undefined) reports.set(place, report);
+        },
       },
     );
-    return { results, engine };
+    return { outcome: await batch.done, engine };
   });
   reporter.clear();
-  const written =
-    options.out === undefined ? [] : await writeSummaries(options.out, options.runId, results);
 
-  const rates = ratesByModel(
-    results,
-    instances.map((instance) => instance.id),
-  );
+  const results = [...lines].sort(([left], [right]) => left - right);
+  const ids = instances.map((instance) => instance.id);
+  const rates = ratesByModel(outcome.entries, ids);
   if (options.json === true) {
-    const document = {
-      run_id: options.runId,
-      engine: engine.name,
-      environment: environmentReport(engine.environment),
-      results: results.map(toReport),
-      rates: Object.fromEntries(rates),
-      problems,
-    };
-    context.stdout(`${JSON.stringify(document, null, 2)}\n`);
+    await printJson(options, context, { outcome, engine, reports, rates, problems });
   } else {
-    context.stdout(`${resultTable(results)}\n`);
-    for (const entry of results) {
-      if ('result' in entry) {
-        const { notes, difference, model, instance } = entry.result;
-        for (const note of [...notes, ...(difference === undefined ? [] : [difference])]) {
-          context.stdout(`\n${instance}, ${model}: ${note}`);
-        }
+    context.stdout(`${resultTable(results.map(([, line]) => line))}\n`);
+    for (const [place, { instance, name }] of results) {
+      for (const remark of remarks.get(place) ?? []) {
+        context.stdout(`\n${instance}, ${name}: ${remark}`);
       }
     }
     context.stdout('\n');
     if (engine.environment === undefined) {
-      for (const line of environmentsOf(results)) context.stdout(`${line}\n`);
+      for (const line of environments) context.stdout(`${line}\n`);
     }
     // Rates of a single instance would only say the verdict again.
     if (instances.length > 1) {
-      for (const [model, of] of rates) context.stdout(`\n${model}: ${ratesText(of)}\n`);
+      for (const [name, of] of rates) {
+        context.stdout(`\n${name}: ${ratesText(of)}\n${reasonsText(of.reasons)}\n`);
+      }
     }
-    for (const path of written) context.stdout(`written: ${path}\n`);
+    for (const path of outcome.written) context.stdout(`written: ${path}\n`);
   }
-  const failed = results.filter((entry) => !('result' in entry));
+  const failed = outcome.entries.filter((entry) => !entry.evaluated);
   for (const entry of failed) {
-    if ('failure' in entry) {
-      context.stderr(`swt-bench: ${entry.prediction.instanceId}: ${entry.failure}\n`);
-    }
+    context.stderr(`swt-bench: ${entry.instance}: ${entry.explanation}\n`);
   }
   return failed.length > 0 || problems.length > 0 ? EXIT.negative : EXIT.done;
 }
 
-/** What each instance ran with, where they differ. */
-function environmentsOf(results: readonly BatchEntry[]): string[] {
-  const lines = results.flatMap((entry) =>
-    'result' in entry && entry.environment !== undefined
-      ? [`${entry.result.instance}: ${entry.environment.description}`]
-      : [],
-  );
-  return [...new Set(lines)];
+const workersText = (count: number): string => `${count} worker${count === 1 ? '' : 's'}`;
+
+/** What a reader of the table should know besides. */
+const remarksOf = (report: InstanceReport): string[] => [
+  ...(report.notes ?? []),
+  ...(report.gradings_differ ? [report.gradings_differ] : []),
+  ...(report.reason === 'edits outside tests' ? [report.explanation] : []),
+];
+
+const reasonsText = (reasons: Readonly<Record<string, number>>): string =>
+  Object.entries(reasons)
+    .map(([reason, count]) => `${count} ${reason}`)
+    .join(', ');
+
+/** A predictions file with its digest, for the record of the run. */
+async function digested(name: string, path: string): Promise<{ from: string; sha256?: string }> {
+  if (isMadeUp(path)) return { from: name };
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return { from: name, sha256: hash.digest('hex') };
 }
+
+/** Seconds between lines of progress where stderr is a file: a log of a night stays short. */
+const quietSeconds = 60;
+
+/** Progress on the terminal: how far the batch is, and behind it what is done at the moment. */
+function progressHooks(
+  context: CommandContext,
+  reporter: Reporter,
+  means: string,
+): BatchHooks & { readonly reporter: Reporter } {
+  let far = '';
+  let step = '';
+  let told = performance.now();
+  const show = (): void => reporter.progress([far, step].filter((each) => each !== '').join(' | '));
+  return {
+    reporter: {
+      log: (line) => reporter.log(line),
+      progress: (next) => {
+        step = next;
+        show();
+      },
+    },
+    onPlan: (counts) => reporter.log(planText(counts, means)),
+    onProgress: (progress) => {
+      far = progressText(progress);
+      show();
+      if (!context.interactive && performance.now() - told > quietSeconds * 1000) {
+        told = performance.now();
+        reporter.log(far);
+      }
+    },
+  };
+}
+
+/** One JSON document; its results are written one by one, since thousands are more than a text may hold. */
+async function printJson(
+  { out, runId }: EvaluateOptions,
+  context: CommandContext,
+  of: {
+    readonly outcome: BatchOutcome;
+    readonly engine: Engine;
+    readonly reports: ReadonlyMap<number, InstanceReport>;
+    readonly rates: ReturnType<typeof ratesByModel>;
+    readonly problems: readonly string[];
+  },
+): Promise<void> {
+  const { outcome, engine, rates, problems } = of;
+  const field = (name: string, value: unknown): string =>
+    `  ${JSON.stringify(name)}: ${indented(value)}`;
+  const before = [
+    field('run_id', runId),
+    field('engine', engine.name),
+    field('environment', environmentReport(engine.environment)),
+  ];
+  context.stdout(`{\n${before.join(',\n')},\n  "results": [`);
+  const kept = [...of.reports].sort(([left], [right]) => left - right);
+  for (const [index, entry] of outcome.entries.entries()) {
+    const report =
+      out === undefined
+        ? kept[index]?.[1]
+        : await readReport(join(out, reportPath(runId, entry)), entry);
+    if (report === undefined) continue;
+    context.stdout(`${index === 0 ? '' : ','}\n    ${indented(report).replaceAll('\n', '\n  ')}`);
+  }
+  const after = [
+    field('rates', Object.fromEntries(rates)),
+    field('reasons', reasonsOf(outcome.entries.map((entry) => entry.reason))),
+    field('reused', outcome.reused),
+    field('problems', problems),
+  ];
+  context.stdout(`\n  ],\n${after.join(',\n')}\n}\n`);
+}
+
+const indented = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replaceAll('\n', '\n  ');

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { gradeHarness } from '../../../src/domain/harness';
+import type { Outcome } from '../../../src/domain/outcome';
 import { pairResults } from '../../../src/domain/transition';
 import { gradeStrict } from '../../../src/domain/verdict';
 import { explainDifference } from '../../../src/evaluation/difference';
@@ -36,6 +38,103 @@ describe('why the gradings differ', () => {
     assert.match(
       explainDifference(strict, harness, tests) ?? '',
       /no base run .* breaks without the candidate too \(t\.py::test_old\)/,
+    );
+  });
+});
+
+describe('both gradings of the same runs', () => {
+  const names = ['t.py::test_a', 't.py::test_b', 't.py::test_c'];
+  const statusOf: Partial<Record<Outcome, string>> = {
+    passed: 'PASSED',
+    failed: 'FAILED',
+    error: 'ERROR',
+    skipped: 'SKIPPED',
+  };
+  const outcome = fc.constantFrom<Outcome>('passed', 'failed', 'error', 'skipped', 'missing');
+  const fates = fc.dictionary(fc.constantFrom(...names), fc.tuple(outcome, outcome));
+  type Fates = Readonly<Record<string, readonly [Outcome, Outcome]>>;
+
+  const paired = (of: Fates) =>
+    pairResults(
+      Object.entries(of).map(([test, [outcome]]) => ({ test, outcome })),
+      Object.entries(of).map(([test, [, outcome]]) => ({ test, outcome })),
+    );
+  const logged = (of: Fates, side: 0 | 1) => ({
+    statuses: new Map(
+      Object.entries(of).flatMap(([test, outcomes]) => {
+        const status = statusOf[outcomes[side]];
+        return status === undefined ? [] : [[test, status] as const];
+      }),
+    ),
+    counts: new Map(),
+  });
+  const grade = (candidate: Fates, base: Fates, own: readonly string[]) => {
+    const tests = paired(candidate);
+    const strict = gradeStrict({
+      candidate: tests,
+      base: paired(base),
+      ownFunctions: new Set(own),
+    });
+    const runs = (of: Fates) => ({ pre: logged(of, 0), post: logged(of, 1) });
+    const harness = gradeHarness({
+      removed: [],
+      added: [],
+      candidate: runs(candidate),
+      golden: undefined,
+      base: runs(base),
+    });
+    return { strict, harness, difference: explainDifference(strict, harness, tests) };
+  };
+
+  /** The paper's definition for all tests of the candidate, and the harness' one, each written out. */
+  const naive = (candidate: Fates, base: Fates, own: readonly string[]) => {
+    const fails = (outcome: Outcome | undefined) => outcome === 'failed' || outcome === 'error';
+    const standingOf = (outcome: Outcome) =>
+      fails(outcome) ? 'F' : outcome === 'passed' ? 'P' : '-';
+    let reproduces = 0;
+    let broken = 0;
+    const harness = { candidate: new Set<string>(), base: new Set<string>(), bad: 0 };
+    const toPass = ([pre, post]: readonly [Outcome, Outcome]) =>
+      post === 'passed' && pre !== 'passed';
+    const isBad = (of: Fates[string] | undefined): string | undefined => {
+      if (of === undefined || of[1] === 'passed') return undefined;
+      if (of[0] === 'passed') return 'P→F';
+      return of[1] === 'failed' ? 'F→F' : undefined;
+    };
+    for (const [test, both] of Object.entries(candidate)) {
+      const before = base[test];
+      const same =
+        before?.map(standingOf).join() ===
+        (both.every((each) => each === 'missing') ? undefined : both.map(standingOf).join());
+      const isOwn = own.includes(test);
+      if ((isOwn || !same) && fails(both[0]) && both[1] === 'passed') reproduces += 1;
+      if (fails(both[1]) && (isOwn || !fails(before?.[1]))) broken += 1;
+      if (toPass(both)) harness.candidate.add(test);
+      const bad = isBad(both);
+      if (bad !== undefined && bad !== isBad(before)) harness.bad += 1;
+    }
+    for (const [test, both] of Object.entries(base)) if (toPass(both)) harness.base.add(test);
+    return {
+      success: reproduces > 0 && broken === 0,
+      resolved:
+        [...harness.base].every((test) => harness.candidate.has(test)) &&
+        harness.candidate.size > harness.base.size &&
+        harness.bad === 0,
+    };
+  };
+
+  it('are what the definitions say, and where they differ there is a rule that explains it', () => {
+    const some = fc.subarray(names);
+    fc.assert(
+      fc.property(fates, fates, some, (candidate, base, own) => {
+        const { strict, harness, difference } = grade(candidate, base, own);
+        assert.deepEqual(
+          { success: strict.success, resolved: harness.resolved },
+          naive(candidate, base, own),
+        );
+        assert.equal(difference === undefined, strict.success === harness.resolved);
+      }),
+      { numRuns: 2000 },
     );
   });
 });

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { harnessUnapplied } from '../../../src/domain/harness';
 import { ungraded } from '../../../src/domain/verdict';
-import type { BatchEntry } from '../../../src/evaluation/batch';
+import { entryOf, type BatchEntry } from '../../../src/evaluation/batches/entry';
 import {
   folderName,
   ratesOf,
@@ -176,11 +176,8 @@ describe('reports on disk', () => {
 
   it('a summary for each model has exactly the keys of the harness, and ours', async () => {
     const written = await writeSummaries(out, 'run', [
-      entry('b'),
-      unresolved('c'),
-      entry('a'),
-      failed('d'),
-      failed('x', 'other'),
+      ...[entry('b'), unresolved('c'), entry('a'), failed('d')].map(entryOf),
+      entryOf(failed('x', 'other')),
     ]);
     assert.deepEqual(
       written.map((path) => path.slice(out.length + 1)),
@@ -218,7 +215,8 @@ describe('reports on disk', () => {
         result: { ...result, harness },
       };
     };
-    await writeSummaries(out, 'r', [covering('a', 1), covering('b', 0.5), covering('c', null)]);
+    const entries = [covering('a', 1), covering('b', 0.5), covering('c', null)];
+    await writeSummaries(out, 'r', entries.map(entryOf));
     const summary = await read('evaluation_results', 'm.r.json');
     assert.equal(summary['Mean coverage'], 0.75);
     assert.equal(summary['Mean coverage delta'], 0.75);
@@ -227,7 +225,7 @@ describe('reports on disk', () => {
   it('leave nothing half-written beside them, and can be written twice', async () => {
     for (let time = 0; time < 2; time++) {
       await writeInstanceReport(out, 'r', entry());
-      await writeSummaries(out, 'r', [entry()]);
+      await writeSummaries(out, 'r', [entryOf(entry())]);
     }
     const names = await readdir(out, { recursive: true, withFileTypes: true });
     assert.deepEqual(
@@ -248,7 +246,7 @@ describe('reports on disk', () => {
   it('of a model with an impossible name', async () => {
     for (const model of ['../../x', '/', '..', '', `${'long/'.repeat(200)}`, 'a\0b\n']) {
       await writeInstanceReport(out, model, entry('octo__cat-1', model));
-      const [path = ''] = await writeSummaries(out, model, [entry('octo__cat-1', model)]);
+      const [path = ''] = await writeSummaries(out, model, [entryOf(entry('octo__cat-1', model))]);
       assert.equal(dirname(path), join(out, 'evaluation_results'));
     }
   });
@@ -298,13 +296,13 @@ describe('names of folders', () => {
 
 describe('rates of entries', () => {
   it('count selected instances without a prediction as not evaluated', () => {
-    const rates = ratesOf([entry('a')], ['a', 'd']);
+    const rates = ratesOf([entryOf(entry('a'))], ['a', 'd']);
     assert.deepEqual(rates.success, { count: 1, of: 2 });
     assert.deepEqual(rates.notEvaluated, [{ instance: 'd', reason: 'no prediction' }]);
   });
 
   it('count what could not be evaluated among all', () => {
-    const rates = ratesOf([entry('a'), unresolved('b'), failed('c')]);
+    const rates = ratesOf([entry('a'), unresolved('b'), failed('c')].map(entryOf));
     assert.deepEqual(rates.success, { count: 1, of: 3 });
     assert.deepEqual(rates.wellFormed, { count: 1, of: 3 });
     assert.deepEqual(rates.notEvaluated, [{ instance: 'c', reason: 'no such commit' }]);

@@ -3,9 +3,19 @@ import fc from 'fast-check';
 import { summarise } from '../../../src/domain/changeCoverage';
 import { rates } from '../../../src/domain/rates';
 import { ungraded } from '../../../src/domain/verdict';
-import type { BatchEntry } from '../../../src/evaluation/batch';
-import { coverageCell, layOut, ratesText, resultTable } from '../../../src/evaluation/table';
+import type { BatchEntry } from '../../../src/evaluation/batches/entry';
+import { toReport } from '../../../src/evaluation/report';
+import {
+  coverageCell,
+  layOut,
+  ratesText,
+  resultLine,
+  resultTable,
+} from '../../../src/evaluation/table';
 import { candidateResult } from './examples';
+
+const tableOf = (entries: readonly BatchEntry[]): string =>
+  resultTable(entries.map(toReport).map(resultLine));
 
 const entry = (model: string, instanceId = 'octo__cat-1'): BatchEntry => ({
   prediction: { instanceId, model, patch: 'p' },
@@ -31,7 +41,7 @@ const failed: BatchEntry = {
 describe('the table of results', () => {
   it('has a line for each candidate, and a verdict in words beside the symbol', () => {
     assert.equal(
-      resultTable([entry('by hand'), refused, failed]),
+      tableOf([entry('by hand'), refused, failed]),
       [
         'Candidate  Applies  On R      On R∘X*   Verdict                                                 ΔC',
         '─'.repeat(106),
@@ -43,7 +53,7 @@ describe('the table of results', () => {
   });
 
   it('names the instance where there are several', () => {
-    const lines = resultTable([entry('m', 'a'), entry('m', 'b')]).split('\n');
+    const lines = tableOf([entry('m', 'a'), entry('m', 'b')]).split('\n');
     assert.match(lines[0] ?? '', /^Instance {2}Candidate/);
     assert.match(lines[2] ?? '', /^a {9}m /);
     assert.equal(lines.length, 4);
@@ -67,7 +77,7 @@ describe('the table of results', () => {
       base: result('t.py::b', 'failed'),
       fixed: result('t.py::b', 'failed'),
     };
-    const line = resultTable([
+    const line = tableOf([
       {
         prediction: { instanceId: 'i', model: 'm', patch: '' },
         result: candidateResult({ ownTests: own, tests: [...tests, other] }),
@@ -77,7 +87,7 @@ describe('the table of results', () => {
   });
 
   it('does not let a name or a message drive the terminal', () => {
-    const text = resultTable([entry('\u001b[2J\nx\u009b'), failed]);
+    const text = tableOf([entry('\u001b[2J\nx\u009b'), failed]);
     assert.equal(text.split('\n').length, 4);
     // eslint-disable-next-line no-control-regex -- these are what is looked for
     assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);

@@ -50,10 +50,14 @@ export async function startBridge({ page, resize, screenshots, result, print }) 
     closeWindows: async () => {
       for (const window of await others()) await window.close();
     },
-    clickInWebview: async ({ text }) => {
+    clickInWebview: async ({ text, selector }) => {
       const inner = (await page()).frames().filter((frame) => /fake\.html/.test(frame.url()));
       for (const frame of inner) {
-        const found = frame.getByText(text).first();
+        const found = (
+          selector === undefined
+            ? frame.getByText(text)
+            : frame.locator(selector, { hasText: text })
+        ).first();
         // A page that is drawn anew takes its frame away.
         const count = await found.count().catch(() => 0);
         if (count > 0) return found.click({ timeout: 10_000 });

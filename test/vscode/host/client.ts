@@ -207,8 +207,9 @@ export const hands = {
   type: (type: string) => post<null>('keyboard', { type }),
   click: (target: Target & { double?: boolean; button?: 'left' | 'right'; modifiers?: string[] }) =>
     post<null>('click', target),
-  /** the first text of a webview that contains `text` */
-  clickInWebview: (text: string) => post<null>('clickInWebview', { text }),
+  /** the first text of a webview that contains `text`, or element of `selector` that does */
+  clickInWebview: (text: string, selector?: string) =>
+    post<null>('clickInWebview', { text, ...(selector === undefined ? {} : { selector }) }),
   hover: (target: Target) => post<null>('hover', target),
   resize: (width: number, height: number) => post<null>('resize', { width, height }),
 };

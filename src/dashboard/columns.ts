@@ -1,0 +1,136 @@
+import type { InstanceFacts, RunData, RunEntry } from '../domain/study/entry';
+
+/** One column of the matrix: one candidate for each instance. */
+export interface Column {
+  /** Unique on the page. */
+  readonly key: string;
+  readonly label: string;
+  /** Label of the run. */
+  readonly run: string;
+  readonly model: string;
+  readonly sample: number;
+  readonly entries: ReadonlyMap<string, RunEntry>;
+  /** Ids that the run selected: what has no entry among them is not there yet. */
+  readonly selected: ReadonlySet<string>;
+}
+
+/** Columns in the order of the runs, then of models as they occur, then of samples. */
+export function columnsOf(runs: readonly RunData[]): Column[] {
+  const times = new Map<string, number>();
+  for (const run of runs) {
+    for (const model of modelsOf(run)) {
+      times.set(model, (times.get(model) ?? 0) + 1);
+    }
+  }
+  return runs.flatMap((run) => {
+    const groups = new Map<
+      string,
+      { model: string; sample: number; entries: Map<string, RunEntry> }
+    >();
+    // A model that was to be run has a column before its first candidate is done.
+    const models = modelsOf(run);
+    for (const model of run.models ?? []) {
+      groups.set(keyOf(run.label, model, 1), { model, sample: 1, entries: new Map() });
+    }
+    let samples = 1;
+    for (const entry of run.entries) {
+      samples = Math.max(samples, entry.sample);
+      const key = keyOf(run.label, entry.model, entry.sample);
+      const group = groups.get(key);
+      if (group === undefined) {
+        const { model, sample } = entry;
+        groups.set(key, { model, sample, entries: new Map([[entry.instance, entry]]) });
+      } else {
+        group.entries.set(entry.instance, entry);
+      }
+    }
+    const selected = new Set(run.instances.map(({ id }) => id));
+    const order = [...models];
+    return [...groups]
+      .sort(
+        ([, a], [, b]) => order.indexOf(a.model) - order.indexOf(b.model) || a.sample - b.sample,
+      )
+      .map(([key, { model, sample, entries }]) => ({
+        key,
+        label:
+          (times.get(model) === 1 ? model : `${model} (${run.label})`) +
+          (samples > 1 ? ` @${sample}` : ''),
+        run: run.label,
+        model,
+        sample,
+        entries,
+        selected,
+      }));
+  });
+}
+
+const modelsOf = (run: RunData): Set<string> =>
+  new Set([...(run.models ?? []), ...run.entries.map((entry) => entry.model)]);
+
+const keyOf = (run: string, model: string, sample: number): string =>
+  JSON.stringify([run, model, sample]);
+
+/** Every instance that any run selected, once, by id. */
+export function instancesOf(runs: readonly RunData[]): InstanceFacts[] {
+  const all = new Map<string, InstanceFacts>();
+  for (const run of runs) {
+    for (const facts of run.instances) if (!all.has(facts.id)) all.set(facts.id, facts);
+  }
+  return [...all.values()].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+}
+
+/** What the matrix shows of the instances that the filter keeps. */
+export type Shown = 'all' | 'differ' | 'none' | 'every' | `reason ${string}`;
+
+/** Whether a row belongs to what is shown. */
+export function isShown(shown: Shown, id: string, columns: readonly Column[]): boolean {
+  if (shown === 'all') return true;
+  const there = columns.flatMap((column) => {
+    const entry = column.entries.get(id);
+    return entry === undefined ? [] : [entry];
+  });
+  if (shown.startsWith('reason ')) {
+    const reason = shown.slice('reason '.length);
+    return there.some((entry) => entry.reason === reason);
+  }
+  const solved = there.filter((entry) => entry.success).length;
+  switch (shown as 'differ' | 'none' | 'every') {
+    case 'differ':
+      return solved > 0 && solved < columns.length;
+    case 'none':
+      return solved === 0;
+    case 'every':
+      return columns.length > 0 && solved === columns.length;
+  }
+}
+
+/** What the rows of the matrix can be ordered by. */
+export const orders = {
+  id: 'Id',
+  created: 'Date of the issue',
+  length: 'Length of the issue',
+  solved: 'Methods that succeed',
+} as const;
+export type Order = keyof typeof orders;
+
+/** @returns a new list; equal ones stay by id */
+export function ordered(
+  instances: readonly InstanceFacts[],
+  order: Order,
+  columns: readonly Column[],
+): InstanceFacts[] {
+  if (order === 'id') return [...instances];
+  const solved = (id: string): number =>
+    columns.filter((column) => column.entries.get(id)?.success === true).length;
+  const values = new Map(
+    instances.map((facts) => [
+      facts,
+      order === 'length'
+        ? facts.issueLength
+        : order === 'solved'
+          ? -solved(facts.id)
+          : Date.parse(facts.created) || 0,
+    ]),
+  );
+  return [...instances].sort((a, b) => (values.get(a) ?? 0) - (values.get(b) ?? 0));
+}

@@ -1,0 +1,172 @@
+import {
+  deltaOf,
+  type DeltaFraction,
+  type InstanceFacts,
+  type RunEntry,
+} from '../domain/study/entry';
+import { cellState } from './cellState';
+import type { Column } from './columns';
+import { button, element, show } from './elements';
+import { number, percent, seconds } from './numbers';
+import type { CellName, Openable } from './protocol';
+
+/** What the buttons say. */
+const openWords: Readonly<Record<Openable, string>> = {
+  log: 'Log',
+  diff: 'Diff',
+  gutters: 'Gutters',
+  issue: 'Issue',
+  instance: 'Open Instance',
+};
+
+/** What is known of a cell of the matrix, with links to where it comes from. */
+export class Details {
+  readonly root = element('section', { class: 'details', 'aria-label': 'Details', hidden: '' });
+
+  /**
+   * @param open asks the host to show something; undefined where there is none, so that nothing is
+   *   linked
+   * @param onClosed gives the keyboard back
+   */
+  constructor(
+    private readonly open: ((what: Openable, cell: CellName) => void) | undefined,
+    private readonly onClosed: () => void,
+  ) {
+    this.root.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') this.close();
+    });
+  }
+
+  /** @param column undefined for the instance itself, with a line for each column */
+  show(facts: InstanceFacts, column: Column | undefined, columns: readonly Column[]): void {
+    const heading = element('h3', { tabindex: '-1' }, facts.id);
+    show(
+      this.root,
+      element(
+        'div',
+        { class: 'details-head' },
+        heading,
+        button('Close', () => this.close(), { class: 'quiet' }),
+      ),
+      element(
+        'p',
+        { class: 'quiet-text' },
+        [facts.repo, facts.created.slice(0, 10), `${number(facts.issueLength)} characters`]
+          .filter((each) => each !== '')
+          .join(' · '),
+      ),
+      ...(column === undefined ? this.ofInstance(facts, columns) : this.ofCell(facts, column)),
+    );
+    this.root.hidden = false;
+    heading.focus({ preventScroll: true });
+    this.root.scrollIntoView({ block: 'nearest' });
+  }
+
+  private ofInstance(facts: InstanceFacts, columns: readonly Column[]): Node[] {
+    const cell = (column: Column | undefined): CellName => ({
+      run: column?.run ?? '',
+      model: column?.model ?? '',
+      sample: column?.sample ?? 1,
+      instance: facts.id,
+    });
+    return [
+      this.links(['issue', 'instance'], cell(columns[0])),
+      element(
+        'dl',
+        {},
+        ...columns.flatMap((column) => {
+          const { symbol, words } = cellState(column.entries.get(facts.id));
+          return [element('dt', {}, column.label), element('dd', {}, `${symbol} ${words}`)];
+        }),
+      ),
+    ];
+  }
+
+  private ofCell(facts: InstanceFacts, column: Column): Node[] {
+    const entry = column.entries.get(facts.id);
+    const { symbol, words } = cellState(entry);
+    const cell = {
+      run: column.run,
+      model: column.model,
+      sample: column.sample,
+      instance: facts.id,
+    };
+    return [
+      element('p', {}, element('strong', {}, column.label), `: ${symbol} ${words}`),
+      ...(entry === undefined || entry.explanation === ''
+        ? []
+        : [element('p', { class: 'explanation' }, entry.explanation)]),
+      this.links(
+        entry === undefined
+          ? ['issue', 'instance']
+          : ['log', 'diff', 'gutters', 'issue', 'instance'],
+        cell,
+      ),
+      ...(entry === undefined ? [] : [factsOfEntry(entry)]),
+    ];
+  }
+
+  private links(what: readonly Openable[], cell: CellName): HTMLElement {
+    const { open } = this;
+    const buttons =
+      open === undefined ? [] : what.map((each) => button(openWords[each], () => open(each, cell)));
+    return element('p', { class: 'links' }, ...buttons);
+  }
+
+  close(): void {
+    if (this.root.hidden) return;
+    this.root.hidden = true;
+    this.onClosed();
+  }
+}
+
+function factsOfEntry(entry: RunEntry): HTMLElement {
+  const { harness, cost } = entry;
+  const all: readonly (readonly [string, string | undefined])[] = [
+    ['Applies to R (W)', entry.evaluated ? yesNo(entry.wellFormed) : undefined],
+    ['F→P', count(entry, entry.failToPass)],
+    ['F→F', count(entry, entry.failToFail)],
+    ['P→P', count(entry, entry.passToPass)],
+    ['P→F', count(entry, entry.passToFail)],
+    ['F→×', count(entry, entry.failToAny)],
+    ['×→F', count(entry, entry.anyToFail)],
+    ['ΔC', fraction(entry.delta)],
+    ['ΔC of T*', fraction(entry.goldenDelta)],
+    [
+      'Harness grading',
+      harness === undefined
+        ? undefined
+        : `${harness.resolved ? 'resolved' : 'not resolved'}, ${harness.addedFailToPass} F→P beyond T^R`,
+    ],
+    ['The gradings differ', entry.difference],
+    ['Evaluated in', seconds(entry.seconds)],
+    ['Made for', cost?.dollars === undefined ? undefined : `$${cost.dollars.toFixed(3)}`],
+    ['Made in', cost?.seconds === undefined ? undefined : seconds(cost.seconds)],
+    [
+      'Tokens',
+      cost?.inputTokens === undefined && cost?.outputTokens === undefined
+        ? undefined
+        : `${number(cost.inputTokens ?? 0)} in, ${number(cost.outputTokens ?? 0)} out`,
+    ],
+  ];
+  return element(
+    'dl',
+    {},
+    ...all.flatMap(([name, value]) =>
+      value === undefined ? [] : [element('dt', {}, name), element('dd', {}, value)],
+    ),
+  );
+}
+
+const yesNo = (is: boolean): string => (is ? 'yes' : 'no');
+
+const count = (entry: RunEntry, of: number): string | undefined =>
+  entry.evaluated ? number(of) : undefined;
+
+function fraction(of: DeltaFraction | undefined): string | undefined {
+  if (of === undefined) return undefined;
+  const delta = deltaOf(of);
+  return delta === undefined
+    ? 'no executable line'
+    : `${percent(delta)} (${of.covered} of ${of.executable} lines)`;
+}

@@ -1,0 +1,60 @@
+type Child = Node | string | undefined | false;
+
+/**
+ * Makes an element. Texts, which may be quoted from tests and models, become text nodes and never
+ * markup; `style` is no attribute here, since the content security policy allows none.
+ */
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Readonly<Record<string, string | undefined>> = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[Tag] {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined) made.setAttribute(name, value);
+  }
+  for (const child of children) if (child !== undefined && child !== false) made.append(child);
+  return made;
+}
+
+export function button(
+  text: string,
+  onClick: () => void,
+  attributes: Readonly<Record<string, string | undefined>> = {},
+): HTMLButtonElement {
+  const made = element('button', { type: 'button', ...attributes }, text);
+  made.addEventListener('click', onClick);
+  return made;
+}
+
+/** What a drop-down list offers. */
+type Options<Value extends string> = readonly (readonly [value: Value, text: string])[];
+
+export interface Choice<Value extends string> {
+  readonly field: HTMLLabelElement;
+  set(options: Options<Value>, chosen: Value): void;
+}
+
+/** A drop-down list with its label. */
+export function choice<Value extends string>(
+  label: string,
+  options: Options<Value>,
+  chosen: Value,
+  onChange: (value: Value) => void,
+): Choice<Value> {
+  const select = element('select');
+  const fill = (list: Options<Value>, value: Value): void => {
+    select.replaceChildren(...list.map(([of, text]) => element('option', { value: of }, text)));
+    select.value = value;
+  };
+  fill(options, chosen);
+  select.addEventListener('change', () => onChange(select.value as Value));
+  return { field: element('label', { class: 'field' }, `${label} `, select), set: fill };
+}
+
+/** Replaces what an element holds. */
+export function show(place: Element, ...children: readonly Child[]): void {
+  place.replaceChildren(
+    ...children.filter((child): child is Node | string => child !== undefined && child !== false),
+  );
+}

@@ -1,0 +1,91 @@
+/** Properties that a plot takes from the page: a picture by itself has to say them. */
+const taken = ['fill', 'stroke', 'color'] as const;
+
+/**
+ * A plot as an SVG file: colours of the theme are written out, since a file by itself has no theme, and
+ * the background is that of the page.
+ */
+export function svgText(plot: SVGSVGElement): string {
+  const copy = plot.cloneNode(true) as SVGSVGElement;
+  const originals = [plot, ...plot.querySelectorAll<SVGElement>('*')];
+  const copies = [copy, ...copy.querySelectorAll<SVGElement>('*')];
+  for (const [index, original] of originals.entries()) {
+    const target = copies[index];
+    if (target === undefined) continue;
+    const computed = getComputedStyle(original);
+    for (const name of taken) {
+      const given = original.getAttribute(name) ?? original.style.getPropertyValue(name);
+      if (original === plot || /var\(|currentcolor/i.test(given)) {
+        target.setAttribute(name, computed.getPropertyValue(name));
+        target.style.removeProperty(name);
+      }
+    }
+    if (original.localName === 'text') target.setAttribute('xml:space', 'preserve');
+    if (original.localName === 'svg') {
+      for (const name of ['font-family', 'font-size']) {
+        target.setAttribute(name, computed.getPropertyValue(name));
+      }
+      target.removeAttribute('style');
+      target.removeAttribute('class');
+    }
+  }
+  const { width, height } = plot.viewBox.baseVal;
+  const background = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
+  background.setAttribute('width', String(width));
+  background.setAttribute('height', String(height));
+  background.setAttribute('fill', getComputedStyle(document.body).backgroundColor);
+  copy.prepend(background);
+  copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
+  copy.setAttribute('width', String(width));
+  copy.setAttribute('height', String(height));
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(copy)}\n`;
+}
+
+/** The same as a picture of pixels, twice as many of them each way as on the page. */
+export async function pngOf(plot: SVGSVGElement): Promise<Blob> {
+  const { width, height } = plot.viewBox.baseVal;
+  const address = URL.createObjectURL(new Blob([svgText(plot)], { type: 'image/svg+xml' }));
+  try {
+    const image = new Image(width, height);
+    await new Promise<void>((resolve, reject) => {
+      image.addEventListener('load', () => resolve());
+      image.addEventListener('error', () => reject(new Error('The plot cannot be drawn')));
+      image.src = address;
+    });
+    const canvas = document.createElement('canvas');
+    canvas.width = 2 * width;
+    canvas.height = 2 * height;
+    const context = canvas.getContext('2d');
+    if (context === null) throw new Error('There is no canvas to draw on');
+    context.scale(2, 2);
+    context.drawImage(image, 0, 0, width, height);
+    return await new Promise((resolve, reject) => {
+      canvas.toBlob(
+        (blob) => (blob === null ? reject(new Error('The picture is empty')) : resolve(blob)),
+        'image/png',
+      );
+    });
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+}
+
+/** A file as base64, for a message to the host. */
+export async function base64(blob: Blob): Promise<string> {
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  let text = '';
+  // In parts: arguments of a call are limited.
+  for (let at = 0; at < bytes.length; at += 0x8000) {
+    text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  }
+  return btoa(text);
+}
+
+/** Lets a person keep a file where there is no host to ask. */
+export function download(name: string, blob: Blob): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

@@ -1,0 +1,126 @@
+import { compareWith } from '../domain/study/compare';
+import type { Grading, StudyDocument } from '../domain/study/document';
+import { methodsOf, type Method } from '../domain/study/methods';
+import { publishedRows } from '../domain/study/published';
+import { summarise, type Summary } from '../domain/study/summary';
+import { choice, element, type Choice } from './elements';
+import { PlotCard } from './plotCard';
+import { plots, type PlotInput } from './plots';
+import { drawSummary, type SummaryRows } from './summaryTable';
+
+/** The tables and plots of the selection. What takes long follows after what does not. */
+export class Figures {
+  readonly summary = element('div', { class: 'wide' });
+  readonly plots: HTMLElement;
+  private readonly cards: readonly PlotCard[];
+  private readonly baselineChoice: Choice<string>;
+  private document: StudyDocument | undefined;
+  private methods: readonly Method[] = [];
+  private kept: ReadonlySet<string> | undefined;
+  private grading: Grading = 'strict';
+  private baseline = '';
+  private turn = 0;
+  private readonly published = element('input', { type: 'checkbox' });
+  /** Whether published rows are shown beside the others. */
+  readonly publishedField = element('label', { class: 'field' }, this.published, ' Published rows');
+
+  constructor(save: (name: string, content: Blob) => void) {
+    this.baselineChoice = choice<string>('Compare with', [], '', (id) => {
+      this.baseline = id;
+      this.draw();
+    });
+    this.published.addEventListener('change', () => this.draw());
+    this.cards = plots.map(
+      ({ title, about, name, draw, controls }) =>
+        new PlotCard(
+          title,
+          about,
+          name,
+          (width) => draw(this.input(), width),
+          save,
+          controls?.(() => this.cards.forEach((card) => card.update())),
+        ),
+    );
+    this.plots = element('div', { class: 'cards' }, ...this.cards.map((card) => card.root));
+  }
+
+  get baselineField(): HTMLElement {
+    return this.baselineChoice.field;
+  }
+
+  setGrading(grading: Grading): void {
+    this.grading = grading;
+    this.draw();
+  }
+
+  /** @param kept ids that the filter keeps; undefined for all */
+  show(document: StudyDocument, kept: ReadonlySet<string> | undefined): void {
+    if (this.document === undefined) this.published.checked = document.published.length > 0;
+    this.document = document;
+    this.kept = kept;
+    this.methods = methodsOf(document.runs, {
+      oracle: true,
+      ...(kept === undefined ? {} : { instances: kept }),
+    });
+    const asked = document.asked.compare?.[0];
+    if (!this.methods.some(({ id }) => id === this.baseline)) {
+      const named = this.methods.find(({ name }) => name === asked);
+      this.baseline = (named ?? this.methods[0])?.id ?? '';
+    }
+    this.baselineChoice.set(
+      this.methods.map(({ id, name }) => [id, name]),
+      this.baseline,
+    );
+    this.baselineChoice.field.hidden = this.methods.length < 2;
+    this.draw();
+  }
+
+  private input(): PlotInput {
+    const { document } = this;
+    if (document === undefined) throw new Error('Nothing is shown yet');
+    return { document, methods: this.methods, kept: this.kept, grading: this.grading };
+  }
+
+  private draw(): void {
+    const { methods, grading, document } = this;
+    if (document === undefined) return;
+    const turn = ++this.turn;
+    const rows: SummaryRows & { summaries: Summary[] } = {
+      summaries: methods.map((method) => summarise(method, { grading })),
+      baseline: this.baseline,
+      comparisons: [],
+      published: !this.published.checked
+        ? []
+        : document.published.length > 0
+          ? document.published
+          : publishedRows,
+    };
+    drawSummary(this.summary, rows);
+    this.summary.setAttribute('aria-busy', 'true');
+    for (const card of this.cards) card.update();
+    // Intervals take some milliseconds for each method: after the page has been drawn, one by one.
+    let next = 0;
+    const step = (): void => {
+      if (turn !== this.turn) return;
+      const method = methods[next];
+      if (method !== undefined) {
+        rows.summaries[next] = summarise(method, { grading, intervals: {} });
+        next += 1;
+        setTimeout(step);
+        return;
+      }
+      const baseline = methods.find(({ id }) => id === this.baseline);
+      const comparisons =
+        baseline === undefined
+          ? []
+          : compareWith(
+              baseline,
+              methods.filter((each) => each !== baseline),
+              { grading },
+            );
+      drawSummary(this.summary, { ...rows, comparisons });
+      this.summary.removeAttribute('aria-busy');
+    };
+    requestAnimationFrame(() => setTimeout(step));
+  }
+}

@@ -1,0 +1,285 @@
+import type { InstanceFacts } from '../domain/study/entry';
+import { cellState } from './cellState';
+import type { Column } from './columns';
+import { element } from './elements';
+
+/** CSS pixels, as the style sheet has them. */
+const rowHeight = 24;
+const idWidth = 260;
+const columnWidth = 132;
+/** Rows beyond what is in sight, so that scrolling does not show blank ones. */
+const beyond = 8;
+
+/** Cell with the keyboard: a row of the instances, and a column from 0 (the instance itself) on. */
+interface Position {
+  readonly row: number;
+  readonly column: number;
+}
+
+/**
+ * Instances × candidates. Only rows in sight are in the document; a screen reader is told of all of
+ * them by `aria-rowcount`. One cell is in the tab order, and the arrow keys move it.
+ */
+export class Matrix {
+  readonly root: HTMLElement;
+  private readonly head = element('div', {
+    role: 'row',
+    class: 'matrix-head',
+    'aria-rowindex': '1',
+  });
+  private readonly body = element('div', { role: 'rowgroup', class: 'matrix-body' });
+  private readonly rows = new Map<number, HTMLElement>();
+  private instances: readonly InstanceFacts[] = [];
+  private columns: readonly Column[] = [];
+  private at: Position = { row: 0, column: 0 };
+  private waiting = false;
+
+  /** @param onChosen a cell was clicked, or Enter pressed on it; no column for the instance itself */
+  constructor(
+    private readonly onChosen: (instance: InstanceFacts, column: Column | undefined) => void,
+    describedBy: string,
+  ) {
+    this.root = element(
+      'div',
+      {
+        role: 'grid',
+        class: 'matrix',
+        'aria-label': 'Instances by run',
+        'aria-readonly': 'true',
+        'aria-describedby': describedBy,
+      },
+      element('div', { role: 'rowgroup', class: 'matrix-top' }, this.head),
+      this.body,
+    );
+    this.root.addEventListener('scroll', () => this.drawSoon());
+    this.root.addEventListener('keydown', (event) => this.onKey(event));
+    this.root.addEventListener('click', (event) => {
+      const position = this.positionOf(event.target);
+      if (position === undefined) return;
+      this.moveTo(position);
+      this.choose();
+    });
+    this.root.addEventListener('focusin', (event) => {
+      const position = this.positionOf(event.target);
+      if (position !== undefined) this.mark(position);
+    });
+    new ResizeObserver(() => this.drawSoon()).observe(this.root);
+  }
+
+  /** Shows other rows or columns, or what became of them; the place of the keyboard stays, by id. */
+  show(instances: readonly InstanceFacts[], columns: readonly Column[]): void {
+    const id = this.instances[this.at.row]?.id;
+    const focused = this.root.contains(document.activeElement);
+    this.instances = instances;
+    this.columns = columns;
+    const row = instances.findIndex((facts) => facts.id === id);
+    this.at = {
+      row: Math.max(row, 0),
+      column: Math.min(this.at.column, columns.length),
+    };
+    this.head.replaceChildren(
+      element(
+        'div',
+        { role: 'columnheader', class: 'matrix-id', 'aria-colindex': '1' },
+        'Instance',
+      ),
+      ...columns.map((column, index) =>
+        element(
+          'div',
+          {
+            role: 'columnheader',
+            class: 'matrix-cell',
+            'aria-colindex': String(index + 2),
+            title: column.label,
+          },
+          column.label,
+        ),
+      ),
+    );
+    const width = `${idWidth + columns.length * columnWidth}px`;
+    this.head.style.width = width;
+    this.body.style.width = width;
+    this.body.style.height = `${instances.length * rowHeight}px`;
+    this.root.setAttribute('aria-rowcount', String(instances.length + 1));
+    this.root.setAttribute('aria-colcount', String(columns.length + 1));
+    for (const each of this.rows.values()) each.remove();
+    this.rows.clear();
+    this.draw();
+    if (focused) this.cellAt(this.at)?.focus();
+  }
+
+  private drawSoon(): void {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      this.draw();
+    });
+  }
+
+  private draw(): void {
+    const height = this.root.clientHeight || 600;
+    const first = Math.max(0, Math.floor(this.root.scrollTop / rowHeight) - beyond);
+    const last = Math.min(
+      this.instances.length,
+      first + Math.ceil(height / rowHeight) + 2 * beyond,
+    );
+    for (const [index, row] of this.rows) {
+      // The row with the keyboard stays, or a mouse wheel would take the focus away.
+      if ((index < first || index >= last) && index !== this.at.row) {
+        row.remove();
+        this.rows.delete(index);
+      }
+    }
+    for (let index = first; index < last; index++) this.rowAt(index);
+    if (this.instances.length > 0) this.rowAt(this.at.row);
+  }
+
+  private rowAt(index: number): HTMLElement | undefined {
+    const there = this.rows.get(index);
+    const facts = this.instances[index];
+    if (there !== undefined || facts === undefined) return there;
+    const tabindex = (column: number): string =>
+      index === this.at.row && column === this.at.column ? '0' : '-1';
+    const row = element(
+      'div',
+      { role: 'row', class: 'matrix-row', 'aria-rowindex': String(index + 2) },
+      element(
+        'div',
+        {
+          role: 'rowheader',
+          class: 'matrix-id',
+          'aria-colindex': '1',
+          tabindex: tabindex(0),
+          'data-at': `${index} 0`,
+          title: facts.id,
+        },
+        facts.id,
+      ),
+      ...this.columns.map((column, position) => {
+        const isSelected = column.selected.has(facts.id);
+        const state = cellState(column.entries.get(facts.id));
+        const words = isSelected ? state.words : 'not selected in this run';
+        return element(
+          'div',
+          {
+            role: 'gridcell',
+            class: `matrix-cell ${isSelected ? state.kind : 'left-out'}`,
+            'aria-colindex': String(position + 2),
+            'aria-label': words,
+            title: words,
+            tabindex: tabindex(position + 1),
+            'data-at': `${index} ${position + 1}`,
+          },
+          element(
+            'span',
+            { class: 'symbol', 'aria-hidden': 'true' },
+            isSelected ? state.symbol : '·',
+          ),
+          element('span', { 'aria-hidden': 'true' }, isSelected ? state.text : ''),
+        );
+      }),
+    );
+    row.style.transform = `translateY(${index * rowHeight}px)`;
+    this.rows.set(index, row);
+    // In the order of their numbers, in which a screen reader reads them.
+    const next = [...this.rows.keys()].filter((each) => each > index).sort((a, b) => a - b)[0];
+    this.body.insertBefore(row, next === undefined ? null : (this.rows.get(next) ?? null));
+    return row;
+  }
+
+  private cellAt({ row, column }: Position): HTMLElement | undefined {
+    const cell = this.rowAt(row)?.children[column];
+    return cell instanceof HTMLElement ? cell : undefined;
+  }
+
+  private positionOf(target: EventTarget | null): Position | undefined {
+    const cell = target instanceof Element ? target.closest('[data-at]') : null;
+    const [row, column] = (cell?.getAttribute('data-at') ?? '').split(' ').map(Number);
+    return row === undefined || column === undefined || Number.isNaN(column)
+      ? undefined
+      : { row, column };
+  }
+
+  /** Puts another cell into the tab order. */
+  private mark(position: Position): void {
+    const before = this.at;
+    if (before.row === position.row && before.column === position.column) return;
+    this.rows.get(before.row)?.children[before.column]?.setAttribute('tabindex', '-1');
+    this.at = position;
+    this.cellAt(position)?.setAttribute('tabindex', '0');
+  }
+
+  private moveTo(position: Position): void {
+    this.mark(position);
+    const cell = this.cellAt(position);
+    if (cell === undefined) return;
+    const top = position.row * rowHeight;
+    const sight = this.root.clientHeight - this.head.offsetHeight;
+    if (top < this.root.scrollTop) this.root.scrollTop = top;
+    if (top + rowHeight > this.root.scrollTop + sight) {
+      this.root.scrollTop = top + rowHeight - sight;
+    }
+    if (position.column > 0) {
+      const left = (position.column - 1) * columnWidth;
+      const wide = this.root.clientWidth - idWidth;
+      if (left < this.root.scrollLeft) this.root.scrollLeft = left;
+      if (left + columnWidth > this.root.scrollLeft + wide) {
+        this.root.scrollLeft = left + columnWidth - wide;
+      }
+    }
+    cell.focus({ preventScroll: true });
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    if (event.altKey || event.metaKey || this.positionOf(event.target) === undefined) return;
+    const { row, column } = this.at;
+    const page = Math.max(1, Math.floor(this.root.clientHeight / rowHeight) - 2);
+    const lastRow = this.instances.length - 1;
+    const to = ((): Position | undefined => {
+      switch (event.key) {
+        case 'ArrowDown':
+          return { row: row + 1, column };
+        case 'ArrowUp':
+          return { row: row - 1, column };
+        case 'ArrowRight':
+          return { row, column: column + 1 };
+        case 'ArrowLeft':
+          return { row, column: column - 1 };
+        case 'PageDown':
+          return { row: row + page, column };
+        case 'PageUp':
+          return { row: row - page, column };
+        case 'Home':
+          return event.ctrlKey ? { row: 0, column: 0 } : { row, column: 0 };
+        case 'End':
+          return event.ctrlKey
+            ? { row: lastRow, column: this.columns.length }
+            : { row, column: this.columns.length };
+        default:
+          return undefined;
+      }
+    })();
+    if (to !== undefined) {
+      this.moveTo({
+        row: Math.min(Math.max(to.row, 0), lastRow),
+        column: Math.min(Math.max(to.column, 0), this.columns.length),
+      });
+    } else if (event.key === 'Enter' || event.key === ' ') {
+      this.choose();
+    } else {
+      return;
+    }
+    event.preventDefault();
+  }
+
+  private choose(): void {
+    const facts = this.instances[this.at.row];
+    if (facts !== undefined) this.onChosen(facts, this.columns[this.at.column - 1]);
+  }
+
+  /** Gives the keyboard back to the cell that it came from. */
+  focus(): void {
+    this.cellAt(this.at)?.focus();
+  }
+}

@@ -1,0 +1,29 @@
+/** Numbers as the page writes them: the same everywhere, since they go into papers. */
+
+/** A share from 0 to 1 in percent with one decimal; a dash for what is not defined. */
+export const percent = (share: number | undefined): string =>
+  share === undefined || Number.isNaN(share) ? '–' : `${(share * 100).toFixed(1)} %`;
+
+/** As {@link percent} without its sign, for columns that say so in their heads. */
+export const inPercent = (share: number | undefined): string =>
+  share === undefined || Number.isNaN(share) ? '–' : (share * 100).toFixed(1);
+
+/** `[3.1, 9.0]` in percent. */
+export const interval = (of: readonly [number, number] | undefined): string =>
+  of === undefined ? '' : `[${inPercent(of[0])}, ${inPercent(of[1])}]`;
+
+/** With narrow spaces between thousands. */
+export const number = (of: number): string =>
+  String(Math.round(of)).replace(/\B(?=(?:\d{3})+$)/g, '\u202f');
+
+/** Seconds in words: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
+export function seconds(of: number): string {
+  if (of < 10) return `${of.toFixed(1)} s`;
+  const whole = Math.round(of);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
+/** `p < 0.001` or `p = 0.034`. */
+export const pValue = (p: number): string => (p < 0.001 ? 'p < 0.001' : `p = ${p.toFixed(3)}`);

@@ -1,0 +1,307 @@
+import type { Grading, StudyDocument } from '../domain/study/document';
+import { unpack } from '../domain/study/packed';
+import { entryReasons, type InstanceFacts, type RunEntry } from '../domain/study/entry';
+import { kindWords, symbols, type CellKind } from './cellState';
+import {
+  columnsOf,
+  instancesOf,
+  isShown,
+  ordered,
+  orders,
+  type Column,
+  type Order,
+  type Shown,
+} from './columns';
+import { Details } from './details';
+import { choice, element, show, type Choice } from './elements';
+import { Figures } from './figures';
+import { localFilter } from './localFilter';
+import { Matrix } from './matrix';
+import { number } from './numbers';
+import { ProgressBars } from './progressBar';
+import type { ToHost, ToPage } from './protocol';
+
+/** Between two drawings of a run that grows. */
+const gatherMilliseconds = 1000;
+
+/** What the page can ask of where it is shown. */
+export interface Surroundings {
+  /** Undefined for a file that is opened in a browser by itself. */
+  readonly tell: ((message: ToHost) => void) | undefined;
+  save(name: string, content: Blob): void;
+}
+
+/** The page: filter, tables, plots and the matrix of instances × runs, all over the same selection. */
+export class Page {
+  private readonly filter = element('input', {
+    type: 'search',
+    spellcheck: 'false',
+    placeholder: 'repo:sympy created:2020..2022 words',
+    'aria-describedby': 'filter-note',
+  });
+  private readonly filterNote = element('span', { id: 'filter-note', role: 'status' });
+  private readonly matrixNote = element('p', { class: 'quiet-text', role: 'status' });
+  private readonly problems = element('div');
+  private readonly progress: ProgressBars;
+  private readonly matrix: Matrix;
+  private readonly details: Details;
+  private readonly figures: Figures;
+  private readonly shownChoice: Choice<Shown>;
+
+  private instances: readonly InstanceFacts[] = [];
+  private columns: readonly Column[] = [];
+  /** What the filter keeps; undefined for everything. */
+  private kept: ReadonlySet<string> | undefined;
+  private shown: Shown = 'all';
+  private order: Order = 'id';
+  private typing: ReturnType<typeof setTimeout> | undefined;
+  /** Entries that came since the page was drawn, by run. */
+  private readonly gained = new Map<string, RunEntry[]>();
+  private gathering: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    root: HTMLElement,
+    private document: StudyDocument,
+    private readonly surroundings: Surroundings,
+  ) {
+    const { tell } = surroundings;
+    this.progress = new ProgressBars(tell && ((action, run) => tell({ do: 'batch', action, run })));
+    this.matrix = new Matrix(
+      (facts, column) => this.details.show(facts, column, this.columns),
+      'matrix-help',
+    );
+    this.details = new Details(tell && ((what, cell) => tell({ do: 'open', what, cell })), () =>
+      this.matrix.focus(),
+    );
+    this.figures = new Figures((name, content) => surroundings.save(name, content));
+    this.shownChoice = choice<Shown>('Show', this.shownOptions(), 'all', (shown) => {
+      this.shown = shown;
+      this.drawMatrix();
+    });
+    this.filter.addEventListener('input', () => {
+      clearTimeout(this.typing);
+      this.typing = setTimeout(() => this.applyFilter(this.filter.value), 150);
+    });
+    root.replaceChildren(...this.parts());
+    this.take();
+  }
+
+  private parts(): HTMLElement[] {
+    const order = choice<Order>(
+      'Order by',
+      Object.entries(orders) as [Order, string][],
+      'id',
+      (by) => {
+        this.order = by;
+        this.drawMatrix();
+      },
+    );
+    const grading = choice<Grading>(
+      'Grading',
+      [
+        ['strict', 'strict (the paper)'],
+        ['harness', 'of the reference harness'],
+      ],
+      'strict',
+      (of) => this.figures.setGrading(of),
+    );
+    return [
+      element(
+        'header',
+        {},
+        element('h1', {}, 'Runs'),
+        element(
+          'div',
+          { class: 'controls' },
+          element('label', { class: 'field filter' }, 'Filter ', this.filter),
+          this.filterNote,
+          grading.field,
+          this.figures.baselineField,
+          this.figures.publishedField,
+        ),
+        this.progress.root,
+        this.problems,
+      ),
+      element(
+        'section',
+        { 'aria-labelledby': 'summary-title' },
+        title('summary', 'Summary'),
+        this.figures.summary,
+      ),
+      element(
+        'section',
+        { 'aria-labelledby': 'matrix-title' },
+        title('matrix', 'Instances'),
+        element('div', { class: 'controls' }, this.shownChoice.field, order.field),
+        this.matrixNote,
+        element(
+          'p',
+          { id: 'matrix-help', class: 'quiet-text' },
+          'Arrow keys move from cell to cell; Enter shows the details.',
+        ),
+        legend(),
+        element('div', { class: 'matrix-and-details' }, this.matrix.root, this.details.root),
+      ),
+      element(
+        'section',
+        { 'aria-labelledby': 'plots-title' },
+        title('plots', 'Plots and studies'),
+        this.figures.plots,
+      ),
+    ];
+  }
+
+  /** A message of the host. */
+  receive(message: ToPage): void {
+    switch (message.type) {
+      case 'document':
+        this.document = unpack(message.document);
+        this.take();
+        return;
+      case 'entries':
+        this.add(message.run, message.entries);
+        return;
+      case 'progress':
+        this.progress.show(message.run, message.progress);
+        return;
+      case 'filter':
+        if (message.problem !== undefined) {
+          this.refuse(message.problem);
+          return;
+        }
+        // Not under the fingers of the one who is typing it.
+        if (document.activeElement !== this.filter) this.filter.value = message.text;
+        this.keep(message.ids === null ? undefined : new Set(message.ids));
+        return;
+    }
+  }
+
+  /** Entries come one by one while a batch runs; thousands of rows are not counted anew for each. */
+  private add(label: string, entries: readonly RunEntry[]): void {
+    this.gained.set(label, [...(this.gained.get(label) ?? []), ...entries]);
+    this.gathering ??= setTimeout(() => {
+      this.gathering = undefined;
+      const gained = new Map(this.gained);
+      this.gained.clear();
+      this.document = {
+        ...this.document,
+        runs: this.document.runs.map((run) => {
+          const later = gained.get(run.label);
+          return later === undefined ? run : { ...run, entries: merged(run.entries, later) };
+        }),
+      };
+      this.take();
+    }, gatherMilliseconds);
+  }
+
+  /** Takes over the runs as they are now. */
+  private take(): void {
+    const { runs, problems } = this.document;
+    this.instances = instancesOf(runs);
+    this.columns = columnsOf(runs);
+    this.shownChoice.set(this.shownOptions(), this.shown);
+    show(
+      this.problems,
+      problems.length > 0 &&
+        element(
+          'details',
+          { class: 'problems' },
+          element(
+            'summary',
+            {},
+            problems.length === 1
+              ? '1 thing could not be read'
+              : `${problems.length} things could not be read`,
+          ),
+          element('ul', {}, ...problems.slice(0, 200).map((each) => element('li', {}, each))),
+        ),
+    );
+    this.draw();
+  }
+
+  private draw(): void {
+    this.drawMatrix();
+    this.figures.show(this.document, this.kept);
+  }
+
+  private drawMatrix(): void {
+    const { columns, kept } = this;
+    const rows = this.instances.filter(
+      ({ id }) => (kept === undefined || kept.has(id)) && isShown(this.shown, id, columns),
+    );
+    this.matrix.show(ordered(rows, this.order, columns), columns);
+    this.matrixNote.textContent = `${number(rows.length)} of ${number(this.instances.length)} instances`;
+  }
+
+  private shownOptions(): [Shown, string][] {
+    const there = new Set(
+      this.columns.flatMap((column) => [...column.entries.values()].map((entry) => entry.reason)),
+    );
+    return [
+      ['all', 'all instances'],
+      ['differ', 'some methods succeed, others do not'],
+      ['none', 'no method succeeds'],
+      ['every', 'every method succeeds'],
+      ...entryReasons
+        .filter((reason) => there.has(reason))
+        .map((reason): [Shown, string] => [`reason ${reason}`, `any: ${reason}`]),
+    ];
+  }
+
+  private applyFilter(text: string): void {
+    const { tell } = this.surroundings;
+    if (tell !== undefined) {
+      tell({ do: 'filter', text });
+      return;
+    }
+    const filter = localFilter(text);
+    if ('problem' in filter) {
+      this.refuse(filter.problem);
+      return;
+    }
+    this.keep(
+      text.trim() === ''
+        ? undefined
+        : new Set(this.instances.filter(filter.keeps).map(({ id }) => id)),
+    );
+  }
+
+  private refuse(problem: string): void {
+    this.filter.setAttribute('aria-invalid', 'true');
+    this.filterNote.textContent = problem;
+  }
+
+  private keep(ids: ReadonlySet<string> | undefined): void {
+    this.filter.removeAttribute('aria-invalid');
+    this.kept = ids;
+    const count = this.instances.filter(({ id }) => ids?.has(id) ?? true).length;
+    this.filterNote.textContent =
+      ids === undefined ? '' : `${number(count)} of ${number(this.instances.length)} instances`;
+    this.draw();
+  }
+}
+
+/** Entries with later ones put in the places of those that they are about. */
+function merged(before: readonly RunEntry[], later: readonly RunEntry[]): RunEntry[] {
+  const keyOf = (entry: RunEntry): string =>
+    JSON.stringify([entry.instance, entry.model, entry.sample]);
+  const all = new Map(before.map((entry) => [keyOf(entry), entry]));
+  for (const entry of later) all.set(keyOf(entry), entry);
+  return [...all.values()];
+}
+
+const title = (id: string, text: string): HTMLElement => element('h2', { id: `${id}-title` }, text);
+
+const legend = (): HTMLElement =>
+  element(
+    'ul',
+    { class: 'legend', 'aria-label': 'Signs of the cells' },
+    ...(Object.entries(kindWords) as [CellKind, string][]).map(([kind, words]) =>
+      element(
+        'li',
+        { class: kind },
+        element('span', { class: 'symbol', 'aria-hidden': 'true' }, symbols[kind]),
+        words,
+      ),
+    ),
+  );

@@ -1,0 +1,128 @@
+import { button, element, show } from './elements';
+import { pngOf, svgText } from './exportPlot';
+
+/** A plot, and the same figures as a table for those who do not see it. */
+export interface Drawn {
+  /** Undefined for a table alone, and where there is nothing to draw; `note` says why. */
+  readonly svg?: SVGSVGElement;
+  readonly note?: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** One plot of the page. It is drawn when it comes into sight, and anew when what it shows has changed. */
+export class PlotCard {
+  readonly root: HTMLElement;
+  private readonly place = element('div', { class: 'plot' });
+  private isInSight = false;
+  private isStale = true;
+
+  /**
+   * @param draw makes the plot, as wide as the card in CSS pixels
+   * @param save keeps a file
+   */
+  constructor(
+    private readonly title: string,
+    describedAs: string,
+    private readonly name: string,
+    private readonly draw: (width: number) => Drawn,
+    private readonly save: (name: string, content: Blob) => void,
+    controls: readonly HTMLElement[] = [],
+  ) {
+    this.root = element(
+      'section',
+      { class: 'card' },
+      element('h3', {}, title),
+      element('p', { class: 'quiet-text' }, describedAs),
+      ...controls,
+      this.place,
+    );
+    const observer = new IntersectionObserver(
+      (entries) => {
+        this.isInSight = entries.some((entry) => entry.isIntersecting);
+        this.drawIfNeeded();
+      },
+      { rootMargin: '200px' },
+    );
+    observer.observe(this.root);
+  }
+
+  /** What it shows has changed. */
+  update(): void {
+    this.isStale = true;
+    this.drawIfNeeded();
+  }
+
+  private drawIfNeeded(): void {
+    if (!this.isInSight || !this.isStale) return;
+    this.isStale = false;
+    const { svg, note, head, rows } = this.draw(Math.max(320, this.place.clientWidth));
+    const text = note !== undefined && element('p', { class: 'quiet-text' }, note);
+    const table = tableOf(this.title, head, rows);
+    if (svg === undefined) {
+      show(this.place, text, rows.length > 0 && table);
+      return;
+    }
+    // Its rules stand in the style sheet of the page: a policy without inline styles refuses them here.
+    for (const style of svg.querySelectorAll('style')) style.remove();
+    svg.setAttribute('role', 'img');
+    svg.setAttribute('aria-label', `${this.title}; its figures are in the table below`);
+    show(
+      this.place,
+      svg,
+      text,
+      element(
+        'div',
+        { class: 'plot-actions' },
+        button('Save as SVG', () => this.save(`${this.name}.svg`, svgBlob(svg)), {
+          class: 'quiet',
+          'aria-label': `Save ${this.title} as SVG`,
+        }),
+        button('Save as PNG', () => void this.savePng(svg), {
+          class: 'quiet',
+          'aria-label': `Save ${this.title} as PNG`,
+        }),
+      ),
+      element('details', {}, element('summary', {}, 'Figures as a table'), table),
+    );
+  }
+
+  private async savePng(svg: SVGSVGElement): Promise<void> {
+    this.save(`${this.name}.png`, await pngOf(svg));
+  }
+}
+
+const svgBlob = (svg: SVGSVGElement): Blob => new Blob([svgText(svg)], { type: 'image/svg+xml' });
+
+function tableOf(
+  caption: string,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): HTMLElement {
+  return element(
+    'div',
+    { class: 'wide' },
+    element(
+      'table',
+      {},
+      element('caption', {}, caption),
+      element(
+        'thead',
+        {},
+        element('tr', {}, ...head.map((each) => element('th', { scope: 'col' }, each))),
+      ),
+      element(
+        'tbody',
+        {},
+        ...rows.map(([first, ...rest]) =>
+          element(
+            'tr',
+            {},
+            element('th', { scope: 'row' }, first ?? ''),
+            ...rest.map((each) => element('td', {}, each)),
+          ),
+        ),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,101 @@
+import * as Plot from '@observablehq/plot';
+import { overlapOf, overlapWithRepairs } from '../../domain/study/overlap';
+import { pValue } from '../numbers';
+import { colourScale, draw, nothing, roomFor, shortened, stacked, type PlotKind } from './input';
+
+/** More regions than this are too thin to be read. */
+const shownRegions = 20;
+
+/** The paper's figure 6, for any number of methods: an UpSet plot in place of its Venn diagram. */
+export const overlap: PlotKind = {
+  title: 'Overlap of solved instances',
+  about:
+    'How many instances exactly the methods with a dot succeed on; every solved instance is in one bar.',
+  name: 'overlap',
+  draw({ methods: all, grading }, width) {
+    const methods = all.filter(({ oracleOf }) => oracleOf === undefined);
+    if (methods.length < 2) return nothing('There is one method only.');
+    const found = overlapOf(methods, grading);
+    if (found.union === 0) return nothing('No instance is solved.');
+    const regions = found.regions.slice(0, shownRegions);
+    const bars = regions.map(({ instances }, index) => ({ index, count: instances.length }));
+    const names = methods.map(({ name }) => name);
+    const dots = regions.flatMap((region, index) =>
+      region.methods.map((method) => ({ index, name: names[method] ?? '' })),
+    );
+    const marginLeft = roomFor(names.map(shortened));
+    const x = { type: 'band', domain: bars.map(({ index }) => index), axis: null } as const;
+    const upper = draw({
+      width,
+      height: 170,
+      marginLeft,
+      marginBottom: 4,
+      x,
+      y: { label: 'instances', grid: true },
+      marks: [
+        Plot.barY(bars, { x: 'index', y: 'count', fill: 'var(--series-1)' }),
+        Plot.text(bars, { x: 'index', y: 'count', text: 'count', dy: -7 }),
+        Plot.ruleY([0]),
+      ],
+    });
+    const lower = draw({
+      width,
+      height: 12 + 20 * names.length,
+      marginLeft,
+      marginTop: 4,
+      marginBottom: 8,
+      x,
+      y: { type: 'band', domain: names, label: null, tickFormat: shortened, tickSize: 0 },
+      color: colourScale(methods),
+      marks: [
+        Plot.dot(
+          bars.flatMap(({ index }) => names.map((name) => ({ index, name }))),
+          { x: 'index', y: 'name', r: 3, fill: 'var(--line)' },
+        ),
+        Plot.dot(dots, { x: 'index', y: 'name', r: 5, fill: 'name' }),
+      ],
+    });
+    const left = found.regions.length - regions.length;
+    return {
+      svg: stacked(width, [upper, lower]),
+      note:
+        `Together they solve ${found.union}.` +
+        (left > 0 ? ` ${left} smaller combinations are not drawn.` : ''),
+      head: ['Solved by exactly', 'instances'],
+      rows: found.regions.map((region) => [
+        region.methods.map((index) => names[index] ?? '').join(', '),
+        String(region.instances.length),
+      ]),
+    };
+  },
+};
+
+/** The paper's table 6. */
+export const repairs: PlotKind = {
+  title: 'Overlap with code repair',
+  about: 'Is an instance whose issue is reproduced also one that a code repair method resolves?',
+  name: 'repairs',
+  draw({ document, methods, grading }) {
+    if (document.repairs.length === 0) {
+      return nothing('No results of code repair were given (`swt-bench report --repairs FILE`).');
+    }
+    return {
+      note: 'p: chance of at least so many in common if the two were independent (hypergeometric).',
+      head: ['Tests of', 'Repairs of', 'instances', 'tests', 'fixes', 'both', 'expected', 'p'],
+      rows: document.repairs.flatMap((each) =>
+        methods
+          .map((method) => overlapWithRepairs(method, each, grading))
+          .map((found) => [
+            found.method,
+            found.repairs,
+            String(found.instances),
+            String(found.tests),
+            String(found.fixes),
+            String(found.overlap.length),
+            found.expected.toFixed(1),
+            pValue(found.p),
+          ]),
+      ),
+    };
+  },
+};

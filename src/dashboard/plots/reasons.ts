@@ -1,0 +1,53 @@
+import * as Plot from '@observablehq/plot';
+import { reasonsOf } from '../../domain/study/summary';
+import { draw, nothing, roomFor, shortened, type PlotKind } from './input';
+
+/** Why instances are no success, by method. */
+export const reasons: PlotKind = {
+  title: 'Why there is no success',
+  about:
+    'Every instance that is not a success has one reason; shades tell how many, numbers say it.',
+  name: 'reasons',
+  draw({ methods }, width) {
+    const rows = methods.flatMap((method) =>
+      reasonsOf(method)
+        .filter(({ reason }) => reason !== 'success')
+        .map(({ reason, count }) => ({ name: method.name, reason, count })),
+    );
+    if (rows.length === 0) return nothing('Every instance is a success, or none was run yet.');
+    const totals = new Map<string, number>();
+    for (const { reason, count } of rows) totals.set(reason, (totals.get(reason) ?? 0) + count);
+    const order = [...totals].sort((a, b) => b[1] - a[1]).map(([reason]) => reason);
+    const most = Math.max(...rows.map(({ count }) => count));
+    return {
+      svg: draw({
+        width,
+        height: 110 + 22 * order.length,
+        marginLeft: roomFor(order),
+        marginTop: 90,
+        marginRight: 60,
+        marginBottom: 10,
+        x: {
+          label: null,
+          domain: methods.map(({ name }) => name),
+          axis: 'top',
+          tickRotate: -30,
+          tickFormat: shortened,
+        },
+        y: { label: null, domain: order },
+        marks: [
+          Plot.cell(rows, {
+            x: 'name',
+            y: 'reason',
+            fill: 'var(--series-1)',
+            fillOpacity: ({ count }: (typeof rows)[number]) => 0.08 + (0.5 * count) / most,
+            inset: 0.5,
+          }),
+          Plot.text(rows, { x: 'name', y: 'reason', text: 'count' }),
+        ],
+      }),
+      head: ['Method', 'Reason', 'Instances'],
+      rows: rows.map(({ name, reason, count }) => [name, reason, String(count)]),
+    };
+  },
+};

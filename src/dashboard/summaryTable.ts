@@ -1,0 +1,194 @@
+import type { PublishedRow } from '../domain/study/document';
+import type { AdjustedComparison } from '../domain/study/compare';
+import type { Interval } from '../domain/study/bootstrap';
+import {
+  deltaKeys,
+  deltaTitles,
+  shareKeys,
+  shareTitles,
+  type DeltaMean,
+  type Share,
+  type Summary,
+} from '../domain/study/summary';
+import { element, show } from './elements';
+import { inPercent, interval, pValue } from './numbers';
+
+const shareWords: Readonly<Record<(typeof shareKeys)[number], string>> = {
+  wellFormed: 'the candidate applies to R',
+  success: 'at least one F→P and no ×→F',
+  failToAny: 'a test of the candidate fails on R',
+  failToPass: 'a test of the candidate goes from failing to passing',
+  passToPass: 'a test of the candidate passes on both sides',
+};
+
+const deltaWords: Readonly<Record<(typeof deltaKeys)[number], string>> = {
+  deltaAll: 'mean change coverage over all instances where it is defined',
+  deltaSuccess: 'over successful instances',
+  deltaFailure: 'over the other instances',
+};
+
+export interface SummaryRows {
+  readonly summaries: readonly Summary[];
+  /** Id of the method that the others are compared with. */
+  readonly baseline: string | undefined;
+  readonly comparisons: readonly AdjustedComparison[];
+  readonly published: readonly PublishedRow[];
+}
+
+/** The paper's Tables 2 and 3 beside each other, one row for each method. */
+export function drawSummary(place: HTMLElement, rows: SummaryRows): void {
+  const { summaries, baseline, published } = rows;
+  const byId = new Map(rows.comparisons.map((each) => [each.first, each]));
+  const compares = baseline !== undefined && summaries.length > 1;
+  const names = new Map(summaries.map(({ method, name }) => [method, name]));
+  const heads: readonly (readonly [text: string, title: string])[] = [
+    ['evaluated', 'instances that could be evaluated, of all selected ones'],
+    ...shareKeys.map((key) => [shareTitles[key], shareWords[key]] as const),
+    ...deltaKeys.map((key) => [deltaTitles[key], deltaWords[key]] as const),
+    ['resolved', 'harness grading, as published numbers are'],
+    ...(compares
+      ? ([
+          ['S differs', `from ${names.get(baseline) ?? ''}: exact McNemar test, Holm-corrected`],
+          ['ΔC differs', 'paired permutation test, Holm-corrected'],
+        ] as const)
+      : []),
+  ];
+  show(
+    place,
+    element(
+      'table',
+      { class: 'summary' },
+      element(
+        'caption',
+        {},
+        'In percent of all selected instances, with 95 % bootstrap intervals over the instances',
+      ),
+      element(
+        'thead',
+        {},
+        element(
+          'tr',
+          {},
+          element('th', { scope: 'col' }, 'Method'),
+          ...heads.map(([text, title]) => element('th', { scope: 'col', title }, text)),
+        ),
+      ),
+      element(
+        'tbody',
+        {},
+        ...summaries.map((summary) => rowOf(summary, byId.get(summary.method), compares)),
+      ),
+      published.length > 0 && publishedRows(published, heads.length),
+    ),
+  );
+}
+
+function rowOf(
+  summary: Summary,
+  comparison: AdjustedComparison | undefined,
+  compares: boolean,
+): HTMLElement {
+  const differences: (string | undefined)[] = !compares
+    ? []
+    : comparison === undefined
+      ? ['baseline', '']
+      : [
+          `${signed(comparison.shares.success.difference)}, ${pValue(comparison.adjusted.success)}`,
+          comparison.adjusted.delta === undefined || comparison.delta.difference === undefined
+            ? '–'
+            : `${signed(comparison.delta.difference)}, ${pValue(comparison.adjusted.delta)}`,
+        ];
+  return element(
+    'tr',
+    {},
+    element(
+      'th',
+      { scope: 'row' },
+      summary.name,
+      summary.grading === 'harness' && element('span', { class: 'tag' }, 'harness grading'),
+    ),
+    element(
+      'td',
+      { title: summary.notEvaluated.map(reasonWords).join('\n') },
+      `${summary.evaluated} of ${summary.selected}`,
+    ),
+    ...shareKeys.map((key) => shareCell(summary[key])),
+    ...deltaKeys.map((key) => meanCell(summary[key])),
+    element(
+      'td',
+      {},
+      summary.resolved === undefined
+        ? '–'
+        : inPercent(summary.resolved.count / summary.resolved.of),
+      summary.differing > 0 &&
+        element('span', { class: 'interval' }, `${summary.differing} differ`),
+    ),
+    ...differences.map((text) => element('td', { class: 'difference' }, text)),
+  );
+}
+
+const reasonWords = ({ reason, instances }: Summary['notEvaluated'][number]): string =>
+  `${instances.length} ${reason}`;
+
+function shareCell({ count, of, interval: range }: Share): HTMLElement {
+  return figureCell(of === 0 ? undefined : count / of, range, `${count} of ${of}`);
+}
+
+function meanCell({ mean, of, interval: range }: DeltaMean): HTMLElement {
+  return figureCell(mean, range, `over ${of} instances`);
+}
+
+function figureCell(
+  value: number | undefined,
+  range: Interval | undefined,
+  title: string,
+): HTMLElement {
+  return element(
+    'td',
+    { title },
+    inPercent(value),
+    element('span', { class: 'interval' }, interval(range)),
+  );
+}
+
+const signed = (difference: number): string =>
+  `${difference > 0 ? '+' : difference < 0 ? '−' : '±'}${inPercent(Math.abs(difference))}`;
+
+function publishedRows(published: readonly PublishedRow[], width: number): HTMLElement {
+  const value = (share: number | undefined): HTMLElement => element('td', {}, inPercent(share));
+  return element(
+    'tbody',
+    { class: 'published' },
+    element(
+      'tr',
+      {},
+      element(
+        'th',
+        { colspan: String(width + 1), scope: 'colgroup' },
+        'Published, for comparison: not computed here, and on other instances',
+      ),
+    ),
+    ...published.map((row) =>
+      element(
+        'tr',
+        {},
+        element(
+          'th',
+          { scope: 'row' },
+          row.method,
+          element(
+            'span',
+            { class: 'tag' },
+            [row.split, row.model, row.source].filter((each) => each !== undefined).join(', '),
+          ),
+        ),
+        element('td', {}, `– of ${row.selected}`),
+        ...shareKeys.map((key) => value(row[key])),
+        ...deltaKeys.map((key) => value(row[key])),
+        ...Array.from({ length: width - 1 - shareKeys.length - deltaKeys.length }, () =>
+          element('td', {}, '–'),
+        ),
+      ),
+    ),
+  );
+}

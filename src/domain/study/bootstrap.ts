@@ -1,0 +1,128 @@
+import { mean, quantileSorted } from 'simple-statistics';
+
+/** How intervals and resampled p-values are made. Equal settings, equal figures. */
+export interface Resampling {
+  /** Resamples of the bootstrap, or random sign changes; 1000 unless told. */
+  readonly resamples?: number;
+  readonly seed?: number;
+  /** Of an interval; 0.95 unless told. */
+  readonly level?: number;
+}
+
+/** Lower and upper end. */
+export type Interval = readonly [low: number, high: number];
+
+export const usualResampling = { resamples: 1000, seed: 20240618, level: 0.95 } as const;
+
+/**
+ * Fills arrays with random whole numbers from 0 to 2³² − 1, the same for the same seed: Chris
+ * Doty-Humphrey's sfc32 of PractRand.
+ */
+export function randomFill(seed: number): (into: Uint32Array) => void {
+  const state = Int32Array.of(0, seed, 0x9e3779b9, 1);
+  const fill = (into: Uint32Array): void => {
+    let [a = 0, b = 0, c = 0, counter = 0] = state;
+    for (let index = 0; index < into.length; index++) {
+      const result = (a + b + counter) | 0;
+      counter = (counter + 1) | 0;
+      a = b ^ (b >>> 9);
+      b = (c + (c << 3)) | 0;
+      c = (((c << 21) | (c >>> 11)) + result) | 0;
+      into[index] = result;
+    }
+    state.set([a, b, c, counter]);
+  };
+  // The first numbers of similar seeds are similar.
+  fill(new Uint32Array(12));
+  return fill;
+}
+
+/** The same numbers one by one. */
+export function randomNumbers(seed: number): () => number {
+  const fill = randomFill(seed);
+  const buffer = new Uint32Array(256);
+  let at = buffer.length;
+  return () => {
+    if (at === buffer.length) {
+      fill(buffer);
+      at = 0;
+    }
+    return buffer[at++] ?? 0;
+  };
+}
+
+/** What a resample holds: of each pattern, how many instances were drawn, and the sum of their values. */
+export interface Drawn {
+  readonly counts: Uint32Array;
+  readonly sums: Float64Array;
+}
+
+/**
+ * Draws resamples: as many instances as there are, with replacement. Two calls with as many instances and
+ * equal settings draw the same ones, so that figures of two methods over the same instances are resampled
+ * in pairs.
+ *
+ * @param patterns what kind each instance is of: a small number, such as one made of flags. Shares are sums
+ *   of counts over kinds, and means over a part are sums over its kinds.
+ * @param values one for each instance
+ * @param look called after each resample with counts and sums by pattern, which the next one overwrites
+ */
+export function resample(
+  patterns: Uint16Array,
+  values: Float64Array,
+  look: (drawn: Drawn) => void,
+  settings: Resampling = {},
+): void {
+  const { resamples, seed } = { ...usualResampling, ...settings };
+  const fill = randomFill(seed);
+  const of = patterns.length;
+  const scale = of / 2 ** 32;
+  const kinds = patterns.reduce((most, pattern) => Math.max(most, pattern), 0) + 1;
+  const counts = new Uint32Array(kinds);
+  const sums = new Float64Array(kinds);
+  const draws = new Uint32Array(of);
+  for (let round = 0; round < resamples; round++) {
+    counts.fill(0);
+    sums.fill(0);
+    fill(draws);
+    for (let drawn = 0; drawn < of; drawn++) {
+      const index = Math.floor(draws[drawn]! * scale);
+      const pattern = patterns[index]!;
+      counts[pattern]! += 1;
+      sums[pattern]! += values[index]!;
+    }
+    look({ counts, sums });
+  }
+}
+
+/**
+ * The percentile interval (Efron & Tibshirani 1993, chapter 13) of a figure of each resample; values
+ * that are not defined are left out.
+ *
+ * @returns undefined where none is defined
+ */
+export function percentileInterval(
+  values: readonly number[],
+  level: number = usualResampling.level,
+): Interval | undefined {
+  const sorted = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
+  if (sorted.length === 0) return undefined;
+  const outside = (1 - level) / 2;
+  return [quantileSorted(sorted, outside), quantileSorted(sorted, 1 - outside)];
+}
+
+/** Sums over the patterns that have something. */
+export function totalOf(
+  of: Uint32Array | Float64Array,
+  holds: (pattern: number) => boolean,
+): number {
+  let sum = 0;
+  for (let pattern = 0; pattern < of.length; pattern++) {
+    if (holds(pattern)) sum += of[pattern] ?? 0;
+  }
+  return sum;
+}
+
+/** Undefined of no values, unlike the library's, which throws. */
+export const meanOf = (values: readonly number[]): number | undefined =>
+  values.length === 0 ? undefined : mean([...values]);

@@ -1,0 +1,188 @@
+import {
+  meanOf,
+  percentileInterval,
+  resample,
+  totalOf,
+  type Interval,
+  type Resampling,
+} from './bootstrap';
+import type { Grading } from './document';
+import { figuresOf, gradingOf, type Figures, type Method } from './methods';
+import { holm, mcNemar, signFlips } from './significance';
+import { shareKeys, type ShareKey } from './summary';
+
+/** Of how many instances something holds, of one method or both. */
+export interface PairedShare {
+  readonly both: number;
+  readonly onlyFirst: number;
+  readonly onlySecond: number;
+  readonly neither: number;
+  /** Share of the first minus that of the second; 0 over no instance. */
+  readonly difference: number;
+  /** Of the difference, by the paired bootstrap. */
+  readonly interval?: Interval;
+  /** Exact McNemar test, two-sided. */
+  readonly p: number;
+}
+
+/** Two methods on the instances that both selected. */
+export interface Comparison {
+  /** `Method.id`. */
+  readonly first: string;
+  readonly second: string;
+  /** Instances selected for both, evaluated or not. */
+  readonly instances: number;
+  readonly shares: Readonly<Record<ShareKey, PairedShare>>;
+  readonly delta: {
+    /** Instances on which the ΔC of both is known and defined. */
+    readonly of: number;
+    /** Mean of the differences; undefined over no instance. */
+    readonly difference: number | undefined;
+    readonly interval?: Interval;
+    /** Paired permutation test, two-sided; undefined over no instance. */
+    readonly p: number | undefined;
+  };
+}
+
+export interface ComparisonOptions {
+  readonly grading?: Grading;
+  readonly resampling?: Resampling;
+  /** Also the intervals of differences, which take some milliseconds. */
+  readonly intervals?: boolean;
+}
+
+/** Is the difference between two methods more than chance? Paired by instance. */
+export function compareMethods(
+  first: Method,
+  second: Method,
+  options: ComparisonOptions = {},
+): Comparison {
+  const others = new Set(second.selected.map(({ id }) => id));
+  const pairs = first.selected
+    .filter(({ id }) => others.has(id))
+    .map(({ id }): Pair => ({
+      left: figuresOf(first.chosen.get(id), gradingOf(first, options.grading)),
+      right: figuresOf(second.chosen.get(id), gradingOf(second, options.grading)),
+    }));
+  const intervals = options.intervals === true ? bootstrap(pairs, options.resampling) : {};
+  const withInterval = (interval: Interval | undefined): { interval?: Interval } =>
+    interval === undefined ? {} : { interval };
+  const share = (key: ShareKey): PairedShare => {
+    const count = (left: boolean, right: boolean): number =>
+      pairs.filter((pair) => pair.left[key] === left && pair.right[key] === right).length;
+    const onlyFirst = count(true, false);
+    const onlySecond = count(false, true);
+    return {
+      both: count(true, true),
+      onlyFirst,
+      onlySecond,
+      neither: count(false, false),
+      difference: pairs.length === 0 ? 0 : (onlyFirst - onlySecond) / pairs.length,
+      ...withInterval(intervals[key]),
+      p: mcNemar(onlyFirst, onlySecond),
+    };
+  };
+  const differences = pairs.flatMap((pair) => differenceOf(pair) ?? []);
+  return {
+    first: first.id,
+    second: second.id,
+    instances: pairs.length,
+    shares: {
+      wellFormed: share('wellFormed'),
+      success: share('success'),
+      failToAny: share('failToAny'),
+      failToPass: share('failToPass'),
+      passToPass: share('passToPass'),
+    },
+    delta: {
+      of: differences.length,
+      difference: meanOf(differences),
+      ...withInterval(intervals.delta),
+      p: signFlips(differences, options.resampling),
+    },
+  };
+}
+
+/** What two methods did on one instance. */
+interface Pair {
+  readonly left: Figures;
+  readonly right: Figures;
+}
+
+/** Of ΔC; undefined where it is not known of both. */
+const differenceOf = ({ left, right }: Pair): number | undefined =>
+  left.delta === undefined || right.delta === undefined ? undefined : left.delta - right.delta;
+
+/** Percentile intervals of all differences, by the paired bootstrap over instances. */
+function bootstrap(
+  pairs: readonly Pair[],
+  settings: Resampling = {},
+): Partial<Record<ShareKey | 'delta', Interval>> {
+  const of = pairs.length;
+  if (of === 0) return {};
+  // Two bits for each share, of the first and of the second, and one for a known difference of ΔC.
+  const isKnown = 4 ** shareKeys.length;
+  const patterns = Uint16Array.from(pairs, (pair) =>
+    shareKeys.reduce(
+      (code, key, place) =>
+        code + 4 ** place * (Number(pair.left[key]) + 2 * Number(pair.right[key])),
+      differenceOf(pair) === undefined ? 0 : isKnown,
+    ),
+  );
+  const present = [...new Set(patterns)].sort((left, right) => left - right);
+  // Few of the patterns occur: looking at these alone is much less work.
+  const rank = new Map(present.map((pattern, index) => [pattern, index]));
+  const values = new Map<ShareKey | 'delta', number[]>();
+  const add = (key: ShareKey | 'delta', value: number): void => {
+    const list = values.get(key);
+    if (list === undefined) values.set(key, [value]);
+    else list.push(value);
+  };
+  resample(
+    patterns.map((pattern) => rank.get(pattern) ?? 0),
+    Float64Array.from(pairs, (pair) => differenceOf(pair) ?? 0),
+    ({ counts, sums }) => {
+      for (const [place, key] of shareKeys.entries()) {
+        const bits = (index: number): number => ((present[index] ?? 0) >> (2 * place)) & 3;
+        const onlyFirst = totalOf(counts, (index) => bits(index) === 1);
+        const onlySecond = totalOf(counts, (index) => bits(index) === 2);
+        add(key, (onlyFirst - onlySecond) / of);
+      }
+      const known = (index: number): boolean => ((present[index] ?? 0) & isKnown) !== 0;
+      add('delta', totalOf(sums, known) / totalOf(counts, known));
+    },
+    settings,
+  );
+  return Object.fromEntries(
+    [...values].flatMap(([key, list]) => {
+      const interval = percentileInterval(list, settings.level);
+      return interval === undefined ? [] : [[key, interval]];
+    }),
+  );
+}
+
+/** A comparison with p-values that hold for all comparisons of one table together. */
+export interface AdjustedComparison extends Comparison {
+  /** Holm's correction over the comparisons, for S and for ΔC by itself. */
+  readonly adjusted: { readonly success: number; readonly delta: number | undefined };
+}
+
+/** Each other method against a baseline. */
+export function compareWith(
+  baseline: Method,
+  others: readonly Method[],
+  options: ComparisonOptions = {},
+): AdjustedComparison[] {
+  const all = others.map((other) => compareMethods(other, baseline, options));
+  const success = holm(all.map((each) => each.shares.success.p));
+  const known = all.flatMap((each) => (each.delta.p === undefined ? [] : [each.delta.p]));
+  const delta = holm(known);
+  let next = 0;
+  return all.map((each, index) => ({
+    ...each,
+    adjusted: {
+      success: success[index] ?? 1,
+      delta: each.delta.p === undefined ? undefined : delta[next++],
+    },
+  }));
+}

@@ -1,0 +1,68 @@
+import type { Grading } from './document';
+import type { MakingCost, RunEntry } from './entry';
+import { figuresOf, gradingOf, type Method } from './methods';
+
+/** The sum of a figure over the candidates that say it. */
+export interface Total {
+  readonly sum: number;
+  /** Candidates that say it. */
+  readonly known: number;
+  readonly mean: number;
+}
+
+/** What the candidates of a method took (tables 9 to 11). */
+export interface Costs {
+  /** `Method.id`. */
+  readonly method: string;
+  readonly name: string;
+  /** Candidates that were counted: all samples for an oracle's row. */
+  readonly candidates: number;
+  /** Making candidates, as their predictions say; absent where none does. */
+  readonly dollars?: Total;
+  readonly inputTokens?: Total;
+  readonly outputTokens?: Total;
+  readonly makingSeconds?: Total;
+  /** Evaluating them; nearly 0 for those whose runs were kept. */
+  readonly evaluationSeconds?: Total;
+  /** Dollars for each success; absent without costs or without any success. */
+  readonly dollarsPerSuccess?: number;
+}
+
+/** Costs of one method over the selected instances. */
+export function costsOf(method: Method, grading?: Grading): Costs {
+  const entries = method.selected.flatMap(({ id }): readonly RunEntry[] => {
+    // Whoever picks the best of five has paid for five.
+    if (method.oracleOf !== undefined) return method.samples.get(id) ?? [];
+    const entry = method.chosen.get(id);
+    return entry === undefined ? [] : [entry];
+  });
+  const total = (read: (entry: RunEntry) => number | undefined): Total | undefined => {
+    const values = entries.map(read).filter((value) => value !== undefined);
+    const sum = values.reduce((before, value) => before + value, 0);
+    return values.length === 0
+      ? undefined
+      : { sum, known: values.length, mean: sum / values.length };
+  };
+  const of = (key: keyof MakingCost): Total | undefined => total((entry) => entry.cost?.[key]);
+  const dollars = of('dollars');
+  const inputTokens = of('inputTokens');
+  const outputTokens = of('outputTokens');
+  const makingSeconds = of('seconds');
+  const evaluationSeconds = total((entry) => (entry.seconds > 0 ? entry.seconds : undefined));
+  const successes = method.selected.filter(
+    ({ id }) => figuresOf(method.chosen.get(id), gradingOf(method, grading)).success,
+  ).length;
+  return {
+    method: method.id,
+    name: method.name,
+    candidates: entries.length,
+    ...(dollars === undefined ? {} : { dollars }),
+    ...(inputTokens === undefined ? {} : { inputTokens }),
+    ...(outputTokens === undefined ? {} : { outputTokens }),
+    ...(makingSeconds === undefined ? {} : { makingSeconds }),
+    ...(evaluationSeconds === undefined ? {} : { evaluationSeconds }),
+    ...(dollars === undefined || successes === 0
+      ? {}
+      : { dollarsPerSuccess: dollars.sum / successes }),
+  };
+}

@@ -1,0 +1,168 @@
+import { quantileSorted } from 'simple-statistics';
+import type { InstanceFacts } from './entry';
+import type { Method } from './methods';
+import { fisherExact, proportionsDiffer } from './significance';
+import { summarise, type Summary, type SummaryOptions } from './summary';
+
+/** Instances that have something in common, with a row for each method. */
+export interface Group {
+  /** Name for people. */
+  readonly label: string;
+  /** How many instances of the group any of the methods selected. */
+  readonly instances: number;
+  /** In the order of the methods, over what of the group each selected. */
+  readonly summaries: readonly Summary[];
+}
+
+/** A method on fewer instances. */
+export const restricted = (method: Method, keep: (instance: InstanceFacts) => boolean): Method => ({
+  ...method,
+  selected: method.selected.filter(keep),
+});
+
+/** All instances that any of the methods selected, once each. */
+export function instancesOf(methods: readonly Method[]): InstanceFacts[] {
+  const byId = new Map<string, InstanceFacts>();
+  for (const method of methods) {
+    for (const instance of method.selected) {
+      if (!byId.has(instance.id)) byId.set(instance.id, instance);
+    }
+  }
+  return [...byId.values()];
+}
+
+function groupOf(
+  label: string,
+  methods: readonly Method[],
+  ids: ReadonlySet<string>,
+  options: SummaryOptions,
+): Group {
+  return {
+    label,
+    instances: ids.size,
+    summaries: methods.map((method) =>
+      summarise(
+        restricted(method, ({ id }) => ids.has(id)),
+        options,
+      ),
+    ),
+  };
+}
+
+/** By repository, in the order of their names (figure 9). */
+export function byRepository(methods: readonly Method[], options: SummaryOptions = {}): Group[] {
+  const groups = new Map<string, Set<string>>();
+  for (const { id, repo } of instancesOf(methods)) {
+    const ids = groups.get(repo);
+    if (ids === undefined) groups.set(repo, new Set([id]));
+    else ids.add(id);
+  }
+  return [...groups]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([repo, ids]) => groupOf(repo === '' ? 'unknown' : repo, methods, ids, options));
+}
+
+/** Instances whose issue texts are about equally long. */
+export interface LengthGroup extends Group {
+  /** Characters of the shortest and of the longest issue text in it. */
+  readonly shortest: number;
+  readonly longest: number;
+}
+
+/**
+ * By length of the issue text (figure 5, which counts tokens): groups of about equally many instances,
+ * between quantiles of the lengths. Fewer groups than asked for where many are equally long; an instance
+ * whose length is not known (0) is in none.
+ */
+export function byIssueLength(
+  methods: readonly Method[],
+  { groups = 5, ...options }: SummaryOptions & { readonly groups?: number } = {},
+): LengthGroup[] {
+  const instances = instancesOf(methods)
+    .filter(({ issueLength }) => issueLength > 0)
+    .sort((left, right) => left.issueLength - right.issueLength);
+  if (instances.length === 0) return [];
+  const lengths = instances.map(({ issueLength }) => issueLength);
+  const bounds = Array.from({ length: groups }, (_, index) =>
+    quantileSorted(lengths, (index + 1) / groups),
+  );
+  const members = bounds.map((): InstanceFacts[] => []);
+  for (const instance of instances) {
+    const index = bounds.findIndex((bound) => instance.issueLength <= bound);
+    members[index]?.push(instance);
+  }
+  return members.flatMap((list) => {
+    const shortest = list[0]?.issueLength;
+    const longest = list.at(-1)?.issueLength;
+    if (shortest === undefined || longest === undefined) return [];
+    const ids = new Set(list.map(({ id }) => id));
+    const label = shortest === longest ? `${shortest}` : `${shortest}–${longest}`;
+    return [{ ...groupOf(label, methods, ids, options), shortest, longest }];
+  });
+}
+
+/** Instances created before a day and from it on (Table 7). */
+export interface DateSplit {
+  /** `YYYY-MM-DD`. */
+  readonly date: string;
+  readonly before: Group;
+  readonly after: Group;
+  /** Instances whose date is not known: in neither. */
+  readonly undated: number;
+  /** For each method: is S different after the date? */
+  readonly tests: readonly DateTest[];
+}
+
+export interface DateTest {
+  /** `Method.id`. */
+  readonly method: string;
+  /** Fisher's exact test of S, two-sided. */
+  readonly exact: number;
+  /** The paper's test of Table 7, one-sided; undefined where it says nothing. */
+  readonly oneSided: number | undefined;
+}
+
+/**
+ * Before and after a day, such as the knowledge cutoff of a model (Table 7). All instances of both sides,
+ * where the paper draws as many from before as there are after.
+ *
+ * @param date `YYYY-MM-DD`
+ */
+export function beforeAndAfter(
+  methods: readonly Method[],
+  date: string,
+  options: SummaryOptions = {},
+): DateSplit {
+  const instances = instancesOf(methods);
+  const dated = instances.filter(({ created }) => dayOf(created) !== undefined);
+  const ids = (keep: (day: string) => boolean): ReadonlySet<string> =>
+    new Set(dated.filter(({ created }) => keep(dayOf(created) ?? '')).map(({ id }) => id));
+  const before = groupOf(
+    `before ${date}`,
+    methods,
+    ids((day) => day < date),
+    options,
+  );
+  const after = groupOf(
+    `from ${date} on`,
+    methods,
+    ids((day) => day >= date),
+    options,
+  );
+  const tests = methods.map((method, index): DateTest => {
+    const early = before.summaries[index]?.success ?? { count: 0, of: 0 };
+    const late = after.summaries[index]?.success ?? { count: 0, of: 0 };
+    return {
+      method: method.id,
+      exact: fisherExact(early.count, early.of, late.count, late.of),
+      oneSided: proportionsDiffer(early.count, early.of, late.count, late.of),
+    };
+  });
+  return { date, before, after, undated: instances.length - dated.length, tests };
+}
+
+/** The day in UTC of a date in any ISO 8601 form; undefined where there is none. */
+function dayOf(created: string): string | undefined {
+  const time = Date.parse(created);
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString().slice(0, 10);
+}

@@ -1,0 +1,182 @@
+import type { Grading } from './document';
+import { deltaOf, type InstanceFacts, type RunData, type RunEntry } from './entry';
+
+/**
+ * One row of the tables: the candidates of one model in one run, over all instances that the run
+ * selected.
+ */
+export interface Method {
+  /** Unique among the methods of one call, and the same for the same runs. */
+  readonly id: string;
+  /** For people: the model, with the label of its run where the model alone is not unique. */
+  readonly name: string;
+  /** `RunData.label`. */
+  readonly run: string;
+  readonly model: string;
+  /** What its figures are of; `harness` where nothing else was saved. */
+  readonly grading: Grading;
+  /** Set for the row that picks the best of so many samples, knowing their grades. */
+  readonly oracleOf?: number;
+  /** By id, in the order of ids: the denominator of every share. */
+  readonly selected: readonly InstanceFacts[];
+  /** The one candidate of each instance that the row is about: the first sample, or the oracle's pick. */
+  readonly chosen: ReadonlyMap<string, RunEntry>;
+  /** All candidates of each instance, by sample. */
+  readonly samples: ReadonlyMap<string, readonly RunEntry[]>;
+  /** The most samples that any instance has. */
+  readonly sampleCount: number;
+  /** An instance without entry may still get one. */
+  readonly unfinished: boolean;
+}
+
+export interface MethodOptions {
+  /** Only these instances: what a filter leaves. */
+  readonly instances?: ReadonlySet<string>;
+  /** Add a row `… Pass@n (oracle)` for each method with several samples. */
+  readonly oracle?: boolean;
+}
+
+/** Runs split into rows: one for each run and model, in their order. */
+export function methodsOf(runs: readonly RunData[], options: MethodOptions = {}): Method[] {
+  const parts = runs.flatMap((run) => {
+    const byModel = new Map<string, RunEntry[]>((run.models ?? []).map((model) => [model, []]));
+    for (const entry of run.entries) {
+      const mine = byModel.get(entry.model);
+      if (mine === undefined) byModel.set(entry.model, [entry]);
+      else mine.push(entry);
+    }
+    const selected = selectedOf(run, options.instances);
+    const ids = new Set(selected.map((instance) => instance.id));
+    return [...byModel].map(([model, entries]) => ({ run, model, entries, selected, ids }));
+  });
+  const times = new Map<string, number>();
+  for (const { model } of parts) times.set(model, (times.get(model) ?? 0) + 1);
+
+  return parts.flatMap(({ run, model, entries, selected, ids }) => {
+    const samples = bySample(entries, ids);
+    const first: Method = {
+      id: JSON.stringify([run.label, model]),
+      name: times.get(model) === 1 ? model : `${model} (${run.label})`,
+      run: run.label,
+      model,
+      grading: run.grading ?? 'strict',
+      selected,
+      chosen: new Map([...samples].flatMap(([id, list]) => (list[0] ? [[id, list[0]]] : []))),
+      samples,
+      sampleCount: Math.max(0, ...[...samples.values()].map((list) => list.length)),
+      unfinished: run.unfinished === true,
+    };
+    return options.oracle === true && first.sampleCount > 1 ? [first, oraclePick(first)] : [first];
+  });
+}
+
+function selectedOf(
+  run: RunData,
+  instances: ReadonlySet<string> | undefined,
+): readonly InstanceFacts[] {
+  const byId = new Map(run.instances.map((each) => [each.id, each]));
+  return [...byId.values()]
+    .filter((each) => instances === undefined || instances.has(each.id))
+    .sort((left, right) => (left.id < right.id ? -1 : left.id > right.id ? 1 : 0));
+}
+
+function bySample(
+  entries: readonly RunEntry[],
+  ids: ReadonlySet<string>,
+): ReadonlyMap<string, readonly RunEntry[]> {
+  const samples = new Map<string, RunEntry[]>();
+  for (const entry of entries) {
+    if (!ids.has(entry.instance)) continue;
+    const mine = samples.get(entry.instance);
+    if (mine === undefined) samples.set(entry.instance, [entry]);
+    else mine.push(entry);
+  }
+  for (const list of samples.values()) list.sort((left, right) => left.sample - right.sample);
+  return samples;
+}
+
+/**
+ * The paper's Pass@5: an oracle that knows the grades picks one of the samples of each instance,
+ * successful before not, then by most F→P tests, then by ΔC, then applied before not; equal ones by
+ * their order.
+ */
+export function oraclePick(method: Method): Method {
+  const rank = (entry: RunEntry): readonly number[] => {
+    const { success, failToPass, delta, wellFormed } = figuresOf(entry, method.grading);
+    const count = method.grading === 'harness' ? entry.harness?.addedFailToPass : entry.failToPass;
+    return [Number(success), count ?? Number(failToPass), delta ?? 0, Number(wellFormed)];
+  };
+  const better = (left: RunEntry, right: RunEntry): boolean => {
+    const ranks = rank(right);
+    for (const [index, value] of rank(left).entries()) {
+      const other = ranks[index] ?? 0;
+      if (value !== other) return value > other;
+    }
+    return false;
+  };
+  const chosen = new Map<string, RunEntry>();
+  for (const [id, list] of method.samples) {
+    const best = list.reduce<RunEntry | undefined>(
+      (found, each) => (found === undefined || better(each, found) ? each : found),
+      undefined,
+    );
+    if (best !== undefined) chosen.set(id, best);
+  }
+  return {
+    ...method,
+    id: JSON.stringify([method.run, method.model, 'oracle']),
+    name: `${method.name} Pass@${method.sampleCount} (oracle)`,
+    oracleOf: method.sampleCount,
+    chosen,
+  };
+}
+
+/** What tables need of one candidate. */
+export interface Figures {
+  readonly evaluated: boolean;
+  readonly wellFormed: boolean;
+  readonly success: boolean;
+  readonly failToAny: boolean;
+  readonly failToPass: boolean;
+  readonly passToPass: boolean;
+  /** ΔC in [0, 1]; undefined where it is not known or nothing is executable. */
+  readonly delta: number | undefined;
+}
+
+const nothing: Figures = {
+  evaluated: false,
+  wellFormed: false,
+  success: false,
+  failToAny: false,
+  failToPass: false,
+  passToPass: false,
+  delta: undefined,
+};
+
+/**
+ * Figures of a candidate under one of the gradings. Harness grading knows S, F→P and ΔC; the others are
+ * the strict ones under both. Nothing at all for an instance without candidate.
+ */
+export function figuresOf(entry: RunEntry | undefined, grading: Grading): Figures {
+  if (entry === undefined) return nothing;
+  const strict: Figures = {
+    evaluated: entry.evaluated,
+    wellFormed: entry.wellFormed,
+    success: entry.success,
+    failToAny: entry.failToAny > 0,
+    failToPass: entry.failToPass > 0,
+    passToPass: entry.passToPass > 0,
+    delta: deltaOf(entry.delta),
+  };
+  if (grading === 'strict') return strict;
+  return {
+    ...strict,
+    success: entry.harness?.resolved ?? false,
+    failToPass: (entry.harness?.addedFailToPass ?? 0) > 0,
+    delta: entry.harness?.coverageDelta ?? undefined,
+  };
+}
+
+/** The grading that figures of a method are of: what was asked for, unless only the other is known. */
+export const gradingOf = (method: Method, asked: Grading | undefined): Grading =>
+  method.grading === 'harness' ? 'harness' : (asked ?? 'strict');

@@ -1,0 +1,106 @@
+import { figuresOf, gradingOf, type Method } from './methods';
+import type { Grading, RepairResults } from './document';
+import { overlapAtLeast } from './significance';
+
+/** Instances that exactly these methods solve. */
+export interface OverlapRegion {
+  /** Indices into the methods, ascending. */
+  readonly methods: readonly number[];
+  readonly instances: readonly string[];
+}
+
+/** Which methods solve the same instances (figure 6). */
+export interface Overlap {
+  /** Names of the methods, in their order. */
+  readonly names: readonly string[];
+  /** How many each solves. */
+  readonly solved: readonly number[];
+  /** Solved by at least one: what an ideal ensemble would. */
+  readonly union: number;
+  /** Regions with at least one instance, largest first: every solved instance is in exactly one. */
+  readonly regions: readonly OverlapRegion[];
+  /** How many each pair solves together, by index. */
+  readonly pairs: readonly (readonly number[])[];
+}
+
+/** Ids of the instances a method is successful on. */
+export function solvedBy(method: Method, grading?: Grading): Set<string> {
+  const of = gradingOf(method, grading);
+  return new Set(
+    method.selected
+      .filter(({ id }) => figuresOf(method.chosen.get(id), of).success)
+      .map(({ id }) => id),
+  );
+}
+
+export function overlapOf(methods: readonly Method[], grading?: Grading): Overlap {
+  const sets = methods.map((method) => solvedBy(method, grading));
+  const regions = new Map<string, { methods: number[]; instances: string[] }>();
+  const union = new Set(sets.flatMap((set) => [...set]));
+  for (const id of [...union].sort()) {
+    const members = sets.flatMap((set, index) => (set.has(id) ? [index] : []));
+    const key = members.join();
+    const region = regions.get(key);
+    if (region === undefined) regions.set(key, { methods: members, instances: [id] });
+    else region.instances.push(id);
+  }
+  return {
+    names: methods.map(({ name }) => name),
+    solved: sets.map((set) => set.size),
+    union: union.size,
+    regions: [...regions.values()].sort(
+      (left, right) =>
+        right.instances.length - left.instances.length ||
+        left.methods.length - right.methods.length,
+    ),
+    pairs: sets.map((left) =>
+      sets.map((right) => [...left].reduce((sum, id) => sum + (right.has(id) ? 1 : 0), 0)),
+    ),
+  };
+}
+
+/** Tests and fixes of the same instances (Table 6). */
+export interface RepairOverlap {
+  /** Name of the method that writes tests. */
+  readonly method: string;
+  /** Name of the repair results. */
+  readonly repairs: string;
+  /** Instances both were tried on. */
+  readonly instances: number;
+  /** Of these: successful tests, resolved by the fix, and both. */
+  readonly tests: number;
+  readonly fixes: number;
+  readonly overlap: readonly string[];
+  /** Common members to expect of independent sets. */
+  readonly expected: number;
+  /** Chance of at least so many common members if the two were independent and all equally hard. */
+  readonly p: number;
+}
+
+/** Table 6 with its p-value: is an instance whose issue is reproduced also one that is fixed? */
+export function overlapWithRepairs(
+  method: Method,
+  repairs: RepairResults,
+  grading?: Grading,
+): RepairOverlap {
+  const attempted = repairs.attempted === undefined ? undefined : new Set(repairs.attempted);
+  const population = method.selected
+    .map(({ id }) => id)
+    .filter((id) => attempted === undefined || attempted.has(id));
+  const solved = solvedBy(method, grading);
+  const resolved = new Set(repairs.resolved);
+  const tests = population.filter((id) => solved.has(id));
+  const fixes = population.filter((id) => resolved.has(id));
+  const overlap = tests.filter((id) => resolved.has(id));
+  const instances = population.length;
+  return {
+    method: method.name,
+    repairs: repairs.name,
+    instances,
+    tests: tests.length,
+    fixes: fixes.length,
+    overlap,
+    expected: instances === 0 ? 0 : (tests.length * fixes.length) / instances,
+    p: overlapAtLeast(instances, tests.length, fixes.length, overlap.length),
+  };
+}

@@ -1,0 +1,173 @@
+import { usualResampling } from './bootstrap';
+import { compareWith, type AdjustedComparison } from './compare';
+import { costsOf, type Costs } from './costs';
+import {
+  studyVersion,
+  type Grading,
+  type PublishedRow,
+  type StudyDocument,
+  type StudyRequest,
+} from './document';
+import { beforeAndAfter, byIssueLength, byRepository, type DateTest, type Group } from './groups';
+import { methodsOf, type Method } from './methods';
+import { overlapOf, overlapWithRepairs, type Overlap, type RepairOverlap } from './overlap';
+import { passAtK, type PassAtK } from './passAtK';
+import { summarise, type Summary } from './summary';
+
+/** A summary of a part of the instances, without the lists of single ones. */
+export type GroupSummary = Omit<Summary, 'notEvaluated' | 'reasons' | 'differing'>;
+
+/** Instances that have something in common. */
+export interface GroupReport {
+  readonly label: string;
+  readonly instances: number;
+  /** In the order of the methods. */
+  readonly summaries: readonly GroupSummary[];
+}
+
+/** All tables of a study, as figures: what `report --format json` prints. */
+export interface StudyReport {
+  readonly version: typeof studyVersion;
+  /** ISO 8601. */
+  readonly created: string;
+  /** Version of the product. */
+  readonly product: string;
+  /** How intervals and resampled p-values were made. */
+  readonly resampling: {
+    readonly resamples: number;
+    readonly seed: number;
+    readonly level: number;
+  };
+  readonly runs: readonly {
+    readonly label: string;
+    readonly dataset?: string;
+    readonly created?: string;
+    readonly selected: number;
+    readonly entries: number;
+    /** It was interrupted or still runs. */
+    readonly unfinished: boolean;
+    /** `harness` where strict figures were not saved. */
+    readonly grading: Grading;
+  }[];
+  /** Tables 2 and 3, with intervals; reasons counted. */
+  readonly methods: readonly Summary[];
+  /**
+   * Every other method (`first`) against the baseline (`second`), by their `method`; picks of oracles only
+   * where they were asked for.
+   */
+  readonly comparisons: readonly AdjustedComparison[];
+  /** Figure 9. */
+  readonly byRepository: readonly GroupReport[];
+  /** Figure 5; lengths in characters. */
+  readonly byIssueLength: readonly (GroupReport & {
+    readonly shortest: number;
+    readonly longest: number;
+  })[];
+  /** Table 7; absent unless asked for. */
+  readonly split?: {
+    readonly date: string;
+    readonly before: GroupReport;
+    readonly after: GroupReport;
+    readonly undated: number;
+    readonly tests: readonly DateTest[];
+  };
+  /** Figure 6; absent with fewer than two methods. */
+  readonly overlap?: Overlap;
+  /** Table 6. */
+  readonly repairs: readonly RepairOverlap[];
+  /** Tables 9 to 11. */
+  readonly costs: readonly Costs[];
+  /** Of methods with several samples. */
+  readonly passAtK: readonly {
+    readonly method: string;
+    readonly name: string;
+    readonly values: readonly PassAtK[];
+  }[];
+  /** Published rows, for comparison. */
+  readonly published: readonly PublishedRow[];
+  readonly problems: readonly string[];
+}
+
+/** Methods of a document as it asks for them: those to compare, baseline first, or all in their order. */
+export function askedMethods(methods: readonly Method[], asked: StudyRequest): readonly Method[] {
+  if (asked.compare === undefined) return methods;
+  return asked.compare.flatMap((name) => methods.find((method) => method.name === name) ?? []);
+}
+
+/** Computes every table of a document. */
+export function studyReport(
+  document: StudyDocument,
+  options: { readonly grading?: Grading; readonly instances?: ReadonlySet<string> } = {},
+): StudyReport {
+  const { grading, instances } = options;
+  const all = methodsOf(document.runs, {
+    oracle: true,
+    ...(instances === undefined ? {} : { instances }),
+  });
+  const methods = askedMethods(all, document.asked);
+  const graded = grading === undefined ? {} : { grading };
+  // An oracle is no method: unless it is asked for, nothing is tested against it, nor counted with it.
+  const real = methods.filter(
+    (method) => method.oracleOf === undefined || document.asked.compare !== undefined,
+  );
+  const [baseline, ...others] = real;
+  const { splitDate } = document.asked;
+  const split =
+    splitDate === undefined ? undefined : beforeAndAfter(methods, splitDate, { ...graded });
+  const several = methods.filter(
+    (method) => method.sampleCount > 1 && method.oracleOf === undefined,
+  );
+  return {
+    version: studyVersion,
+    created: document.created,
+    product: document.product,
+    resampling: usualResampling,
+    runs: document.runs.map((run) => ({
+      label: run.label,
+      ...(run.dataset === undefined ? {} : { dataset: run.dataset }),
+      ...(run.created === undefined ? {} : { created: run.created }),
+      selected: run.instances.length,
+      entries: run.entries.length,
+      unfinished: run.unfinished === true,
+      grading: run.grading ?? 'strict',
+    })),
+    methods: methods.map((method) => summarise(method, { ...graded, intervals: {} })),
+    comparisons:
+      baseline === undefined ? [] : compareWith(baseline, others, { ...graded, intervals: true }),
+    byRepository: byRepository(methods, graded).map(groupReport),
+    byIssueLength: byIssueLength(methods, graded).map((group) => ({
+      ...groupReport(group),
+      shortest: group.shortest,
+      longest: group.longest,
+    })),
+    ...(split === undefined
+      ? {}
+      : {
+          split: {
+            ...split,
+            before: groupReport(split.before),
+            after: groupReport(split.after),
+          },
+        }),
+    ...(real.length < 2 ? {} : { overlap: overlapOf(real, grading) }),
+    repairs: document.repairs.flatMap((repairs) =>
+      methods.map((method) => overlapWithRepairs(method, repairs, grading)),
+    ),
+    costs: methods.map((method) => costsOf(method, grading)),
+    passAtK: several.map((method) => ({
+      method: method.id,
+      name: method.name,
+      values: passAtK(method, grading),
+    })),
+    published: document.published,
+    problems: document.problems,
+  };
+}
+
+const groupReport = ({ label, instances, summaries }: Group): GroupReport => ({
+  label,
+  instances,
+  summaries: summaries.map(
+    ({ notEvaluated: _ids, reasons: _reasons, differing: _differing, ...rest }) => rest,
+  ),
+});

@@ -1,0 +1,234 @@
+import { percentileInterval, resample, totalOf, type Interval, type Resampling } from './bootstrap';
+import type { Grading } from './document';
+import { entryReasons, type EntryReason } from './entry';
+import { figuresOf, gradingOf, type Figures, type Method } from './methods';
+
+/** A share of the selected instances. */
+export interface Share {
+  readonly count: number;
+  readonly of: number;
+  /** Of the share, in [0, 1]; absent unless intervals were asked for. */
+  readonly interval?: Interval;
+}
+
+/** A mean ΔC, in [0, 1]. */
+export interface DeltaMean {
+  /** Undefined over no instance. */
+  readonly mean: number | undefined;
+  /** Instances whose ΔC is known and defined. */
+  readonly of: number;
+  readonly interval?: Interval;
+}
+
+/** Why an instance is no success, also where it has no entry: `no prediction` or `not run yet`. */
+export type SummaryReason = EntryReason | 'not run yet';
+
+/** Why instances have no grade. */
+export interface NotEvaluated {
+  readonly reason: SummaryReason;
+  readonly instances: readonly string[];
+}
+
+export interface ReasonCount {
+  readonly reason: SummaryReason;
+  readonly count: number;
+}
+
+/** Names of the shares of the paper's Table 2, in its order. */
+export const shareKeys = [
+  'wellFormed',
+  'success',
+  'failToAny',
+  'failToPass',
+  'passToPass',
+] as const satisfies readonly (keyof Figures)[];
+export type ShareKey = (typeof shareKeys)[number];
+
+/** The columns of Table 2 as the paper heads them. */
+export const shareTitles: Readonly<Record<ShareKey, string>> = {
+  wellFormed: 'W',
+  success: 'S',
+  failToAny: 'F→×',
+  failToPass: 'F→P',
+  passToPass: 'P→P',
+};
+
+/** Names of the means of the paper's Table 3, in its order. */
+export const deltaKeys = ['deltaAll', 'deltaSuccess', 'deltaFailure'] as const;
+export type DeltaKey = (typeof deltaKeys)[number];
+
+export const deltaTitles: Readonly<Record<DeltaKey, string>> = {
+  deltaAll: 'ΔC all',
+  deltaSuccess: 'ΔC S',
+  deltaFailure: 'ΔC ¬S',
+};
+
+/** One row of the paper's Tables 2 and 3. */
+export interface Summary
+  extends Readonly<Record<ShareKey, Share>>, Readonly<Record<DeltaKey, DeltaMean>> {
+  /** `Method.id`. */
+  readonly method: string;
+  readonly name: string;
+  /** Which grading S, F→P and ΔC are of. */
+  readonly grading: Grading;
+  /** All selected instances: the denominator. */
+  readonly selected: number;
+  readonly evaluated: number;
+  readonly notEvaluated: readonly NotEvaluated[];
+  /** Resolved under harness grading, whatever the grading of the rest; absent where it is not known. */
+  readonly resolved?: Share;
+  /** How many entries the two gradings disagree on. */
+  readonly differing: number;
+  /** Of all selected instances; those that occur, in the order of `entryReasons`. */
+  readonly reasons: readonly ReasonCount[];
+}
+
+export interface SummaryOptions {
+  /** `strict` unless told; a method that was saved under harness grading alone has that. */
+  readonly grading?: Grading;
+  /** With bootstrap percentile intervals over the selected instances. */
+  readonly intervals?: Resampling;
+}
+
+/**
+ * Rates of one method. Every selected instance is in the denominator of every share, evaluated or not;
+ * an instance whose ΔC is not known, or of which nothing is executable, is left out of the means.
+ */
+export function summarise(method: Method, options: SummaryOptions = {}): Summary {
+  const grading = gradingOf(method, options.grading);
+  const of = method.selected.length;
+  const entries = method.selected.map(({ id }) => method.chosen.get(id));
+  const figures = entries.map((entry) => figuresOf(entry, grading));
+  const intervals =
+    options.intervals === undefined ? undefined : bootstrap(figures, options.intervals);
+
+  const share = (key: ShareKey): Share => ({
+    count: figures.filter((each) => each[key]).length,
+    of,
+    ...withInterval(intervals?.[key]),
+  });
+  const deltas = figures.filter((each) => each.delta !== undefined);
+  const mean = (key: DeltaKey, part: readonly Figures[]): DeltaMean => ({
+    mean:
+      part.length === 0
+        ? undefined
+        : part.reduce((sum, each) => sum + (each.delta ?? 0), 0) / part.length,
+    of: part.length,
+    ...withInterval(intervals?.[key]),
+  });
+  const known = entries.filter((entry) => entry?.harness !== undefined);
+  return {
+    method: method.id,
+    name: method.name,
+    grading,
+    selected: of,
+    evaluated: figures.filter((each) => each.evaluated).length,
+    notEvaluated: notEvaluatedOf(method),
+    wellFormed: share('wellFormed'),
+    success: share('success'),
+    failToAny: share('failToAny'),
+    failToPass: share('failToPass'),
+    passToPass: share('passToPass'),
+    deltaAll: mean('deltaAll', deltas),
+    deltaSuccess: mean(
+      'deltaSuccess',
+      deltas.filter((each) => each.success),
+    ),
+    deltaFailure: mean(
+      'deltaFailure',
+      deltas.filter((each) => !each.success),
+    ),
+    ...(known.length === 0
+      ? {}
+      : { resolved: { count: known.filter((entry) => entry?.harness?.resolved).length, of } }),
+    differing: entries.filter((entry) => entry?.difference !== undefined).length,
+    reasons: reasonsOf(method),
+  };
+}
+
+const withInterval = (interval: Interval | undefined): { interval?: Interval } =>
+  interval === undefined ? {} : { interval };
+
+/** The one reason of an instance, whether it has an entry or not. */
+const reasonOf = (method: Method, id: string): SummaryReason =>
+  method.chosen.get(id)?.reason ?? (method.unfinished ? 'not run yet' : 'no prediction');
+
+/** How often each reason occurs among the selected instances of a method. */
+export function reasonsOf(method: Method): ReasonCount[] {
+  const counts = new Map<SummaryReason, number>();
+  for (const { id } of method.selected) {
+    const reason = reasonOf(method, id);
+    counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  return [...entryReasons, 'not run yet' as const].flatMap((reason) => {
+    const count = counts.get(reason);
+    return count === undefined ? [] : [{ reason, count }];
+  });
+}
+
+function notEvaluatedOf(method: Method): NotEvaluated[] {
+  const groups = new Map<SummaryReason, string[]>();
+  for (const { id } of method.selected) {
+    if (method.chosen.get(id)?.evaluated === true) continue;
+    const reason = reasonOf(method, id);
+    const list = groups.get(reason);
+    if (list === undefined) groups.set(reason, [id]);
+    else list.push(id);
+  }
+  return [...groups].map(([reason, instances]) => ({ reason, instances }));
+}
+
+/**
+ * Percentile intervals of all figures of one row. A resample is taken over instances with all that is
+ * known of them, so that shares and means of one resample are of the same instances.
+ */
+function bootstrap(
+  figures: readonly Figures[],
+  settings: Resampling,
+): Partial<Record<ShareKey | DeltaKey, Interval>> {
+  const of = figures.length;
+  if (of === 0) return {};
+  const isKnown = 2 ** shareKeys.length;
+  const isSuccess = 2 ** shareKeys.indexOf('success');
+  const patterns = Uint16Array.from(figures, (each) =>
+    shareKeys.reduce(
+      (code, key, bit) => code + (each[key] ? 2 ** bit : 0),
+      each.delta === undefined ? 0 : isKnown,
+    ),
+  );
+  const deltas = Float64Array.from(figures, (each) => each.delta ?? 0);
+  const values: Record<ShareKey | DeltaKey, number[]> = {
+    wellFormed: [],
+    success: [],
+    failToAny: [],
+    failToPass: [],
+    passToPass: [],
+    deltaAll: [],
+    deltaSuccess: [],
+    deltaFailure: [],
+  };
+  resample(
+    patterns,
+    deltas,
+    ({ counts, sums }) => {
+      for (const [bit, key] of shareKeys.entries()) {
+        values[key].push(totalOf(counts, (pattern) => (pattern & (2 ** bit)) !== 0) / of);
+      }
+      // 0 / 0 is not a number: the resample has no such instance and says nothing of this mean.
+      const mean = (holds: (pattern: number) => boolean): number =>
+        totalOf(sums, holds) / totalOf(counts, holds);
+      const known = (pattern: number): boolean => (pattern & isKnown) !== 0;
+      const success = (pattern: number): boolean => (pattern & isSuccess) !== 0;
+      values.deltaAll.push(mean(known));
+      values.deltaSuccess.push(mean((pattern) => known(pattern) && success(pattern)));
+      values.deltaFailure.push(mean((pattern) => known(pattern) && !success(pattern)));
+    },
+    settings,
+  );
+  const intervals: Partial<Record<ShareKey | DeltaKey, Interval>> = {};
+  for (const key of [...shareKeys, ...deltaKeys]) {
+    const interval = percentileInterval(values[key], settings.level);
+    if (interval !== undefined) intervals[key] = interval;
+  }
+  return intervals;
+}

@@ -1,0 +1,241 @@
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import { z } from 'zod';
+import packageJson from '../../../package.json';
+import { openable, type CellName, type Openable, type ToPage } from '../../dashboard/protocol';
+import type { RunData, RunEntry } from '../../domain/study/entry';
+import { studyVersion } from '../../domain/study/document';
+import { pack } from '../../domain/study/packed';
+import { escapeAttribute } from '../issue/sanitise';
+import { dashboardViewType } from '../names';
+import type { RunLibrary } from './library';
+
+/** What the page may say. */
+const message = z.discriminatedUnion('do', [
+  z.object({ do: z.literal('ready') }),
+  z.object({ do: z.literal('filter'), text: z.string().max(10_000) }),
+  z.object({
+    do: z.literal('open'),
+    what: z.enum(openable),
+    cell: z.object({
+      run: z.string(),
+      model: z.string(),
+      sample: z.number().int().positive(),
+      instance: z.string(),
+    }),
+  }),
+  z.object({ do: z.literal('save'), name: z.string().max(200), content: z.base64() }),
+  z.object({
+    do: z.literal('batch'),
+    action: z.enum(['pause', 'resume', 'cancel']),
+    run: z.string(),
+  }),
+]);
+
+/** What the page keeps for `restore`: labels of runs, none for all. */
+const state = z.object({ runs: z.array(z.string()) });
+
+/** The filter of the Instances view, as far as it is about the instances of some runs. */
+export interface SharedFilter {
+  readonly text: string;
+  /** Null where nothing is filtered. */
+  readonly ids: readonly string[] | null;
+  readonly problem?: string;
+}
+
+/** What the dashboard needs of its surroundings. */
+export interface DashboardSource {
+  readonly extensionUri: vscode.Uri;
+  readonly library: RunLibrary;
+  openCell(what: Openable, cell: CellName): Promise<void>;
+  /** Sets the filter; the answer also comes when somebody else sets it. */
+  setFilter(text: string, runs: readonly RunData[]): Promise<SharedFilter>;
+  filter(runs: readonly RunData[]): Promise<SharedFilter>;
+  readonly onDidFilter: vscode.Event<void>;
+  save(name: string, content: Uint8Array): Promise<void>;
+  batch(action: 'pause' | 'resume' | 'cancel', run: string): void;
+  failed(error: unknown): void;
+}
+
+/** The dashboard of all runs, or of some of them: one panel for each choice. */
+export class DashboardPanel implements vscode.Disposable {
+  private static readonly panels = new Map<string, DashboardPanel>();
+
+  /** @param labels of runs; none for all that are listed */
+  static show(source: DashboardSource, labels: readonly string[]): void {
+    const known = DashboardPanel.panels.get(keyOf(labels));
+    if (known !== undefined) {
+      known.panel.reveal();
+      return;
+    }
+    const panel = vscode.window.createWebviewPanel(
+      dashboardViewType,
+      '',
+      vscode.ViewColumn.Active,
+      // Thousands of rows are not sent again each time another tab is looked at.
+      { enableFindWidget: true, retainContextWhenHidden: true },
+    );
+    new DashboardPanel(panel, source, labels);
+  }
+
+  /** Fills a panel that VS Code brings back. @param saved what the page kept; it comes from outside */
+  static restore(panel: vscode.WebviewPanel, saved: unknown, source: DashboardSource): void {
+    const labels = state.safeParse(saved).data?.runs ?? [];
+    if (DashboardPanel.panels.has(keyOf(labels))) panel.dispose();
+    else new DashboardPanel(panel, source, labels);
+  }
+
+  private readonly subscriptions: vscode.Disposable[];
+  private isReady = false;
+  private disposed = false;
+  /** What the page has: sent again as a whole only when the runs are others. */
+  private sent = '';
+
+  private constructor(
+    private readonly panel: vscode.WebviewPanel,
+    private readonly source: DashboardSource,
+    private readonly labels: readonly string[],
+  ) {
+    const dist = vscode.Uri.joinPath(source.extensionUri, 'dist');
+    panel.webview.options = { enableScripts: true, localResourceRoots: [dist] };
+    panel.title =
+      labels.length === 1
+        ? vscode.l10n.t('Dashboard: {0}', labels[0] ?? '')
+        : vscode.l10n.t('Dashboard');
+    const icon = (theme: string): vscode.Uri =>
+      vscode.Uri.joinPath(source.extensionUri, 'media', `dashboard-${theme}.svg`);
+    panel.iconPath = { light: icon('light'), dark: icon('dark') };
+    const { library } = source;
+    this.subscriptions = [
+      panel.webview.onDidReceiveMessage((received: unknown) => void this.receive(received)),
+      panel.onDidDispose(() => this.dispose()),
+      library.onDidChange(() => this.sendRuns()),
+      library.onDidGrow(({ run, entries }) => {
+        if (this.has(run)) this.send({ type: 'entries', run, entries: entries.map(forPage) });
+      }),
+      library.onDidProgress((run) => this.sendProgress(run)),
+      source.onDidFilter(() => void this.sendFilter()),
+    ];
+    DashboardPanel.panels.set(keyOf(labels), this);
+    panel.webview.html = this.html();
+  }
+
+  private has(label: string): boolean {
+    return this.labels.length === 0 || this.labels.includes(label);
+  }
+
+  private runs(): RunData[] {
+    return this.source.library.runs.filter(({ label }) => this.has(label));
+  }
+
+  private send(told: ToPage): void {
+    if (this.isReady && !this.disposed) void this.panel.webview.postMessage(told);
+  }
+
+  private sendRuns(again = false): void {
+    const runs = this.runs();
+    const now = JSON.stringify(
+      runs.map(({ label, place, created, unfinished, instances }) => [
+        ...[label, place, created, unfinished, instances.length],
+      ]),
+    );
+    // What a journal gains is told line by line.
+    if (!again && now === this.sent) return;
+    this.sent = now;
+    this.send({
+      type: 'document',
+      document: pack({
+        version: studyVersion,
+        created: new Date().toISOString(),
+        product: packageJson.version,
+        runs: runs.map(({ folder: _folder, place: _place, ...run }) => run),
+        published: [],
+        repairs: [],
+        asked: {},
+        problems: this.labels.length === 0 ? this.source.library.problems : [],
+      }),
+    });
+    for (const { label } of runs) this.sendProgress(label);
+  }
+
+  private sendProgress(label: string): void {
+    const run = this.has(label) ? this.source.library.run(label) : undefined;
+    if (run === undefined) return;
+    const progress = this.source.library.progressOf(run);
+    this.send({ type: 'progress', run: label, progress });
+  }
+
+  private async sendFilter(): Promise<void> {
+    try {
+      this.send({ type: 'filter', ...(await this.source.filter(this.runs())) });
+    } catch (error) {
+      this.source.failed(error);
+    }
+  }
+
+  private async receive(received: unknown): Promise<void> {
+    const { data } = message.safeParse(received);
+    if (data === undefined) return;
+    try {
+      switch (data.do) {
+        case 'ready':
+          this.isReady = true;
+          await this.source.library.loaded();
+          this.sendRuns(true);
+          return await this.sendFilter();
+        case 'filter':
+          return this.send({
+            type: 'filter',
+            ...(await this.source.setFilter(data.text, this.runs())),
+          });
+        case 'open':
+          return await this.source.openCell(data.what, data.cell);
+        case 'save':
+          return await this.source.save(data.name, Buffer.from(data.content, 'base64'));
+        case 'batch':
+          return this.source.batch(data.action, data.run);
+      }
+    } catch (error) {
+      this.source.failed(error);
+    }
+  }
+
+  private html(): string {
+    const { webview } = this.panel;
+    const address = (file: string): string =>
+      webview.asWebviewUri(vscode.Uri.joinPath(this.source.extensionUri, 'dist', file)).toString();
+    const nonce = randomBytes(16).toString('base64url');
+    // Plots are made by script, which sets styles of elements one by one: no inline style is needed.
+    // A plot becomes a picture of pixels by way of an image of the page itself.
+    const policy =
+      `default-src 'none'; script-src 'nonce-${nonce}'; style-src ${webview.cspSource}; ` +
+      'img-src blob:';
+    const reading = vscode.l10n.t('Reading the runs…');
+    return `<!DOCTYPE html>
+<html lang="en" data-host="vscode">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${escapeAttribute(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="${escapeAttribute(address('dashboard.css'))}">
+</head>
+<body>
+<main data-runs="${escapeAttribute(JSON.stringify(this.labels))}"><p>${escapeAttribute(reading)}</p></main>
+<script nonce="${escapeAttribute(nonce)}" src="${escapeAttribute(address('dashboard.js'))}"></script>
+</body>
+</html>`;
+  }
+
+  dispose(): void {
+    if (this.disposed) return;
+    this.disposed = true;
+    DashboardPanel.panels.delete(keyOf(this.labels));
+    for (const each of this.subscriptions) each.dispose();
+    this.panel.dispose();
+  }
+}
+
+/** An entry without what only the host can use. */
+const forPage = ({ report: _report, ...entry }: RunEntry): RunEntry => entry;
+
+const keyOf = (labels: readonly string[]): string => JSON.stringify([...labels].sort());

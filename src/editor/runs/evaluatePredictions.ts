@@ -1,0 +1,215 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import * as vscode from 'vscode';
+import { isMadeUp, loadPredictions } from '../../dataset/predictions';
+import { Cancelled, HumanError } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import { withEngine } from '../../engine/openEngine';
+import { planText } from '../../evaluation/batches/progressText';
+import { runBatch } from '../../evaluation/batches/run';
+import { workersFor } from '../../evaluation/batches/workers';
+import { runFolder } from '../../evaluation/runs/runFolder';
+import { runStore } from '../../evaluation/runStore';
+import { createPythonParser } from '../../python/parser';
+import { parseSources } from '../../repository/source';
+import { distOf } from '../instanceSession';
+import type { Catalogue } from '../instances/catalogue';
+import { shortName } from '../instances/instanceList';
+import { engineSettings, storageFolder, timeoutSeconds } from '../settings';
+import type { RunLibrary } from './library';
+
+/** What a batch is asked for by the command, which code may give instead of a person. */
+export interface BatchChoice {
+  /** Files, or `gold`, `none`, `bundled`. */
+  readonly predictions: readonly string[];
+  readonly ids: readonly string[];
+  readonly runId: string;
+}
+
+/** What batches need of the window. */
+export interface BatchParts {
+  readonly extensionPath: string;
+  readonly catalogue: Catalogue;
+  readonly library: RunLibrary;
+  readonly reporter: Reporter;
+  readonly sources: readonly string[];
+}
+
+interface Item extends vscode.QuickPickItem {
+  choose(): Promise<readonly string[] | undefined>;
+}
+
+/** Asks what is to be evaluated; undefined when the person changes their mind. */
+export async function askForBatch(catalogue: Catalogue): Promise<BatchChoice | undefined> {
+  const title = vscode.l10n.t('Evaluate Predictions');
+  const items: Item[] = [
+    {
+      label: '$(file) ' + vscode.l10n.t('Files…'),
+      description: vscode.l10n.t('JSON or JSONL, plain or gzipped; several are samples'),
+      choose: async () => {
+        const found = await vscode.window.showOpenDialog({
+          canSelectMany: true,
+          openLabel: vscode.l10n.t('Evaluate'),
+        });
+        return found?.map((uri) => uri.fsPath);
+      },
+    },
+    {
+      label: vscode.l10n.t('Golden Tests'),
+      description: vscode.l10n.t('T* of every instance, as the candidate'),
+      choose: async () => ['gold'],
+    },
+    {
+      label: vscode.l10n.t('No Candidate'),
+      description: vscode.l10n.t('only what the base tests do'),
+      choose: async () => ['none'],
+    },
+    ...(catalogue.datasetName === 'bundled'
+      ? [
+          {
+            label: vscode.l10n.t('Bundled Candidates'),
+            description: vscode.l10n.t('those that come with the extension'),
+            choose: async () => ['bundled'],
+          },
+        ]
+      : []),
+  ];
+  const chosen = await vscode.window.showQuickPick(items, {
+    title,
+    placeHolder: vscode.l10n.t(
+      'Predictions for instances of {0}',
+      shortName(catalogue.datasetName),
+    ),
+    ignoreFocusOut: true,
+  });
+  const predictions = await chosen?.choose();
+  if (predictions === undefined || predictions.length === 0) return undefined;
+  const ids = await askForInstances(catalogue, title);
+  if (ids === undefined) return undefined;
+  const runId = await vscode.window.showInputBox({
+    title,
+    prompt: vscode.l10n.t(
+      'Name of the run. The name of a run that was not finished, with the same predictions, continues it.',
+    ),
+    value: nameOf(predictions, catalogue.datasetName),
+    validateInput: (text) => (text.trim() === '' ? vscode.l10n.t('A run needs a name') : undefined),
+    ignoreFocusOut: true,
+  });
+  return runId === undefined ? undefined : { predictions, ids, runId: runId.trim() };
+}
+
+async function askForInstances(
+  catalogue: Catalogue,
+  title: string,
+): Promise<readonly string[] | undefined> {
+  const all = (catalogue.dataset?.entries ?? []).map(({ id }) => id);
+  const kept = catalogue.entries().map(({ id }) => id);
+  if (!catalogue.isFiltered || kept.length === all.length) return all;
+  const chosen = await vscode.window.showQuickPick(
+    [
+      {
+        label: vscode.l10n.t('{0} instances that the filter keeps', kept.length),
+        ids: kept,
+      },
+      { label: vscode.l10n.t('All {0} instances', all.length), ids: all },
+    ],
+    { title, ignoreFocusOut: true },
+  );
+  return chosen?.ids;
+}
+
+function nameOf(predictions: readonly string[], dataset: string): string {
+  const [first] = predictions.map((each) => basename(each).replace(/\.(json|jsonl)(\.gz)?$/, ''));
+  return `${first ?? ''}-${shortName(dataset).replace(/\.(json|jsonl|parquet)(\.gz)?$/, '')}`;
+}
+
+/**
+ * Evaluates predictions in the background of the window: the Runs view and the dashboard show how far it
+ * is, and can pause and cancel it.
+ *
+ * @returns where the run lies; undefined when it was cancelled
+ * @throws HumanError
+ */
+export async function evaluatePredictions(
+  choice: BatchChoice,
+  parts: BatchParts,
+): Promise<string | undefined> {
+  const { catalogue, library, reporter } = parts;
+  const { dataset } = catalogue;
+  if (dataset === undefined || choice.ids.length === 0) {
+    throw new HumanError(
+      vscode.l10n.t('There is no instance to evaluate'),
+      vscode.l10n.t('Choose a dataset in the Instances view, and loosen its filter'),
+    );
+  }
+  const storage = storageFolder();
+  const assets = distOf(parts.extensionPath);
+  const settings = engineSettings();
+  const out = library.batchFolder;
+  const place = runFolder(out, choice.runId);
+  const instances = await dataset.read(choice.ids);
+  const from = choice.predictions.map((name) =>
+    name === 'bundled' ? bundledPredictions(parts.extensionPath) : name,
+  );
+  const { predictions, problems } = await loadPredictions(from, instances, dataset);
+  for (const problem of problems) reporter.log(`${choice.runId}: ${problem}`);
+  if (problems.length > 0) {
+    void vscode.window.showWarningMessage(
+      problems.length === 1
+        ? vscode.l10n.t('1 prediction is left out; the log says why')
+        : vscode.l10n.t('{0} predictions are left out; the log says why', problems.length),
+    );
+  }
+  const python = await createPythonParser((name) => join(assets, name));
+  const workers = workersFor({ name: settings.name, memoryMb: settings.docker.memoryMb });
+  try {
+    await withEngine({ ...settings, storage, assets }, async (engine) => {
+      const batch = runBatch(
+        {
+          instances,
+          predictions,
+          engine,
+          python,
+          store: runStore(storage),
+          sources: parseSources(parts.sources),
+          storage,
+          workers,
+          timeoutSeconds: timeoutSeconds(),
+          format: 'auto',
+          mode: 'unit-test',
+          fresh: false,
+          results: {
+            out,
+            runId: choice.runId,
+            dataset: catalogue.datasetName,
+            predictions: await Promise.all(choice.predictions.map(digested)),
+          },
+          reporter: { log: (line) => reporter.log(line), progress: () => undefined },
+        },
+        {
+          onPlan: (counts) => reporter.log(planText(counts, engine.description)),
+          onProgress: () => library.tell(place),
+        },
+      );
+      await library.follow(place, batch);
+    });
+    return place;
+  } catch (error) {
+    if (error instanceof Cancelled) return undefined;
+    throw error;
+  }
+}
+
+const bundledPredictions = (extension: string): string =>
+  join(extension, 'media', 'sample', 'predictions.jsonl');
+
+async function digested(name: string): Promise<{ from: string; sha256?: string }> {
+  if (isMadeUp(name) || name === 'bundled') return { from: name };
+  return {
+    from: name,
+    sha256: createHash('sha256')
+      .update(await readFile(name))
+      .digest('hex'),
+  };
+}

@@ -1,0 +1,298 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { Progress } from '../../dashboard/protocol';
+import type { Reporter } from '../../domain/reporter';
+import type { RunData, RunEntry } from '../../domain/study/entry';
+import type { BatchHandle } from '../../evaluation/batches/run';
+import { candidateKey, journalPath, parseJournal } from '../../evaluation/runs/journal';
+import { readLive, type LiveState } from '../../evaluation/runs/live';
+import { readRuns } from '../../evaluation/runs/readRuns';
+import { storageFolder } from '../settings';
+
+/** Milliseconds that changes on the disk are collected for. */
+const pause = 700;
+
+const addedKey = 'runs.folders';
+const hiddenKey = 'runs.hidden';
+
+/** What has become of a run that grows. */
+export interface Growth {
+  /** Label of the run. */
+  readonly run: string;
+  readonly entries: readonly RunEntry[];
+}
+
+/**
+ * The runs of the Runs view: those of folders that a person has added, and of the folder that batches of
+ * the editor write to. Follows what running batches write, whoever runs them.
+ */
+export class RunLibrary implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  private readonly grown = new vscode.EventEmitter<Growth>();
+  private readonly progressed = new vscode.EventEmitter<string>();
+  /** The list, or a rate in it, is another one. */
+  readonly onDidChange = this.changed.event;
+  readonly onDidGrow = this.grown.event;
+  /** Fires with the label of a run. */
+  readonly onDidProgress = this.progressed.event;
+
+  private listed: readonly RunData[] = [];
+  private unreadable: readonly string[] = [];
+  private loading: Promise<void> | undefined;
+  private readonly states = new Map<string, LiveState>();
+  private readonly batches = new Map<string, BatchHandle>();
+  private readonly read = new Map<string, number>();
+  private readonly touched = new Set<string>();
+  private watchers: vscode.Disposable[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private isNew = false;
+
+  constructor(
+    private readonly memory: vscode.Memento,
+    private readonly reporter: Reporter,
+  ) {}
+
+  get runs(): readonly RunData[] {
+    return this.listed;
+  }
+
+  /** What could not be read, one sentence each. Untrusted. */
+  get problems(): readonly string[] {
+    return this.unreadable;
+  }
+
+  /** Where batches of the editor go. */
+  get batchFolder(): string {
+    return join(storageFolder(), 'batches');
+  }
+
+  /** Reads the runs if that was not done yet. */
+  async loaded(): Promise<void> {
+    await (this.loading ??= this.load());
+  }
+
+  async reload(): Promise<void> {
+    this.loading = this.load();
+    await this.loading;
+  }
+
+  private async load(): Promise<void> {
+    const added = this.memory.get<string[]>(addedKey, []);
+    const hidden = new Set(this.memory.get<string[]>(hiddenKey, []));
+    const own = this.batchFolder;
+    const hasOwn = await vscode.workspace.fs.stat(vscode.Uri.file(join(own, 'runs'))).then(
+      () => true,
+      () => false,
+    );
+    const folders = [...(hasOwn && !added.includes(own) ? [own] : []), ...added];
+    const { runs, problems } = await readRuns(folders);
+    this.listed = runs.filter((run) => !hidden.has(placeOf(run)));
+    // A folder for batches that holds none yet is nothing to complain about.
+    this.unreadable = problems.filter((problem) => !problem.startsWith(`${own} holds no run`));
+    for (const problem of this.unreadable) this.reporter.log(problem);
+    this.read.clear();
+    this.states.clear();
+    for (const run of this.listed) await this.look(run);
+    this.watch([own, ...folders]);
+    this.changed.fire();
+  }
+
+  private async look(run: RunData): Promise<void> {
+    if (run.place === undefined) return;
+    const state = await readLive(run.place);
+    if (state === undefined) this.states.delete(run.place);
+    else this.states.set(run.place, state);
+  }
+
+  /** How far a run is that is under way; undefined for all others. */
+  progressOf(run: RunData): Progress | undefined {
+    const { place } = run;
+    if (place === undefined) return undefined;
+    const batch = this.batches.get(place);
+    const state = batch?.progress ?? this.states.get(place);
+    if (state === undefined) return undefined;
+    const { done, total, paused, perHour, secondsLeft } = state;
+    return {
+      done,
+      total,
+      paused,
+      running: state.running.map(({ instance, model }) => `${instance} (${model})`),
+      ...(perHour === undefined ? {} : { perHour }),
+      ...(secondsLeft === undefined ? {} : { secondsLeft }),
+      controlled: batch !== undefined,
+      interrupted: batch === undefined && 'pid' in state && !isAlive(state.pid),
+    };
+  }
+
+  run(label: string): RunData | undefined {
+    return this.listed.find((run) => run.label === label);
+  }
+
+  /** The batch that this window runs for a run. */
+  batchOf(run: RunData): BatchHandle | undefined {
+    return run.place === undefined ? undefined : this.batches.get(run.place);
+  }
+
+  /** Takes part in a batch of this window until it ends. */
+  async follow(place: string, batch: BatchHandle): Promise<void> {
+    this.batches.set(place, batch);
+    try {
+      await batch.done;
+    } finally {
+      this.batches.delete(place);
+      await this.reload();
+      const run = this.listed.find((each) => each.place === place);
+      if (run !== undefined) this.progressed.fire(run.label);
+    }
+  }
+
+  /** A batch of this window has got on. */
+  tell(place: string): void {
+    const run = this.listed.find((each) => each.place === place);
+    if (run !== undefined) this.progressed.fire(run.label);
+    else this.soon(undefined);
+  }
+
+  /** Adds a results folder; everything in it is listed again. */
+  async add(folder: string): Promise<void> {
+    const added = this.memory.get<string[]>(addedKey, []);
+    const hidden = this.memory.get<string[]>(hiddenKey, []);
+    await this.memory.update(addedKey, [...new Set([...added, folder])]);
+    await this.memory.update(
+      hiddenKey,
+      hidden.filter((place) => place !== folder && !place.startsWith(join(folder, '/'))),
+    );
+    await this.reload();
+  }
+
+  /** Takes runs off the list. Their files stay. */
+  async remove(runs: readonly RunData[]): Promise<void> {
+    const hidden = new Set(this.memory.get<string[]>(hiddenKey, []));
+    for (const run of runs) hidden.add(placeOf(run));
+    await this.memory.update(hiddenKey, [...hidden]);
+    // A folder of which nothing is listed any more is forgotten.
+    const left = this.listed.filter((run) => !hidden.has(placeOf(run)));
+    const added = this.memory.get<string[]>(addedKey, []);
+    await this.memory.update(
+      addedKey,
+      added.filter((folder) =>
+        left.some((run) => [run.folder, run.place].some((each) => within(each, folder))),
+      ),
+    );
+    await this.reload();
+  }
+
+  private watch(folders: readonly string[]): void {
+    for (const each of this.watchers) each.dispose();
+    const results = this.listed.flatMap((run) => run.folder ?? []);
+    this.watchers = [...new Set([...folders, ...results])].map((folder) => {
+      const pattern = new vscode.RelativePattern(
+        vscode.Uri.file(folder),
+        'runs/*/{run.json,entries.jsonl,live.json}',
+      );
+      const watcher = vscode.workspace.createFileSystemWatcher(pattern);
+      const soon = ({ fsPath }: vscode.Uri): void => this.soon(fsPath);
+      return vscode.Disposable.from(
+        watcher,
+        watcher.onDidCreate(soon),
+        watcher.onDidChange(soon),
+        watcher.onDidDelete(soon),
+      );
+    });
+  }
+
+  /** @param path a file that has changed; undefined for a run that is not listed yet */
+  private soon(path: string | undefined): void {
+    const run = path === undefined ? undefined : this.runAt(path);
+    if (run?.place === undefined || path?.endsWith('run.json') === true) this.isNew = true;
+    else this.touched.add(run.place);
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      void this.catchUp();
+    }, pause);
+  }
+
+  private runAt(path: string): RunData | undefined {
+    return this.listed.find((run) => run.place !== undefined && path.startsWith(run.place));
+  }
+
+  private async catchUp(): Promise<void> {
+    const places = [...this.touched];
+    this.touched.clear();
+    if (this.isNew) {
+      this.isNew = false;
+      await this.reload();
+      for (const run of this.listed) this.progressed.fire(run.label);
+      return;
+    }
+    for (const run of this.listed.filter(({ place }) => places.includes(place ?? ''))) {
+      await this.look(run);
+      const entries = await this.newEntries(run.place ?? '').catch(() => undefined);
+      if (entries !== undefined && entries.length > 0) {
+        const grownRun = { ...run, entries: merged(run.entries, entries) };
+        this.listed = this.listed.map((each) => (each.label === run.label ? grownRun : each));
+        this.grown.fire({ run: run.label, entries });
+      }
+      this.progressed.fire(run.label);
+    }
+    if (places.length > 0) this.changed.fire();
+  }
+
+  /** Whole lines that a journal has gained since it was looked at last. */
+  private async newEntries(place: string): Promise<readonly RunEntry[]> {
+    const path = journalPath(place);
+    const file = await open(path, 'r');
+    try {
+      const { size } = await file.stat();
+      const known = this.read.get(place) ?? 0;
+      // A shorter one was begun anew.
+      const from = size < known ? 0 : known;
+      const buffer = Buffer.alloc(size - from);
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, from);
+      const whole = buffer.subarray(0, buffer.subarray(0, bytesRead).lastIndexOf(0x0a) + 1);
+      this.read.set(place, from + whole.length);
+      return parseJournal(whole.toString('utf8'), path).lines.map(
+        ({ key: _key, finished: _finished, ...entry }) => entry,
+      );
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Ends the batches of this window; they can be continued. */
+  async close(): Promise<void> {
+    const ending = [...this.batches.values()];
+    for (const batch of ending) batch.cancel();
+    await Promise.allSettled(ending.map((batch) => batch.done));
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    for (const each of [...this.watchers, this.changed, this.grown, this.progressed]) {
+      each.dispose();
+    }
+  }
+}
+
+/** What a run is remembered by. */
+const placeOf = (run: RunData): string => run.place ?? `${run.folder ?? ''} ${run.label}`;
+
+const within = (path: string | undefined, folder: string): boolean =>
+  path !== undefined && (path === folder || path.startsWith(join(folder, '/')));
+
+function merged(before: readonly RunEntry[], later: readonly RunEntry[]): RunEntry[] {
+  const all = new Map(before.map((entry) => [candidateKey(entry), entry]));
+  for (const entry of later) all.set(candidateKey(entry), entry);
+  return [...all.values()];
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // A process of somebody else is one.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,216 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import {
+  lineStates,
+  summarise,
+  type ChangeCoverage,
+  type LineState,
+} from '../../domain/changeCoverage';
+import type { Instance } from '../../domain/instance';
+import { HumanError } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import type { Side } from '../../domain/outcome';
+import { reportFile } from '../../evaluation/reportSchema';
+import { applyPatch } from '../../patch/apply';
+import { asShown, textOf } from '../../patch/bytes';
+import { changeBlocks } from '../../patch/changeBlocks';
+import { unsafePath } from '../../patch/safety';
+import { parseUnified, type FilePatch } from '../../patch/unified';
+import { parseSources, sourceOf } from '../../repository/source';
+import { prepareTrees, type Trees } from '../../repository/trees';
+import { stateIcon } from '../changeCoverageGutters';
+import { marksOfFixed, marksOfR, type Marks } from '../coverageMarks';
+import { hoverOf, noteAt } from '../coverageText';
+import { resultAuthority, scheme } from '../names';
+import { storageFolder } from '../settings';
+import { linesBySide } from '../shownCoverage';
+import type { Revealed } from '../revealed';
+import type { FoundCell } from './cells';
+
+/** A saved result whose changed lines are shown. */
+interface ShownResult {
+  readonly instance: string;
+  readonly trees: Trees;
+  readonly files: readonly FilePatch[];
+  readonly coverage: ChangeCoverage;
+}
+
+/**
+ * The golden diff of a saved result with the states of its changed lines in the gutters. Nothing is
+ * run, and the instance need not be open: the states are those of the report.
+ */
+export class ResultGutters implements vscode.Disposable {
+  private readonly types: ReadonlyMap<LineState, vscode.TextEditorDecorationType>;
+  private readonly noteType = vscode.window.createTextEditorDecorationType({
+    after: { margin: '0 0 0 1em', color: new vscode.ThemeColor('editorCodeLens.foreground') },
+  });
+  private readonly results = new Map<string, ShownResult>();
+  private readonly subscriptions: readonly vscode.Disposable[];
+
+  constructor(
+    extensionUri: vscode.Uri,
+    private readonly revealed: Revealed,
+  ) {
+    this.types = new Map(
+      lineStates.map((state) => [
+        state,
+        vscode.window.createTextEditorDecorationType({
+          light: { gutterIconPath: stateIcon(extensionUri, state, 'light') },
+          dark: { gutterIconPath: stateIcon(extensionUri, state, 'dark') },
+          gutterIconSize: 'contain',
+        }),
+      ]),
+    );
+    this.subscriptions = [
+      ...this.types.values(),
+      this.noteType,
+      vscode.window.onDidChangeVisibleTextEditors(() => this.draw()),
+      vscode.languages.registerHoverProvider(
+        { scheme },
+        { provideHover: (document, position) => this.hover(document, position) },
+      ),
+    ];
+  }
+
+  /**
+   * Opens the golden diff; the caller has asked whether it may be revealed.
+   *
+   * @throws HumanError when the result has no change coverage, or the trees cannot be had
+   */
+  async show(
+    found: FoundCell,
+    instance: Instance,
+    sources: readonly string[],
+    signal: AbortSignal,
+    reporter: Reporter,
+  ): Promise<void> {
+    const coverage = await coverageOf(found);
+    const source = await sourceOf(instance, parseSources(sources));
+    const trees = await prepareTrees(instance, source, storageFolder(), { signal, reporter });
+    const golden = parseUnified(trees.golden ?? instance.goldenPatch);
+    const applied = await applyPatch(golden, (path) => textAt(trees.base, path));
+    const { files } = applied.ok ? applied.placed : golden;
+    const { entry } = found;
+    const id = `${entry.instance} ${entry.model} ${entry.sample}`;
+    this.results.set(id, { instance: instance.id, trees, files, coverage });
+    const diffs = files.flatMap(({ oldPath, newPath }) => {
+      const [before, after] = [oldPath ?? newPath, newPath ?? oldPath];
+      return before === null || after === null
+        ? []
+        : [[uriOf(id, 'fixed', after), uriOf(id, 'base', before), uriOf(id, 'fixed', after)]];
+    });
+    await vscode.commands.executeCommand(
+      'vscode.changes',
+      vscode.l10n.t('{0} of {1} (R ↔ R∘X*)', entry.model, entry.instance),
+      diffs,
+    );
+    this.draw();
+  }
+
+  /** A file of a side; empty for what is not shown, or hidden again. Whoever asks may name any path. */
+  async contentOf(uri: vscode.Uri): Promise<string> {
+    const place = this.placeOf(uri);
+    if (place === undefined || unsafePath(place.path) !== undefined) return '';
+    const { result, side, path } = place;
+    return asShown((await textAt(result.trees[side], path)) ?? '');
+  }
+
+  private placeOf(
+    uri: vscode.Uri,
+  ): { readonly result: ShownResult; readonly side: Side; readonly path: string } | undefined {
+    if (uri.scheme !== scheme || uri.authority !== resultAuthority) return undefined;
+    const [, side, id = ''] = /^(base|fixed) (.*)$/s.exec(uri.query) ?? [];
+    const result = this.results.get(id);
+    return result === undefined || !this.revealed.has(result.instance)
+      ? undefined
+      : { result, side: side === 'base' ? 'base' : 'fixed', path: uri.path.slice(1) };
+  }
+
+  private draw(): void {
+    for (const editor of vscode.window.visibleTextEditors) {
+      const { document } = editor;
+      const marks = this.marksOf(document.uri);
+      if (marks === undefined) continue;
+      const isThere = (line: number): boolean => line <= document.lineCount;
+      const rangeOf = (line: number): vscode.Range => document.lineAt(line - 1).range;
+      for (const [state, type] of this.types) {
+        const lines = marks.states.get(state) ?? [];
+        editor.setDecorations(type, lines.filter(isThere).map(rangeOf));
+      }
+      editor.setDecorations(
+        this.noteType,
+        marks.notes.filter(({ line }) => isThere(line)).map((note) => noteAt(note, document)),
+      );
+    }
+  }
+
+  private marksOf(uri: vscode.Uri): Marks | undefined {
+    const place = this.placeOf(uri);
+    if (place === undefined) return undefined;
+    const { result, side, path } = place;
+    const { base, fixed } = linesBySide(result.coverage);
+    if (side === 'base') return marksOfR(base.get(path) ?? []);
+    const file = result.files.find(({ newPath }) => newPath === path);
+    const removed =
+      file?.oldPath === undefined || file.oldPath === null ? [] : base.get(file.oldPath);
+    return marksOfFixed(
+      fixed.get(path) ?? [],
+      removed ?? [],
+      file === undefined ? [] : changeBlocks(file),
+    );
+  }
+
+  private hover(
+    document: vscode.TextDocument,
+    position: vscode.Position,
+  ): vscode.Hover | undefined {
+    const place = this.placeOf(document.uri);
+    if (place === undefined) return undefined;
+    const lines = linesBySide(place.result.coverage)[place.side].get(place.path);
+    const line = lines?.find((each) => each.line === position.line + 1);
+    return line === undefined ? undefined : new vscode.Hover(hoverOf(line));
+  }
+
+  dispose(): void {
+    for (const each of this.subscriptions) each.dispose();
+  }
+}
+
+/** The side is no part of the path: a diff would show a file that has moved. */
+const uriOf = (id: string, side: Side, path: string): vscode.Uri =>
+  vscode.Uri.from({ scheme, authority: resultAuthority, path: `/${path}`, query: `${side} ${id}` });
+
+const textAt = (tree: string, path: string): Promise<string | undefined> =>
+  readFile(join(tree, path)).then(textOf, () => undefined);
+
+/** The changed lines of a report. Their texts are not in it, nor needed in the documents they stand in. */
+async function coverageOf({ entry, folder }: FoundCell): Promise<ChangeCoverage> {
+  const path = join(folder, 'report.json');
+  const text = await readFile(path, 'utf8').catch(() => '{}');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  const coverage = reportFile.safeParse(value).data?.[entry.instance]?.strict?.change_coverage;
+  if (coverage === undefined || coverage === null) {
+    throw new HumanError(
+      vscode.l10n.t('The report of {0} has no change coverage', entry.instance),
+      vscode.l10n.t('Only candidates whose tests ran on both sides have it'),
+    );
+  }
+  return summarise(
+    coverage.lines.map((line) => ({
+      path: line.path,
+      line: line.line,
+      change: line.change,
+      state: line.state,
+      counts: line.counts,
+      coveredBy: line.covered_by,
+      executions: {},
+      text: '',
+    })),
+  );
+}

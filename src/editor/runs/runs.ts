@@ -1,0 +1,390 @@
+import { writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import packageJson from '../../../package.json';
+import { localFilter } from '../../dashboard/localFilter';
+import type { CellName, Openable } from '../../dashboard/protocol';
+import { HumanError } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import { studyVersion } from '../../domain/study/document';
+import type { RunData } from '../../domain/study/entry';
+import { methodsOf } from '../../domain/study/methods';
+import { dashboardHtml } from '../../evaluation/studies/dashboardHtml';
+import { bundledSource } from '../bundled';
+import { distOf } from '../instanceSession';
+import type { Instances } from '../instances/instances';
+import { withNotification } from '../instances/openFlow';
+import { commandIds, listCommandIds, runCommandIds } from '../names';
+import { withoutLinkMarkup } from '../notificationText';
+import { showEngineProblem, showProblem } from '../problems';
+import type { Revealed } from '../revealed';
+import { repositorySources } from '../settings';
+import { findCell, showCandidate, showLog } from './cells';
+import { DashboardPanel, type DashboardSource, type SharedFilter } from './dashboardPanel';
+import { askForBatch, evaluatePredictions, type BatchChoice } from './evaluatePredictions';
+import { RunLibrary } from './library';
+import { ResultGutters } from './resultGutters';
+import { ratesInWords, RunsTree, type RunNode } from './runsTree';
+
+type RunCommand = (typeof runCommandIds)[keyof typeof runCommandIds];
+
+/** The Runs view at work: what it lists, what its commands do, and the dashboards of its runs. */
+export class Runs implements vscode.Disposable {
+  readonly library: RunLibrary;
+  readonly tree: RunsTree;
+  readonly gutters: ResultGutters;
+  private readonly filtered = new vscode.EventEmitter<void>();
+  private readonly subscriptions: vscode.Disposable[];
+  private listening = false;
+
+  /** @param redraw asks the view for its rows again */
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly view: vscode.TreeView<RunNode>,
+    private readonly revealed: Revealed,
+    private readonly instances: () => Promise<Instances>,
+    private readonly reporter: Reporter,
+    redraw: () => void,
+  ) {
+    this.library = new RunLibrary(context.globalState, reporter);
+    this.tree = new RunsTree(this.library);
+    this.gutters = new ResultGutters(context.extensionUri, revealed);
+    this.subscriptions = [
+      this.library,
+      this.gutters,
+      this.filtered,
+      this.library.onDidChange(redraw),
+      this.library.onDidProgress(redraw),
+    ];
+  }
+
+  /** Rows below a row; the runs are read when the view asks for the first time. */
+  async getChildren(node?: RunNode): Promise<RunNode[]> {
+    await this.library.loaded();
+    return this.tree.getChildren(node);
+  }
+
+  async run(command: RunCommand, args: readonly unknown[]): Promise<void> {
+    const [first] = args;
+    switch (command) {
+      case runCommandIds.refresh:
+        return this.library.reload();
+      case runCommandIds.addFolder:
+        return this.addFolder(typeof first === 'string' ? first : undefined);
+      case runCommandIds.evaluate:
+        return this.evaluate(isChoice(first) ? first : undefined);
+      case runCommandIds.openDashboard:
+        await this.library.loaded();
+        DashboardPanel.show(
+          this.source,
+          this.chosen(args).map(({ label }) => label),
+        );
+        return;
+      case runCommandIds.exportHtml:
+        return this.exportHtml(args);
+      case runCommandIds.remove:
+        await this.library.loaded();
+        return this.library.remove(this.needed(args));
+      case runCommandIds.pause:
+        return this.batch('pause', this.needed(args));
+      case runCommandIds.resume:
+        return this.batch('resume', this.needed(args));
+      case runCommandIds.cancel:
+        return this.batch('cancel', this.needed(args));
+    }
+  }
+
+  /** Fills a dashboard that VS Code brings back. */
+  restore(panel: vscode.WebviewPanel, saved: unknown): void {
+    DashboardPanel.restore(panel, saved, this.source);
+  }
+
+  /** Runs of the row that a command was called on and of those selected with it; none for all. */
+  private chosen([row, rows]: readonly unknown[]): RunData[] {
+    const selected = Array.isArray(rows) && rows.length > 0 ? (rows as unknown[]) : [row];
+    const labels = selected.flatMap((each) =>
+      typeof each === 'string'
+        ? [each]
+        : isNode(each)
+          ? [each.kind === 'run' ? each.label : each.run]
+          : [],
+    );
+    const runs = this.library.runs.filter(({ label }) => labels.includes(label));
+    const [unknown] = labels;
+    if (runs.length === 0 && unknown !== undefined) {
+      throw new HumanError(
+        vscode.l10n.t('There is no run {0} in the list', unknown),
+        vscode.l10n.t('Run "SWT-Bench: Refresh Runs"'),
+      );
+    }
+    return runs;
+  }
+
+  /** As `chosen`, of the selection where the command was not called on a row. */
+  private needed(args: readonly unknown[]): RunData[] {
+    const runs = this.chosen(args[0] === undefined ? [undefined, this.view.selection] : args);
+    if (runs.length > 0) return runs;
+    throw new HumanError(
+      vscode.l10n.t('No run is selected'),
+      vscode.l10n.t('Select one in the Runs view'),
+    );
+  }
+
+  private async addFolder(given: string | undefined): Promise<void> {
+    const folder =
+      given ??
+      (
+        await vscode.window.showOpenDialog({
+          canSelectFiles: false,
+          canSelectFolders: true,
+          openLabel: vscode.l10n.t('Add Run Folder'),
+        })
+      )?.[0]?.fsPath;
+    if (folder === undefined) return;
+    await this.library.loaded();
+    const before = this.library.runs.length;
+    await this.library.add(folder);
+    if (this.library.runs.length > before) return;
+    const why = this.library.problems.find((problem) => problem.startsWith(folder));
+    if (why !== undefined) {
+      throw new HumanError(
+        why,
+        vscode.l10n.t('Choose a folder that "swt-bench evaluate --out" or the harness wrote'),
+      );
+    }
+  }
+
+  private async evaluate(given: BatchChoice | undefined): Promise<void> {
+    if (!vscode.workspace.isTrusted) {
+      throw new HumanError(
+        vscode.l10n.t('Evaluating executes the code of repositories and candidates'),
+        vscode.l10n.t('Trust this workspace first'),
+      );
+    }
+    const instances = await this.instances();
+    const { catalogue } = instances;
+    await instances.dataset();
+    const choice = given ?? (await askForBatch(catalogue));
+    if (choice === undefined) return;
+    const parts = {
+      extensionPath: this.context.extensionPath,
+      catalogue,
+      library: this.library,
+      reporter: this.reporter,
+      sources: this.sources(instances),
+    };
+    await this.library.loaded();
+    // It goes on behind: a command is not to be under way for a night.
+    void this.inBackground(choice, parts);
+  }
+
+  private async inBackground(
+    choice: BatchChoice,
+    parts: Parameters<typeof evaluatePredictions>[1],
+  ): Promise<void> {
+    try {
+      const place = await vscode.window.withProgress(
+        { location: { viewId: 'swt-bench.runs' } },
+        () => evaluatePredictions(choice, parts),
+      );
+      const run = this.library.runs.find((each) => each.place === place);
+      const [method] = run === undefined ? [] : methodsOf([run]);
+      if (run === undefined || method === undefined) return;
+      const open = vscode.l10n.t('Open Dashboard');
+      const text = vscode.l10n.t('{0} is evaluated: {1}', run.label, ratesInWords(method));
+      const answer = await vscode.window.showInformationMessage(withoutLinkMarkup(text), open);
+      if (answer === open) DashboardPanel.show(this.source, [run.label]);
+    } catch (error) {
+      showEngineProblem(error, this.reporter);
+    }
+  }
+
+  private batch(action: 'pause' | 'resume' | 'cancel', runs: readonly RunData[]): void {
+    for (const run of runs) {
+      const batch = this.library.batchOf(run);
+      if (batch === undefined) {
+        throw new HumanError(
+          vscode.l10n.t('No batch of this window runs {0}', run.label),
+          vscode.l10n.t('Pause or stop it where it was begun'),
+        );
+      }
+      batch[action]();
+    }
+  }
+
+  private async exportHtml(args: readonly unknown[]): Promise<void> {
+    await this.library.loaded();
+    const [row, second] = args;
+    const chosen = this.chosen(args);
+    const runs = chosen.length > 0 ? chosen : this.library.runs;
+    if (runs.length === 0) {
+      throw new HumanError(
+        vscode.l10n.t('No run is listed'),
+        vscode.l10n.t('Add a folder of runs first'),
+      );
+    }
+    const given =
+      row instanceof vscode.Uri ? row : second instanceof vscode.Uri ? second : undefined;
+    const uri =
+      given ??
+      (await vscode.window.showSaveDialog({
+        filters: { HTML: ['html'] },
+        saveLabel: vscode.l10n.t('Export'),
+        defaultUri: vscode.Uri.file(
+          `${runs.length === 1 ? (runs[0]?.label ?? 'run') : 'runs'}.html`,
+        ),
+      }));
+    if (uri === undefined) return;
+    const html = await dashboardHtml(
+      {
+        version: studyVersion,
+        created: new Date().toISOString(),
+        product: packageJson.version,
+        runs,
+        published: [],
+        repairs: [],
+        asked: {},
+        problems: [],
+      },
+      distOf(this.context.extensionPath),
+    );
+    await vscode.workspace.fs.writeFile(uri, Buffer.from(html));
+  }
+
+  private sources(instances: Instances): readonly string[] {
+    return instances.catalogue.datasetName === 'bundled'
+      ? [bundledSource(this.context.extensionPath)]
+      : repositorySources();
+  }
+
+  private get source(): DashboardSource {
+    return {
+      extensionUri: this.context.extensionUri,
+      library: this.library,
+      openCell: (what, cell) => this.openCell(what, cell),
+      filter: (runs) => this.sharedFilter(runs),
+      setFilter: (text, runs) => this.setFilter(text, runs),
+      onDidFilter: this.filtered.event,
+      save: async (name, content) => {
+        const uri = await vscode.window.showSaveDialog({
+          // Of what the page says, only the name itself.
+          defaultUri: vscode.Uri.file(basename(name)),
+        });
+        if (uri !== undefined) await writeFile(uri.fsPath, content);
+      },
+      batch: (action, label) => {
+        const run = this.library.run(label);
+        if (run !== undefined) this.batch(action, [run]);
+      },
+      failed: (error) => showProblem(error, this.reporter),
+    };
+  }
+
+  private async openCell(what: Openable, cell: CellName): Promise<void> {
+    switch (what) {
+      case 'issue':
+        await vscode.commands.executeCommand(commandIds.showIssue, cell.instance);
+        return;
+      case 'instance':
+        await vscode.commands.executeCommand(listCommandIds.open, cell.instance);
+        return;
+      case 'log':
+        return showLog(findCell(this.library, cell));
+      case 'diff':
+        return showCandidate(findCell(this.library, cell));
+      case 'gutters':
+        return this.showGutters(cell);
+    }
+  }
+
+  private async showGutters(cell: CellName): Promise<void> {
+    const found = findCell(this.library, cell);
+    const instances = await this.instances();
+    const instance = await instances.instance(cell.instance);
+    if (!(await this.revealed.ask(cell.instance, vscode.l10n.t('Show Change Coverage')))) return;
+    await withNotification(
+      vscode.l10n.t('Preparing R and R∘X* of {0}', cell.instance),
+      this.reporter,
+      (reporter, signal) =>
+        this.gutters.show(found, instance, this.sources(instances), signal, reporter),
+    );
+  }
+
+  /** The filter of the Instances view, where the runs are of its dataset. */
+  private async sharedFilter(runs: readonly RunData[]): Promise<SharedFilter> {
+    const { catalogue } = await this.shared();
+    if (!catalogue.isFiltered || !covers(catalogue, runs)) return { text: '', ids: null };
+    return { text: catalogue.filter, ids: catalogue.entries().map(({ id }) => id) };
+  }
+
+  private async setFilter(text: string, runs: readonly RunData[]): Promise<SharedFilter> {
+    const { catalogue } = await this.shared();
+    if (covers(catalogue, runs)) {
+      try {
+        catalogue.setFilter(text);
+      } catch (error) {
+        if (!(error instanceof HumanError)) throw error;
+        return { text, ids: null, problem: error.message };
+      }
+      return this.sharedFilter(runs);
+    }
+    // Of other instances the view knows nothing: what the runs say of them is all there is.
+    const filter = localFilter(text);
+    if ('problem' in filter) return { text, ids: null, problem: filter.problem };
+    const all = runs.flatMap(({ instances }) => instances);
+    return {
+      text,
+      ids: text.trim() === '' ? null : [...new Set(all.filter(filter.keeps).map(({ id }) => id))],
+    };
+  }
+
+  private async shared(): Promise<Instances> {
+    const instances = await this.instances();
+    if (!this.listening) {
+      this.listening = true;
+      if (instances.catalogue.datasetName !== '') await instances.dataset().catch(() => undefined);
+      let before = '';
+      this.subscriptions.push(
+        instances.catalogue.onDidChange(() => {
+          const { filter, filterList, datasetName } = instances.catalogue;
+          const now = JSON.stringify([filter, filterList, datasetName]);
+          if (now !== before) this.filtered.fire();
+          before = now;
+        }),
+      );
+    }
+    return instances;
+  }
+
+  /** Ends what runs, before the window goes. */
+  close(): Promise<void> {
+    return this.library.close();
+  }
+
+  dispose(): void {
+    for (const each of this.subscriptions) each.dispose();
+  }
+}
+
+/** Whether the instances of some runs are those of the dataset of the Instances view. */
+function covers(catalogue: Instances['catalogue'], runs: readonly RunData[]): boolean {
+  const ids = new Set(runs.flatMap(({ instances }) => instances.map(({ id }) => id)));
+  const known = [...ids].filter((id) => catalogue.entry(id) !== undefined);
+  return known.length > 0 && 2 * known.length >= ids.size;
+}
+
+function isNode(value: unknown): value is Extract<RunNode, { kind: 'run' | 'method' }> {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
+  return value.kind === 'run' || value.kind === 'method';
+}
+
+/** What code gives in place of a person's answers. */
+function isChoice(value: unknown): value is BatchChoice {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'predictions' in value &&
+    'ids' in value &&
+    'runId' in value
+  );
+}

@@ -1,0 +1,305 @@
+import packageJson from '../../../package.json';
+import type { Instance, Prediction } from '../../domain/instance';
+import { Cancelled, throwIfAborted } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import type { RunEntry } from '../../domain/study/entry';
+import type { Engine } from '../../engine/engine';
+import type { AskedFormat } from '../../patch/convert';
+import type { PythonParser } from '../../python/parser';
+import type { Sources } from '../../repository/source';
+import type { Mode } from '../reading';
+import { toReport, writeSummaries, type InstanceReport } from '../report';
+import { liveWriter } from '../runs/live';
+import { factsOf } from '../runs/manifest';
+import type { RunStore } from '../runStore';
+import { entryOf, type BatchEntry } from './entry';
+import { candidateWork, type RetryOptions } from './evaluateOne';
+import { guardedEngine, type EngineLimits } from './guardedEngine';
+import { entryKeys, sameness } from './keys';
+import { pauseGate } from './pauseGate';
+import { planBatch, type PlanCounts, type PlannedWork } from './plan';
+import { withResults, type RunResults } from './results';
+import { throughput } from './throughput';
+
+/** What a batch evaluates, with what, and where its results go. */
+export interface BatchRequest {
+  /** All selected instances, also those without a prediction: rates are shares of them. */
+  readonly instances: readonly Instance[];
+  readonly predictions: readonly Prediction[];
+  readonly engine: Engine;
+  readonly python: PythonParser;
+  readonly store: RunStore;
+  readonly sources: Sources;
+  readonly storage: string;
+  /** How many candidates are evaluated at once; each runs both sides in parallel. */
+  readonly workers: number;
+  readonly timeoutSeconds: number;
+  readonly format: AskedFormat;
+  /** Leave out edits outside tests. */
+  readonly testsOnly?: boolean;
+  readonly mode: Mode;
+  /** Run candidates again although their runs are kept, and begin a results folder anew. */
+  readonly fresh: boolean;
+  /** Where reports go; without it nothing is written, and only finished test runs are kept. */
+  readonly results?: ResultsPlace;
+  /** How infrastructure faults are met; see `faults.ts`. */
+  readonly retry?: RetryOptions;
+  /** After which the engine counts as stuck. */
+  readonly engineLimits?: EngineLimits;
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter: Reporter;
+}
+
+export interface ResultsPlace {
+  readonly out: string;
+  readonly runId: string;
+  /** For people: as the dataset was named. */
+  readonly dataset: string;
+  /** For people: where the predictions came from, with the digest of each file. */
+  readonly predictions: readonly { readonly from: string; readonly sha256?: string }[];
+}
+
+/** How far a batch is. */
+export interface BatchProgress {
+  readonly done: number;
+  readonly total: number;
+  /** How many of those done were finished by an earlier command. */
+  readonly reused: number;
+  readonly running: readonly {
+    readonly instance: string;
+    readonly model: string;
+    /** ISO 8601. */
+    readonly since: string;
+  }[];
+  readonly paused: boolean;
+  /** Candidates per hour; absent until one is done. */
+  readonly perHour?: number;
+  readonly secondsLeft?: number;
+}
+
+export interface BatchHooks {
+  /** Called once, before anything runs. */
+  readonly onPlan?: (counts: PlanCounts) => void;
+  readonly onProgress?: (progress: BatchProgress) => void;
+  /** Called as each candidate is finished, or found finished; `place` is that of its prediction. */
+  readonly onEntry?: (entry: RunEntry, report: InstanceReport, place: number) => void;
+}
+
+export interface BatchOutcome {
+  /** In the order of the predictions. */
+  readonly entries: readonly RunEntry[];
+  readonly reused: number;
+  /** Paths of the summaries that were written. */
+  readonly written: readonly string[];
+}
+
+/** A batch that is under way. */
+export interface BatchHandle {
+  /** No candidate is begun until `resume`; those that run come to their end. */
+  pause(): void;
+  resume(): void;
+  /** Stops what runs. What is finished is kept, and the same request goes on from there. */
+  cancel(): void;
+  readonly paused: boolean;
+  readonly progress: BatchProgress;
+  /** Rejects with Cancelled, or a HumanError where results cannot be kept. */
+  readonly done: Promise<BatchOutcome>;
+}
+
+/**
+ * Evaluates predictions, several at once. Every prediction of a selected instance gets one entry,
+ * whatever happens to it; a failure of one leaves the others alone.
+ */
+export function runBatch(request: BatchRequest, hooks: BatchHooks = {}): BatchHandle {
+  const cancel = new AbortController();
+  const signal =
+    request.signal === undefined ? cancel.signal : AbortSignal.any([request.signal, cancel.signal]);
+  const engine = guardedEngine(request.engine, request.engineLimits);
+  const gate = pauseGate();
+  const speed = throughput();
+  const started = new Date().toISOString();
+  const running = new Map<number, BatchProgress['running'][number]>();
+  const entries = new Map<number, RunEntry>();
+  let total = request.predictions.length;
+  let reused = 0;
+  let onLive: (progress: BatchProgress) => void = () => undefined;
+
+  const progress = (): BatchProgress => ({
+    done: entries.size,
+    total,
+    reused,
+    running: [...running.values()],
+    paused: gate.paused,
+    ...speed.estimate(total - entries.size),
+  });
+  const tell = (): void => {
+    const now = progress();
+    hooks.onProgress?.(now);
+    onLive(now);
+  };
+
+  const evaluateAll = async (
+    work: readonly PlannedWork[],
+    keys: readonly string[],
+    results: RunResults | undefined,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const instances = new Map(request.instances.map((instance) => [instance.id, instance]));
+    const failed = new AbortController();
+    const stop = AbortSignal.any([signal, failed.signal]);
+    const left = await withoutKept(work, keys, results, stop);
+    tell();
+    const worker = async (): Promise<void> => {
+      for (let part = left.shift(); part !== undefined; part = left.shift()) {
+        const instance = instances.get(part.instance);
+        if (instance === undefined) continue;
+        const candidates = candidateWork(instance, { ...request, engine, signal: stop });
+        try {
+          for (const place of part.candidates) {
+            await gate.open(stop);
+            throwIfAborted(stop);
+            const prediction = request.predictions[place];
+            if (prediction === undefined) continue;
+            const { instanceId, model } = prediction;
+            running.set(place, { instance: instanceId, model, since: new Date().toISOString() });
+            tell();
+            let finished: BatchEntry;
+            try {
+              finished = await candidates.evaluate(prediction);
+              await finish(place, finished, keys[place] ?? '', results);
+            } finally {
+              running.delete(place);
+            }
+            speed.finished();
+            tell();
+          }
+        } catch (error) {
+          // The others would only find the same: results that cannot be kept.
+          failed.abort();
+          throw error;
+        } finally {
+          await candidates.dispose();
+        }
+      }
+    };
+    const workers = Math.max(1, Math.min(request.workers, left.length));
+    const ends = await Promise.allSettled(Array.from({ length: workers }, worker));
+    const reasons = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []));
+    const reason = reasons.find((each) => !(each instanceof Cancelled)) ?? reasons[0];
+    if (reason !== undefined) throw reason;
+  };
+
+  const finish = async (
+    place: number,
+    batchEntry: BatchEntry,
+    key: string,
+    results: RunResults | undefined,
+  ): Promise<void> => {
+    const entry = entryOf(batchEntry);
+    const report = toReport(batchEntry);
+    await results?.record({ entry, report }, batchEntry, key);
+    entries.set(place, entry);
+    hooks.onEntry?.(entry, report, place);
+  };
+
+  /** The work that no earlier command has done. */
+  const withoutKept = async (
+    work: readonly PlannedWork[],
+    keys: readonly string[],
+    results: RunResults | undefined,
+    stop: AbortSignal,
+  ): Promise<PlannedWork[]> => {
+    if (results === undefined) return [...work];
+    const left: PlannedWork[] = [];
+    for (const part of work) {
+      const candidates: number[] = [];
+      for (const place of part.candidates) {
+        throwIfAborted(stop);
+        const prediction = request.predictions[place];
+        if (prediction === undefined) continue;
+        const { instanceId: instance, model, sample = 1 } = prediction;
+        const kept = await results.kept({ instance, model, sample }, keys[place] ?? '');
+        if (kept === undefined) {
+          candidates.push(place);
+          continue;
+        }
+        entries.set(place, kept.entry);
+        reused += 1;
+        hooks.onEntry?.(kept.entry, kept.report, place);
+      }
+      if (candidates.length > 0) left.push({ ...part, candidates });
+    }
+    return left;
+  };
+
+  const inOrder = (): RunEntry[] =>
+    [...entries].sort(([left], [right]) => left - right).map(([, entry]) => entry);
+
+  const execute = async (): Promise<BatchOutcome> => {
+    throwIfAborted(signal);
+    const { instances, predictions, results: place } = request;
+    const plan = planBatch(instances, predictions, request.workers);
+    total = plan.counts.candidates;
+    hooks.onPlan?.(plan.counts);
+    const keys = entryKeys(request);
+    if (place === undefined) {
+      await evaluateAll(plan.work, keys, undefined, signal);
+      return { entries: inOrder(), reused, written: [] };
+    }
+    const manifest = {
+      run: place.runId,
+      product: packageJson.version,
+      dataset: place.dataset,
+      mode: request.mode,
+      format: request.format,
+      testsOnly: request.testsOnly === true,
+      timeoutSeconds: request.timeoutSeconds,
+      engine: engine.description,
+      instances: instances.map(factsOf),
+      models: [...new Set(predictions.map((each) => each.model))],
+      predictions: place.predictions.map((each) => ({ ...each })),
+      candidates: total,
+      same: { ...sameness(request) },
+    };
+    const asked = { out: place.out, runId: place.runId, manifest, fresh: request.fresh, signal };
+    return withResults(asked, async (results, signal) => {
+      const live = liveWriter(results.folder);
+      onLive = ({ reused: _reused, ...state }) =>
+        live.update({ ...state, pid: process.pid, started });
+      try {
+        await evaluateAll(plan.work, keys, results, signal);
+        const ids = instances.map((instance) => instance.id);
+        const entries = inOrder();
+        const written = await writeSummaries(place.out, place.runId, entries, ids).catch(
+          (error: unknown) => {
+            throw results.lost(error);
+          },
+        );
+        return { entries, reused, written };
+      } finally {
+        await live.end();
+      }
+    });
+  };
+
+  return {
+    pause() {
+      gate.pause();
+      speed.pause();
+      tell();
+    },
+    resume() {
+      gate.resume();
+      speed.resume();
+      tell();
+    },
+    cancel: () => cancel.abort(),
+    get paused() {
+      return gate.paused;
+    },
+    get progress() {
+      return progress();
+    },
+    done: execute(),
+  };
+}

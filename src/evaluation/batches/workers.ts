@@ -1,0 +1,27 @@
+import { availableParallelism, totalmem } from 'node:os';
+import type { EngineName } from '../../engine/engine';
+
+const gibibyte = 2 ** 30;
+
+/** What two sides of a test run usually stay below with the local engine, which sets no limit. */
+const localBytes = 2 * gibibyte;
+
+/**
+ * How many candidates are evaluated at once where nobody says: both sides of each have a core, and the
+ * memory that they may use is there.
+ *
+ * @param memoryMb limit of one sandbox of the docker engine, in MiB
+ * @param machine of the engine, this one by default
+ */
+export function workersFor(
+  engine: { readonly name: EngineName; readonly memoryMb: number },
+  machine: { readonly cores: number; readonly memoryBytes: number } = {
+    cores: availableParallelism(),
+    memoryBytes: totalmem(),
+  },
+): number {
+  const byCores = Math.floor(machine.cores / 2);
+  const each = engine.name === 'docker' ? 2 * engine.memoryMb * 2 ** 20 : localBytes;
+  const byMemory = Math.floor(machine.memoryBytes / each);
+  return Math.max(1, Math.min(byCores, byMemory));
+}

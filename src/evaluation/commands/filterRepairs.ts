@@ -1,0 +1,158 @@
+import { join } from 'node:path';
+import { loadPredictions } from '../../dataset/predictions';
+import type { Instance, Prediction } from '../../domain/instance';
+import { HumanError } from '../../domain/problem';
+import {
+  filterRepairs,
+  type FilteredRepairs,
+  type InstanceRepairs,
+} from '../../domain/study/filterRepairs';
+import { withEngine } from '../../engine/openEngine';
+import type { AskedFormat } from '../../patch/convert';
+import { createPythonParser } from '../../python/parser';
+import { parseSources } from '../../repository/source';
+import { runStore } from '../runStore';
+import { select } from '../selection';
+import { runRepairs } from '../studies/filterRepairs';
+import { readRepairResults } from '../studies/repairResults';
+import { layOut } from '../table';
+import {
+  chosenIds,
+  EXIT,
+  openDataset,
+  sourcesFor,
+  terminalReporter,
+  type CommandContext,
+} from './context';
+import { engineRequest, type EngineOptions } from './engineOptions';
+
+export interface FilterRepairsOptions extends EngineOptions {
+  dataset: string;
+  predictions: string;
+  repairs: string[];
+  resolved?: string;
+  ids?: string[];
+  repo?: string;
+  filter?: string;
+  exclude?: string;
+  query?: string;
+  triage?: string;
+  source: string[];
+  timeout: number;
+  format: AskedFormat;
+  storage: string;
+  json?: boolean;
+}
+
+/** `swt-bench filter-repairs`: which code patches generated tests keep, with precision and recall. */
+export async function filterRepairsCommand(
+  options: FilterRepairsOptions,
+  context: CommandContext,
+): Promise<number> {
+  const asked = engineRequest(options, context);
+  const dataset = await openDataset(options, context);
+  const { repo, query, triage, storage } = options;
+  const chosen = await chosenIds(dataset, options, context);
+  const selected = await select(dataset, { ...chosen, repo, query, triage }, storage);
+  const instances = await dataset.read(selected.map(({ entry }) => entry.id));
+  const tests = await loadPredictions(
+    options.predictions === 'bundled' ? context.bundled.predictions : options.predictions,
+    instances,
+    dataset,
+  );
+  const models = [...new Set(tests.predictions.map(({ model }) => model))];
+  if (models.length > 1) {
+    throw new HumanError(
+      `${options.predictions} holds tests of several methods (${models.join(', ')})`,
+      'Name a file with the tests of one',
+    );
+  }
+  const repairs = await repairsOf(options.repairs, instances, dataset);
+  const problems = [...tests.problems, ...repairs.problems];
+  for (const problem of problems) context.stderr(`swt-bench: ${problem}\n`);
+  const resolved =
+    options.resolved === undefined
+      ? undefined
+      : new Set((await readRepairResults(options.resolved)).resolved);
+
+  const sources = parseSources(sourcesFor(options, context));
+  const python = await createPythonParser((file) => join(context.assets, file));
+  const reporter = terminalReporter(context);
+  const found = await withEngine(asked, async (engine) => {
+    const all: InstanceRepairs[] = [];
+    for (const instance of instances) {
+      const mine = repairs.predictions.filter(({ instanceId }) => instanceId === instance.id);
+      if (mine.length === 0) continue;
+      const own = tests.predictions.find(({ instanceId }) => instanceId === instance.id);
+      all.push(
+        await runRepairs(
+          instance,
+          own ?? { instanceId: instance.id, model: models[0] ?? 'none', patch: '' },
+          mine,
+          {
+            engine,
+            python,
+            store: runStore(storage),
+            sources,
+            storage,
+            timeoutSeconds: options.timeout,
+            format: options.format,
+            resolved,
+            signal: context.signal,
+            reporter,
+          },
+        ),
+      );
+    }
+    return all;
+  });
+  reporter.clear();
+  const filtered = filterRepairs(found);
+  context.stdout(
+    options.json === true
+      ? `${JSON.stringify({ version: 1, ...filtered, problems }, null, 2)}\n`
+      : filteredText(filtered),
+  );
+  const hindered = filtered.repairs.some(
+    ({ reason }) => reason === 'tests could not run on the patch',
+  );
+  return problems.length > 0 || hindered ? EXIT.negative : EXIT.done;
+}
+
+/** Code patches of files, or X* itself for `gold`. */
+async function repairsOf(
+  from: readonly string[],
+  instances: readonly Instance[],
+  dataset: Parameters<typeof loadPredictions>[2],
+): Promise<{ readonly predictions: readonly Prediction[]; readonly problems: readonly string[] }> {
+  const golden = from.includes('gold')
+    ? instances.map(({ id, goldenPatch }) => ({
+        instanceId: id,
+        model: 'gold',
+        patch: goldenPatch,
+      }))
+    : [];
+  const files = from.filter((name) => name !== 'gold');
+  if (files.length === 0) return { predictions: golden, problems: [] };
+  const { predictions, problems } = await loadPredictions(files, instances, dataset);
+  return { predictions: [...golden, ...predictions], problems };
+}
+
+function filteredText({ repairs, quality }: FilteredRepairs): string {
+  const percent = (share: number | undefined): string =>
+    share === undefined ? '–' : `${(100 * share).toFixed(1)} %`;
+  const rows = repairs.map(({ instance, name, reason, detail, resolved }) => [
+    instance,
+    name,
+    resolved === undefined ? '?' : resolved ? 'yes' : 'no',
+    reason === 'kept' ? '✓ kept' : `✗ ${reason}${detail === undefined ? '' : `: ${detail}`}`,
+  ]);
+  const { known, right, kept, keptRight } = quality;
+  return [
+    layOut([['Instance', 'Patch', 'Resolves', 'Filter'], ...rows]),
+    '',
+    `Precision ${percent(quality.precision)} (${keptRight} of ${kept} kept), without the filter ${percent(quality.precisionBefore)} (${right} of ${known})`,
+    `Recall ${percent(quality.recall)} (${keptRight} of ${right} that resolve)`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,160 @@
+import { HumanError } from '../../domain/problem';
+import type { Grading } from '../../domain/study/document';
+import type { InstanceFacts } from '../../domain/study/entry';
+import { publishedRows } from '../../domain/study/published';
+import { studyReport, type StudyReport } from '../../domain/study/report';
+import { readRuns } from '../runs/readRuns';
+import { writeWhole } from '../runs/writeWhole';
+import { select } from '../selection';
+import { dashboardHtml } from '../studies/dashboardHtml';
+import { studyDocument, studyRequest } from '../studies/gather';
+import { readRepairResults } from '../studies/repairResults';
+import { reportCsv, reportMarkdown, reportText } from '../studies/render';
+import { chosenIds, EXIT, openDataset, type CommandContext } from './context';
+
+export const reportFormats = ['table', 'json', 'markdown', 'csv', 'html'] as const;
+export type ReportFormat = (typeof reportFormats)[number];
+
+export interface ReportOptions {
+  dataset?: string;
+  ids?: string[];
+  repo?: string;
+  filter?: string;
+  exclude?: string;
+  query?: string;
+  triage?: string;
+  format: ReportFormat;
+  grading: Grading;
+  published?: boolean;
+  compare?: string[];
+  splitDate?: string;
+  repairs: string[];
+  out?: string;
+  storage: string;
+  json?: boolean;
+}
+
+/** `swt-bench report`: the tables of saved runs, side by side, without running anything. */
+export async function reportCommand(
+  dirs: readonly string[],
+  options: ReportOptions,
+  context: CommandContext,
+): Promise<number> {
+  const format = options.json === true ? 'json' : options.format;
+  const facts = await factsOfDataset(options, context);
+  const { runs, problems } = await readRuns(dirs, {
+    instances: facts,
+    signal: context.signal,
+  });
+  if (runs.length === 0) {
+    throw new HumanError(
+      problems[0] ?? 'There is no run to report',
+      'Name the folder that `swt-bench evaluate --out` wrote, or that of the SWT-Bench harness',
+    );
+  }
+  for (const problem of problems) context.stderr(`swt-bench: ${problem}\n`);
+  const asked = studyRequest(runs, options.compare, options.splitDate);
+  const repairs = await Promise.all(options.repairs.map(readRepairResults));
+  const kept = keptInstances(options, facts, runs);
+  if (kept !== undefined && !runs.some((run) => run.instances.some(({ id }) => kept.has(id)))) {
+    throw new HumanError(
+      'No instance of these runs is selected',
+      'Name the dataset that the runs are of, or loosen --ids, --repo, --filter or --query',
+    );
+  }
+  const study = studyDocument({
+    runs: runs.map((run) =>
+      // What a filter leaves out is out of the page too.
+      kept === undefined
+        ? run
+        : { ...run, instances: run.instances.filter(({ id }) => kept.has(id)) },
+    ),
+    published: options.published === true ? publishedRows : [],
+    repairs,
+    asked,
+    problems,
+  });
+
+  const text =
+    format === 'html'
+      ? await dashboardHtml(study, context.assets)
+      : rendered(studyReport(study, { grading: options.grading }), format);
+  if (options.out === undefined) context.stdout(text);
+  else {
+    await writeOut(options.out, text);
+    context.stderr(`written: ${options.out}\n`);
+  }
+  return problems.length > 0 ? EXIT.negative : EXIT.done;
+}
+
+function rendered(report: StudyReport, format: Exclude<ReportFormat, 'html'>): string {
+  switch (format) {
+    case 'json':
+      return `${JSON.stringify(report, null, 2)}\n`;
+    case 'markdown':
+      return reportMarkdown(report);
+    case 'csv':
+      return reportCsv(report);
+    case 'table':
+      return reportText(report);
+  }
+}
+
+/** Instances of `--dataset`, as far as the options select them. */
+async function factsOfDataset(
+  options: ReportOptions,
+  context: CommandContext,
+): Promise<InstanceFacts[] | undefined> {
+  const { dataset: name, repo, query, triage, storage } = options;
+  if (name === undefined) {
+    const needy = (['filter', 'exclude', 'query'] as const).find(
+      (key) => options[key] !== undefined,
+    );
+    if (needy !== undefined) {
+      throw new HumanError(`--${needy} looks at the dataset`, 'Name it with --dataset');
+    }
+    return undefined;
+  }
+  const dataset = await openDataset({ dataset: name, storage }, context);
+  const chosen = await chosenIds(dataset, options, context);
+  const selected = await select(dataset, { ...chosen, repo, query, triage }, storage);
+  return selected.map(({ entry }) => ({
+    id: entry.id,
+    repo: entry.repo,
+    created: entry.createdAt,
+    issueLength: [...entry.issue].length,
+  }));
+}
+
+/** Ids that the options leave; undefined for all. */
+function keptInstances(
+  options: ReportOptions,
+  facts: readonly InstanceFacts[] | undefined,
+  runs: readonly { readonly instances: readonly InstanceFacts[] }[],
+): ReadonlySet<string> | undefined {
+  const { ids, repo } = options;
+  if (facts !== undefined) return new Set(facts.map(({ id }) => id));
+  if (ids === undefined && repo === undefined) return undefined;
+  const all = runs.flatMap(({ instances }) => instances);
+  const unknown = ids?.find((id) => !all.some((instance) => instance.id === id));
+  if (unknown !== undefined) {
+    throw new HumanError(`No run selected ${unknown}`, 'Leave it out of --ids');
+  }
+  return new Set(
+    all
+      .filter((each) => ids === undefined || ids.includes(each.id))
+      .filter((each) => repo === undefined || each.repo === repo)
+      .map(({ id }) => id),
+  );
+}
+
+async function writeOut(path: string, text: string): Promise<void> {
+  try {
+    await writeWhole(path, text);
+  } catch (error) {
+    throw new HumanError(
+      `The report cannot be written to ${path} (${String((error as NodeJS.ErrnoException).code)})`,
+      'Name a file that can be written with --out',
+    );
+  }
+}

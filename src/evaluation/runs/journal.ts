@@ -1,0 +1,171 @@
+import { open, readFile, truncate, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { HumanError, messageOf } from '../../domain/problem';
+import { entryReasons, type RunEntry } from '../../domain/study/entry';
+
+const fraction = z.object({ covered: z.number(), executable: z.number() });
+const count = z.number().int().nonnegative();
+
+const journalLine = z.object({
+  instance: z.string(),
+  model: z.string(),
+  sample: z.number().int().positive(),
+  reason: z.enum(entryReasons),
+  explanation: z.string(),
+  evaluated: z.boolean(),
+  wellFormed: z.boolean(),
+  success: z.boolean(),
+  failToPass: count,
+  failToFail: count,
+  passToPass: count,
+  passToFail: count,
+  failToAny: count,
+  anyToFail: count,
+  delta: fraction.exactOptional(),
+  goldenDelta: fraction.exactOptional(),
+  harness: z
+    .object({
+      resolved: z.boolean(),
+      addedFailToPass: count,
+      coverage: z.number().nullable().exactOptional(),
+      coverageDelta: z.number().nullable(),
+    })
+    .exactOptional(),
+  difference: z.string().exactOptional(),
+  seconds: z.number().nonnegative(),
+  cost: z
+    .object({
+      dollars: z.number().exactOptional(),
+      inputTokens: z.number().exactOptional(),
+      outputTokens: z.number().exactOptional(),
+      seconds: z.number().exactOptional(),
+    })
+    .exactOptional(),
+  /** Digest of all that the entry depends on. */
+  key: z.string(),
+  /** ISO 8601. */
+  finished: z.string(),
+  /** Path of its report below the results folder, with slashes. */
+  report: z.string(),
+});
+
+/** A finished candidate, as a line of `entries.jsonl` keeps it. */
+export interface JournalLine extends RunEntry {
+  /** Digest of all that the entry depends on; equal keys, equal entry. */
+  readonly key: string;
+  /** ISO 8601. */
+  readonly finished: string;
+  /** Path of its report below the results folder, with slashes. */
+  readonly report: string;
+}
+
+export interface Journal {
+  /** The last line of each candidate, in the order in which candidates first finished. */
+  readonly lines: readonly JournalLine[];
+  /** Lines that cannot be used, named. A torn last line is none: its candidate was not finished. */
+  readonly problems: readonly string[];
+}
+
+export const journalPath = (folder: string): string => join(folder, 'entries.jsonl');
+
+/** One candidate of a run, as a key of maps. */
+export const candidateKey = (of: Pick<RunEntry, 'instance' | 'model' | 'sample'>): string =>
+  JSON.stringify([of.instance, of.model, of.sample]);
+
+/**
+ * The finished candidates of a run; none where there is no journal yet.
+ *
+ * @param folder of the run, `DIR/runs/<run>`
+ * @throws HumanError when the journal cannot be read
+ */
+export async function readJournal(folder: string): Promise<Journal> {
+  const path = journalPath(folder);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { lines: [], problems: [] };
+    throw new HumanError(
+      `The journal ${path} cannot be read (${messageOf(error)})`,
+      'Check the permissions of the folder',
+    );
+  }
+  return parseJournal(text, path);
+}
+
+/** As `readJournal`, on what was read. A last line without a line end is torn, and left out. */
+export function parseJournal(text: string, name: string): Journal {
+  const lines = new Map<string, JournalLine>();
+  const problems: string[] = [];
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+  for (const [index, line] of whole.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const read = parseLine(line);
+    if (typeof read === 'string') problems.push(`${name}: line ${index + 1} ${read}`);
+    else lines.set(candidateKey(read), read);
+  }
+  return { lines: [...lines.values()], problems };
+}
+
+/** A line, or what is wrong with it. */
+function parseLine(line: string): JournalLine | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return 'is not JSON';
+  }
+  const parsed = journalLine.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  return `is no entry of a run (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`;
+}
+
+/** An open journal. Lines are whole on the disk when `append` returns. */
+export interface JournalWriter {
+  append(line: JournalLine): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the journal of a run for more lines. A torn last line of a killed process is cut off.
+ *
+ * @throws what opening and writing throw, such as ENOSPC; a line that could not be written whole is
+ *   taken back
+ */
+export async function openJournal(folder: string): Promise<JournalWriter> {
+  const path = journalPath(folder);
+  await cutTornLine(path);
+  const file: FileHandle = await open(path, 'a');
+  let queue: Promise<unknown> = Promise.resolve();
+  const write = async (line: JournalLine): Promise<void> => {
+    const { size } = await file.stat();
+    try {
+      await file.appendFile(`${JSON.stringify(line)}\n`);
+      await file.sync();
+    } catch (error) {
+      await truncate(path, size).catch(() => undefined);
+      throw error;
+    }
+  };
+  return {
+    append: (line) => {
+      const turn = queue.then(() => write(line));
+      queue = turn.catch(() => undefined);
+      return turn;
+    },
+    close: async () => {
+      await queue;
+      await file.close();
+    },
+  };
+}
+
+async function cutTornLine(path: string): Promise<void> {
+  const content = await readFile(path).catch(() => undefined);
+  if (content === undefined || content.length === 0) return;
+  const end = content.lastIndexOf(0x0a) + 1;
+  if (end < content.length) await truncate(path, end);
+}

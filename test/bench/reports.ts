@@ -1,0 +1,89 @@
+// `npm run bench -- reports`: what reading and reporting many runs takes. Simulated runs: 2,294 instances
+// with 5 predictions each, in the layout of `evaluate --out` and in that of the reference harness.
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compareWith } from '../../src/domain/study/compare';
+import { methodsOf } from '../../src/domain/study/methods';
+import { summarise } from '../../src/domain/study/summary';
+import { simulatedRuns, writeHarnessRun, writeSimulatedRun } from './manyRuns';
+
+const instances = 2294;
+const predictions = 5;
+const cli = join(__dirname, '..', '..', 'dist', 'cli.js');
+
+interface Measured {
+  readonly seconds: number;
+  /** Of the processor, which a busy machine does not stretch. */
+  readonly processor: number;
+  readonly megabytes: number;
+}
+
+/** What the built command line takes, with its start. */
+function measured(args: readonly string[]): Promise<Measured> {
+  const begun = performance.now();
+  const atEnd = `process.on('exit', () => {
+    const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
+    process.stderr.write('\\ntook ' + maxRSS + ' ' + (userCPUTime + systemCPUTime) + '\\n');
+  })`;
+  const child = spawn(
+    process.execPath,
+    ['--import', `data:text/javascript,${encodeURIComponent(atEnd)}`, cli, ...args],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  return new Promise((done, fail) =>
+    child.on('close', (status) => {
+      if (status !== 0) fail(new Error(`${args.join(' ')}: exit status ${status}\n${stderr}`));
+      const [, kilobytes, micros] = /took (\d+) (\d+)/.exec(stderr) ?? [];
+      done({
+        seconds: (performance.now() - begun) / 1000,
+        processor: Number(micros) / 1e6,
+        megabytes: Number(kilobytes) / 1024,
+      });
+    }),
+  );
+}
+
+async function main(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'swt-bench-reports-'));
+  const say = (what: string, { seconds, processor, megabytes }: Measured): void =>
+    console.log(
+      `${what.padEnd(50)} ${seconds.toFixed(2)} s (processor ${processor.toFixed(2)} s)  ${megabytes.toFixed(0)} MB`,
+    );
+  try {
+    const runs = simulatedRuns(instances, predictions);
+    const ours = join(folder, 'ours');
+    const theirs = join(folder, 'theirs');
+    for (const run of runs) {
+      await writeSimulatedRun(ours, run);
+      await writeHarnessRun(theirs, run);
+    }
+    console.log(`${instances} instances × ${predictions} predictions`);
+    for (const format of ['table', 'json', 'csv', 'html']) {
+      say(`report --format ${format}`, await measured(['report', ours, '--format', format]));
+    }
+    say('report, from reports of the harness alone', await measured(['report', theirs]));
+
+    const methods = methodsOf(simulatedRuns(instances, 10));
+    const timed = (what: string, work: () => unknown): void => {
+      const begun = process.cpuUsage();
+      work();
+      const { user, system } = process.cpuUsage(begun);
+      console.log(`${what.padEnd(50)} processor ${((user + system) / 1e6).toFixed(3)} s`);
+    };
+    console.log(`${instances} instances × 10 methods, as the dashboard computes`);
+    timed('rates', () => methods.map((method) => summarise(method)));
+    timed('rates with intervals', () => methods.map((each) => summarise(each, { intervals: {} })));
+    const [first, ...others] = methods;
+    if (first !== undefined) {
+      timed('significance against one', () => compareWith(first, others));
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+void main();

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cli, sample, scratch } from './cli';
+
+interface Filtered {
+  readonly repairs: readonly { readonly name: string; readonly reason: string }[];
+  readonly quality: { readonly precision?: number; readonly recall?: number };
+}
+
+describe('swt-bench filter-repairs', function () {
+  this.timeout(120_000);
+  const here = scratch();
+
+  it('keeps the patch on which the tests that fail on R pass, and no other', async () => {
+    const row = JSON.parse(await readFile(join(sample, 'instance.jsonl'), 'utf8')) as Record<
+      'instance_id' | 'patch' | 'test_patch',
+      string
+    >;
+    const line = (name: string, patch: string): string =>
+      JSON.stringify({
+        instance_id: row.instance_id,
+        model_name_or_path: name,
+        model_patch: patch,
+      });
+    const stray = [
+      'diff --git a/NOTES.txt b/NOTES.txt',
+      'new file mode 100644',
+      '--- /dev/null',
+      '+++ b/NOTES.txt',
+      '@@ -0,0 +1 @@',
+      '+nothing',
+      '',
+    ].join('\n');
+    const tests = await here.file('tests.jsonl', line('tests', row.test_patch));
+    const code = await here.file(
+      'code.jsonl',
+      [line('right', row.patch + row.test_patch), line('wrong', stray), line('empty', '')].join(
+        '\n',
+      ),
+    );
+    const { status, stdout } = await cli([
+      ...['filter-repairs', '--dataset', 'bundled', '--storage', join(here.path, 'storage')],
+      ...['--predictions', tests, '--repairs', code, '--json'],
+    ]);
+    const { repairs, quality } = JSON.parse(stdout) as Filtered;
+    assert.deepEqual(
+      repairs.map(({ name, reason }) => [name, reason]),
+      [
+        ['right', 'kept'],
+        ['wrong', 'a test still fails'],
+        ['empty', 'tests could not run on the patch'],
+      ],
+    );
+    assert.deepEqual([quality.precision, quality.recall], [1, 1]);
+    assert.equal(status, 1, 'the tests could not run on one');
+  });
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { cellState, kindWords, symbols } from '../../../src/dashboard/cellState';
+import { columnsOf, instancesOf, isShown, ordered } from '../../../src/dashboard/columns';
+import { entryReasons, type RunData, type RunEntry } from '../../../src/domain/study/entry';
+import { simulatedRuns } from './simulated';
+
+const [sample] = simulatedRuns({ instances: 1, methods: 1 })[0]?.entries ?? [];
+assert.ok(sample);
+const template: RunEntry = {
+  ...sample,
+  ...{ evaluated: true, wellFormed: true, success: false, reason: 'passes on R' },
+  ...{ failToPass: 0, failToFail: 0, passToPass: 2, passToFail: 0, failToAny: 0, anyToFail: 0 },
+};
+
+describe('cells of the matrix', () => {
+  it('say by sign and word what colour says', () => {
+    assert.equal(new Set(Object.values(symbols)).size, Object.keys(kindWords).length);
+    for (const reason of entryReasons) {
+      const state = cellState({ ...template, reason, passToPass: 0 });
+      assert.notEqual(state.text, '');
+      assert.equal(state.words, reason);
+    }
+  });
+
+  it('show the transitions of tests that ran, with their counts for the details', () => {
+    const success = { ...template, reason: 'success', success: true, failToPass: 1 } as const;
+    assert.deepEqual(cellState(success), {
+      kind: 'success',
+      symbol: '✓',
+      text: 'F→P P→P',
+      words: 'success; 1 F→P, 2 P→P',
+    });
+    assert.equal(cellState(template).kind, 'failure');
+  });
+
+  it('tell what was stopped, never ran or is not evaluated apart', () => {
+    const kind = (reason: RunEntry['reason'], evaluated = true): string =>
+      cellState({ ...template, reason, evaluated }).kind;
+    assert.equal(kind('timed out'), 'stopped');
+    assert.equal(kind('does not apply'), 'unusable');
+    assert.equal(kind('environment failed', false), 'unknown');
+    assert.equal(cellState(undefined).kind, 'pending');
+  });
+});
+
+describe('columns of the matrix', () => {
+  const runs = simulatedRuns({ instances: 30, methods: 2, samples: 2 });
+
+  it('are one for each model and sample, named by what tells them apart', () => {
+    assert.deepEqual(
+      columnsOf(runs).map(({ label }) => label),
+      ['method-1 @1', 'method-1 @2', 'method-2 @1', 'method-2 @2'],
+    );
+    const [first] = runs;
+    assert.ok(first);
+    const twice = columnsOf([first, { ...first, label: 'again' }]).map(({ label }) => label);
+    assert.deepEqual(twice.slice(1, 3), ['method-1 (run-1) @2', 'method-1 (again) @1']);
+  });
+
+  it('are there for models of which nothing is done yet', () => {
+    const [first] = runs;
+    assert.ok(first);
+    const begun: RunData = { ...first, entries: [], models: ['a', 'b'] };
+    assert.deepEqual(
+      columnsOf([begun]).map(({ label, entries }) => [label, entries.size]),
+      [
+        ['a', 0],
+        ['b', 0],
+      ],
+    );
+  });
+
+  it('decide which rows are shown', () => {
+    const columns = columnsOf(runs);
+    const solved = (id: string): number =>
+      columns.filter((column) => column.entries.get(id)?.success === true).length;
+    for (const { id } of instancesOf(runs)) {
+      const count = solved(id);
+      assert.equal(isShown('all', id, columns), true);
+      assert.equal(isShown('none', id, columns), count === 0);
+      assert.equal(isShown('every', id, columns), count === 4);
+      assert.equal(isShown('differ', id, columns), count > 0 && count < 4);
+      assert.equal(
+        isShown('reason does not apply', id, columns),
+        columns.some((column) => column.entries.get(id)?.reason === 'does not apply'),
+      );
+    }
+  });
+
+  it('order rows by what was chosen, and leave the list as it was', () => {
+    const columns = columnsOf(runs);
+    const instances = instancesOf(runs);
+    const before = instances.map(({ id }) => id);
+    const lengths = ordered(instances, 'length', columns).map(({ issueLength }) => issueLength);
+    assert.deepEqual(
+      lengths,
+      [...lengths].sort((a, b) => a - b),
+    );
+    const dates = ordered(instances, 'created', columns).map(({ created }) => created);
+    assert.deepEqual(dates, [...dates].sort());
+    assert.deepEqual(
+      instances.map(({ id }) => id),
+      before,
+    );
+  });
+});

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { pack, unpack, type PackedStudy } from '../../../src/domain/study/packed';
+import { simulatedStudy } from './simulated';
+
+/** As JSON, and with the decimals that packing keeps. */
+const plain = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (_key, each: unknown) =>
+      typeof each === 'number' ? Math.round(each * 1e6) / 1e6 : each,
+    ),
+  );
+
+describe('a packed study', () => {
+  it('is the same study, with every field of every entry', () => {
+    const study = simulatedStudy({ instances: 120, methods: 3, samples: 2, seed: 7 });
+    const [first, ...rest] = study.runs;
+    assert.ok(first);
+    const entries = first.entries.map((entry, index) => ({
+      ...entry,
+      ...(index % 3 === 0 && { difference: `rule ${index}` }),
+      ...(index % 2 === 0 &&
+        entry.harness !== undefined && { harness: { ...entry.harness, coverage: 0.25 } }),
+      ...(index % 5 === 0 && { cost: { dollars: 0.1 } }),
+    }));
+    const whole = { ...study, runs: [{ ...first, entries, unfinished: true }, ...rest] };
+    assert.deepEqual(
+      plain(unpack(JSON.parse(JSON.stringify(pack(whole))) as PackedStudy)),
+      plain(whole),
+    );
+  });
+
+  it('keeps what two runs know differently of one instance', () => {
+    const study = simulatedStudy({ instances: 4, methods: 2 });
+    const [first, second] = study.runs;
+    assert.ok(first && second);
+    const undated = second.instances.map((facts) => ({ ...facts, created: '' }));
+    const whole = { ...study, runs: [first, { ...second, instances: undated }] };
+    assert.deepEqual(plain(unpack(pack(whole))), plain(whole));
+  });
+
+  it('keeps entries of instances that a run did not select', () => {
+    const study = simulatedStudy({ instances: 4, methods: 1 });
+    const [run] = study.runs;
+    assert.ok(run);
+    const whole = { ...study, runs: [{ ...run, instances: run.instances.slice(0, 2) }] };
+    assert.deepEqual(plain(unpack(pack(whole))), plain(whole));
+  });
+
+  it('is at most a third of the text', () => {
+    const study = simulatedStudy({ instances: 500, methods: 4 });
+    assert.ok(3 * JSON.stringify(pack(study)).length < JSON.stringify(study).length);
+  });
+});

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import type { Page } from 'playwright-core';
+import type { StudyDocument } from '../../../src/domain/study/document';
+import { dashboardHtml } from '../../../src/evaluation/studies/dashboardHtml';
+import { simulatedStudy } from './simulated';
+
+interface Host {
+  findChromium(log: (text: string) => void): Promise<string>;
+  openBrowser(
+    path: string,
+    size: { width: number; height: number },
+  ): Promise<{ readonly page: Page; readonly close: () => Promise<void> }>;
+}
+
+const root = join(__dirname, '..', '..', '..');
+const attack =
+  '</script><img src=x onerror="document.title = 1"><script>document.title = 2</script>';
+
+/** The page in a real browser, as `report --format html` writes it. */
+describe('the dashboard as a file', function () {
+  this.timeout(90_000);
+  const folder = mkdtempSync(join(tmpdir(), 'swt-bench-page-'));
+  const file = join(folder, 'dashboard.html');
+  const complaints: string[] = [];
+  let page: Page;
+  let close: () => Promise<void>;
+  const open = async (study: StudyDocument): Promise<void> => {
+    writeFileSync(file, await dashboardHtml(study, folder));
+    await page.goto(pathToFileURL(file).href);
+    await page.waitForSelector('.matrix-row');
+  };
+  /** Row and column of the cell that has the focus. */
+  const at = (): Promise<string | null> =>
+    page.evaluate<string | null>("document.activeElement?.getAttribute('data-at') ?? null");
+  /** The policy of the page also forbids the usual way to wait for an expression. */
+  const until = async (expression: string): Promise<void> => {
+    for (let turn = 0; turn < 300; turn++) {
+      if (await page.evaluate<boolean>(expression)) return;
+      await page.waitForTimeout(50);
+    }
+    assert.fail(`never: ${expression}`);
+  };
+  const count = (selector: string): Promise<number> => page.locator(selector).count();
+
+  before(async () => {
+    await build({
+      entryPoints: ['main.ts', 'dashboard.css'].map((name) => join(root, 'src/dashboard', name)),
+      entryNames: 'dashboard',
+      outdir: folder,
+      bundle: true,
+      format: 'iife',
+      platform: 'browser',
+      logLevel: 'error',
+    });
+    const host = (await import(
+      pathToFileURL(join(root, 'test', 'vscode', 'host', 'browser.mjs')).href
+    )) as Host;
+    const size = { width: 1200, height: 900 };
+    ({ page, close } = await host.openBrowser(await host.findChromium(console.error), size));
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+  });
+
+  after(async () => {
+    await close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  afterEach(() => {
+    // A refusal by the content security policy is one too.
+    assert.deepEqual(complaints.splice(0), []);
+  });
+
+  it('holds only the rows in sight, and tells a screen reader of all', async () => {
+    await open(simulatedStudy({ instances: 1500, methods: 3 }));
+    assert.ok((await count('.matrix-row')) < 100);
+    const grid = page.locator('[role=grid]');
+    assert.equal(await grid.getAttribute('aria-rowcount'), '1501');
+    assert.equal(await grid.getAttribute('aria-colcount'), '4');
+    await page.evaluate("document.querySelector('.matrix').scrollTop = 20000");
+    await page.waitForSelector('[aria-rowindex="850"]');
+    assert.ok((await count('.matrix-row')) < 100);
+  });
+
+  it('is gone through with the keyboard: one stop, arrows, details, and back', async () => {
+    await open(simulatedStudy({ instances: 300, methods: 3 }));
+    assert.equal(await count('[role=grid] [tabindex="0"]'), 1);
+    await page.locator('[role=grid] [tabindex="0"]').focus();
+    assert.equal(await at(), '0 0');
+    for (const key of ['ArrowUp', 'ArrowLeft', 'ArrowRight', 'ArrowDown', 'ArrowDown']) {
+      await page.keyboard.press(key);
+    }
+    assert.equal(await at(), '2 1');
+    await page.keyboard.press('End');
+    assert.equal(await at(), '2 3');
+    await page.keyboard.press('Control+End');
+    assert.equal(await at(), '299 3');
+    assert.equal(await count('[role=grid] [tabindex="0"]'), 1);
+    await page.keyboard.press('Enter');
+    const id = await page.locator('[data-at="299 0"]').textContent();
+    assert.equal(await page.locator('.details h3').textContent(), id);
+    assert.equal(await page.evaluate('document.activeElement.tagName'), 'H3');
+    await page.keyboard.press('Escape');
+    assert.equal(await at(), '299 3');
+    assert.equal(await page.locator('.details').isVisible(), false);
+  });
+
+  it('filters, and says when a filter cannot be read', async () => {
+    await open(simulatedStudy({ instances: 200, methods: 2 }));
+    await page.getByLabel('Filter').fill('repo:django');
+    await until("!document.body.innerText.includes('200 of 200 instances')");
+    const ids = await page.locator('[role=rowheader]').allTextContents();
+    assert.ok(ids.length > 0 && ids.every((id) => id.startsWith('django__')));
+    await page.getByLabel('Filter').fill('nonsense:1');
+    await page.waitForSelector('input[aria-invalid=true]');
+    assert.match(await page.locator('#filter-note').innerText(), /nonsense/);
+    await page.getByLabel('Filter').fill('');
+    await until("document.body.innerText.includes('200 of 200 instances')");
+  });
+
+  it('shows texts of tests and models as texts', async () => {
+    const study = simulatedStudy({ instances: 3, methods: 1 });
+    const [run] = study.runs;
+    assert.ok(run);
+    const entries = run.entries.map((entry) => ({ ...entry, explanation: attack, model: attack }));
+    await open({ ...study, runs: [{ ...run, label: attack, entries }], problems: [attack] });
+    await page.locator('[role=gridcell]').first().click();
+    assert.equal(await page.locator('.explanation').textContent(), attack);
+    assert.equal(await count('img'), 0);
+    assert.equal(await page.title(), `SWT-Bench: ${attack}`);
+  });
+
+  it('completes the summary with intervals and tests against a chosen method', async () => {
+    await open(simulatedStudy({ instances: 150, methods: 3 }));
+    await page.waitForSelector('.summary .difference');
+    const intervals = await page.locator('.summary .interval').allTextContents();
+    assert.ok(intervals.filter((each) => /^\[\d+\.\d, \d+\.\d\]$/.test(each)).length >= 3 * 8);
+    await page.getByLabel('Compare with').selectOption({ label: 'method-3' });
+    await until("document.querySelectorAll('.summary tbody tr')[2].innerText.includes('baseline')");
+    await page.getByLabel('Published rows').check();
+    await page.waitForSelector('.published');
+  });
+
+  it('draws every plot, and saves them as files without the theme of the page', async () => {
+    await open(simulatedStudy({ instances: 150, methods: 3, samples: 2 }));
+    for (const card of await page.locator('.card').all()) await card.scrollIntoViewIfNeeded();
+    // Overlap with repairs needs results of repairs.
+    await until("document.querySelectorAll('.plot > svg').length === 8");
+    const save = async (name: string): Promise<Buffer> => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name }).click(),
+      ]);
+      return readFile(await download.path());
+    };
+    const svg = (await save('Save By repository as SVG')).toString('utf8');
+    assert.match(svg, /^<\?xml.*\n<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/);
+    assert.doesNotMatch(svg, /var\(--|currentcolor|style=/i);
+    const png = await save('Save Success rate as PNG');
+    assert.deepEqual([...png.subarray(1, 4)], [...Buffer.from('PNG')]);
+  });
+});

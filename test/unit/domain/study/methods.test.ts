@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { methodsOf } from '../../../../src/domain/study/methods';
+import { passAtK, passAtKOf } from '../../../../src/domain/study/passAtK';
+import { entry, run, solved } from './examples';
+
+describe('methods of runs', () => {
+  it('are one for each model of a run, named by the model where that is enough', () => {
+    const methods = methodsOf([
+      run(['a'], [entry('a', { model: 'x' }), entry('a', { model: 'y' })], { label: 'one' }),
+      run(['a'], [entry('a', { model: 'x' })], { label: 'two', models: ['x', 'z'] }),
+    ]);
+    assert.deepEqual(
+      methods.map((method) => method.name),
+      ['x (one)', 'y', 'x (two)', 'z'],
+    );
+    assert.equal(new Set(methods.map((method) => method.id)).size, 4);
+    assert.equal(methods[3]?.chosen.size, 0);
+  });
+
+  it('leave out what a filter leaves out, of the denominator too', () => {
+    const [method] = methodsOf([run(['a', 'b'], [solved('a'), solved('b')])], {
+      instances: new Set(['b']),
+    });
+    assert.deepEqual(
+      method?.selected.map(({ id }) => id),
+      ['b'],
+    );
+    assert.deepEqual([...(method?.chosen.keys() ?? [])], ['b']);
+  });
+
+  it('stand for their first sample, and with an oracle for the best', () => {
+    const delta = (covered: number) => ({ delta: { covered, executable: 4 } });
+    const samples = [
+      entry('solved', { sample: 1, failToPass: 5 }),
+      solved('solved', { sample: 2 }),
+      entry('tests', { sample: 1, failToPass: 1, ...delta(4) }),
+      entry('tests', { sample: 2, failToPass: 2 }),
+      entry('lines', { sample: 1, ...delta(1) }),
+      entry('lines', { sample: 2, ...delta(2) }),
+      entry('applied', { sample: 1, wellFormed: false }),
+      entry('applied', { sample: 2 }),
+      entry('equal', { sample: 1 }),
+      entry('equal', { sample: 2 }),
+    ];
+    const names = ['solved', 'tests', 'lines', 'applied', 'equal'];
+    const [first, oracle] = methodsOf([run(names, samples)], { oracle: true });
+    assert.equal(oracle?.name, 'm Pass@2 (oracle)');
+    assert.ok(names.every((id) => first?.chosen.get(id)?.sample === 1));
+    assert.deepEqual(
+      names.map((id) => oracle.chosen.get(id)?.sample),
+      [2, 2, 2, 2, 1],
+    );
+  });
+});
+
+describe('Pass@k', () => {
+  it('is the share of all choices of k samples that hold a successful one', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 9 }), fc.nat(9), fc.nat(8), (n, rawC, rawK) => {
+        const c = Math.min(rawC, n);
+        const k = 1 + Math.min(rawK, n - 1);
+        let choices = 0;
+        let hits = 0;
+        for (let chosen = 0; chosen < 2 ** n; chosen++) {
+          const members = Array.from({ length: n }, (_, bit) => bit).filter(
+            (bit) => (chosen >> bit) & 1,
+          );
+          if (members.length !== k) continue;
+          choices++;
+          if (members.some((member) => member < c)) hits++;
+        }
+        assert.ok(Math.abs(passAtKOf(n, c, k) - hits / choices) < 1e-12);
+      }),
+    );
+  });
+
+  it('counts a sample that was not produced as no success', () => {
+    const [method] = methodsOf([
+      run(['a', 'b', 'c'], [solved('a'), entry('a', { sample: 2 }), solved('b')]),
+    ]);
+    assert.ok(method);
+    const [one, two] = passAtK(method);
+    assert.equal(one?.mean.toFixed(9), ((0.5 + 0.5 + 0) / 3).toFixed(9));
+    assert.equal(two?.mean.toFixed(9), ((1 + 1 + 0) / 3).toFixed(9));
+  });
+});

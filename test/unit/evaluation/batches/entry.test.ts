@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { harnessUnapplied } from '../../../../src/domain/harness';
+import { entryReasons } from '../../../../src/domain/study/entry';
+import { ungraded, type Reason } from '../../../../src/domain/verdict';
+import { entryOf, type BatchEntry } from '../../../../src/evaluation/batches/entry';
+import { ratesOf } from '../../../../src/evaluation/report';
+import { candidateResult } from '../examples';
+
+const prediction = { instanceId: 'octo__cat-1', model: 'm', patch: 'p' };
+
+const refused = (reason: Reason, explanation: string): BatchEntry => ({
+  prediction,
+  result: candidateResult({
+    strict: ungraded(reason, explanation, false),
+    harness: harnessUnapplied(true),
+  }),
+});
+
+describe('the entry of a candidate', () => {
+  it('has the figures of its verdict, its coverage and the harness grading', () => {
+    const entry = entryOf({
+      prediction: { ...prediction, sample: 3, cost: { dollars: 0.5 } },
+      result: candidateResult(),
+      seconds: 1.23456,
+    });
+    assert.deepEqual(entry, {
+      instance: 'octo__cat-1',
+      model: 'm',
+      sample: 3,
+      seconds: 1.235,
+      cost: { dollars: 0.5 },
+      reason: 'success',
+      explanation: '1 test F→P and none fails after the fix',
+      evaluated: true,
+      wellFormed: true,
+      success: true,
+      failToPass: 1,
+      failToFail: 0,
+      passToPass: 0,
+      passToFail: 0,
+      failToAny: 1,
+      anyToFail: 0,
+      delta: { covered: 1, executable: 2 },
+      goldenDelta: { covered: 1, executable: 2 },
+      harness: { resolved: true, addedFailToPass: 1, coverage: null, coverageDelta: null },
+    });
+  });
+
+  it('has the failing hunk of a candidate that does not apply', () => {
+    const entry = entryOf(refused('does not apply', 'tests/test_cat.py: hunk 2 does not apply'));
+    assert.equal(entry.reason, 'does not apply');
+    assert.match(entry.explanation, /hunk 2/);
+    assert.deepEqual(entry.harness?.resolved, false);
+  });
+
+  it('blames edits outside tests only where it is a success without them', () => {
+    const result = candidateResult({ strict: ungraded('passes on R', '1 test P→P', true) });
+    assert.equal(entryOf({ prediction, result }).reason, 'passes on R');
+    const entry = entryOf({ prediction, result, spoiledBy: ['cat.py'] });
+    assert.equal(entry.reason, 'edits outside tests');
+    assert.equal(
+      entry.explanation,
+      'passes on R (1 test P→P), and a success without its edits of cat.py',
+    );
+  });
+
+  it('has no harness grading where that is not available', () => {
+    const harness = { ...harnessUnapplied(true), patch_successfully_applied: true };
+    assert.equal(entryOf({ prediction, result: candidateResult({ harness }) }).harness, undefined);
+  });
+
+  it('of what could not be evaluated has why, and nothing else', () => {
+    const entry = entryOf({ prediction, failure: 'x'.repeat(600), why: 'environment failed' });
+    assert.equal(entry.reason, 'environment failed');
+    assert.equal(entry.explanation.length, 500);
+    assert.deepEqual([entry.evaluated, entry.wellFormed, entry.delta], [false, false, undefined]);
+    assert.equal(entryOf({ prediction, failure: 'x' }).reason, 'internal error');
+  });
+
+  it('is counted by its reason, with instances that have no prediction', () => {
+    const of = ratesOf(
+      [
+        entryOf(refused('does not apply', 'hunk')),
+        entryOf({ prediction, result: candidateResult() }),
+        entryOf(refused('does not apply', 'hunk')),
+      ],
+      ['octo__cat-1', 'octo__cat-2'],
+    );
+    assert.deepEqual(of.reasons, { success: 1, 'does not apply': 2, 'no prediction': 1 });
+    const order = Object.keys(of.reasons).map((reason) =>
+      (entryReasons as readonly string[]).indexOf(reason),
+    );
+    assert.deepEqual(
+      order,
+      [...order].sort((a, b) => a - b),
+    );
+  });
+});

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import { harnessUnapplied } from '../../../src/domain/harness';
+import { ungraded } from '../../../src/domain/verdict';
+import type { BatchEntry } from '../../../src/evaluation/batches/entry';
+import { toReport } from '../../../src/evaluation/report';
+import { instanceReport, reportFile, reportJsonSchema } from '../../../src/evaluation/reportSchema';
+import { candidateResult } from './examples';
+
+const published = resolve('media/schema/report.schema.json');
+
+const entries: readonly BatchEntry[] = [
+  { prediction: { instanceId: 'a', model: 'm', patch: 'p' }, result: candidateResult() },
+  {
+    prediction: { instanceId: 'a', model: 'm', patch: 'p', sample: 2 },
+    result: candidateResult({
+      strict: ungraded('does not apply', 'hunk 1', false),
+      harness: harnessUnapplied(true),
+      changeCoverage: undefined,
+      goldenCoverage: undefined,
+      runs: {},
+      difference: 'harness grading: resolved; another rule',
+      diagnostics: [{ severity: 'error', line: 3, message: 'hunk 1 does not apply' }],
+    }),
+    seconds: 1.25,
+  },
+  {
+    prediction: { instanceId: 'a', model: 'm', patch: '' },
+    failure: 'no such commit',
+    why: 'source not available',
+  },
+];
+
+describe('the published schema of reports', () => {
+  it('is the one in media/schema (UPDATE_SCHEMAS=1 writes it)', async () => {
+    const text = await format(JSON.stringify(reportJsonSchema()), {
+      ...(await resolveConfig(published)),
+      parser: 'json',
+    });
+    if (process.env['UPDATE_SCHEMAS'] === '1') {
+      await mkdir(dirname(published), { recursive: true });
+      await writeFile(published, text);
+    }
+    assert.equal(await readFile(published, 'utf8'), text);
+  });
+
+  it('allows the reports of every kind of entry, and keeps all of them', () => {
+    for (const entry of entries) {
+      const report = JSON.parse(JSON.stringify(toReport(entry))) as unknown;
+      assert.deepEqual(instanceReport.parse(report), report);
+      assert.deepEqual(reportFile.parse({ a: report }), { a: report });
+    }
+  });
+
+  it('has the version of the strict block', () => {
+    const report = JSON.parse(JSON.stringify(toReport(entries[0] as BatchEntry))) as {
+      strict: object;
+    };
+    assert.ok(
+      !instanceReport.safeParse({ ...report, strict: { ...report.strict, version: 2 } }).success,
+    );
+  });
+});

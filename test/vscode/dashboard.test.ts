@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { journalPath } from '../../src/evaluation/runs/journal';
+import { livePath } from '../../src/evaluation/runs/live';
+import { simulatedRuns } from '../unit/dashboard/simulated';
+import { journalLine, writeRun } from '../unit/dashboard/savedRuns';
+import { hands, screenshot, visible, waitFor, type Row } from './host/client';
+
+const scratch = process.env['SWT_BENCH_SCRATCH'] ?? '';
+const bundled = 'tallybook__tallybook-217';
+const results = join(scratch, 'saved-runs');
+const run = (command: string, ...args: unknown[]): Thenable<unknown> =>
+  vscode.commands.executeCommand(`swt-bench.${command}`, ...args);
+const row = async (label: string): Promise<Row | undefined> =>
+  (await visible.treeRows('Runs')).find((each) => each.label === label);
+const page = async (text: string): Promise<string> =>
+  waitFor(`a page with "${text}"`, async () =>
+    (await visible.webviews()).find((each) => each.replaceAll('\u202f', ' ').includes(text)),
+  );
+const closeAll = (): Thenable<unknown> =>
+  vscode.commands.executeCommand('workbench.action.closeAllEditors');
+
+describe('the Runs view and its dashboard', () => {
+  before(async () => {
+    await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
+    await vscode.commands.executeCommand('swt-bench.runs.focus');
+  });
+
+  it('welcomes with what makes a run', async () => {
+    const pane = await waitFor('welcome text', async () =>
+      (await visible.panes()).find(
+        (each) => each.title === 'Runs' && each.welcome.includes('candidates that were evaluated'),
+      ),
+    );
+    assert.deepEqual(pane.buttons, ['Evaluate Predictions…', 'Add Run Folder…']);
+  });
+
+  it('evaluates predictions, can be told to wait, and lists the run with its rates', async () => {
+    await run('evaluatePredictions', { predictions: ['bundled'], ids: [bundled], runId: 'trial' });
+    await waitFor('the running batch', () => row('trial'), 60_000);
+    await run('pauseBatch', 'trial');
+    await waitFor('the pause', async () => (await row('trial'))?.description.includes('paused'));
+    await run('resumeBatch', 'trial');
+    await waitFor(
+      'the finished run',
+      async () => {
+        const failed = (await visible.notifications()).find(({ severity }) => severity === 'error');
+        if (failed !== undefined) throw new Error(failed.message);
+        const found = await row('trial');
+        return found?.description === '8 methods' ? found : undefined;
+      },
+      180_000,
+    );
+    await vscode.commands.executeCommand('swt-bench.runs.focus');
+    await hands.press('Home');
+    await hands.press('ArrowRight');
+    const method = await waitFor('its methods', () => row('covers-everything'));
+    assert.match(method.description, /^S 100\.0 % \(1 of 1\) · ΔC 100\.0 %$/);
+    assert.match((await row('does-not-apply'))?.description ?? '', /^S 0\.0 % \(0 of 1\)/);
+  });
+
+  it('shows the run with a word for every cell', async () => {
+    await run('openDashboard', 'trial');
+    const text = await page('Success rate');
+    for (const word of ['covers-everything', 'F→P', 'does not apply', 'passes-on-both', 'P→P']) {
+      assert.ok(text.includes(word), `${word} is not in the page`);
+    }
+    await screenshot('dashboard');
+  });
+
+  it('leads from a cell to its explanation, log, diff and gutters', async () => {
+    await hands.clickInWebview('does not apply', '[role=gridcell]');
+    await page('Open Instance');
+    await hands.clickInWebview('Diff', 'button');
+    await waitFor('the candidate', async () =>
+      (await visible.tabs()).find(({ label }) => label === 'model_patch.diff'),
+    );
+    await closeAll();
+
+    await run('openDashboard', 'trial');
+    await page('Success rate');
+    await hands.clickInWebview('F→F', '[role=gridcell]');
+    await page('Open Instance');
+    await hands.clickInWebview('Log', 'button');
+    await waitFor('the output of both sides', async () =>
+      (await visible.tabs()).find(({ label }) => label === `Output of ${bundled} (R ↔ R∘X*)`),
+    );
+    await run('openDashboard', 'trial');
+    await hands.clickInWebview('Gutters', 'button');
+    await waitFor('the question', async () =>
+      (await visible.quickInput())?.items.find((item) => item.label.startsWith('Reveal')),
+    );
+    await hands.click({ selector: '.quick-input-list .monaco-list-row', text: 'Reveal' });
+    const icons = await waitFor('marks in the gutter', async () =>
+      (await visible.gutterIcons()).filter(({ icon }) => /covered|missed/.test(icon)),
+    );
+    assert.ok(icons.every(({ uri }) => uri.startsWith('swt-bench://result/')));
+    await screenshot('dashboard-gutters');
+    await closeAll();
+  });
+
+  it('keeps the same filter as the Instances view', async () => {
+    await run('openDashboard', 'trial');
+    await page('1 of 1 instances');
+    await run('filterInstances', 'repo:nowhere');
+    await page('0 of 1 instances');
+    await run('clearInstanceFilter');
+    await page('1 of 1 instances');
+    await closeAll();
+  });
+
+  it('follows a batch of another process while its journal grows', async () => {
+    const [all] = simulatedRuns({ instances: 40, methods: 1, seed: 3 });
+    assert.ok(all);
+    const entries = all.entries.slice(0, 10);
+    const folder = await writeRun(results, { ...all, label: 'night', entries }, 40);
+    await writeFile(livePath(folder), JSON.stringify(live(10)));
+    await run('addRunFolder', results);
+    await waitFor('the running batch', async () =>
+      (await row('night'))?.description.startsWith('10 of 40 · 90 per hour'),
+    );
+    await run('openDashboard', 'night');
+    await page('10 of 40 · 90 per hour · 20 min 0 s left');
+
+    for (const entry of all.entries.slice(10, 25)) {
+      await appendFile(journalPath(folder), journalLine('night', entry));
+    }
+    await writeFile(livePath(folder), JSON.stringify(live(25)));
+    await page('25 of 40');
+    const evaluated = all.entries.slice(0, 25).filter((entry) => entry.evaluated).length;
+    await page(`${evaluated} of 40`);
+    await screenshot('dashboard-live');
+
+    await rm(livePath(folder));
+    await waitFor('the end', async () =>
+      (await row('night'))?.description.startsWith('not finished'),
+    );
+    await closeAll();
+  });
+
+  it('shows several runs beside each other in light, dark and high contrast', async () => {
+    for (const each of simulatedRuns({ instances: 300, methods: 4 })) await writeRun(results, each);
+    await run('refreshRuns');
+    await waitFor('the runs', () => row('run-4'));
+    const themes = ['Default Light Modern', 'Default Dark Modern', 'Default High Contrast'];
+    const configuration = vscode.workspace.getConfiguration('workbench');
+    await run('openDashboard', ...[undefined, ['run-1', 'run-2', 'run-3', 'run-4']]);
+    await page('300 of 300 instances');
+    for (const theme of themes) {
+      await configuration.update('colorTheme', theme, vscode.ConfigurationTarget.Global);
+      await waitFor('the theme', () => visible.texts('body'));
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await screenshot(`dashboard-${theme.split(' ').slice(1).join('-').toLowerCase()}`);
+    }
+    await configuration.update('colorTheme', undefined, vscode.ConfigurationTarget.Global);
+  });
+
+  it('writes the same page as a file that asks nothing of any network', async () => {
+    const file = join(scratch, 'dashboard.html');
+    await run('exportDashboard', 'run-1', vscode.Uri.file(file));
+    const html = await readFile(file, 'utf8');
+    assert.match(html, /Content-Security-Policy" content="default-src 'none'; script-src 'sha256-/);
+    assert.doesNotMatch(html, /<(script|link|img)[^>]+(src|href)=/);
+    assert.ok(!html.includes(results), 'a path of this machine is in the file');
+  });
+
+  it('takes a run off the list and leaves its files', async () => {
+    await run('removeRun', 'run-4');
+    await waitFor('the list without it', async () => (await row('run-4')) === undefined);
+    assert.ok((await readFile(join(results, 'runs', 'run-4', 'run.json'), 'utf8')).length > 0);
+  });
+});
+
+const live = (done: number): object => ({
+  done,
+  total: 40,
+  running: [{ instance: 'sympy__sympy-1', model: 'method-1', since: '2026-11-21T00:00:00.000Z' }],
+  paused: false,
+  pid: process.pid,
+  started: '2026-11-21T00:00:00.000Z',
+  perHour: 90,
+  secondsLeft: 1200,
+});
