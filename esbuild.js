@@ -51,18 +51,52 @@ const partsApart = {
   },
 };
 
+/** Packages that only methods need, with the bundle of each: loaded when they are first asked for. */
+const loadedLate = {
+  ai: 'ai',
+  '@ai-sdk/anthropic': 'ai-anthropic',
+  '@ai-sdk/google': 'ai-google',
+  '@ai-sdk/openai-compatible': 'ai-openai',
+  'gpt-tokenizer/encoding/o200k_base': 'tokenizer',
+};
+
+/**
+ * Keeps dynamic imports of these packages imports at run time. Only packages, never files of ours: a
+ * class of ours that is in two bundles is two classes.
+ * @type {import('esbuild').Plugin}
+ */
+const packagesApart = {
+  name: 'packages-apart',
+  setup(build) {
+    build.onResolve({ filter: /^(ai|@ai-sdk\/.*|gpt-tokenizer\/.*)$/ }, ({ path, kind }) => {
+      const bundle = kind === 'dynamic-import' ? loadedLate[path] : undefined;
+      return bundle === undefined ? undefined : { path: `./${bundle}.js`, external: true };
+    });
+  },
+};
+
 const bundles = [
+  {
+    ...shared,
+    entryPoints: Object.fromEntries(Object.entries(loadedLate).map(([from, to]) => [to, from])),
+  },
   {
     ...shared,
     entryPoints: { extension: 'src/extension.ts' },
     external: ['vscode'],
-    plugins: [partsApart],
+    plugins: [partsApart, packagesApart],
   },
-  { ...shared, entryPoints: { parts: 'src/editor/parts.ts' }, external: ['vscode'] },
+  {
+    ...shared,
+    entryPoints: { parts: 'src/editor/parts.ts' },
+    external: ['vscode'],
+    plugins: [notNeeded, packagesApart],
+  },
   { ...shared, entryPoints: { server: 'src/server.ts' } },
   {
     ...shared,
     entryPoints: { cli: 'src/cli.ts' },
+    plugins: [notNeeded, packagesApart],
     banner: { js: '#!/usr/bin/env node' },
   },
   // The dashboard runs in a page: a webview, or the file that `report --format html` writes.

@@ -21,25 +21,55 @@ const layers = {
 
 const folders = [...Object.keys(layers), 'editor'];
 
-const layerRules = Object.entries(layers).map(([folder, allowed]) => ({
-  files: [`src/${folder}/**/*.ts`],
-  rules: {
-    'no-restricted-imports': [
-      'error',
-      {
-        paths: [
-          { name: 'vscode', message: `${folder}/ runs without VS Code: only editor/ imports it.` },
-        ],
-        patterns: folders
+const importRules = (folder, allowed, more = []) => ({
+  'no-restricted-imports': [
+    'error',
+    {
+      paths: [
+        { name: 'vscode', message: `${folder}/ runs without VS Code: only editor/ imports it.` },
+      ],
+      patterns: [
+        ...folders
           .filter((other) => other !== folder && !allowed.includes(other))
           .map((other) => ({
             regex: `(^|/)\\.\\./(.*/)?${other}/`,
             message: `${folder}/ may not import ${other}/: imports run downward only.`,
           })),
-      },
-    ],
-  },
+        ...more,
+      ],
+    },
+  ],
+});
+
+const layerRules = Object.entries(layers).map(([folder, allowed]) => ({
+  files: [`src/${folder}/**/*.ts`],
+  rules: importRules(folder, allowed),
 }));
+
+/**
+ * What a method or a tool may know of an instance is a ModelView. Only what makes one, and what is
+ * beside it for the developer (the oracle of Pass@k, the run over instances, commands), sees an instance.
+ */
+const neverTheAnswer = {
+  files: ['src/method/**/*.ts'],
+  ignores: [
+    'src/method/modelView.ts',
+    'src/method/runOnR.ts',
+    'src/method/oracle.ts',
+    'src/method/generation.ts',
+    'src/method/commands/**',
+  ],
+  rules: importRules('method', layers.method, [
+    {
+      regex: '/domain/instance$',
+      message: 'A method or tool sees a ModelView, which has no answer in it, never an Instance.',
+    },
+    {
+      regex: '/(?:dataset/|evaluation/(?!unrelatedFailure$))',
+      message: 'A method or tool sees a ModelView: runs and rows of the dataset hold the answer.',
+    },
+  ]),
+};
 
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', '.cache/', '.vscode-test/', 'media/'] },
@@ -78,4 +108,5 @@ export default tseslint.config(
     },
   },
   ...layerRules,
+  neverTheAnswer,
 );

@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import packageJson from '../package.json';
 import { Cancelled, HumanError } from './domain/problem';
 import {
@@ -28,9 +28,20 @@ import { reportCommand, reportFormats, type ReportOptions } from './evaluation/c
 import { statisticsCommand, type StatisticsOptions } from './evaluation/commands/statistics';
 import { storageCommand, type StorageOptions } from './evaluation/commands/storage';
 import { triageCommand, type TriageOptions } from './evaluation/commands/triage';
+import type { GenerateOptions } from './method/commands/generate';
+import type { McpOptions } from './method/commands/mcp';
 import { EXIT, type CommandContext } from './evaluation/commands/context';
 import { bytesOf } from './patch/bytes';
-import { askedFormats } from './patch/convert';
+import {
+  formatOption,
+  list,
+  modeOption,
+  natural,
+  positive,
+  price,
+  temperature,
+  whole,
+} from './evaluation/commands/optionValues';
 import { defaultStorage } from './repository/storage';
 
 /** Builds and wires the command line: options to commands, errors to one line, signals to an abort. */
@@ -44,6 +55,10 @@ async function main(argv: readonly string[]): Promise<number> {
       abort.abort();
     });
   }
+  // `swt-bench … | head` ends the reader first: no reason for a trace.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   const sample = join(__dirname, '..', 'media', 'sample');
   const context: CommandContext = {
     // Bytes of a tree or a patch that are no UTF-8 come out as they are.
@@ -224,6 +239,87 @@ async function main(argv: readonly string[]): Promise<number> {
       status = await filterRepairsCommand(options, context);
     });
 
+  withEngineOptions(selecting(program.command('generate')))
+    .description('let a method of the paper write predictions with a language model')
+    .requiredOption('--method <name>', 'zero-shot, zero-shot-plus, pass-at-5 or libro')
+    .requiredOption(
+      '--model <provider/name>',
+      'openai, openai-compatible, anthropic or google, and the name that the provider knows it by; ' +
+        'the key is taken from the environment',
+    )
+    .addOption(dataset)
+    .requiredOption('--out <file>', 'predictions (JSONL); the trace lies beside it')
+    .addOption(source)
+    .option(
+      '--base-url <address>',
+      'where the provider is reached, such as http://localhost:11434/v1',
+    )
+    .option('--name <name>', 'what predictions call the model (default: METHOD/PROVIDER/NAME)')
+    .option('--samples <n>', 'candidates of libro and pass-at-5 (default: 5)', whole)
+    .addOption(
+      new Option(
+        '--temperature <t>',
+        'of the candidates, or `none` for that of the server (default: 0, libro and pass-at-5 0.7)',
+      ).argParser(temperature),
+    )
+    .option(
+      '--context-tokens <n>',
+      'tokens of a prompt, with the files that it shows',
+      whole,
+      27_000,
+    )
+    .option('--max-output-tokens <n>', 'tokens of an answer', whole, 4096)
+    .option('--budget-tokens <n>', 'what the run may use up in all, input and output', whole)
+    .option('--budget-dollars <d>', 'the same in dollars; needs --price', positive)
+    .addOption(
+      new Option('--price <input,output>', 'dollars for a million tokens of each').argParser(price),
+    )
+    .option('--requests <n>', 'requests at once', whole, 4)
+    .option('--request-timeout <seconds>', 'limit for one request', positive, 600)
+    .option('--retries <n>', 'tries after one that failed for a reason that may pass', natural, 6)
+    .option('--no-stream', 'ask for each answer as a whole, for servers that cannot stream')
+    .option(
+      '--workers <n>',
+      'instances at once',
+      positive,
+      Math.max(1, Math.floor(cpus().length / 2)),
+    )
+    .option('--timeout <seconds>', 'limit for one run of tests on one side', positive, 1800)
+    .option('--tests-only', 'leave out edits of files that are not tests')
+    .option('--replay', 'only read the trace: no model, no tests, no repository')
+    .addOption(storage)
+    .addOption(json)
+    .addHelpText(
+      'after',
+      '\nThe same command goes on where it was broken off; what is answered is not asked again.' +
+        '\nExit status: 0 every instance has a prediction, 1 some have none, 2 wrong usage or input, 130 interrupted.',
+    )
+    .action(async (options: GenerateOptions) => {
+      // Loaded here: no other command needs models, tokenizers and indexes.
+      const { generateCommand } = await import('./method/commands/generate');
+      status = await generateCommand(options, context);
+    });
+
+  withEngineOptions(program.command('mcp'))
+    .description(
+      'serve the tools of one instance on stdin and stdout to an agent (Model Context Protocol)',
+    )
+    .addOption(dataset)
+    .requiredOption('--id <id>', 'the instance')
+    .addOption(source)
+    .option('--timeout <seconds>', 'limit for one run of tests', positive, 600)
+    .addOption(storage)
+    .addHelpText(
+      'after',
+      '\nIt never gives away the golden patch, the golden tests or what comes after R.' +
+        '\nExit status: 0 the client closed the connection, 2 wrong usage or input, 130 interrupted.',
+    )
+    .action(async (options: McpOptions) => {
+      // Loaded here: no other command needs the protocol.
+      const { mcpCommand } = await import('./method/commands/mcp');
+      status = await mcpCommand(options, { ...context, version: packageJson.version });
+    });
+
   withEngineOptions(selecting(program.command('validate')))
     .description('find out whether instances are sound: golden and base tests, repeated')
     .argument('[ids...]')
@@ -344,41 +440,6 @@ async function main(argv: readonly string[]): Promise<number> {
     }
     throw error;
   }
-}
-
-const modeOption = (): Option =>
-  new Option(
-    '--mode <mode>',
-    'tests that a runner finds, or one script that exits with 0 when all is well',
-  )
-    .choices(['unit-test', 'reproduction-script'])
-    .default('unit-test');
-
-const formatOption = (): Option =>
-  new Option('--format <format>', 'how patches are written; auto finds out, but is never fuzzy')
-    .choices(askedFormats)
-    .default('auto');
-
-function list(value: string): string[] {
-  const ids = value.split(',').map((id) => id.trim());
-  if (ids.some((id) => id === '')) throw new InvalidArgumentError('Write ids separated by commas.');
-  return ids;
-}
-
-function positive(value: string): number {
-  const number = Number(value);
-  if (!Number.isFinite(number) || number <= 0) {
-    throw new InvalidArgumentError('Write a number greater than 0.');
-  }
-  return number;
-}
-
-function whole(value: string): number {
-  const number = Number(value);
-  if (!Number.isSafeInteger(number) || number < 1) {
-    throw new InvalidArgumentError('Write a whole number greater than 0.');
-  }
-  return number;
 }
 
 main(process.argv).then(

@@ -1,0 +1,279 @@
+import type { Instance } from '../domain/instance';
+import { Cancelled, HumanError, messageOf, throwIfAborted } from '../domain/problem';
+import type { Reporter } from '../domain/reporter';
+import type { Engine } from '../engine/engine';
+import type { RunStore } from '../evaluation/runStore';
+import type { PythonParser } from '../python/parser';
+import { GitError } from '../repository/git';
+import { sourceOf, type Sources } from '../repository/source';
+import { prepareTrees, type Trees } from '../repository/trees';
+import type { Choice, Method, MethodCandidate, MethodOptions } from './method';
+import { predictionOf } from './method';
+import { modelView, type ModelView } from './modelView';
+import { BudgetSpent, dollarsOf, type Budget, type Price } from './models/budget';
+import { ModelFailure, ModelUnusable, type ChatModel } from './models/chatModel';
+import { oracleOf, type Oracle } from './oracle';
+import { stepsOf, type AnswerStep } from './steps';
+import { keyOf, type Trace } from './trace';
+
+export interface GenerationRequest extends Omit<MethodOptions, 'onCandidate'> {
+  readonly instances: readonly Instance[];
+  readonly method: Method;
+  /** `PROVIDER/NAME`. */
+  readonly model: string;
+  /** Undefined for a replay from the trace alone. */
+  readonly live: LiveParts | undefined;
+  readonly trace: Trace;
+  readonly budget: Budget;
+  readonly price: Price | undefined;
+  readonly storage: string;
+  readonly contextTokens: number;
+  readonly maxOutputTokens: number;
+  readonly testsOnly: boolean;
+  /** Name of the engine. */
+  readonly engine: string;
+  readonly timeoutSeconds: number;
+  /** Instances at once. */
+  readonly workers: number;
+  readonly onCandidate?: (instance: string, candidate: MethodCandidate) => void;
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter: Reporter;
+}
+
+export interface LiveParts {
+  readonly model: ChatModel;
+  /** Requests at once. */
+  readonly requests: number;
+  readonly python: PythonParser;
+  readonly sources: Sources;
+  readonly store: RunStore;
+  /** Opened when something is to run; the caller disposes of it. */
+  readonly engine: () => Promise<Engine>;
+}
+
+/** What the answers of one instance cost, whether they were paid in this run or before. */
+export interface Cost {
+  readonly requests: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Undefined where no price is known. */
+  readonly dollars: number | undefined;
+  /** A server did not count, and these are numbers of our tokenizer. */
+  readonly isEstimate: boolean;
+}
+
+/** What became of one instance: a choice, or why there is none. */
+export type GenerationEntry =
+  | {
+      readonly instance: string;
+      readonly choice: Choice;
+      /** The candidate, for a predictions file. */
+      readonly prediction: string;
+      readonly cost: Cost;
+    }
+  | { readonly instance: string; readonly failure: string };
+
+/** After so many instances in a row without an answer of the model, no more are tried. */
+const mostFailures = 3;
+
+/**
+ * Runs a method on instances, several at once. What the trace has is not done again. Entries come in the
+ * order of the instances; a failure of one leaves the others alone.
+ *
+ * @param onEntry called as each is done
+ * @throws Cancelled, ModelUnusable
+ */
+export async function generate(
+  request: GenerationRequest,
+  onEntry: (entry: GenerationEntry) => Promise<void>,
+): Promise<GenerationEntry[]> {
+  const { instances, signal, reporter } = request;
+  const entries = new Array<GenerationEntry | undefined>(instances.length);
+  const inTurn = gate(request.live?.requests ?? 1);
+  let next = 0;
+  let failures = 0;
+  let stopped: string | undefined;
+  let fatal: ModelUnusable | undefined;
+
+  const work = async (): Promise<void> => {
+    for (let index = next++; index < instances.length; index = next++) {
+      const instance = instances[index];
+      if (instance === undefined || fatal !== undefined) continue;
+      throwIfAborted(signal);
+      let entry: GenerationEntry;
+      try {
+        if (stopped !== undefined) entry = { instance: instance.id, failure: stopped };
+        else {
+          entry = await generateOne(instance, request, inTurn);
+          failures = 0;
+        }
+      } catch (error) {
+        if (error instanceof Cancelled || signal?.aborted === true) throw new Cancelled();
+        if (error instanceof ModelUnusable) {
+          fatal = error;
+          throw error;
+        }
+        if (error instanceof BudgetSpent) stopped ??= `not asked: ${error.message}`;
+        if (error instanceof ModelFailure) {
+          failures += 1;
+          if (failures >= mostFailures) {
+            stopped ??= `not asked: there was no answer for ${failures} instances in a row`;
+          }
+        }
+        const isKnown = [HumanError, GitError, BudgetSpent, ModelFailure].some(
+          (kind) => error instanceof kind,
+        );
+        const said = isKnown ? messageOf(error) : `internal error: ${messageOf(error)}`;
+        if (!isKnown && error instanceof Error) reporter.log(error.stack ?? error.message);
+        entry = { instance: instance.id, failure: said };
+      }
+      entries[index] = entry;
+      await onEntry(entry);
+    }
+  };
+  const workers = Math.max(1, Math.min(request.workers, instances.length));
+  const ends = await Promise.allSettled(Array.from({ length: workers }, work));
+  if (fatal !== undefined) throw fatal;
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  return entries.filter((entry) => entry !== undefined);
+}
+
+async function generateOne(
+  instance: Instance,
+  request: GenerationRequest,
+  inTurn: <T>(work: () => Promise<T>) => Promise<T>,
+): Promise<GenerationEntry> {
+  const { live, method, signal, reporter, storage, timeoutSeconds, trace } = request;
+  const { id, repo, issue } = instance;
+  const used = new Map<string, AnswerStep>();
+  const opened = live === undefined ? undefined : openParts(instance, live, request);
+  try {
+    const steps = stepsOf({
+      instance: { id, repo, issue },
+      live:
+        live === undefined || opened === undefined
+          ? undefined
+          : { model: live.model, view: opened.view, oracle: opened.oracle, inTurn },
+      model: request.model,
+      trace,
+      budget: request.budget,
+      price: request.price,
+      storage,
+      contextTokens: request.contextTokens,
+      maxOutputTokens: request.maxOutputTokens,
+      testsOnly: request.testsOnly,
+      engine: request.engine,
+      timeoutSeconds,
+      signal,
+      reporter,
+      onAnswer: (answer) => used.set(answer.key, answer),
+    });
+    const choice = await method.produce(steps, {
+      samples: request.samples,
+      temperature: request.temperature,
+      onCandidate: (candidate) => request.onCandidate?.(id, candidate),
+    });
+    const prediction = predictionOf(choice);
+    if (live !== undefined) await noteChoice(request, id, choice, prediction);
+    return { instance: id, choice, prediction, cost: costOf([...used.values()], request.price) };
+  } finally {
+    await opened?.dispose();
+  }
+}
+
+async function noteChoice(
+  { method, model, trace }: GenerationRequest,
+  instance: string,
+  { chosen, why }: Choice,
+  patch: string,
+): Promise<void> {
+  const sample = chosen?.sample;
+  const key = keyOf('choice', method.name, model, instance, sample, why, patch);
+  if (trace.find('choice', key) !== undefined) return;
+  await trace.add({
+    step: 'choice',
+    key,
+    at: new Date().toISOString(),
+    instance,
+    method: method.name,
+    model,
+    ...(sample !== undefined && { sample }),
+    why,
+    patch,
+  });
+}
+
+interface OpenParts {
+  readonly view: () => Promise<ModelView>;
+  readonly oracle: () => Promise<Oracle>;
+  readonly dispose: () => Promise<void>;
+}
+
+/** Trees, view and oracle of an instance, each made when it is asked for. */
+function openParts(
+  instance: Instance,
+  { python, sources, store, engine }: LiveParts,
+  { storage, timeoutSeconds, signal, reporter }: GenerationRequest,
+): OpenParts {
+  let trees: Promise<Trees> | undefined;
+  let view: Promise<ModelView> | undefined;
+  let oracle: Oracle | undefined;
+  const prepare = (): Promise<Trees> =>
+    (trees ??= (async () => {
+      reporter.progress(`${instance.id}: preparing R`);
+      const source = await sourceOf(instance, sources);
+      return prepareTrees(instance, source, storage, { signal, reporter });
+    })());
+  return {
+    view: () =>
+      (view ??= prepare().then((made) =>
+        modelView(instance, { trees: made, python, engine, store }),
+      )),
+    oracle: async () =>
+      (oracle ??= oracleOf({
+        ...{ instance, trees: prepare, python, engine, store },
+        ...{ timeoutSeconds, signal, reporter },
+      })),
+    async dispose() {
+      await oracle?.dispose();
+      await (await view?.catch(() => undefined))?.dispose();
+    },
+  };
+}
+
+export function costOf(answers: readonly AnswerStep[], price: Price | undefined): Cost {
+  const sum = (of: (answer: AnswerStep) => number): number =>
+    answers.reduce((total, answer) => total + of(answer), 0);
+  const isPriced = price !== undefined || answers.every(({ dollars }) => dollars !== undefined);
+  return {
+    requests: answers.length,
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    dollars:
+      isPriced && answers.length > 0
+        ? sum(
+            ({ dollars, inputTokens, outputTokens }) =>
+              dollars ?? (price === undefined ? 0 : dollarsOf(price, inputTokens, outputTokens)),
+          )
+        : undefined,
+    isEstimate: answers.some(({ isEstimate }) => isEstimate === true),
+  };
+}
+
+/** Lets `width` pieces of work run at once; the others wait in the order in which they came. */
+function gate(width: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let free = width;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((go) => waiting.push(go));
+    try {
+      return await work();
+    } finally {
+      const go = waiting.shift();
+      if (go === undefined) free += 1;
+      else go();
+    }
+  };
+}

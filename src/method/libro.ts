@@ -1,0 +1,72 @@
+import { sampleAll, temperatureOf, type Method, type MethodCandidate } from './method';
+import { pickByLibro } from './select';
+import { failsOnR } from './steps';
+
+/**
+ * Several answers, each run on R: those that fail there are judged by the model, which sees R with the
+ * candidate and what R does without it (the paper's appendix B).
+ */
+export const libro: Method = {
+  name: 'libro',
+  title: 'LIBRO',
+  description:
+    'five answers in the custom format; they run on R, and the model judges the failures',
+  runs: 'R',
+  samples: 5,
+  temperature: 0.7,
+  async produce(steps, options) {
+    const temperature = temperatureOf(libro, options);
+    const sampled = await sampleAll(steps, { format: 'custom', temperature }, options);
+    const ran: MethodCandidate[] = [];
+    for (const candidate of sampled) {
+      if (!candidate.patch.applies) {
+        ran.push(candidate);
+        continue;
+      }
+      const known = { ...candidate, run: await steps.runOnR(candidate.patch) };
+      options.onCandidate?.(known);
+      ran.push(known);
+    }
+    const failing = ran.filter(fails);
+    // With one left there is nothing to judge, and a request to save.
+    const toJudge = new Set(failing.map(({ patch }) => patch.patch)).size > 1 ? failing : [];
+    const candidates: MethodCandidate[] = [];
+    for (const candidate of ran) {
+      const { patch, run } = candidate;
+      if (run === undefined || !toJudge.includes(candidate)) {
+        candidates.push(candidate);
+        continue;
+      }
+      // The judge is asked once, so the likeliest answer is what is wanted.
+      const judgeTemperature = options.temperature === null ? undefined : 0;
+      const { matches } = await steps.judge(patch, run, judgeTemperature);
+      const judged = { ...candidate, matches };
+      options.onCandidate?.(judged);
+      candidates.push(judged);
+    }
+    const withText = candidates.filter(({ answer }) => answer.text.trim() !== '');
+    const picked = pickByLibro(
+      withText.map((each) => ({
+        applies: each.patch.applies,
+        fails: fails(each),
+        matches: each.matches,
+        length: each.patch.patch.length,
+      })),
+    );
+    const chosen = picked === undefined ? undefined : withText[picked];
+    return { candidates, chosen, why: whyOf(chosen, failing.length) };
+  },
+};
+
+const fails = ({ run }: MethodCandidate): boolean => run !== undefined && failsOnR(run);
+
+function whyOf(chosen: MethodCandidate | undefined, failing: number): string {
+  if (chosen === undefined) return 'every answer is empty';
+  if (!chosen.patch.applies) return 'no answer applies to R; this is the first';
+  if (!fails(chosen)) return 'no answer fails on R; this is the shortest that applies';
+  if (failing === 1) return 'the only one that fails on R';
+  if (chosen.matches === true) return 'the shortest that fails on R as the issue says';
+  return chosen.matches === undefined
+    ? 'the shortest that fails on R'
+    : 'the shortest that fails on R, none of them as the issue says';
+}

@@ -1,0 +1,224 @@
+import type { CallWarning, FinishReason, LanguageModel, LanguageModelUsage } from 'ai';
+import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../domain/problem';
+import { tokenCounter } from '../tokens';
+import { dollarsOf, type Price } from './budget';
+import {
+  ModelFailure,
+  ModelUnusable,
+  type Answer,
+  type ChatModel,
+  type ChatRequest,
+  type Finish,
+  type ModelWork,
+} from './chatModel';
+import { ModelTrouble, retryAfter, retrying, type Retries } from './retrying';
+
+export interface AnsweringOptions {
+  readonly price?: Price | undefined;
+  /** Seconds that one try may take as a whole. */
+  readonly timeoutSeconds: number;
+  readonly retries: Retries;
+  /** Take the answer piece by piece as it is written: no proxy gives up on a long one. */
+  readonly stream: boolean;
+  /** A text without what nobody may read, such as a key that a server repeats. */
+  readonly withoutSecrets: (text: string) => string;
+}
+
+/** What one try gave, before it is counted. */
+interface Spoken {
+  readonly text: string;
+  readonly reason: FinishReason;
+  /** What the server called it; undefined when it never said that the answer is at its end. */
+  readonly rawReason: string | undefined;
+  readonly usage: LanguageModelUsage;
+  readonly warnings: readonly CallWarning[];
+}
+
+/** A model of the `ai` package as ours: one request, tried again while that makes sense. */
+export function answering(
+  name: string,
+  model: LanguageModel,
+  options: AnsweringOptions,
+): ChatModel {
+  const warned = new Set<string>();
+  return {
+    name,
+    async complete(request, work) {
+      const { signal, reporter } = work;
+      let spoken: Spoken;
+      try {
+        spoken = await retrying(
+          () => attempt(model, request, work, options),
+          options.retries,
+          work,
+        );
+      } catch (error) {
+        throwIfAborted(signal);
+        if (error instanceof ModelTrouble) throw new ModelFailure(`${name}: ${error.message}`);
+        throw error;
+      }
+      for (const warning of spoken.warnings) {
+        const text = warningText(warning);
+        if (!warned.has(text)) reporter.log(`${name}: ${text}`);
+        warned.add(text);
+      }
+      return counted(request, spoken, options.price);
+    },
+  };
+}
+
+async function attempt(
+  model: LanguageModel,
+  request: ChatRequest,
+  { signal, onText }: ModelWork,
+  { timeoutSeconds, stream, withoutSecrets }: AnsweringOptions,
+): Promise<Spoken> {
+  const { generateText, streamText } = await import('ai');
+  // It would write to the console, whatever that is: warnings go to the reporter.
+  (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
+  const late = AbortSignal.timeout(timeoutSeconds * 1000);
+  const call = {
+    model,
+    system: request.system,
+    messages: request.messages.map(({ role, content }) => ({ role, content })),
+    ...(request.temperature !== undefined && { temperature: request.temperature }),
+    maxOutputTokens: request.maxOutputTokens,
+    maxRetries: 0,
+    abortSignal: signal === undefined ? late : AbortSignal.any([signal, late]),
+  };
+  try {
+    if (!stream) {
+      const result = await generateText(call);
+      if (onText !== undefined && result.text !== '') onText(result.text);
+      return {
+        text: result.text,
+        reason: result.finishReason,
+        rawReason: result.rawFinishReason,
+        usage: result.usage,
+        warnings: result.warnings ?? [],
+      };
+    }
+    let text = '';
+    let warnings: readonly CallWarning[] = [];
+    // Errors come as parts as well; by default they would be written to the console.
+    for await (const part of streamText({ ...call, onError: () => undefined }).fullStream) {
+      if (part.type === 'text-delta') {
+        text += part.text;
+        onText?.(part.text);
+      } else if (part.type === 'start-step') {
+        warnings = part.warnings;
+      } else if (part.type === 'error') {
+        throw part.error;
+      } else if (part.type === 'finish') {
+        const { finishReason: reason, rawFinishReason: rawReason, totalUsage: usage } = part;
+        if (rawReason === undefined && (reason === 'other' || reason === 'error')) break;
+        return { text, reason, rawReason, usage, warnings };
+      }
+    }
+    throwIfAborted(signal);
+    throw new ModelTrouble(
+      late.aborted ? tooLate(timeoutSeconds) : 'the connection ended before the answer did',
+    );
+  } catch (error) {
+    throwIfAborted(signal);
+    if (late.aborted) throw new ModelTrouble(tooLate(timeoutSeconds));
+    throw await troubleOf(error, withoutSecrets);
+  }
+}
+
+const tooLate = (seconds: number): string => `no whole answer within ${seconds} s`;
+
+/** What a failed try means: worth another one, the end of this request, or of all. */
+async function troubleOf(error: unknown, withoutSecrets: (text: string) => string): Promise<Error> {
+  if (error instanceof ModelTrouble || error instanceof Cancelled || error instanceof HumanError) {
+    return error;
+  }
+  const { APICallError, LoadAPIKeyError } = await import('ai');
+  const said = withoutSecrets(firstLine(messageOf(error)));
+  if (LoadAPIKeyError.isInstance(error))
+    return new ModelUnusable(said, 'Set the variable and try again');
+  if (!APICallError.isInstance(error)) return new ModelTrouble(saidInStream(error, withoutSecrets));
+  const { statusCode: status, responseHeaders, responseBody = '', isRetryable } = error;
+  if (status === undefined) {
+    const { cause } = error;
+    return new ModelTrouble(
+      cause instanceof Error ? withoutSecrets(firstLine(messageOf(cause))) || said : said,
+    );
+  }
+  const answer = `the server answers with status ${status}${said === '' ? '' : `: ${said}`}`;
+  if (status === 401 || status === 403) {
+    return new ModelUnusable(answer, 'Check the key in the environment variable of the provider');
+  }
+  if (status === 404) {
+    return new ModelUnusable(answer, 'Check the name of the model and --base-url');
+  }
+  if (status === 402 || (status === 429 && /insufficient_quota|billing/.test(responseBody))) {
+    return new ModelUnusable(answer, 'The account has no credit left: what is answered is kept');
+  }
+  return isRetryable
+    ? new ModelTrouble(answer, retryAfter(responseHeaders))
+    : new ModelFailure(answer);
+}
+
+/** An error in the middle of a stream is whatever the server sent: a text, or an object with a message. */
+function saidInStream(error: unknown, withoutSecrets: (text: string) => string): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
+  const message =
+    cause !== undefined
+      ? `${messageOf(error)} (${messageOf(cause)})`
+      : error instanceof Error || typeof error !== 'object'
+        ? messageOf(error)
+        : JSON.stringify(error);
+  return `the connection failed: ${withoutSecrets(firstLine(message))}`;
+}
+
+const firstLine = (text: string): string => (text.trim().split('\n')[0] ?? '').slice(0, 300);
+
+async function counted(
+  request: ChatRequest,
+  { text, reason, usage }: Spoken,
+  price: Price | undefined,
+): Promise<Answer> {
+  let { inputTokens, outputTokens } = usage;
+  const isEstimate =
+    inputTokens === undefined || outputTokens === undefined || inputTokens + outputTokens === 0;
+  if (isEstimate) {
+    inputTokens = await inputTokensOf(request);
+    outputTokens = (await tokenCounter())(text);
+  }
+  const counts = { inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 };
+  return {
+    text,
+    finish: finishOf(reason),
+    ...counts,
+    ...(isEstimate && { isEstimate }),
+    ...(price !== undefined && {
+      dollars: dollarsOf(price, counts.inputTokens, counts.outputTokens),
+    }),
+  };
+}
+
+/** Tokens of a request by our tokenizer, with a few for what frames each message. */
+export async function inputTokensOf({ system, messages }: ChatRequest): Promise<number> {
+  const count = await tokenCounter();
+  return messages.reduce((sum, { content }) => sum + count(content) + 8, count(system) + 8);
+}
+
+function finishOf(reason: FinishReason): Finish {
+  switch (reason) {
+    case 'stop':
+    case 'length':
+      return reason;
+    case 'content-filter':
+      return 'refused';
+    case 'tool-calls':
+    case 'error':
+    case 'other':
+      return 'other';
+  }
+}
+
+const warningText = (warning: CallWarning): string =>
+  warning.type === 'other'
+    ? warning.message
+    : `${warning.feature} is not supported as asked${warning.details === undefined ? '' : ` (${warning.details})`}`;

@@ -1,0 +1,125 @@
+import type { LanguageModel } from 'ai';
+import { HumanError } from '../../domain/problem';
+import { withoutPassword } from '../../repository/unreachable';
+import { answering, type AnsweringOptions } from './answering';
+import type { ChatModel } from './chatModel';
+
+export const providers = ['openai', 'openai-compatible', 'anthropic', 'google'] as const;
+export type Provider = (typeof providers)[number];
+
+/** Environment variables that may hold the key of a provider; the first that is set counts. */
+export const keyVariables: Readonly<Record<Provider, readonly string[]>> = {
+  openai: ['OPENAI_API_KEY'],
+  // Never that of OpenAI: it would go to whoever serves the model.
+  'openai-compatible': ['OPENAI_COMPATIBLE_API_KEY'],
+  anthropic: ['ANTHROPIC_API_KEY'],
+  google: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
+};
+
+export interface ModelRequest extends Omit<AnsweringOptions, 'withoutSecrets'> {
+  /** `PROVIDER/NAME`; the name may have slashes of its own. */
+  readonly name: string;
+  /** Where the provider is reached, instead of its usual address; needed for `openai-compatible`. */
+  readonly baseUrl?: string | undefined;
+  /** A key that does not come from the environment, such as one of the editor's secret storage. */
+  readonly key?: string | undefined;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/**
+ * The model of a provider. Its code is loaded here, when it is needed; nothing is asked of the server.
+ *
+ * @throws HumanError when the provider is unknown, or its key or address is missing
+ */
+export async function openModel(request: ModelRequest): Promise<ChatModel> {
+  const { provider, name } = parseModelName(request.name);
+  const { baseUrl } = request;
+  if (baseUrl === undefined && provider === 'openai-compatible') {
+    throw new HumanError(
+      `The model ${request.name} has no address`,
+      'Add --base-url, such as http://localhost:11434/v1 for Ollama',
+    );
+  }
+  if (baseUrl !== undefined && !/^https?:\/\/[^\s/]+/.test(baseUrl)) {
+    throw new HumanError(
+      `--base-url ${JSON.stringify(withoutPassword(baseUrl))} is not an address`,
+      'Write it as https://host/v1',
+    );
+  }
+  const env = request.env ?? process.env;
+  const variables = keyVariables[provider];
+  const given = request.key ?? variables.map((each) => env[each]?.trim()).find((each) => each);
+  if (given === undefined && provider !== 'openai-compatible') {
+    throw new HumanError(
+      `There is no key for ${request.name}`,
+      `Set the environment variable ${variables.join(' or ')}`,
+    );
+  }
+  const model = await load(provider, name, baseUrl, given ?? '');
+  return answering(request.name, model, {
+    ...request,
+    withoutSecrets: (text) =>
+      (given === undefined ? text : text.replaceAll(given, '[key]'))
+        // Servers repeat the beginning and the end of a key that they do not know.
+        .replace(/\b(?:sk|key|AIza)[-_]?[\w-]*\*{3,}[\w*-]*/g, '[key]'),
+  });
+}
+
+/** @throws HumanError when it is not `PROVIDER/NAME` */
+export function parseModelName(text: string): { provider: Provider; name: string } {
+  const slash = text.indexOf('/');
+  const provider = providers.find((each) => each === text.slice(0, slash));
+  const name = text.slice(slash + 1);
+  if (provider === undefined || slash < 0 || name === '' || /\s/.test(name)) {
+    throw new HumanError(
+      `${JSON.stringify(text.slice(0, 80))} is not a model`,
+      `Write it as PROVIDER/NAME with one of the providers ${providers.join(', ')}`,
+    );
+  }
+  return { provider, name };
+}
+
+async function load(
+  provider: Provider,
+  name: string,
+  baseUrl: string | undefined,
+  apiKey: string,
+): Promise<LanguageModel> {
+  const at = baseUrl === undefined ? {} : { baseURL: baseUrl.replace(/\/+$/, '') };
+  switch (provider) {
+    case 'anthropic': {
+      const { createAnthropic } = await import('@ai-sdk/anthropic');
+      return createAnthropic({ apiKey, ...at })(name);
+    }
+    case 'google': {
+      const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
+      return createGoogleGenerativeAI({ apiKey, ...at })(name);
+    }
+    case 'openai':
+    case 'openai-compatible': {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+      return createOpenAICompatible({
+        name: provider,
+        baseURL: 'https://api.openai.com/v1',
+        ...at,
+        ...(apiKey !== '' && { apiKey }),
+        includeUsage: true,
+        ...(provider === 'openai' && { transformRequestBody: asOpenAiWants }),
+      })(name);
+    }
+  }
+}
+
+/**
+ * `max_tokens` is deprecated at OpenAI, and refused by its reasoning models
+ * (https://platform.openai.com/docs/api-reference/chat/create). These take no temperature either.
+ */
+function asOpenAiWants(body: Record<string, unknown>): Record<string, unknown> {
+  const { max_tokens: limit, temperature, ...rest } = body;
+  const isReasoning = /^(?:o\d|gpt-5(?!.*chat))/.test(String(body['model']));
+  return {
+    ...rest,
+    ...(limit !== undefined && { max_completion_tokens: limit }),
+    ...(temperature !== undefined && !isReasoning && { temperature }),
+  };
+}

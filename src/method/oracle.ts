@@ -1,0 +1,61 @@
+import type { Instance } from '../domain/instance';
+import type { Reporter } from '../domain/reporter';
+import type { Engine } from '../engine/engine';
+import { evaluateCandidate } from '../evaluation/candidate';
+import type { RunStore } from '../evaluation/runStore';
+import { openSession, type InstanceSession } from '../evaluation/session';
+import type { PythonParser } from '../python/parser';
+import type { Trees } from '../repository/trees';
+import type { OracleVerdict } from './select';
+
+/**
+ * The labelled exception to the rule that no method knows the answer: Pass@k picks by the verdict, and
+ * nothing but the verdict leaves this file. No model is asked after it.
+ */
+export interface Oracle {
+  /** @throws HumanError when nothing can be run, Cancelled */
+  judge(patch: string): Promise<OracleVerdict & { readonly reason: string }>;
+  dispose(): Promise<void>;
+}
+
+export function oracleOf(parts: {
+  readonly instance: Instance;
+  readonly trees: () => Promise<Trees>;
+  readonly python: PythonParser;
+  readonly engine: () => Promise<Engine>;
+  readonly store: RunStore;
+  readonly timeoutSeconds: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter: Reporter;
+}): Oracle {
+  const { instance, python, store, timeoutSeconds, signal, reporter } = parts;
+  let session: Promise<InstanceSession> | undefined;
+  const open = async (): Promise<InstanceSession> =>
+    openSession({
+      instance,
+      trees: await parts.trees(),
+      engine: await parts.engine(),
+      python,
+      store,
+    });
+  return {
+    async judge(patch) {
+      session ??= open();
+      const { strict, changeCoverage } = await evaluateCandidate(
+        await session,
+        { model: 'candidate', text: patch, format: 'unified', mode: 'unit-test' },
+        { timeoutSeconds, signal, reporter, reuse: true },
+      );
+      return {
+        applies: strict.wellFormed,
+        success: strict.success,
+        reason: strict.reason,
+        failToPass: strict.failToPass.length,
+        delta: changeCoverage?.delta ?? null,
+      };
+    },
+    async dispose() {
+      await (await session?.catch(() => undefined))?.dispose();
+    },
+  };
+}

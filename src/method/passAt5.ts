@@ -1,0 +1,46 @@
+import { sampleAll, temperatureOf, type Method, type MethodCandidate } from './method';
+import { pickByOracle } from './select';
+
+/**
+ * Several answers, of which an oracle that knows the fix picks the best: how good a model can be, and no
+ * method that anybody could use. Nothing but its verdict is looked at.
+ */
+export const passAt5: Method = {
+  name: 'pass-at-5',
+  title: 'Pass@5',
+  description: 'five answers in the custom format; an oracle that knows the fix picks one',
+  runs: 'oracle',
+  samples: 5,
+  temperature: 0.7,
+  async produce(steps, options) {
+    const temperature = temperatureOf(passAt5, options);
+    const sampled = await sampleAll(steps, { format: 'custom', temperature }, options);
+    const candidates: MethodCandidate[] = [];
+    for (const candidate of sampled) {
+      if (!candidate.patch.applies) {
+        candidates.push(candidate);
+        continue;
+      }
+      const judged = { ...candidate, verdict: await steps.verdict(candidate.patch) };
+      options.onCandidate?.(judged);
+      candidates.push(judged);
+    }
+    const withText = candidates.filter(({ answer }) => answer.text.trim() !== '');
+    const picked = pickByOracle(
+      withText.map(({ verdict }) => verdict ?? { ...nothing, applies: false }),
+    );
+    const chosen = picked === undefined ? undefined : withText[picked];
+    return { candidates, chosen, why: whyOf(chosen) };
+  },
+};
+
+const nothing = { success: false, failToPass: 0, delta: null };
+
+function whyOf(chosen: MethodCandidate | undefined): string {
+  if (chosen === undefined) return 'every answer is empty';
+  const { verdict } = chosen;
+  if (verdict === undefined) return 'no answer applies to R; this is the first';
+  if (verdict.success) return 'the oracle calls it a success';
+  const more = verdict.failToPass > 0 ? `${verdict.failToPass} F→P` : 'no F→P';
+  return `the oracle calls none a success (${verdict.reason}, ${more})`;
+}

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { HumanError, messageOf } from '../domain/problem';
+
+const rowSchema = z.looseObject({ instance_id: z.string(), model_name_or_path: z.string() });
+
+/** A row of a predictions file, with whatever else it says. */
+export type PredictionRow = z.infer<typeof rowSchema>;
+
+/** A predictions file (JSONL) that grows. What it held of other instances and models stays. */
+export interface PredictionsFile {
+  /** Puts a row in, in the place of one for the same instance and model, and writes the file. */
+  put(row: PredictionRow): Promise<void>;
+}
+
+/**
+ * @throws HumanError when there is a file that cannot be read, or that is no predictions file
+ */
+export async function predictionsFile(path: string): Promise<PredictionsFile> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw new HumanError(
+      `${path} cannot be read (${error.code ?? messageOf(error)})`,
+      'Name another file with --out',
+    );
+  });
+  const rows = new Map<string, PredictionRow>();
+  const keyOf = (row: PredictionRow): string =>
+    JSON.stringify([row.instance_id, row.model_name_or_path]);
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const row = readRow(line);
+    if (row === undefined) {
+      throw new HumanError(
+        `${path}:${index + 1} is no prediction, so the file is not written to`,
+        'Name another file with --out',
+      );
+    }
+    rows.set(keyOf(row), row);
+  }
+  let last: Promise<void> = Promise.resolve();
+  return {
+    put(row) {
+      rows.set(keyOf(row), row);
+      const lines = [...rows.values()].map((each) => `${JSON.stringify(each)}\n`).join('');
+      last = last.catch(() => undefined).then(() => replace(path, lines));
+      return last;
+    },
+  };
+}
+
+function readRow(line: string): PredictionRow | undefined {
+  try {
+    return rowSchema.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes beside and renames, so that nobody reads half of it. */
+async function replace(path: string, text: string): Promise<void> {
+  const beside = `${path}.${randomUUID()}`;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    const file = await open(beside, 'w');
+    try {
+      await file.writeFile(text);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    await rename(beside, path);
+  } catch (error) {
+    throw new HumanError(
+      `${path} cannot be written (${messageOf(error)})`,
+      'Name another file with --out; what was answered is in the trace',
+    );
+  } finally {
+    await rm(beside, { force: true });
+  }
+}

@@ -1,0 +1,251 @@
+import { fileOf, functionOf, type TestResult } from '../domain/outcome';
+import { HumanError } from '../domain/problem';
+import type { Reporter } from '../domain/reporter';
+import { readCandidate, type OwnTests } from '../evaluation/reading';
+import { resultsOf, whyBrokenOff, whyNotRunnable } from '../evaluation/results';
+import { contentsWith, type InstanceSession, type TestSet } from '../evaluation/session';
+import type { AskedFormat } from '../patch/convert';
+import type { Diagnostic } from '../patch/diagnostic';
+import { unsafePath } from '../patch/safety';
+import { splitTestEdits } from '../patch/testFiles';
+import { parseUnified } from '../patch/unified';
+import { findTests } from '../python/tests';
+
+export interface RunOnROptions {
+  /** How the candidate is written; found out by default. */
+  readonly format?: AskedFormat;
+  /** Leave out edits of files that are not tests. */
+  readonly testsOnly?: boolean;
+  /** Files, or ids of tests, to run instead of the candidate's own: `tests/test_a.py::A::test_x`. */
+  readonly tests?: readonly string[];
+  /** Run the whole files that the candidate touches. */
+  readonly whole?: boolean;
+  readonly timeoutSeconds: number;
+  /** Whether a kept run of the same may be used instead of running; true by default. */
+  readonly reuse?: boolean;
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter: Reporter;
+}
+
+/** What a candidate is on R, before anything has run. */
+export interface ReadOnR {
+  /** W: it is a patch, and applies to R. */
+  readonly applies: boolean;
+  /** Why it does not apply, or cannot be run; undefined when it can. */
+  readonly problem: string | undefined;
+  /** The unified diff that `git apply` takes on R; empty when it does not apply. */
+  readonly patch: string;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Test files that it adds or changes. */
+  readonly files: readonly string[];
+  /** Ids of test functions that it adds or changes, without parameters. */
+  readonly ownTests: readonly string[];
+  /** Ids of test functions of R that it removes. */
+  readonly removedTests: readonly string[];
+  /** Files that it changes and that are no tests. */
+  readonly otherFiles: readonly string[];
+}
+
+/** What tests did on R. */
+export interface RunOnR extends ReadOnR {
+  /** Outcomes of the candidate's own tests, or of those that were asked for. */
+  readonly tests: readonly TestResult[];
+  /** Outcomes of the other tests of the files that were run. */
+  readonly others: readonly TestResult[];
+  /** Bounded output of the runner; empty when nothing ran. */
+  readonly log: string;
+  readonly seconds: number;
+}
+
+/** Converts a candidate for R and finds its tests, as a grade does. An empty one applies, and has none. */
+export async function readOnR(
+  session: InstanceSession,
+  candidate: string,
+  options: Pick<RunOnROptions, 'format' | 'testsOnly' | 'signal'>,
+): Promise<ReadOnR> {
+  return (await readWith(session, candidate, options)).read;
+}
+
+interface Read {
+  readonly read: ReadOnR;
+  readonly own: OwnTests | undefined;
+}
+
+async function readWith(
+  session: InstanceSession,
+  candidate: string,
+  {
+    format = 'auto',
+    testsOnly = false,
+    signal,
+  }: Pick<RunOnROptions, 'format' | 'testsOnly' | 'signal'>,
+): Promise<Read> {
+  const nothing = { files: [], ownTests: [], removedTests: [], otherFiles: [] };
+  if (candidate.trim() === '') {
+    const problem = 'the candidate is empty';
+    const read = { ...nothing, applies: true, problem, patch: '', diagnostics: [] };
+    return { read, own: undefined };
+  }
+  const request = {
+    model: 'candidate',
+    text: candidate,
+    format,
+    testsOnly,
+    mode: 'unit-test',
+  } as const;
+  const found = await readCandidate(session, request, signal);
+  const { diagnostics, patch } = found;
+  const otherFiles = splitTestEdits(parseUnified(patch)).others.map(
+    (file) => file.newPath ?? file.oldPath ?? '',
+  );
+  if ('verdict' in found) {
+    const { wellFormed: applies, explanation: problem } = found.verdict;
+    return {
+      read: { ...nothing, applies, problem, patch, diagnostics, otherFiles },
+      own: undefined,
+    };
+  }
+  const { files, own } = found;
+  const read: ReadOnR = {
+    applies: true,
+    problem: undefined,
+    patch,
+    diagnostics,
+    files,
+    ownTests: own.functions,
+    removedTests: own.removed,
+    otherFiles,
+  };
+  return { read, own };
+}
+
+/**
+ * Runs tests with a candidate on R alone.
+ *
+ * @throws HumanError when a test that is asked for is not there, Cancelled
+ */
+export async function runOnR(
+  session: InstanceSession,
+  candidate: string,
+  options: RunOnROptions,
+): Promise<RunOnR> {
+  const { read, own } = await readWith(session, candidate, options);
+  const nothing: RunOnR = { ...read, tests: [], others: [], log: '', seconds: 0 };
+  if (!read.applies) return nothing;
+  if (options.tests !== undefined) {
+    const all = await testsAskedFor(session, options.tests, read.patch);
+    const select = options.tests.every((test) => test.includes('::')) ? options.tests : undefined;
+    const files = [...new Set(options.tests.map(fileOf))];
+    const run = await runFiles(session, { patch: read.patch, files, select }, all, options);
+    const wanted = new Set(options.tests);
+    return sorted({ ...read, problem: undefined }, run, ({ test }) =>
+      [test, functionOf(test), fileOf(test)].some((name) => wanted.has(name)),
+    );
+  }
+  if (own === undefined) return nothing;
+  const functions = new Set(own.functions);
+  // In files that R does not have every test is the candidate's, also one that a loop makes.
+  const isOwn = ({ test }: TestResult): boolean =>
+    functions.has(functionOf(test)) || own.filesOfR.length === 0;
+  const set = { patch: read.patch, files: read.files, select: undefined };
+  const inPart = functions.size > 0 && functions.size < own.all.length && options.whole !== true;
+  if (inPart) {
+    const files = read.files.filter((path) => own.functions.some((test) => fileOf(test) === path));
+    const part = { patch: read.patch, files, select: own.functions };
+    const run = await runFiles(session, part, own.functions, options);
+    // A runner that does not know a test by its name runs none.
+    if (run.results.some(isOwn)) return sorted(read, run, isOwn);
+  }
+  return sorted(read, await runFiles(session, set, own.all, options), isOwn);
+}
+
+interface Ran {
+  readonly results: readonly TestResult[];
+  readonly problem: string | undefined;
+  readonly log: string;
+  readonly seconds: number;
+}
+
+async function runFiles(
+  session: InstanceSession,
+  {
+    patch,
+    files,
+    select,
+  }: Pick<TestSet, 'patch' | 'files'> & { select: readonly string[] | undefined },
+  expected: readonly string[],
+  { timeoutSeconds, reuse = true, signal, reporter }: RunOnROptions,
+): Promise<Ran> {
+  const set: TestSet = { patch, files, ...(select !== undefined && { select }) };
+  const { plan, records } = await session.run(set, {
+    timeoutSeconds,
+    signal,
+    reporter,
+    reuse,
+    sides: ['base'],
+  });
+  const notRun = plan.notRun.map(({ path, reason }) => `${path}: ${reason}`).join('; ');
+  const record = records.base;
+  if (record === undefined) {
+    return {
+      results: [],
+      problem: notRun || 'nothing here can run these tests',
+      log: '',
+      seconds: 0,
+    };
+  }
+  const unrunnable = whyNotRunnable(record);
+  const inPlan = expected.filter((test) => plan.files.includes(fileOf(test)));
+  const results = unrunnable === undefined ? resultsOf(record, inPlan) : [];
+  const problem =
+    unrunnable ??
+    whyBrokenOff(record) ??
+    (results.length === 0 ? 'the runner found none of the tests' : notRun || undefined);
+  return { results, problem, log: record.log, seconds: record.seconds };
+}
+
+const sorted = (read: ReadOnR, run: Ran, isWanted: (result: TestResult) => boolean): RunOnR => ({
+  ...read,
+  problem: run.problem ?? read.problem,
+  tests: run.results.filter(isWanted),
+  others: run.results.filter((result) => !isWanted(result)),
+  log: run.log,
+  seconds: run.seconds,
+});
+
+/** Ids of the tests that the files hold which are asked for, with the patch. */
+async function testsAskedFor(
+  session: InstanceSession,
+  asked: readonly string[],
+  patch: string,
+): Promise<string[]> {
+  const after = await contentsWith(patch, (path) => session.readFileOfR(path));
+  const found: string[] = [];
+  for (const path of new Set(asked.map(fileOf))) {
+    const refuse = (why: string, next: string): HumanError =>
+      new HumanError(`${JSON.stringify(path)} cannot be run: ${why}`, next);
+    const unsafe = unsafePath(path);
+    if (unsafe !== undefined)
+      throw refuse(unsafe, 'Name a test file by its path in the repository');
+    if (!path.endsWith('.py')) {
+      throw refuse('it is no Python file', 'Name files of tests, or tests as path::Class::test');
+    }
+    const source = after.has(path) ? after.get(path) : await session.readFileOfR(path);
+    if (source === undefined) {
+      throw refuse('the repository has no such file', 'List the files to see what there is');
+    }
+    const tests = findTests(session.python, source, { path }).map((test) => test.id);
+    found.push(...tests);
+  }
+  for (const test of asked) {
+    if (!test.includes('::') || found.includes(functionOf(test))) continue;
+    const isInherited = found.length === 0;
+    if (isInherited) continue;
+    const near = found.filter((each) => each.endsWith(`::${functionOf(test).split('::').at(-1)}`));
+    throw new HumanError(
+      `${JSON.stringify(test)} is no test of ${fileOf(test)}`,
+      `Name one of ${(near.length > 0 ? near : found).slice(0, 20).join(', ')}`,
+    );
+  }
+  return found;
+}

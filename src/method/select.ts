@@ -1,0 +1,63 @@
+/** What the oracle of Pass@k says of a candidate; the only thing that it says. */
+export interface OracleVerdict {
+  readonly applies: boolean;
+  readonly success: boolean;
+  /** How many of its tests go F→P. */
+  readonly failToPass: number;
+  /** ΔC; null where it is not defined or not known. */
+  readonly delta: number | null;
+}
+
+/**
+ * The pick of an oracle: a success, then most F→P, then most ΔC, then one that applies, then the first.
+ *
+ * @returns the index; undefined when there is nothing to choose from
+ */
+export function pickByOracle(candidates: readonly OracleVerdict[]): number | undefined {
+  const order = (verdict: OracleVerdict): readonly number[] => [
+    Number(verdict.success),
+    verdict.failToPass,
+    verdict.delta ?? -1,
+    Number(verdict.applies),
+  ];
+  return best(candidates.map(order));
+}
+
+/** What LIBRO knows of a candidate. */
+export interface LibroCandidate {
+  readonly applies: boolean;
+  /** A test of it fails on R that did not before. */
+  readonly fails: boolean;
+  /** Whether the judge takes the failure for the problem of the issue; undefined when it did not say. */
+  readonly matches: boolean | undefined;
+  /** Length of the patch in characters. */
+  readonly length: number;
+}
+
+/**
+ * LIBRO's pick: of the candidates that fail on R, those that the judge says yes to, and the shortest of
+ * them. Where none fails, one that applies is still better than none; then the first.
+ *
+ * @returns the index; undefined when there is nothing to choose from
+ */
+export function pickByLibro(candidates: readonly LibroCandidate[]): number | undefined {
+  return best(
+    candidates.map(({ applies, fails, matches, length }) => [
+      Number(applies),
+      Number(applies && fails),
+      Number(applies && fails && matches === true),
+      applies ? -length : 0,
+    ]),
+  );
+}
+
+/** The index of the greatest, comparing number by number; the first of equals. */
+function best(orders: readonly (readonly number[])[]): number | undefined {
+  let found: number | undefined;
+  for (const [index, order] of orders.entries()) {
+    const before = found === undefined ? undefined : orders[found];
+    const at = order.findIndex((value, place) => value !== before?.[place]);
+    if (before === undefined || (at >= 0 && (order[at] ?? 0) > (before[at] ?? 0))) found = index;
+  }
+  return found;
+}

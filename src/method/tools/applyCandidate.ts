@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { HumanError } from '../../domain/problem';
+import { askedFormats, type AskedFormat } from '../../patch/convert';
+import type { Diagnostic } from '../../patch/diagnostic';
+import { fields, type Tool } from './tool';
+
+interface Input {
+  readonly patch: string;
+  readonly format?: AskedFormat | undefined;
+}
+
+export const applyCandidate: Tool<Input> = {
+  name: 'apply_candidate',
+  title: 'Apply a candidate',
+  description:
+    'Takes a patch with tests as the candidate, in the place of the one before: the patch is always on the repository as it is, never on an earlier candidate. Write a unified diff ("--- a/PATH", "+++ b/PATH", "@@ … @@"), SEARCH/REPLACE blocks, or blocks between "diff" and "end diff". Nothing is run: call run_tests then.',
+  input: fields({
+    patch: z.string().min(1).max(1_000_000).describe('The whole patch, on the repository as it is'),
+    format: z
+      .enum(askedFormats)
+      .optional()
+      .describe(
+        'How the patch is written; found out by default. "fuzzy" is a diff with wrong line numbers',
+      ),
+  }),
+  effect: 'changes the candidate',
+  confirmation: 'Puts the tests that the model has written in the place of the current candidate.',
+  async run(view, { patch, format }, { candidate, signal }) {
+    const read = await view.read(patch, { ...(format !== undefined && { format }), signal });
+    const told = read.diagnostics.map(describe);
+    if (!read.applies) {
+      const problem = read.diagnostics.some((each) => each.severity === 'error')
+        ? ''
+        : `: ${read.problem ?? ''}`;
+      throw new HumanError(
+        [
+          `The patch does not apply to the repository, and the candidate is what it was${problem}`,
+          ...told,
+        ].join('\n'),
+        'Read the lines that it changes with read_file, and write the whole patch again',
+      );
+    }
+    await candidate.apply(read.patch);
+    const { ownTests, otherFiles, removedTests } = read;
+    return [
+      'The candidate applies.',
+      ownTests.length === 0
+        ? `It adds or changes no test${read.problem === undefined ? '' : ` (${read.problem})`}: there is nothing to reproduce the issue with.`
+        : `Tests that it adds or changes:\n${ownTests.map((test) => `- ${test}`).join('\n')}`,
+      ...(removedTests.length > 0 ? [`It removes tests: ${removedTests.join(', ')}.`] : []),
+      ...(otherFiles.length > 0
+        ? [
+            `It changes files that are no tests, which a candidate should not: ${otherFiles.join(', ')}.`,
+          ]
+        : []),
+      ...told,
+    ].join('\n');
+  },
+};
+
+const describe = ({ severity, line, message, hint }: Diagnostic): string =>
+  `${severity}, line ${line} of the patch: ${message}${hint === undefined ? '' : `. ${hint}`}`;

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { HumanError } from '../../domain/problem';
+import type { TreeOfR } from '../treeOfR';
+
+/** Paths as models write them: `./a/b/` is `a/b`, and `.` the root. Whether it is safe is asked later. */
+const tidied = (path: string): string =>
+  path
+    .trim()
+    .replace(/^(?:\.\/)+/, '')
+    .replace(/\/+$/, (slashes, at) => (at === 0 ? slashes : ''))
+    .replace(/^\.$/, '');
+
+export const folderField = (description: string) =>
+  z.string().max(1000).transform(tidied).describe(description);
+
+export const pathField = (description: string) =>
+  z.string().min(1).max(1000).transform(tidied).describe(description);
+
+/**
+ * A file of R by the path that a model gave.
+ *
+ * @throws HumanError that says why there is none, and names files that may be meant
+ */
+export async function fileOfR(tree: TreeOfR, path: string): Promise<string> {
+  const text = await tree.read(path);
+  if (text !== undefined) return text;
+  const why = (await tree.whyNotRead(path)) ?? 'it cannot be read';
+  const name = path.split('/').at(-1) ?? '';
+  const near = (await tree.paths()).filter((each) => each.endsWith(`/${name}`)).slice(0, 5);
+  throw new HumanError(
+    `${JSON.stringify(path)} cannot be read: ${why}`,
+    near.length > 0 && !near.includes(path)
+      ? `Files of that name are ${near.join(', ')}`
+      : 'Name a file by its path in the repository, as list_files and search_code give it',
+  );
+}
+
+/** Lines of a text, without the empty one behind a line end at its end. */
+export function linesOf(text: string): string[] {
+  const lines = text.split(/\r\n|\n/);
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
+/** The beginning of a line that would fill an answer by itself. */
+export const shortLine = (line: string, most = 400): string =>
+  line.length <= most ? line : `${line.slice(0, most)} [${line.length - most} more characters]`;

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import type { ModelView } from '../modelView';
+
+/** The candidate that is being worked on, wherever it is kept: in memory, or as edits of a workspace. */
+export interface CandidateSlot {
+  /** A patch on R; empty when there is none. */
+  read(): Promise<string>;
+  /**
+   * Puts a candidate in the place of the one before.
+   *
+   * @param patch unified diff on R, or empty to take the candidate away
+   * @throws HumanError when it cannot be put there
+   */
+  apply(patch: string): Promise<void>;
+}
+
+export interface ToolWork {
+  readonly candidate: CandidateSlot;
+  /** Limit of one run. */
+  readonly timeoutSeconds: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter: Reporter;
+}
+
+/** What a call does besides answering. */
+export type ToolEffect = 'reads' | 'changes the candidate' | 'runs code';
+
+/** Something that a model may ask for. It works on a view, so that it has nothing to give away. */
+export interface Tool<Input = unknown> {
+  /** Such as `run_tests`. */
+  readonly name: string;
+  readonly title: string;
+  /** For a model: what it gives, and when to use it. */
+  readonly description: string;
+  readonly input: z.ZodType<Input>;
+  readonly effect: ToolEffect;
+  /** One sentence for a person who is asked whether the call may be made. */
+  readonly confirmation: string;
+  /**
+   * @returns text for a model
+   * @throws HumanError, Cancelled
+   */
+  run(view: ModelView, input: Input, work: ToolWork): Promise<string>;
+}
+
+export interface ToolAnswer {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** Characters of an answer: some 10,000 tokens. What is longer is cut in its middle, and says so. */
+export const answerLimit = 40_000;
+
+/**
+ * Makes a call with input that nobody has checked. Whatever goes wrong becomes text that says to a model
+ * what happened and what to do instead.
+ *
+ * @throws Cancelled
+ */
+export async function callTool(
+  tool: Tool,
+  view: ModelView,
+  input: unknown,
+  work: ToolWork,
+): Promise<ToolAnswer> {
+  throwIfAborted(work.signal);
+  const read = tool.input.safeParse(withoutNulls(input ?? {}));
+  if (!read.success) return { text: wrongInput(tool, read.error), isError: true };
+  try {
+    return { text: bounded(await tool.run(view, read.data, work)), isError: false };
+  } catch (error) {
+    if (error instanceof Cancelled || work.signal?.aborted === true) throw new Cancelled();
+    if (error instanceof HumanError) return { text: `${error.message}.`, isError: true };
+    work.reporter.log(`${tool.name}: ${error instanceof Error ? error.stack : String(error)}`);
+    const text = `${tool.name} failed by a fault of its own, not of its input (${bounded(messageOf(error), 500)}). Calling it again with the same input may fail in the same way: go on without it.`;
+    return { text, isError: true };
+  }
+}
+
+/** The JSON schema of a tool's input, for whoever offers it to a model. */
+export function inputSchema(tool: Tool): Record<string, unknown> {
+  return z.toJSONSchema(tool.input, { io: 'input' });
+}
+
+/** @param shape the fields of an object; no others are taken */
+export const fields = <T extends z.ZodRawShape>(shape: T): z.ZodObject<T, z.core.$strict> =>
+  z.strictObject(shape);
+
+/** Many a model writes null for what it leaves out. */
+const withoutNulls = (input: unknown): unknown =>
+  typeof input !== 'object' || input === null || Array.isArray(input)
+    ? input
+    : Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
+
+function wrongInput(tool: Tool, error: z.ZodError): string {
+  const problems = error.issues.slice(0, 5).map(({ path, message }) => {
+    const field = path.length === 0 ? 'the input' : `\`${path.join('.')}\``;
+    return `- ${field}: ${message}`;
+  });
+  const schema = JSON.stringify(inputSchema(tool));
+  return `The input of ${tool.name} is not as it must be:\n${problems.join('\n')}\nCall it again with input of this JSON schema: ${schema}`;
+}
+
+function bounded(text: string, limit = answerLimit): string {
+  if (text.length <= limit) return text;
+  const half = Math.floor(limit / 2);
+  return `${text.slice(0, half)}\n[${text.length - 2 * half} characters are left out here]\n${text.slice(-half)}`;
+}
+
+/** A candidate that is kept in memory. */
+export function candidateInMemory(): CandidateSlot {
+  let patch = '';
+  return {
+    read: () => Promise.resolve(patch),
+    apply: (next) => {
+      patch = next;
+      return Promise.resolve();
+    },
+  };
+}

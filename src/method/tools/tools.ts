@@ -1,0 +1,27 @@
+import { applyCandidate } from './applyCandidate';
+import { listCandidateTests } from './listCandidateTests';
+import { listFiles } from './listFiles';
+import { outlineFile } from './outlineFile';
+import { readFile } from './readFile';
+import { readIssue } from './readIssue';
+import { runTests } from './runTests';
+import { searchCode } from './searchCode';
+import type { Tool } from './tool';
+
+/** All that a model may ask for, the same wherever it is attached. */
+export const tools: readonly Tool[] = [
+  readIssue,
+  listFiles,
+  searchCode,
+  outlineFile,
+  readFile,
+  applyCandidate,
+  listCandidateTests,
+  runTests,
+];
+
+/** What a model is told of its work before it calls a tool. */
+export const instructions = [
+  'Write tests that reproduce an issue: they fail on the repository as it is because of the fault that the issue tells of, and would pass once it is mended. Do not mend the fault.',
+  'Read the issue, find the code that it is about and the tests that are there, apply a candidate (a patch that adds or changes tests), run its tests, and look whether they fail for the reason in the issue.',
+].join('\n');

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { finishes } from './models/chatModel';
+
+/** What every step has. */
+const common = {
+  /** Digest of all that the step depends on. */
+  key: z.string(),
+  /** When it was done, ISO 8601. */
+  at: z.string(),
+  instance: z.string(),
+};
+
+const message = z.object({ role: z.enum(['user', 'assistant']), content: z.string() });
+
+const diagnostic = z.object({
+  severity: z.enum(['error', 'warning', 'info']),
+  line: z.number(),
+  message: z.string(),
+});
+
+const testResult = z.object({
+  test: z.string(),
+  outcome: z.enum(['passed', 'failed', 'error', 'skipped', 'xfailed', 'xpassed', 'missing']),
+  exception: z.string().optional(),
+  message: z.string().optional(),
+  details: z.string().optional(),
+});
+
+/** Purposes of a request: a candidate, or whether the failure of one matches the issue. */
+export const purposes = ['tests', 'judge'] as const;
+
+/** One line of a trace. What a model or tested code wrote is untrusted. */
+export const stepSchema = z.discriminatedUnion('step', [
+  /** Which tree R is: the object id of its git tree. */
+  z.object({ ...common, step: z.literal('tree'), tree: z.string() }),
+  z.object({
+    ...common,
+    step: z.literal('prompt'),
+    purpose: z.enum(purposes),
+    /** Digest of `system` and `messages`. */
+    prompt: z.string(),
+    system: z.string(),
+    messages: z.array(message),
+    /** Files of R that it shows, the best first. */
+    files: z.array(z.string()),
+    /** By our tokenizer. */
+    tokens: z.number(),
+  }),
+  z.object({
+    ...common,
+    step: z.literal('answer'),
+    purpose: z.enum(purposes),
+    /** The way of asking: methods that ask alike share their answers. */
+    method: z.string(),
+    model: z.string(),
+    /** From 1. */
+    sample: z.number(),
+    parameters: z.object({ temperature: z.number().nullable(), maxOutputTokens: z.number() }),
+    /** Digest of the prompt. */
+    prompt: z.string(),
+    text: z.string(),
+    finish: z.enum(finishes),
+    inputTokens: z.number(),
+    outputTokens: z.number(),
+    isEstimate: z.boolean().optional(),
+    dollars: z.number().optional(),
+    seconds: z.number(),
+  }),
+  z.object({
+    ...common,
+    step: z.literal('patch'),
+    /** W. */
+    applies: z.boolean(),
+    /** Why it does not apply, or has nothing to run. */
+    problem: z.string().optional(),
+    /** Unified diff on R; empty when it does not apply. */
+    patch: z.string(),
+    ownTests: z.array(z.string()),
+    diagnostics: z.array(diagnostic),
+  }),
+  z.object({
+    ...common,
+    step: z.literal('run'),
+    /** Why the outcomes are not all; undefined when they are. */
+    problem: z.string().optional(),
+    /** Outcomes on R of the candidate's tests. */
+    tests: z.array(testResult),
+    /** Those of them that R has as well, and that fail there without the candidate too. */
+    failingBefore: z.array(z.string()),
+    seconds: z.number(),
+  }),
+  /** What the oracle of Pass@k says, which no model sees. */
+  z.object({
+    ...common,
+    step: z.literal('verdict'),
+    applies: z.boolean(),
+    success: z.boolean(),
+    reason: z.string(),
+    /** How many tests go F→P. */
+    failToPass: z.number(),
+    /** ΔC; null where it is not defined or not known. */
+    delta: z.number().nullable(),
+  }),
+  /** What became the prediction. */
+  z.object({
+    ...common,
+    step: z.literal('choice'),
+    method: z.string(),
+    model: z.string(),
+    /** Undefined when there was nothing to choose. */
+    sample: z.number().optional(),
+    why: z.string(),
+    patch: z.string(),
+  }),
+]);
+
+export type Step = z.infer<typeof stepSchema>;

@@ -1,0 +1,127 @@
+import { Cancelled, HumanError, throwIfAborted } from '../domain/problem';
+import { asShown } from '../patch/bytes';
+import { unsafePath } from '../patch/safety';
+import type { FolderTree } from '../repository/folderTree';
+import { git, GitError } from '../repository/git';
+
+/** The files of R, to be read only: no `.git`, no history, and nothing that a link leads to. */
+export interface TreeOfR {
+  /** Object id of the git tree: equal ids, equal content. A key for what is computed from it. */
+  readonly digest: string;
+  /** Paths of all files, sorted, with `/` between their parts. */
+  paths(): Promise<readonly string[]>;
+  /**
+   * The text of a file, U+FFFD for bytes that are no UTF-8; undefined when R has no such file, also for
+   * a path that leaves the tree and for a link.
+   */
+  read(path: string): Promise<string | undefined>;
+  /** Why `read` gives nothing for a path, for whoever asked for it; undefined for a file of R. */
+  whyNotRead(path: string): Promise<string | undefined>;
+  /**
+   * Lines of text files that match, in the order of paths and lines.
+   *
+   * @throws HumanError when the pattern cannot be read or takes too long, Cancelled
+   */
+  search(query: TextQuery, signal?: AbortSignal): Promise<readonly FoundLine[]>;
+}
+
+export interface TextQuery {
+  readonly pattern: string;
+  /** The pattern is an extended regular expression (POSIX) instead of plain text. */
+  readonly isRegex?: boolean;
+  /** A file or folder of R that the search is limited to. */
+  readonly within?: string | undefined;
+  /** Only files of which the name ends so, such as `.py`. */
+  readonly ending?: string;
+}
+
+/** One line of a file of R. */
+export interface FoundLine {
+  readonly path: string;
+  /** 1-based. */
+  readonly line: number;
+  readonly text: string;
+}
+
+/** A pattern of a model may take for ever: a search that takes longer than this is given up. */
+const searchMilliseconds = 20_000;
+
+/**
+ * @param folder the pristine tree of R
+ * @param files what `folderTree` says of it
+ * @param digest object id of its git tree
+ */
+export function treeOfR(folder: string, files: FolderTree, digest: string): TreeOfR {
+  return {
+    digest,
+    paths: () => files.paths(),
+    async read(path) {
+      const text = await files.read(path);
+      return text === undefined || files.links.has(path) ? undefined : asShown(text);
+    },
+    async whyNotRead(path) {
+      const unsafe = unsafePath(path);
+      if (unsafe !== undefined) return unsafe;
+      const text = await files.read(path);
+      if (files.links.has(path)) return 'it is a link, and links are not followed';
+      if (text !== undefined) return undefined;
+      const link = files.beyondLinks.get(path);
+      if (link !== undefined) return `${link} is a link, and links are not followed`;
+      const isFolder = (await files.paths()).some((each) => each.startsWith(`${path}/`));
+      return isFolder ? 'it is a folder' : 'the repository has no such file';
+    },
+    async search({ pattern, isRegex = false, within, ending }, signal) {
+      const unsafe = within === undefined ? undefined : unsafePath(within);
+      if (unsafe !== undefined) {
+        throw new HumanError(
+          `${JSON.stringify(within)} cannot be searched: ${unsafe}`,
+          'Name a file or folder by its path in the repository',
+        );
+      }
+      // What git greps are the files that it tracks: neither .git nor what a link leads to.
+      const found = await grep(
+        folder,
+        [
+          ...['grep', '--line-number', '--null', '-I', '--no-color', '--full-name'],
+          ...[isRegex ? '--extended-regexp' : '--fixed-strings', '-e', pattern],
+          ...(within === undefined ? [] : ['--', `:(top,literal)${within}`]),
+        ],
+        signal,
+      );
+      return found.split('\n').flatMap((each) => {
+        const [, path = '', line, text = ''] = /^([^\0]+)\0(\d+)\0(.*)$/s.exec(each) ?? [];
+        if (line === undefined || (ending !== undefined && !path.endsWith(ending))) return [];
+        return [{ path, line: Number(line), text: asShown(text) }];
+      });
+    },
+  };
+}
+
+async function grep(
+  folder: string,
+  args: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  throwIfAborted(signal);
+  const limit = AbortSignal.timeout(searchMilliseconds);
+  const either = signal === undefined ? limit : AbortSignal.any([signal, limit]);
+  try {
+    return await git(args, { cwd: folder, signal: either });
+  } catch (error) {
+    // Nothing found.
+    if (error instanceof GitError && error.status === 1 && error.stderr.trim() === '') return '';
+    if (error instanceof GitError) {
+      throw new HumanError(
+        `The pattern cannot be searched for (${error.stderr.trim().split('\n')[0]})`,
+        'Write it as plain text, or as an extended regular expression (POSIX)',
+      );
+    }
+    if (error instanceof Cancelled && signal?.aborted !== true) {
+      throw new HumanError(
+        `The search was given up after ${searchMilliseconds / 1000} seconds`,
+        'Search for plain text, or in one folder',
+      );
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,304 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** One request as it came in. */
+export interface Asked {
+  readonly protocol: 'openai' | 'anthropic' | 'google';
+  readonly stream: boolean;
+  readonly model: string;
+  readonly temperature: number | undefined;
+  readonly maxTokens: number | undefined;
+  /** Everything that the model is told, system and messages. */
+  readonly text: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** What the server does with a request. */
+export type Reply =
+  | {
+      readonly text: string;
+      readonly finish?: 'stop' | 'length' | 'refused';
+      /** The server does not count tokens. */
+      readonly uncounted?: boolean;
+      /** Milliseconds between pieces of a streamed answer. */
+      readonly pauseMs?: number;
+    }
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly error?: string }
+  /** The connection is cut, before the answer or in the middle of it. */
+  | { readonly drop: 'before' | 'within'; readonly text?: string }
+  /** The answer ends in good order, but before it is at its end. */
+  | { readonly cut: true; readonly text: string }
+  /** Half of the answer comes, and then nothing more. */
+  | { readonly stall: () => void; readonly text: string }
+  /** Nothing ever comes. */
+  | { readonly hang: true };
+
+export interface FakeModels {
+  /** Base address for `openai-compatible` and `anthropic`. */
+  readonly url: string;
+  readonly asked: readonly Asked[];
+  /** Requests whose answer has gone out whole. */
+  readonly answered: readonly Asked[];
+  close(): Promise<void>;
+}
+
+/**
+ * A local server that speaks the protocols of OpenAI, Anthropic and Google, streaming or not, and
+ * answers as it is told.
+ *
+ * @param script what to do with a request, the first of which is number 1
+ */
+export async function fakeModels(
+  script: (asked: Asked, number: number) => Reply | Promise<Reply>,
+): Promise<FakeModels> {
+  const asked: Asked[] = [];
+  const answered: Asked[] = [];
+  const server: Server = createServer((request, response) => {
+    void (async () => {
+      const one = await readRequest(request);
+      if (one === undefined) {
+        response.writeHead(404, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ error: { message: `no such path ${request.url}` } }));
+        return;
+      }
+      asked.push(one);
+      const reply = await script(one, asked.length);
+      // A dead client is no fault of ours.
+      await answer(one, reply, response).then(
+        (isWhole) => {
+          if (isWhole) answered.push(one);
+        },
+        () => undefined,
+      );
+    })();
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    asked,
+    answered,
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function readRequest(request: IncomingMessage): Promise<Asked | undefined> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const path = request.url ?? '';
+  const protocol = path.endsWith('/chat/completions')
+    ? 'openai'
+    : path.endsWith('/messages')
+      ? 'anthropic'
+      : /:(streamG|g)enerateContent/.test(path)
+        ? 'google'
+        : undefined;
+  if (protocol === undefined) return undefined;
+  const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
+  const settings = (body['generationConfig'] ?? body) as Record<string, unknown>;
+  const texts: string[] = [];
+  const collect = (value: unknown): void => {
+    if (typeof value === 'string') texts.push(value);
+    else if (Array.isArray(value)) value.forEach(collect);
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, each] of Object.entries(value)) {
+        if (key !== 'role' && key !== 'type') collect(each);
+      }
+    }
+  };
+  collect([body['system'], body['messages'], body['systemInstruction'], body['contents']]);
+  const { model } = body;
+  const limit =
+    settings['max_tokens'] ?? settings['max_completion_tokens'] ?? settings['maxOutputTokens'];
+  return {
+    protocol,
+    stream: body['stream'] === true || path.includes(':streamGenerateContent'),
+    model: typeof model === 'string' ? model : (/models\/([^:]+)/.exec(path)?.[1] ?? ''),
+    temperature: settings['temperature'] as number | undefined,
+    maxTokens: limit as number | undefined,
+    text: texts.join('\n'),
+    body,
+    headers: request.headers,
+  };
+}
+
+/** @returns whether the answer went out whole */
+async function answer(asked: Asked, reply: Reply, response: ServerResponse): Promise<boolean> {
+  if ('hang' in reply) return false;
+  if ('status' in reply) {
+    response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers });
+    const message = reply.error ?? `status ${reply.status}`;
+    response.end(JSON.stringify({ type: 'error', error: { type: 'error', message } }));
+    return false;
+  }
+  if ('drop' in reply && reply.drop === 'before') {
+    response.destroy();
+    return false;
+  }
+  const text = reply.text ?? '';
+  const isCut = 'drop' in reply || 'cut' in reply || 'stall' in reply;
+  const finish = 'finish' in reply ? (reply.finish ?? 'stop') : 'stop';
+  const isCounted = !('uncounted' in reply && reply.uncounted === true);
+  const usage = { input: Math.ceil(asked.text.length / 4), output: Math.ceil(text.length / 4) };
+  if (!asked.stream) {
+    const whole = JSON.stringify(wholeAnswer(asked, text, finish, isCounted ? usage : undefined));
+    response.writeHead(200, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(whole),
+    });
+    if (isCut) {
+      response.write(whole.slice(0, whole.length / 2));
+      response.destroy();
+      return false;
+    }
+    await end(response, whole);
+    return true;
+  }
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const { head, pieces, tail } = streamed(asked, text, finish, isCounted ? usage : undefined);
+  const sent = isCut ? [...head, ...pieces.slice(0, pieces.length / 2)] : [...head, ...pieces];
+  for (const event of sent) {
+    response.write(event);
+    await sleep('pauseMs' in reply ? (reply.pauseMs ?? 0) : 0);
+  }
+  if (isCut) {
+    if ('stall' in reply) reply.stall();
+    else if ('cut' in reply) await end(response, '');
+    else response.destroy();
+    return false;
+  }
+  await end(response, tail.join(''));
+  return true;
+}
+
+const end = (response: ServerResponse, text: string): Promise<void> =>
+  new Promise((done, fail) => {
+    response.on('close', () => fail(new Error('the client is gone')));
+    response.end(text, () => done());
+  });
+
+interface Usage {
+  readonly input: number;
+  readonly output: number;
+}
+
+const reasons = {
+  openai: { stop: 'stop', length: 'length', refused: 'content_filter' },
+  anthropic: { stop: 'end_turn', length: 'max_tokens', refused: 'refusal' },
+  google: { stop: 'STOP', length: 'MAX_TOKENS', refused: 'SAFETY' },
+} as const;
+
+type Finish = 'stop' | 'length' | 'refused';
+
+const openAiUsage = ({ input, output }: Usage) => ({
+  prompt_tokens: input,
+  completion_tokens: output,
+  total_tokens: input + output,
+});
+const googleUsage = ({ input, output }: Usage) => ({
+  promptTokenCount: input,
+  candidatesTokenCount: output,
+  totalTokenCount: input + output,
+});
+
+function wholeAnswer(asked: Asked, text: string, finish: Finish, usage?: Usage): object {
+  const reason = reasons[asked.protocol][finish];
+  switch (asked.protocol) {
+    case 'openai':
+      return {
+        ...{ id: 'a', object: 'chat.completion', created: 1, model: asked.model },
+        choices: [
+          { index: 0, message: { role: 'assistant', content: text }, finish_reason: reason },
+        ],
+        ...(usage !== undefined && { usage: openAiUsage(usage) }),
+      };
+    case 'anthropic':
+      return {
+        ...{ id: 'a', type: 'message', role: 'assistant', model: asked.model },
+        content: text === '' ? [] : [{ type: 'text', text }],
+        stop_reason: reason,
+        stop_sequence: null,
+        usage: { input_tokens: usage?.input ?? 0, output_tokens: usage?.output ?? 0 },
+      };
+    case 'google':
+      return {
+        candidates: [{ content: { role: 'model', parts: [{ text }] }, finishReason: reason }],
+        ...(usage !== undefined && { usageMetadata: googleUsage(usage) }),
+      };
+  }
+}
+
+/** The events of a streamed answer: before, with, and behind its text. */
+function streamed(
+  asked: Asked,
+  text: string,
+  finish: Finish,
+  usage?: Usage,
+): { head: string[]; pieces: string[]; tail: string[] } {
+  const reason = reasons[asked.protocol][finish];
+  const parts = text.match(/[\s\S]{1,40}/g) ?? [];
+  const data = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
+  switch (asked.protocol) {
+    case 'openai': {
+      const chunk = (delta: object, finish_reason: string | null = null): string =>
+        data({
+          ...{ id: 'a', object: 'chat.completion.chunk', created: 1, model: asked.model },
+          choices: [{ index: 0, delta, finish_reason }],
+        });
+      const counted =
+        usage === undefined ? [] : [data({ id: 'a', choices: [], usage: openAiUsage(usage) })];
+      return {
+        head: [chunk({ role: 'assistant', content: '' })],
+        pieces: parts.map((content) => chunk({ content })),
+        tail: [chunk({}, reason), ...counted, 'data: [DONE]\n\n'],
+      };
+    }
+    case 'anthropic': {
+      const event = (type: string, value: object): string =>
+        `event: ${type}\n${data({ type, ...value })}`;
+      const block = { index: 0 };
+      return {
+        head: [
+          event('message_start', {
+            message: {
+              ...{ id: 'a', type: 'message', role: 'assistant', model: asked.model, content: [] },
+              ...{ stop_reason: null, stop_sequence: null },
+              usage: { input_tokens: usage?.input ?? 0, output_tokens: 0 },
+            },
+          }),
+          event('content_block_start', { ...block, content_block: { type: 'text', text: '' } }),
+        ],
+        pieces: parts.map((each) =>
+          event('content_block_delta', { ...block, delta: { type: 'text_delta', text: each } }),
+        ),
+        tail: [
+          event('content_block_stop', block),
+          event('message_delta', {
+            delta: { stop_reason: reason, stop_sequence: null },
+            usage: { output_tokens: usage?.output ?? 0 },
+          }),
+          event('message_stop', {}),
+        ],
+      };
+    }
+    case 'google':
+      return {
+        head: [],
+        pieces: parts.map((each) =>
+          data({ candidates: [{ content: { role: 'model', parts: [{ text: each }] } }] }),
+        ),
+        tail: [
+          data({
+            candidates: [{ content: { role: 'model', parts: [] }, finishReason: reason }],
+            ...(usage !== undefined && { usageMetadata: googleUsage(usage) }),
+          }),
+        ],
+      };
+  }
+}

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { leaksIn, secretsOf } from '../unit/method/secretsOf';
+import { cli, root, sample, scratch } from './cli';
+import { fakeModels } from './fakeModels';
+
+const id = 'tallybook__tallybook-217';
+const dataset = join(sample, 'instance.jsonl');
+
+/** Bodies of tests that look for the answer wherever a test can, and print what they find. */
+const looking: readonly (readonly string[])[] = [
+  [
+    'import json',
+    `row = json.loads(open(${JSON.stringify(dataset)}).readline())`,
+    "self.fail(row['patch'] + row['test_patch'] + row['FAIL_TO_PASS'])",
+  ],
+  [
+    'import glob',
+    "names = [name for name in glob.glob('../../**/*.py', recursive=True) if 'look' not in name]",
+    "self.fail(''.join(open(name).read() for name in names if 'money' in name))",
+  ],
+  [
+    'import glob, os',
+    "parts = os.getcwd().split('/pairs/')[0]",
+    "names = glob.glob(parts + '/instances/**/fixed/**/*.py', recursive=True)",
+    "self.fail(''.join(open(name).read() for name in names))",
+  ],
+  [
+    'import subprocess',
+    "self.fail(subprocess.run(['git', 'log', '--all', '-p'], capture_output=True, text=True).stdout)",
+  ],
+  [
+    'from tallybook import Money',
+    'self.assertEqual(Money(2000).allocate([1, 1, 1])[2].cents, 666)',
+  ],
+];
+
+const source = (body: readonly string[], name: string): string[] => [
+  'import unittest',
+  '',
+  '',
+  `class Look${name}Test(unittest.TestCase):`,
+  `    def test_look_${name}(self):`,
+  ...body.map((line) => `        ${line}`),
+];
+
+const unified = (path: string, lines: readonly string[]): string =>
+  `diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n` +
+  `@@ -0,0 +1,${lines.length} @@\n${lines.map((line) => `+${line}\n`).join('')}`;
+
+const custom = (path: string, lines: readonly string[]): string =>
+  ['diff', path, 'insert', 'BOF', ...lines, 'end diff', ''].join('\n');
+
+describe('what models and agents are given', function () {
+  this.timeout(300_000);
+  const folder = scratch();
+  let secrets: string[] = [];
+  before(async () => {
+    const row = JSON.parse(await readFile(dataset, 'utf8')) as Parameters<typeof secretsOf>[0] & {
+      readonly problem_statement: string;
+    };
+    const repository = join(sample, 'repository');
+    const names = (await readdir(repository, { recursive: true })).filter((name) =>
+      /\.(py|md|toml)$/.test(name),
+    );
+    const files = await Promise.all(names.map((name) => readFile(join(repository, name), 'utf8')));
+    secrets = secretsOf(row, [...files, row.problem_statement]);
+  });
+
+  const common = (): string[] => [
+    ...['--dataset', dataset, '--source', join(sample, 'repository')],
+    ...['--storage', join(folder.path, 'storage')],
+  ];
+
+  it('is searched for what can be found: all of it is in what a person may reveal', async () => {
+    const { stdout } = await cli(['show', id, '--dataset', dataset, '--reveal', '--json']);
+    const found = leaksIn(stdout.replaceAll('\\\\', '\\'), secrets);
+    assert.deepEqual(found, secrets);
+    assert.ok(secrets.length > 20, `${secrets.length}`);
+    for (const kind of ['by_loss', 'test_any_amount_balances', 'amounts(parts)']) {
+      assert.ok(
+        secrets.some((secret) => secret.includes(kind)),
+        kind,
+      );
+    }
+  });
+
+  for (const method of ['zero-shot', 'zero-shot-plus', 'pass-at-5', 'libro']) {
+    it(`holds nothing of the answer in a whole run of ${method}`, async () => {
+      // R∘X* is there to be found, as it is on the machine of whoever has evaluated something.
+      await cli(['evaluate', ...common(), '--predictions', 'gold', '--json']);
+      let candidates = 0;
+      const server = await fakeModels(({ text }) => {
+        if (text.includes('only YES or NO')) return { text: 'It does not.\nNO' };
+        const body = looking[candidates++ % looking.length] ?? [];
+        const path = `tests/test_look_${candidates}.py`;
+        const lines = source(body, String(candidates));
+        const patch = method === 'zero-shot' ? unified(path, lines) : custom(path, lines);
+        return { text: `These tests look for it.\n\n\`\`\`diff\n${patch}\`\`\`\n` };
+      });
+      const out = join(folder.path, `${method}.jsonl`);
+      try {
+        const args = ['--model', 'openai-compatible/fake', '--base-url', server.url, '--out', out];
+        const answer = await cli(['generate', ...common(), '--method', method, ...args], {
+          OPENAI_COMPATIBLE_API_KEY: 'sk-of-the-user',
+        });
+        assert.equal(answer.status, 0, answer.stderr);
+        assert.equal(candidates, method.startsWith('zero') ? 1 : 5);
+        const judged = server.asked.length - candidates;
+        if (method === 'libro') assert.ok(judged >= 4, `${judged} judged`);
+        else assert.equal(judged, 0);
+        for (const { text, body } of server.asked) {
+          assert.deepEqual(leaksIn(text, secrets), []);
+          assert.deepEqual(leaksIn(JSON.stringify(body), secrets), []);
+          assert.doesNotMatch(text, /Rounding down first/, 'hints');
+        }
+        const written = [answer.stdout, answer.stderr];
+        for (const file of [out, `${out}.trace.jsonl`]) written.push(await readFile(file, 'utf8'));
+        for (const text of written) {
+          assert.deepEqual(leaksIn(text, secrets), []);
+          assert.doesNotMatch(text, /sk-of-the-user/);
+        }
+      } finally {
+        await server.close();
+      }
+    });
+  }
+
+  it('holds nothing of the answer in any message of the Model Context Protocol', async () => {
+    const messages: string[] = [];
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [join(root, 'dist', 'cli.js'), 'mcp', '--id', id, ...common()],
+      cwd: root,
+      stderr: 'pipe',
+    });
+    transport.stderr?.on('data', (chunk: Buffer) => messages.push(chunk.toString()));
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(transport);
+    const receive = transport.onmessage;
+    transport.onmessage = (message) => {
+      messages.push(JSON.stringify(message));
+      receive?.(message);
+    };
+    const call = async (name: string, input: Record<string, unknown> = {}): Promise<string> => {
+      const { content } = await client.callTool({ name, arguments: input });
+      return (content as { text: string }[])[0]?.text ?? '';
+    };
+    try {
+      await client.listTools();
+      await call('read_issue');
+      for (const name of (await call('list_files', { folder: 'tallybook' })).split('\n')) {
+        await call('read_file', { path: name });
+        await call('outline_file', { path: name });
+      }
+      for (const part of ['by_loss', 'left_o', 'lost', 'test_any_amount', 'FAIL_TO', 'allocate']) {
+        for (const kind of ['text', 'regex', 'class', 'function']) {
+          await call('search_code', { query: part, kind });
+        }
+      }
+      for (const path of [dataset, '../fixed/tallybook/money.py', '.git/HEAD', '../trees.json']) {
+        for (const name of ['read_file', 'outline_file']) await call(name, { path });
+        await call('list_files', { folder: path });
+        await call('run_tests', { tests: [path] });
+      }
+      for (const [at, body] of looking.entries()) {
+        const path = `tests/test_look_${at}.py`;
+        const applied = await call('apply_candidate', {
+          patch: unified(path, source(body, String(at))),
+        });
+        assert.match(applied, /^The candidate applies/);
+        assert.match(await call('run_tests'), /FAILED tests\/test_look_\d\.py/);
+        await call('run_tests', { whole_files: true });
+        await call('list_candidate_tests');
+      }
+      await call('run_tests', { tests: ['tests'], without_candidate: true });
+      await call('run_tests', { tests: ['tests/test_money.py::AllocateTest::test_no'] });
+    } finally {
+      await client.close();
+    }
+    assert.ok(messages.length > 60, `${messages.length} messages`);
+    const all = messages.join('\n');
+    assert.deepEqual(leaksIn(all, secrets), []);
+    assert.doesNotMatch(all, /Rounding down first/, 'hints');
+  });
+});

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { cli, root, sample } from '../commandLine/cli';
+import { baseImage, needDocker, removeImagesOf } from './dockerForTests';
+
+/**
+ * A test that looks into every file that it can read for words of X* and T*. It does not print what it
+ * finds, which would be withheld, but where: none of it is hidden from this test. The words stand there
+ * backwards, so that the candidate itself does not hold them.
+ */
+const looking = `diff --git a/tests/test_look.py b/tests/test_look.py
+new file mode 100644
+--- /dev/null
++++ b/tests/test_look.py
+@@ -0,0 +1,22 @@
++import os
++import stat
++import unittest
++
++words = ["ssol_yb", "secnalab_tnuoma_yna_tset", "tsrif nwod gnidnuoR"]
++words = ["".join(reversed(word)).encode() for word in words]
++
++
++class LookTest(unittest.TestCase):
++    def test_look(self):
++        found, seen = [], 0
++        for folder, folders, names in os.walk("/"):
++            folders[:] = [name for name in folders if os.path.join(folder, name) not in ("/proc", "/sys", "/dev")]
++            for name in names:
++                try:
++                    path = os.path.join(folder, name)
++                    content = open(path, "rb").read() if stat.S_ISREG(os.stat(path).st_mode) else b""
++                except OSError:
++                    continue
++                seen += b"def allocate" in content
++                found += [path for word in words if word in content]
++        self.fail("found %d, R %s: %s" % (len(found), seen > 0, " ".join(found)))
+`;
+
+describe('tests of a model in containers', function () {
+  this.timeout(300_000);
+  const id = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
+  let folder: string;
+  let args: string[];
+  before(async function () {
+    await needDocker(this);
+    folder = await mkdtemp(join(tmpdir(), 'swt-docker-answer-'));
+    const row = JSON.parse(await readFile(join(sample, 'instance.jsonl'), 'utf8')) as object;
+    const dataset = join(folder, 'instance.jsonl');
+    await writeFile(dataset, JSON.stringify({ ...row, instance_id: id }));
+    args = [
+      ...['--dataset', dataset, '--source', join(sample, 'repository')],
+      ...['--storage', join(folder, 'storage'), '--engine', 'docker', '--prebuilt', 'none'],
+      ...['--base-image', baseImage, '--memory', '512m'],
+    ];
+  });
+  after(async () => {
+    if (folder === undefined) return;
+    await removeImagesOf(id);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('find nothing of the answer in any file', async () => {
+    // R∘X*, T* and their runs are there to be found: in the storage folder, and in the image's history.
+    const gold = await cli(['evaluate', '--predictions', 'gold', '--json', ...args]);
+    assert.equal(gold.status, 0, gold.stderr);
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [join(root, 'dist', 'cli.js'), 'mcp', '--id', id, ...args],
+      cwd: root,
+      stderr: 'ignore',
+    });
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(transport);
+    const call = async (name: string, input: Record<string, unknown> = {}): Promise<string> => {
+      const { content } = await client.callTool({ name, arguments: input }, undefined, {
+        timeout: 240_000,
+      });
+      return (content as { text: string }[])[0]?.text ?? '';
+    };
+    try {
+      assert.match(await call('apply_candidate', { patch: looking }), /LookTest::test_look/);
+      const ran = await call('run_tests');
+      assert.match(ran, /AssertionError: found 0, R True:\s*$/m);
+    } finally {
+      await client.close();
+    }
+  });
+});

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { cli, root, type Evaluation } from '../commandLine/cli';
+import { fakeModels, type FakeModels } from '../commandLine/fakeModels';
+import { environment, sourceRelease } from '../environments';
+
+const data =
+  process.env['SWT_BENCH_DATA'] ??
+  resolve(root, '..', 'shared', 'data', 'swe-bench-lite.dev.jsonl');
+
+/** Two instances whose tests any Python 3.8 or later runs. */
+const cases = [
+  { id: 'sympy__sympy-24152', release: ['sympy', '1.11.1'], packages: ['mpmath==1.3.0'] },
+  { id: 'sympy__sympy-24066', release: ['sympy', '1.11.1'], packages: ['mpmath==1.3.0'] },
+] as const;
+
+interface Row {
+  readonly instance_id: string;
+  readonly problem_statement: string;
+  readonly test_patch: string;
+}
+
+describe('generate on real instances from source releases', () => {
+  let storage: string | undefined;
+  let server: FakeModels | undefined;
+  before(async () => {
+    if (existsSync(data)) storage = await mkdtemp(join(tmpdir(), 'swt-bench-real-'));
+  });
+  afterEach(async () => {
+    await server?.close();
+    server = undefined;
+  });
+  after(async () => {
+    if (storage !== undefined) await rm(storage, { recursive: true, force: true });
+  });
+
+  for (const { id, release, packages } of cases) {
+    it(`${id}: an answer leads to a resolved instance by each of the four methods`, async function () {
+      if (storage === undefined) {
+        (this.test as Mocha.Test & { skipReason?: string }).skipReason =
+          `${id}: no dataset at ${data} (set SWT_BENCH_DATA)`;
+        return this.skip();
+      }
+      const venv = await environment(this, 'python3', packages);
+      const archive = await sourceRelease(this, ...release);
+      const row = (await readFile(data, 'utf8'))
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Row)
+        .find((each) => each.instance_id === id);
+      assert.ok(row);
+      // What the model says is what the maintainers wrote; it was not shown it.
+      server = await fakeModels((asked, number) => ({
+        text: asked.text.includes('YES or NO')
+          ? 'YES'
+          : number % 2 === 0
+            ? 'I do not know.'
+            : `Here they are.\n\n\`\`\`diff\n${row.test_patch.trimEnd()}\n\`\`\`\n`,
+      }));
+      const out = join(storage, `${id}.jsonl`);
+      const where = ['--dataset', data, '--ids', id, '--source', archive];
+      const how = ['--python', venv, '--storage', storage];
+      const tests = row.test_patch
+        .split('\n')
+        .filter((line) => line.startsWith('+') && line.length > 40)
+        .map((line) => line.slice(1).trim())
+        // What the issue says is no answer.
+        .filter((line) => !row.problem_statement.includes(line));
+      for (const method of ['zero-shot', 'libro', 'pass-at-5', 'zero-shot-plus']) {
+        const before = server.asked.length;
+        // An odd request is answered by tests: the first of each method.
+        if (before % 2 === 1) {
+          await fetch(`${server.url}/chat/completions`, { method: 'POST', body: '{}' });
+        }
+        const written = await cli([
+          ...['generate', '--method', method, '--model', 'openai-compatible/m', '--out', out],
+          ...['--base-url', server.url, '--requests', '1', ...where, ...how],
+        ]);
+        assert.equal(written.status, 0, written.stderr);
+      }
+      const prompts = server.asked.filter(({ text }) => text.includes('[start of '));
+      assert.equal(prompts.length, 1 + 5 + 1);
+      for (const { text } of prompts) {
+        for (const line of tests) assert.equal(text.includes(line), false, line);
+      }
+      const answer = await cli(['evaluate', '--json', '--predictions', out, ...where, ...how]);
+      assert.equal(answer.status, 0, answer.stderr);
+      const { results } = JSON.parse(answer.stdout) as Evaluation;
+      assert.equal(results.length, 4);
+      for (const { resolved, model_name_or_path: name, strict } of results) {
+        assert.equal(resolved, true, `${name}: ${strict?.explanation}`);
+        assert.equal(strict?.success, true, name);
+      }
+    });
+  }
+});

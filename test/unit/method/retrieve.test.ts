@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import MiniSearch from 'minisearch';
+import { Cancelled } from '../../../src/domain/problem';
+import { packFiles, shownFile } from '../../../src/method/pack';
+import { searchIndex, wordsOf } from '../../../src/method/retrieve';
+import { tokenCounter } from '../../../src/method/tokens';
+import type { TreeOfR } from '../../../src/method/treeOfR';
+
+/** A tree of texts that counts how often it is read. */
+function treeOf(files: Readonly<Record<string, string>>, digest = 'd'.repeat(40)) {
+  const read: string[] = [];
+  const tree: TreeOfR = {
+    digest,
+    paths: async () => Object.keys(files).sort(),
+    read: async (path) => {
+      read.push(path);
+      return files[path];
+    },
+    whyNotRead: async () => undefined,
+    search: async () => [],
+  };
+  return { tree, read };
+}
+
+const files = {
+  'shop/cart.py': 'class Cart:\n    def add_item(self, item):\n        self.items.append(item)\n',
+  'shop/money.py': 'class Money:\n    def allocate(self, weights):\n        return weights\n',
+  'tests/test_money.py': 'from shop.money import Money\n\ndef test_allocate():\n    Money()\n',
+  'README.md': 'Money money money allocate',
+};
+
+describe('words of a text', () => {
+  it('are names, and the parts of names', () => {
+    assert.deepEqual(wordsOf('QuerySet.bulk_create'), [
+      'queryset',
+      'query',
+      'set',
+      'bulk',
+      'create',
+    ]);
+    assert.deepEqual(wordsOf('HTTPResponse'), ['httpresponse', 'http', 'response']);
+    assert.deepEqual(wordsOf('x = 42 + y1'), ['y1']);
+    assert.deepEqual(wordsOf('Größe größe'), ['größe', 'größe']);
+  });
+});
+
+describe('retrieval', () => {
+  let storage: string;
+  beforeEach(async () => {
+    storage = await mkdtemp(join(tmpdir(), 'swt-bench-retrieve-'));
+  });
+  afterEach(() => rm(storage, { recursive: true, force: true }));
+
+  it('ranks Python files, tests included, by what they have in common with the issue', async () => {
+    const index = await searchIndex(treeOf(files).tree, undefined);
+    const ranked = index.rank('Money.allocate loses a cent when weights are equal');
+    assert.equal(ranked[0], 'shop/money.py');
+    assert.deepEqual([...ranked].sort(), ['shop/money.py', 'tests/test_money.py']);
+    assert.deepEqual(index.rank('nothing of this is there'), []);
+    assert.deepEqual(index.rank('the of and'), []);
+  });
+
+  it('finds a file by its path', async () => {
+    const index = await searchIndex(treeOf({ ...files, 'shop/empty.py': '' }).tree, undefined);
+    assert.deepEqual(index.rank('empty'), ['shop/empty.py']);
+  });
+
+  it('gives the scores of an index that the library makes itself', async () => {
+    const python = Object.entries(files).filter(([path]) => path.endsWith('.py'));
+    const index = await searchIndex(treeOf(files).tree, undefined);
+    const theirs = new MiniSearch({
+      fields: ['text'],
+      tokenize: wordsOf,
+      processTerm: (word: string) => word,
+    });
+    theirs.addAll(python.map(([path, text]) => ({ id: path, text: `${path}\n${text}` })));
+    for (const query of ['Money allocate', 'Cart items item add', 'test shop self']) {
+      const found = theirs.search(query, { bm25: { k: 1.2, b: 0.75, d: 0 } });
+      assert.deepEqual(
+        index.rank(query),
+        found
+          .sort((a, b) => b.score - a.score || (String(a.id) < String(b.id) ? -1 : 1))
+          .map(({ id }) => String(id)),
+      );
+    }
+  });
+
+  it('is made once for a tree, and again for another one or when what is kept is damaged', async () => {
+    const kept = { storage, instance: 'octo__cat-1' };
+    const first = treeOf(files);
+    const ranked = (await searchIndex(first.tree, kept)).rank('Money allocate');
+    assert.equal(first.read.length, 3);
+    const second = treeOf(files);
+    assert.deepEqual((await searchIndex(second.tree, kept)).rank('Money allocate'), ranked);
+    assert.deepEqual(second.read, []);
+    const other = treeOf(files, 'e'.repeat(40));
+    await searchIndex(other.tree, kept);
+    assert.equal(other.read.length, 3);
+    const folder = join(storage, 'instances', 'octo__cat-1', 'runs', 'retrieval');
+    for (const name of await readdir(folder)) await writeFile(join(folder, name), 'damaged');
+    const third = treeOf(files);
+    assert.deepEqual((await searchIndex(third.tree, kept)).rank('Money allocate'), ranked);
+    assert.equal(third.read.length, 3);
+  });
+
+  it('can be cancelled', async () => {
+    await assert.rejects(
+      searchIndex(treeOf(files).tree, undefined, AbortSignal.abort()),
+      Cancelled,
+    );
+  });
+
+  it('works on a tree without Python', async () => {
+    const index = await searchIndex(treeOf({ 'README.md': 'x' }).tree, undefined);
+    assert.deepEqual(index.rank('anything'), []);
+  });
+});
+
+describe('packing files into a prompt', () => {
+  const words = (text: string): number => text.split(/\s+/).length;
+
+  it('numbers the lines, as they are counted in the file', () => {
+    assert.equal(
+      shownFile('a.py', 'x = 1\r\n\n  y = 2\n'),
+      '[start of a.py]\n1 x = 1\n2 \n3   y = 2\n[end of a.py]',
+    );
+  });
+
+  it('takes whole files in their order, and passes over those that do not fit', async () => {
+    const long = 'word '.repeat(500);
+    const { tree } = treeOf({ 'a.py': 'one\n', 'b.py': long, 'c.py': 'two\n', 'd.py': '' });
+    const packed = await packFiles(tree, ['a.py', 'b.py', 'd.py', 'c.py'], 60, words);
+    assert.deepEqual(packed.paths, ['a.py', 'c.py']);
+    assert.match(packed.text, /\[start of a\.py\]\n1 one[\s\S]*\[start of c\.py\]\n1 two/);
+  });
+
+  it('never goes beyond the budget, and gives no file more than half of it', async () => {
+    const count = await tokenCounter();
+    const all = Object.fromEntries(
+      Array.from({ length: 30 }, (_, i) => [`f${i}.py`, 'value = call(argument)\n'.repeat(i * 9)]),
+    );
+    const { tree } = treeOf(all);
+    for (const budget of [0, 50, 500, 3000]) {
+      const packed = await packFiles(tree, Object.keys(all), budget, count);
+      assert.ok(packed.tokens <= budget);
+      for (const path of packed.paths) {
+        assert.ok(count(shownFile(path, all[path] ?? '')) <= budget / 2, path);
+      }
+    }
+  });
+
+  it('counts special tokens as the text they are', async () => {
+    const count = await tokenCounter();
+    assert.ok(count('<|endoftext|>') > 1);
+  });
+});
