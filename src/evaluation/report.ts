@@ -5,7 +5,13 @@ import { lineStates, type ChangeCoverage } from '../domain/changeCoverage';
 import { harnessUnapplied } from '../domain/harness';
 import type { TestResult } from '../domain/outcome';
 import { rates, type Rates } from '../domain/rates';
-import { deltaOf, entryReasons, type EntryReason, type RunEntry } from '../domain/study/entry';
+import {
+  deltaOf,
+  entryReasons,
+  nameOf,
+  type EntryReason,
+  type RunEntry,
+} from '../domain/study/entry';
 import type { Environment } from '../engine/engine';
 import { entryOf, type BatchEntry } from './batches/entry';
 import type { CandidateResult, RunSummary } from './candidate';
@@ -211,10 +217,6 @@ export function reasonsOf(reasons: readonly EntryReason[]): Record<string, numbe
     }),
   );
 }
-
-/** A model, and which of its samples where there are several: `gpt-4`, `gpt-4@2`. */
-export const nameOf = (of: Pick<RunEntry, 'model' | 'sample'>): string =>
-  of.sample > 1 ? `${of.model}@${of.sample}` : of.model;
 
 /** Entries of each model and sample, by name, in the order of their first entry. */
 export function byMethod(entries: readonly RunEntry[]): Map<string, RunEntry[]> {

@@ -1,7 +1,8 @@
 import type { ChangeCoverage } from '../domain/changeCoverage';
 import { functionOf, type Outcome } from '../domain/outcome';
 import type { Rates } from '../domain/rates';
-import { nameOf, type InstanceReport } from './report';
+import type { InstanceReport } from './report';
+import { nameOf } from '../domain/study/entry';
 
 /** A candidate in the table of results, kept in place of its whole report. */
 export interface ResultLine {

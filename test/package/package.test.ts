@@ -56,11 +56,14 @@ describe('the packaged extension', () => {
     execFileSync(process.execPath, ['esbuild.js'], { cwd: root });
   });
 
-  it('holds what is needed and nothing else, in less than 3 MB', async () => {
+  it('holds what is needed and nothing else, in less than 4 MB', async () => {
     const vsix = join(folder, 'extension.vsix');
     await createVSIX({ cwd: root, packagePath: vsix, dependencies: false });
     const { size } = await stat(vsix);
-    assert.ok(size < 3 * 1024 * 1024, `${size} bytes`);
+    assert.ok(size < 4 * 1024 * 1024, `${size} bytes`);
+    // What a window loads when it starts; the rest is loaded when it is used.
+    const start = (await stat(join(root, 'dist', 'extension.js'))).size;
+    assert.ok(start < 64 * 1024, `dist/extension.js: ${start} bytes`);
 
     const files = readZip(vsix)
       .filter((name) => name.startsWith('extension/') && !name.endsWith('/'))

@@ -132,3 +132,7 @@ export interface RunData {
   /** As the run was told. */
   readonly dataset?: string;
 }
+
+/** A model, and which of its samples where there are several: `gpt-4`, `gpt-4@2`. */
+export const nameOf = (of: Pick<RunEntry, 'model' | 'sample'>): string =>
+  of.sample > 1 ? `${of.model}@${of.sample}` : of.model;

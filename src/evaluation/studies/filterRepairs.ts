@@ -14,7 +14,7 @@ import type { PythonParser } from '../../python/parser';
 import { GitError } from '../../repository/git';
 import { sourceOf, type Sources } from '../../repository/source';
 import { prepareTrees } from '../../repository/trees';
-import { nameOf } from '../report';
+import { nameOf } from '../../domain/study/entry';
 import { readCandidate, type OwnTests } from '../reading';
 import { resultsOf, transitionsBetween, whyBrokenOff, whyNotRunnable } from '../results';
 import type { RunStore } from '../runStore';
