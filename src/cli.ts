@@ -159,7 +159,10 @@ async function main(argv: readonly string[]): Promise<number> {
       positive,
     )
     .option('--timeout <seconds>', 'limit for one run on one side', positive, 1800)
-    .option('--run-id <id>', 'name of the run in reports', 'run')
+    .option(
+      '--run-id <id>',
+      'name of the run in reports (default: run, or run-2, … where --out has another of that name)',
+    )
     .option('--out <dir>', 'write reports in the layout of the reference harness to this folder')
     .addOption(formatOption())
     .option('--tests-only', 'leave out edits of files that are not tests, and name them')

@@ -115,12 +115,28 @@ async function tryLock(
   };
 }
 
+/**
+ * Whether a process that is known holds the lock at `path`, and has not ended as far as that can be told.
+ * A lock without a name is either just being made, or was left by a process that was killed while it made
+ * it: `withLock` takes that over after a while.
+ */
+export async function isKnownToBeHeld(path: string): Promise<boolean> {
+  const word = await ownerOf(path);
+  return word !== undefined && !(await hasEnded(word));
+}
+
+/** The word of the process that holds the lock that is there now. */
+async function ownerOf(path: string): Promise<string | undefined> {
+  const text = await readFile(ownerPath(path), 'utf8').catch(() => '');
+  const [word = '', id] = text.split(' ');
+  return id !== undefined && id === (await identity(path)) ? word : undefined;
+}
+
 /** Takes the lock away from a process that has ended. Only one process at a time looks. */
 async function breakIfAbandoned(path: string): Promise<void> {
   const abandoned = async (): Promise<boolean> => {
-    const text = await readFile(ownerPath(path), 'utf8').catch(() => '');
-    const [word = '', id] = text.split(' ');
-    return id !== undefined && id === (await identity(path)) && (await hasEnded(word));
+    const word = await ownerOf(path);
+    return word !== undefined && (await hasEnded(word));
   };
   if (!(await abandoned())) return;
   const breaking = `${path}.breaking`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -151,6 +151,34 @@ describe('batches on the command line', function () {
     await answer;
     assert.equal(second.status, 2, second.stdout);
     assert.match(second.stderr, /Another process is writing the run night in .*--run-id/);
+  });
+
+  it('go on where a process was killed while it took the folder, and left no name', async () => {
+    const out = join(folder.path, 'nameless');
+    storage = join(folder.path, 'storage-nameless');
+    const lock = join(runFolder(out, 'night'), 'run.lock');
+    await mkdir(lock, { recursive: true });
+    // As old as a lock gets, nearly, before it counts as left behind.
+    const old = Date.now() / 1000 - 25;
+    await utimes(lock, old, old);
+    const answer = await cli(evaluate(out, 'none'));
+    assert.equal(answer.status, 0, answer.stderr);
+    assert.equal((await journalOf(out)).lines.length, 1);
+  });
+
+  it('that nobody has named are not in the way of one another, and are gone on with', async () => {
+    const out = join(folder.path, 'unnamed');
+    storage = join(folder.path, 'storage-unnamed');
+    const named = async (predictions: string): Promise<string> => {
+      const answer = await cli(onSample(storage, predictions, '--out', out, '--json'));
+      assert.equal(answer.status, 0, answer.stderr);
+      return (JSON.parse(answer.stdout) as { readonly run_id: string }).run_id;
+    };
+    assert.equal(await named('none'), 'run');
+    assert.equal(await named('gold'), 'run-2');
+    assert.equal(await named('none'), 'run');
+    assert.equal(await named('gold'), 'run-2');
+    assert.deepEqual((await readdir(join(out, 'runs'))).sort(), ['run', 'run-2']);
   });
 
   it('do not touch a folder that holds another run, unless they are to begin anew', async () => {

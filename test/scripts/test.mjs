@@ -33,7 +33,25 @@ await step('build', process.execPath, ['esbuild.js']);
 // It bundles in its own way and puts back what it found: not beside a step that runs what is bundled.
 await step('package', ...mocha('--timeout', '300000', 'test/package/**/*.test.ts'));
 // Much of what follows waits for processes, so two steps at a time are done sooner than one after the
-// other.
+// other: what needs an engine beside the rest, and whoever is done first takes the next of the rest.
+const rest = [
+  ['format', bin('prettier'), ['--check', '--log-level', 'warn', '.']],
+  ['lint', bin('eslint'), ['.']],
+  ['types', bin('tsc'), ['--noEmit', '-p', '.']],
+  ['types of the page', bin('tsc'), ['--noEmit', '-p', 'src/dashboard']],
+  ['unit', ...mocha('--timeout', '60000', 'test/unit/**/*.test.ts')],
+  ['tracer', 'python3', ['test/tracer/run.py']],
+  ['outcomes', 'python3', ['test/tracer/outcomes.py']],
+  ['engine', ...mocha('--timeout', '300000', 'test/engine/**/*.test.ts')],
+  ['commandLine', ...mocha('--timeout', '300000', 'test/commandLine/**/*.test.ts')],
+  ['vscode', process.execPath, ['test/vscode/run.mjs']],
+  ['real', ...mocha('--timeout', '900000', 'test/real/**/*.test.ts')],
+];
+const takeRest = async (behind) => {
+  for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
+    await step(...next, {}, behind);
+  }
+};
 let rig;
 const inContainers = (async () => {
   rig = await docker;
@@ -42,20 +60,11 @@ const inContainers = (async () => {
   await step('engineContract', ...mocha(...options, 'test/engineContract/**/*.test.ts'), env, true);
   await step('docker', ...mocha(...options, 'test/docker/**/*.test.ts'), env, true);
   await step('vscodeDocker', process.execPath, ['test/vscode/run.mjs', 'docker'], env, true);
+  await takeRest(true);
 })();
 try {
-  await step('format', bin('prettier'), ['--check', '--log-level', 'warn', '.']);
-  await step('lint', bin('eslint'), ['.']);
-  await step('types', bin('tsc'), ['--noEmit', '-p', '.']);
-  await step('types of the page', bin('tsc'), ['--noEmit', '-p', 'src/dashboard']);
-  await step('unit', ...mocha('--timeout', '60000', 'test/unit/**/*.test.ts'));
-  await step('tracer', 'python3', ['test/tracer/run.py']);
-  await step('outcomes', 'python3', ['test/tracer/outcomes.py']);
-  await step('engine', ...mocha('--timeout', '300000', 'test/engine/**/*.test.ts'));
-  await step('commandLine', ...mocha('--timeout', '300000', 'test/commandLine/**/*.test.ts'));
-  await step('real', ...mocha('--timeout', '900000', 'test/real/**/*.test.ts'));
+  await takeRest(false);
   await inContainers;
-  await step('vscode', process.execPath, ['test/vscode/run.mjs']);
 } finally {
   await inContainers.catch(() => undefined);
   await rig?.stop();

@@ -56,9 +56,12 @@ describe('the Instances view', () => {
     const first = await waitFor('an instance', () => row('ledger-1'));
     assert.equal(first.description, 'Ledger 1 does not balance');
     await screenshot('instances');
+    // The last of all, below what the view has room for.
+    await hands.press('End');
     await hands.click({ selector: '.monaco-list-row', text: '1 row cannot be used' });
     await waitFor('the reason', async () => (await text()).includes('is not JSON'));
     await hands.click({ selector: '.monaco-list-row', text: '1 row cannot be used' });
+    await hands.press('Home');
   });
 
   it('sorts by date, newest first', async () => {

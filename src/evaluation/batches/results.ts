@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Cancelled, HumanError, messageOf } from '../../domain/problem';
 import type { RunEntry } from '../../domain/study/entry';
-import { withLock } from '../../repository/lock';
+import { isKnownToBeHeld, withLock } from '../../repository/lock';
 import { noSpace } from '../../repository/space';
 import {
   candidateKey,
@@ -126,7 +127,7 @@ function entryOfLine({ key: _key, finished: _finished, ...entry }: JournalLine):
 async function begin(folder: string, request: ResultsRequest): Promise<readonly JournalLine[]> {
   const { out, runId, fresh } = request;
   const { same } = request.manifest;
-  const digest = digestOf(Object.entries(same).sort());
+  const digest = digestOfSame(same);
   await removeBeside(folder, probeName);
   if (!fresh) {
     const known = await readManifest(folder);
@@ -151,6 +152,25 @@ async function begin(folder: string, request: ResultsRequest): Promise<readonly 
     throw unwritable(out, error);
   });
   return [];
+}
+
+const digestOfSame = (same: Sameness): string => digestOf(Object.entries(same).sort());
+
+/**
+ * The name of a run that nobody has named: `run`, or the first of `run-2`, `run-3`, … that the folder has
+ * not for something else, so that no evaluation is in the way of another.
+ *
+ * @param out absent where no results are written
+ * @throws HumanError when a manifest in the folder cannot be read
+ */
+export async function usualRunId(out: string | undefined, same: Sameness): Promise<string> {
+  for (let n = 1; ; n++) {
+    const runId = n === 1 ? 'run' : `run-${n}`;
+    if (out === undefined) return runId;
+    const known = await readManifest(runFolder(out, runId));
+    const isFree = known === undefined && !(await hasReports(out, runId));
+    if (isFree || known?.digest === digestOfSame(same)) return runId;
+  }
 }
 
 const hasReports = async (out: string, runId: string): Promise<boolean> =>
@@ -231,23 +251,34 @@ async function alone<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const refusal = new AbortController();
+  const path = join(folder, 'run');
   let begun = false;
+  let waits = true;
+  const refuse = async (): Promise<void> => {
+    // Without a name it may be what a process left that was killed at that moment: that passes. Seen
+    // twice, since it may have become ours between the look and the beginning of the work.
+    for (let seen = 0; waits; seen = (await isKnownToBeHeld(path)) ? seen + 1 : 0) {
+      if (seen === 2) return refusal.abort();
+      await sleep(100);
+    }
+  };
   try {
     return await withLock(
-      join(folder, 'run'),
+      path,
       {
         signal: AbortSignal.any([signal, refusal.signal]),
         reporter: {
           log: () => undefined,
           // It is told only when somebody else holds the lock.
-          progress: () => {
-            if (!begun) refusal.abort();
+          progress: (text) => {
+            if (text !== '') void refuse();
           },
         },
         what: `writes the run ${runId}`,
       },
       (held) => {
         begun = true;
+        waits = false;
         return work(held);
       },
     );
@@ -257,5 +288,7 @@ async function alone<T>(
       `Another process is writing the run ${runId} in ${out}`,
       'Wait until it has ended, or name another run with --run-id',
     );
+  } finally {
+    waits = false;
   }
 }

@@ -12,6 +12,8 @@ import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
 import { planText, progressText } from '../batches/progressText';
 import { runBatch, type BatchHooks, type BatchOutcome } from '../batches/run';
+import { sameness } from '../batches/keys';
+import { usualRunId } from '../batches/results';
 import { workersFor } from '../batches/workers';
 import type { Mode } from '../reading';
 import {
@@ -49,7 +51,8 @@ export interface EvaluateOptions extends EngineOptions {
   /** By memory and cores when absent. */
   workers?: number;
   timeout: number;
-  runId: string;
+  /** Chosen where nobody says. */
+  runId?: string;
   out?: string;
   format: AskedFormat;
   testsOnly?: boolean;
@@ -103,40 +106,34 @@ export async function evaluateCommand(
   const remarks = new Map<number, readonly string[]>();
   const environments = new Set<string>();
   const reports = new Map<number, InstanceReport>();
-  const { outcome, engine } = await withEngine(asked, async (engine) => {
+  const { outcome, engine, runId } = await withEngine(asked, async (engine) => {
     const hooks = progressHooks(
       context,
       reporter,
       `${workersText(workers)}, ${engine.description}`,
     );
+    const request = {
+      instances,
+      predictions,
+      engine,
+      python,
+      store: runStore(options.storage, { fresh: options.fresh === true }),
+      sources,
+      storage: options.storage,
+      workers,
+      timeoutSeconds: options.timeout,
+      format: options.format,
+      mode: options.mode,
+      testsOnly: options.testsOnly === true,
+      fresh: options.fresh === true,
+      signal: context.signal,
+      reporter: hooks.reporter,
+    };
+    const { out, dataset } = options;
+    const runId = options.runId ?? (await usualRunId(out, sameness(request)));
+    const place = { runId, dataset, predictions: predictionFiles };
     const batch = runBatch(
-      {
-        instances,
-        predictions,
-        engine,
-        python,
-        store: runStore(options.storage, { fresh: options.fresh === true }),
-        sources,
-        storage: options.storage,
-        workers,
-        timeoutSeconds: options.timeout,
-        format: options.format,
-        mode: options.mode,
-        testsOnly: options.testsOnly === true,
-        fresh: options.fresh === true,
-        signal: context.signal,
-        reporter: hooks.reporter,
-        ...(options.out === undefined
-          ? {}
-          : {
-              results: {
-                out: options.out,
-                runId: options.runId,
-                dataset: options.dataset,
-                predictions: predictionFiles,
-              },
-            }),
-      },
+      { ...request, ...(out === undefined ? {} : { results: { out, ...place } }) },
       {
         ...hooks,
         onEntry: (_entry, report, place) => {
@@ -150,7 +147,7 @@ export async function evaluateCommand(
         },
       },
     );
-    return { outcome: await batch.done, engine };
+    return { outcome: await batch.done, engine, runId };
   });
   reporter.clear();
 
@@ -158,7 +155,7 @@ export async function evaluateCommand(
   const ids = instances.map((instance) => instance.id);
   const rates = ratesByModel(outcome.entries, ids);
   if (options.json === true) {
-    await printJson(options, context, { outcome, engine, reports, rates, problems });
+    await printJson(options.out, context, { runId, outcome, engine, reports, rates, problems });
   } else {
     context.stdout(`${resultTable(results.map(([, line]) => line))}\n`);
     for (const [place, { instance, name }] of results) {
@@ -242,9 +239,10 @@ function progressHooks(
 
 /** One JSON document; its results are written one by one, since thousands are more than a text may hold. */
 async function printJson(
-  { out, runId }: EvaluateOptions,
+  out: string | undefined,
   context: CommandContext,
   of: {
+    readonly runId: string;
     readonly outcome: BatchOutcome;
     readonly engine: Engine;
     readonly reports: ReadonlyMap<number, InstanceReport>;
@@ -252,7 +250,7 @@ async function printJson(
     readonly problems: readonly string[];
   },
 ): Promise<void> {
-  const { outcome, engine, rates, problems } = of;
+  const { runId, outcome, engine, rates, problems } = of;
   const field = (name: string, value: unknown): string =>
     `  ${JSON.stringify(name)}: ${indented(value)}`;
   const before = [
