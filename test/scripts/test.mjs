@@ -44,15 +44,19 @@ const rest = [
   ['outcomes', 'python3', ['test/tracer/outcomes.py']],
   ['engine', ...mocha('--timeout', '300000', 'test/engine/**/*.test.ts')],
   ['commandLine', ...mocha('--timeout', '300000', 'test/commandLine/**/*.test.ts')],
-  ['vscode', process.execPath, ['test/vscode/run.mjs']],
   ['real', ...mocha('--timeout', '900000', 'test/real/**/*.test.ts')],
+  ['vscode', process.execPath, ['test/vscode/run.mjs']],
 ];
 const takeRest = async (behind) => {
   for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
+    // Both would fetch the same VS Code.
+    if (next[0] === 'vscode') await windowInContainers;
     await step(...next, {}, behind);
   }
 };
 let rig;
+let closed;
+const windowInContainers = new Promise((resolve) => (closed = resolve));
 const inContainers = (async () => {
   rig = await docker;
   const options = ['--timeout', '300000'];
@@ -60,8 +64,11 @@ const inContainers = (async () => {
   await step('engineContract', ...mocha(...options, 'test/engineContract/**/*.test.ts'), env, true);
   await step('docker', ...mocha(...options, 'test/docker/**/*.test.ts'), env, true);
   await step('vscodeDocker', process.execPath, ['test/vscode/run.mjs', 'docker'], env, true);
+  closed();
   await takeRest(true);
 })();
+// A set-up that failed must not keep the rest waiting.
+inContainers.catch(closed);
 try {
   await takeRest(false);
   await inContainers;
