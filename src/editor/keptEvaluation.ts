@@ -8,7 +8,7 @@ import type { TestResult } from '../domain/outcome';
 import type { TestTransition } from '../domain/transition';
 import { limits, type Verdict } from '../domain/verdict';
 import type { CandidateResult, RunSummary } from '../evaluation/candidate';
-import { writeWhole } from '../repository/workspaceFiles';
+import { writeWhole } from '../repository/wholeFile';
 import type { Evaluated } from './evaluated';
 
 /** Raised when a kept evaluation means something else than before: older ones are passed over. */

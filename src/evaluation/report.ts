@@ -17,7 +17,7 @@ import { entryOf, type BatchEntry } from './batches/entry';
 import type { CandidateResult, RunSummary } from './candidate';
 import { reportFile, reportVersion, type InstanceReport } from './reportSchema';
 import { folderName, modelFolder, reportPath, reportsFolder } from './runs/runFolder';
-import { writeWhole } from './runs/writeWhole';
+import { writeResult } from './runs/writeResult';
 
 export type { InstanceReport } from './reportSchema';
 export { folderName } from './runs/runFolder';
@@ -249,7 +249,7 @@ export async function writeInstanceReport(
 ): Promise<void> {
   const { instanceId, model, patch, sample = 1 } = entry.prediction;
   const path = join(out, reportPath(runId, { instance: instanceId, model, sample }));
-  await writeWhole(join(dirname(path), 'model_patch.diff'), patch);
+  await writeResult(join(dirname(path), 'model_patch.diff'), patch);
   if ('result' in entry) {
     for (const [side, prefix] of [
       ['base', 'pred_pre__'],
@@ -259,11 +259,11 @@ export async function writeInstanceReport(
       if (run === undefined) continue;
       const name = `${prefix}${modelFolder(model, sample)}`;
       const folder = join(reportsFolder(out, runId), name, instanceId);
-      await writeWhole(join(folder, 'test_output.txt'), run.log);
+      await writeResult(join(folder, 'test_output.txt'), run.log);
     }
   }
   // Last: where there is a report, there is all that it is about.
-  await writeWhole(path, JSON.stringify({ [instanceId]: report }, null, 2));
+  await writeResult(path, JSON.stringify({ [instanceId]: report }, null, 2));
 }
 
 /**
@@ -284,7 +284,7 @@ export async function writeSummaries(
     if (first === undefined) continue;
     const name = `${modelFolder(first.model, first.sample)}.${folderName(runId)}.json`;
     const path = join(out, 'evaluation_results', name);
-    await writeWhole(path, JSON.stringify(summary(mine, selected), null, 2));
+    await writeResult(path, JSON.stringify(summary(mine, selected), null, 2));
     written.push(path);
   }
   return written;

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { HumanError, messageOf } from '../domain/problem';
+import { writeWhole } from '../repository/wholeFile';
 
 const rowSchema = z.looseObject({ instance_id: z.string(), model_name_or_path: z.string() });
 
@@ -59,25 +58,13 @@ function readRow(line: string): PredictionRow | undefined {
   }
 }
 
-/** Writes beside and renames, so that nobody reads half of it. */
 async function replace(path: string, text: string): Promise<void> {
-  const beside = `${path}.${randomUUID()}`;
   try {
-    await mkdir(dirname(path), { recursive: true });
-    const file = await open(beside, 'w');
-    try {
-      await file.writeFile(text);
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
-    await rename(beside, path);
+    await writeWhole(path, text);
   } catch (error) {
     throw new HumanError(
       `${path} cannot be written (${messageOf(error)})`,
       'Name another file with --out; what was answered is in the trace',
     );
-  } finally {
-    await rm(beside, { force: true });
   }
 }

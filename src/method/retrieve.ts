@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gunzip, gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type MiniSearch from 'minisearch';
@@ -8,6 +7,7 @@ import type { AsPlainObject } from 'minisearch';
 import { z } from 'zod';
 import { throwIfAborted } from '../domain/problem';
 import { runsFolder } from '../repository/storage';
+import { writeWhole } from '../repository/wholeFile';
 import type { TreeOfR } from './treeOfR';
 
 /** The Python files of R, to be ranked by what they have in common with a text. */
@@ -196,12 +196,7 @@ async function readKept(path: string): Promise<AsPlainObject | undefined> {
 
 /** Whether it can be kept or not, the work goes on. */
 async function keep(path: string, made: AsPlainObject): Promise<void> {
-  const beside = `${path}.${randomUUID()}`;
-  try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(beside, await promisify(gzip)(JSON.stringify(made), { level: 1 }));
-    await rename(beside, path);
-  } catch {
-    await rm(beside, { force: true });
-  }
+  await promisify(gzip)(JSON.stringify(made), { level: 1 })
+    .then((packed) => writeWhole(path, packed))
+    .catch(() => undefined);
 }

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { git } from './git';
 import { rOf } from './trees';
+import { writeWhole } from './wholeFile';
 
 /** The place of our dev container where R brings none of its own. */
 const usualPlace = '.devcontainer/devcontainer.json';
@@ -44,16 +44,4 @@ async function isTracked(folder: string, path: string): Promise<boolean> {
     cwd: folder,
   });
   return listed.trim() !== '';
-}
-
-/** Writes a file, and folders above it, so that nobody ever reads half of it. */
-export async function writeWhole(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  const beside = `${path}.${randomUUID()}`;
-  try {
-    await writeFile(beside, text);
-    await rename(beside, path);
-  } finally {
-    await rm(beside, { force: true });
-  }
 }

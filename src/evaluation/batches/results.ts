@@ -15,7 +15,8 @@ import {
 } from '../runs/journal';
 import { readManifest, writeManifest, type RunManifest } from '../runs/manifest';
 import { reportPath, reportsFolder, runFolder } from '../runs/runFolder';
-import { besideOf, removeBeside } from '../runs/writeWhole';
+import { besideOf } from '../../repository/wholeFile';
+import { removeBeside } from '../runs/writeResult';
 import { readReport, writeInstanceReport, type InstanceReport } from '../report';
 import type { BatchEntry } from './entry';
 

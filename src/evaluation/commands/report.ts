@@ -4,7 +4,7 @@ import type { InstanceFacts } from '../../domain/study/entry';
 import { publishedRows } from '../../domain/study/published';
 import { studyReport, type StudyReport } from '../../domain/study/report';
 import { readRuns } from '../runs/readRuns';
-import { writeWhole } from '../runs/writeWhole';
+import { writeWhole } from '../../repository/wholeFile';
 import { select } from '../selection';
 import { dashboardHtml } from '../studies/dashboardHtml';
 import { studyDocument, studyRequest } from '../studies/gather';

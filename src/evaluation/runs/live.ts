@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { writeWhole } from './writeWhole';
+import { writeResult } from './writeResult';
 
 const liveState = z.object({
   done: z.number().int().nonnegative(),
@@ -60,7 +60,7 @@ export function liveWriter(folder: string): LiveWriter {
     next = undefined;
     last = performance.now();
     // It is for show: a batch goes on without it.
-    writing = writing.then(() => writeWhole(path, text)).catch(() => undefined);
+    writing = writing.then(() => writeResult(path, text)).catch(() => undefined);
   };
   return {
     update(state) {

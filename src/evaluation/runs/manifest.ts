@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Instance } from '../../domain/instance';
 import { HumanError, messageOf } from '../../domain/problem';
 import type { InstanceFacts } from '../../domain/study/entry';
-import { writeWhole } from './writeWhole';
+import { writeResult } from './writeResult';
 
 /** Raised when a key of `run.json` or of a line of the journal changes its meaning. */
 export const manifestVersion = 1;
@@ -93,7 +93,7 @@ export async function readManifest(folder: string): Promise<RunManifest | undefi
 
 /** @throws what writing throws */
 export const writeManifest = (folder: string, manifest: RunManifest): Promise<void> =>
-  writeWhole(manifestPath(folder), `${JSON.stringify(manifest, null, 2)}\n`);
+  writeResult(manifestPath(folder), `${JSON.stringify(manifest, null, 2)}\n`);
 
 export const factsOf = (instance: Instance): InstanceFacts => ({
   id: instance.id,
