@@ -101,6 +101,19 @@ export interface RunEntry {
   readonly report?: string;
 }
 
+/** The figures of a candidate of which nothing is known. */
+export const nothingKnown = {
+  evaluated: false,
+  wellFormed: false,
+  success: false,
+  failToPass: 0,
+  failToFail: 0,
+  passToPass: 0,
+  passToFail: 0,
+  failToAny: 0,
+  anyToFail: 0,
+} as const satisfies Partial<RunEntry>;
+
 /** ΔC in [0, 1]; undefined where it is not known or nothing is executable. */
 export const deltaOf = (fraction: DeltaFraction | undefined): number | undefined =>
   fraction === undefined || fraction.executable === 0

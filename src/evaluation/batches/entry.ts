@@ -1,11 +1,12 @@
 import type { ChangeCoverage } from '../../domain/changeCoverage';
 import type { HarnessReport } from '../../domain/harness';
 import type { Prediction } from '../../domain/instance';
-import type {
-  DeltaFraction,
-  EntryReason,
-  NotEvaluatedReason,
-  RunEntry,
+import {
+  nothingKnown,
+  type DeltaFraction,
+  type EntryReason,
+  type NotEvaluatedReason,
+  type RunEntry,
 } from '../../domain/study/entry';
 import type { Environment } from '../../engine/engine';
 import type { CandidateResult } from '../candidate';
@@ -90,18 +91,6 @@ export function entryOf(entry: BatchEntry): RunEntry {
     ...(result.difference === undefined ? {} : { difference: result.difference }),
   };
 }
-
-const nothingKnown = {
-  evaluated: false,
-  wellFormed: false,
-  success: false,
-  failToPass: 0,
-  failToFail: 0,
-  passToPass: 0,
-  passToFail: 0,
-  failToAny: 0,
-  anyToFail: 0,
-} as const;
 
 function fractionOf(coverage: ChangeCoverage | undefined): DeltaFraction | undefined {
   if (coverage === undefined) return undefined;

@@ -78,15 +78,20 @@ function warnOfRows(dataset: Dataset, context: CommandContext): void {
   }
 }
 
+/** The options that select instances, as every command with a dataset has them. */
+export interface SelectingOptions {
+  ids?: string[];
+  repo?: string;
+  filter?: string;
+  exclude?: string;
+  query?: string;
+  triage?: string;
+}
+
 /** Ids of `--ids`, of those that the list `--filter` keeps and the list `--exclude` does not keep. */
 export async function chosenIds(
   dataset: Dataset,
-  options: {
-    readonly ids?: readonly string[];
-    readonly filter?: string;
-    readonly exclude?: string;
-    readonly storage: string;
-  },
+  options: Pick<SelectingOptions, 'ids' | 'filter' | 'exclude'> & { readonly storage: string },
   context: CommandContext,
 ): Promise<{ ids?: readonly string[] }> {
   const { filter, exclude, storage } = options;

@@ -34,19 +34,14 @@ import {
   sourcesFor,
   terminalReporter,
   type CommandContext,
+  type SelectingOptions,
 } from './context';
 import { engineRequest, type EngineOptions } from './engineOptions';
 
-export interface EvaluateOptions extends EngineOptions {
+export interface EvaluateOptions extends SelectingOptions, EngineOptions {
   dataset: string;
   /** Files, `gold`, `none` or `bundled`. */
   predictions: string[];
-  ids?: string[];
-  repo?: string;
-  filter?: string;
-  exclude?: string;
-  query?: string;
-  triage?: string;
   source: string[];
   /** By memory and cores when absent. */
   workers?: number;

@@ -23,20 +23,15 @@ import {
   sourcesFor,
   terminalReporter,
   type CommandContext,
+  type SelectingOptions,
 } from './context';
 import { engineRequest, type EngineOptions } from './engineOptions';
 
-export interface FilterRepairsOptions extends EngineOptions {
+export interface FilterRepairsOptions extends SelectingOptions, EngineOptions {
   dataset: string;
   predictions: string;
   repairs: string[];
   resolved?: string;
-  ids?: string[];
-  repo?: string;
-  filter?: string;
-  exclude?: string;
-  query?: string;
-  triage?: string;
   source: string[];
   timeout: number;
   format: AskedFormat;

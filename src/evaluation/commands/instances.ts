@@ -17,17 +17,12 @@ import {
   sourcesFor,
   terminalReporter,
   type CommandContext,
+  type SelectingOptions,
 } from './context';
 import { engineRequest, type EngineOptions } from './engineOptions';
 
-export interface InstancesOptions {
+export interface InstancesOptions extends SelectingOptions {
   dataset: string;
-  repo?: string;
-  ids?: string[];
-  filter?: string;
-  exclude?: string;
-  query?: string;
-  triage?: string;
   sort?: string;
   refresh?: boolean;
   storage: string;

@@ -10,19 +10,19 @@ import { dashboardHtml } from '../studies/dashboardHtml';
 import { studyDocument, studyRequest } from '../studies/gather';
 import { readRepairResults } from '../studies/repairResults';
 import { reportCsv, reportMarkdown, reportText } from '../studies/render';
-import { chosenIds, EXIT, openDataset, type CommandContext } from './context';
+import {
+  chosenIds,
+  EXIT,
+  openDataset,
+  type CommandContext,
+  type SelectingOptions,
+} from './context';
 
 export const reportFormats = ['table', 'json', 'markdown', 'csv', 'html'] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
-export interface ReportOptions {
+export interface ReportOptions extends SelectingOptions {
   dataset?: string;
-  ids?: string[];
-  repo?: string;
-  filter?: string;
-  exclude?: string;
-  query?: string;
-  triage?: string;
   format: ReportFormat;
   grading: Grading;
   published?: boolean;

@@ -15,17 +15,12 @@ import {
   sourcesFor,
   terminalReporter,
   type CommandContext,
+  type SelectingOptions,
 } from './context';
 import { engineRequest, type EngineOptions } from './engineOptions';
 
-export interface ValidateCommandOptions extends EngineOptions {
+export interface ValidateCommandOptions extends SelectingOptions, EngineOptions {
   dataset: string;
-  ids?: string[];
-  repo?: string;
-  filter?: string;
-  exclude?: string;
-  query?: string;
-  triage?: string;
   /** Every instance, when nothing else selects any. */
   all?: boolean;
   repeat: number;

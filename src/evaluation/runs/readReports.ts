@@ -2,7 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { messageOf, throwIfAborted } from '../../domain/problem';
-import { entryReasons, type EntryReason, type RunEntry } from '../../domain/study/entry';
+import {
+  entryReasons,
+  nothingKnown,
+  type EntryReason,
+  type RunEntry,
+} from '../../domain/study/entry';
 
 const names = z.array(z.string());
 const share = z.number().nullable();
@@ -167,7 +172,7 @@ export function entryOfReport(instance: string, folder: string, of: Report): Run
         ...common,
         reason: of.reason ?? 'internal error',
         explanation: of.error.slice(0, 500),
-        ...none,
+        ...nothingKnown,
       };
     }
     return { ...common, ...harnessEntry(of) };
@@ -192,18 +197,6 @@ export function entryOfReport(instance: string, folder: string, of: Report): Run
     ...(of.gradings_differ ? { difference: of.gradings_differ } : {}),
   };
 }
-
-const none = {
-  evaluated: false,
-  wellFormed: false,
-  success: false,
-  failToPass: 0,
-  failToFail: 0,
-  passToPass: 0,
-  passToFail: 0,
-  failToAny: 0,
-  anyToFail: 0,
-} as const;
 
 /** Undefined where harness grading is not available: its keys have no word for that. */
 function harnessFigures(of: Report): RunEntry['harness'] {

@@ -13,6 +13,7 @@ import {
   sourcesFor,
   terminalReporter,
   type CommandContext,
+  type SelectingOptions,
 } from '../../evaluation/commands/context';
 import { engineRequest, type EngineOptions } from '../../evaluation/commands/engineOptions';
 import { runStore } from '../../evaluation/runStore';
@@ -29,17 +30,11 @@ import { openModel, parseModelName } from '../models/openModel';
 import { predictionsFile, type PredictionRow } from '../predictionsFile';
 import { openTrace, type Trace } from '../trace';
 
-export interface GenerateOptions extends EngineOptions {
+export interface GenerateOptions extends SelectingOptions, EngineOptions {
   method: string;
   model: string;
   dataset: string;
   out: string;
-  ids?: string[];
-  repo?: string;
-  filter?: string;
-  exclude?: string;
-  query?: string;
-  triage?: string;
   source: string[];
   /** What the predictions call the model. */
   name?: string;
