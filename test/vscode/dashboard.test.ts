@@ -143,6 +143,10 @@ describe('the Runs view and its dashboard', () => {
   it('shows several runs beside each other in light, dark and high contrast', async () => {
     for (const each of simulatedRuns({ instances: 300, methods: 4 })) await writeRun(results, each);
     await run('refreshRuns');
+    // The view draws only the rows that it has room for.
+    await vscode.commands.executeCommand('swt-bench.runs.focus');
+    await hands.press('Home');
+    await hands.press('ArrowLeft');
     await waitFor('the runs', () => row('run-4'));
     const themes = ['Default Light Modern', 'Default Dark Modern', 'Default High Contrast'];
     const configuration = vscode.workspace.getConfiguration('workbench');
