@@ -1,21 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { cli, root, type Evaluation } from '../commandLine/cli';
+import { join } from 'node:path';
+import { cli, type Evaluation } from '../commandLine/cli';
 import { fakeModels, type FakeModels } from '../commandLine/fakeModels';
-import { environment, sourceRelease } from '../environments';
-
-const data =
-  process.env['SWT_BENCH_DATA'] ??
-  resolve(root, '..', 'shared', 'data', 'swe-bench-lite.dev.jsonl');
-
-/** Two instances whose tests any Python 3.8 or later runs. */
-const cases = [
-  { id: 'sympy__sympy-24152', release: ['sympy', '1.11.1'], packages: ['mpmath==1.3.0'] },
-  { id: 'sympy__sympy-24066', release: ['sympy', '1.11.1'], packages: ['mpmath==1.3.0'] },
-] as const;
+import { cases, data, placeOf } from './cases';
 
 interface Row {
   readonly instance_id: string;
@@ -27,7 +16,7 @@ describe('generate on real instances from source releases', () => {
   let storage: string | undefined;
   let server: FakeModels | undefined;
   before(async () => {
-    if (existsSync(data)) storage = await mkdtemp(join(tmpdir(), 'swt-bench-real-'));
+    storage = await mkdtemp(join(tmpdir(), 'swt-bench-real-'));
   });
   afterEach(async () => {
     await server?.close();
@@ -37,20 +26,16 @@ describe('generate on real instances from source releases', () => {
     if (storage !== undefined) await rm(storage, { recursive: true, force: true });
   });
 
-  for (const { id, release, packages } of cases) {
+  for (const each of cases) {
+    const { id } = each;
     it(`${id}: an answer leads to a resolved instance by each of the four methods`, async function () {
-      if (storage === undefined) {
-        (this.test as Mocha.Test & { skipReason?: string }).skipReason =
-          `${id}: no dataset at ${data} (set SWT_BENCH_DATA)`;
-        return this.skip();
-      }
-      const venv = await environment(this, 'python3', packages);
-      const archive = await sourceRelease(this, ...release);
+      const { venv, archive } = await placeOf(this, each);
+      assert.ok(storage !== undefined);
       const row = (await readFile(data, 'utf8'))
         .split('\n')
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as Row)
-        .find((each) => each.instance_id === id);
+        .find((one) => one.instance_id === id);
       assert.ok(row);
       // What the model says is what the maintainers wrote; it was not shown it.
       server = await fakeModels((asked, number) => ({

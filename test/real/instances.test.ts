@@ -1,60 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cli, root, type Evaluation } from '../commandLine/cli';
-import { environment, sourceRelease } from '../environments';
+import { cases, data, placeOf, type Case } from './cases';
 
 const run = promisify(execFile);
-const data =
-  process.env['SWT_BENCH_DATA'] ??
-  resolve(root, '..', 'shared', 'data', 'swe-bench-lite.dev.jsonl');
-
-interface Case {
-  readonly id: string;
-  readonly release: readonly [string, string];
-  readonly packages: readonly string[];
-  /** Modules that the tests need at least this Python for. */
-  readonly minor: number;
-}
-
-const flask = [
-  'pytest==7.4.4',
-  'Werkzeug==2.2.3',
-  'Jinja2==3.1.2',
-  'click==8.1.3',
-  'itsdangerous==2.1.2',
-  'blinker',
-  'asgiref',
-  'python-dotenv',
-  'MarkupSafe==2.1.3',
-  'flask==2.2.5',
-];
-const sympy = ['mpmath==1.3.0'];
-
-const all: readonly Case[] = [
-  { id: 'pallets__flask-4992', release: ['flask', '2.2.5'], packages: flask, minor: 11 },
-  { id: 'sympy__sympy-24152', release: ['sympy', '1.11.1'], packages: sympy, minor: 8 },
-  { id: 'sympy__sympy-24066', release: ['sympy', '1.11.1'], packages: sympy, minor: 8 },
-  { id: 'sympy__sympy-24102', release: ['sympy', '1.11.1'], packages: sympy, minor: 8 },
-];
-
-/** All of them with `SWT_BENCH_ALL_INSTANCES=1`; else one of each project, in the time that one waits. */
-const few = new Set(['pallets__flask-4992', 'sympy__sympy-24152']);
-const cases =
-  (process.env['SWT_BENCH_ALL_INSTANCES'] ?? '') === '' ? all.filter(({ id }) => few.has(id)) : all;
-
 describe('real instances from source releases', () => {
   let storage: string | undefined;
-  let skipAll: string | undefined;
   before(async () => {
-    if (!existsSync(data)) {
-      skipAll = `no dataset at ${data} (set SWT_BENCH_DATA)`;
-      return;
-    }
     storage = await mkdtemp(join(tmpdir(), 'swt-bench-real-'));
   });
   after(async () => {
@@ -63,15 +19,8 @@ describe('real instances from source releases', () => {
 
   for (const each of cases) {
     it(`${each.id}: gold is resolved, FAIL_TO_PASS is F→P, and ΔC is what trace gives`, async function () {
-      const python = pythonAtLeast(each.minor);
-      const why =
-        skipAll ?? (python === undefined ? `no Python 3.${each.minor} or later` : undefined);
-      if (why !== undefined || python === undefined || storage === undefined) {
-        (this.test as Mocha.Test & { skipReason?: string }).skipReason = `${each.id}: ${why}`;
-        return this.skip();
-      }
-      const venv = await environment(this, python, each.packages);
-      const archive = await sourceRelease(this, ...each.release);
+      const { venv, archive } = await placeOf(this, each);
+      assert.ok(storage !== undefined);
       const answer = await cli([
         ...['evaluate', '--json', '--dataset', data, '--ids', each.id, '--predictions', 'gold'],
         ...['--source', archive, '--python', venv, '--storage', storage],
@@ -217,18 +166,3 @@ describe('real instances from source releases', () => {
     }
   }
 });
-
-/** An interpreter of at least 3.minor: `python3`, or the newest that is found by name. */
-function pythonAtLeast(minor: number): string | undefined {
-  const names = ['python3', ...[11, 12, 13, 10, 9].map((each) => `python3.${each}`)];
-  return names.find((name) => {
-    try {
-      const found = execFileSync(name, ['-c', 'import sys; print(sys.version_info[1])'], {
-        stdio: ['ignore', 'pipe', 'ignore'],
-      });
-      return Number(found.toString()) >= minor;
-    } catch {
-      return false;
-    }
-  });
-}

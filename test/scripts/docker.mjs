@@ -52,7 +52,11 @@ async function startEngine(docker, log) {
   mkdirSync(cache, { recursive: true });
   const logFile = join(cache, 'dockerd.log');
   const out = openSync(logFile, 'w');
-  const child = spawn('dockerd', [], { detached: true, stdio: ['ignore', out, out] });
+  // A pull that is cut off for good is tried five times by default, which takes over a minute.
+  const child = spawn('dockerd', ['--max-download-attempts', '3'], {
+    detached: true,
+    stdio: ['ignore', out, out],
+  });
   let ended;
   child.on('error', (error) => (ended = error.message));
   child.on('exit', (code, signal) => (ended ??= `dockerd ended with ${code ?? signal}`));
