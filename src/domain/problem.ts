@@ -1,9 +1,25 @@
+const humanError = Symbol.for('swt-bench.HumanError');
+const cancelled = Symbol.for('swt-bench.Cancelled');
+const isMarked = (value: unknown, mark: symbol): boolean =>
+  typeof value === 'object' && value !== null && mark in value;
+const isDerived = (kind: unknown, value: unknown): boolean =>
+  Function.prototype[Symbol.hasInstance].call(kind as () => void, value);
+
 /**
  * An error that a person caused or can mend: what happened, where, and what to do next. Entry points
  * print `message` alone; anything else that is thrown is a defect of ours.
  */
 export class HumanError extends Error {
   override readonly name = 'HumanError';
+  readonly [humanError] = true;
+
+  /**
+   * The extension is several bundles, each with its own copy of this class: what one throws, another
+   * shows. So the mark counts, except for what is derived from it.
+   */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return this === HumanError ? isMarked(value, humanError) : isDerived(this, value);
+  }
 
   /**
    * @param what what happened, with the file, row or field
@@ -20,6 +36,10 @@ export class HumanError extends Error {
 /** Thrown by work that its caller cancelled. */
 export class Cancelled extends Error {
   override readonly name = 'Cancelled';
+  readonly [cancelled] = true;
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return this === Cancelled ? isMarked(value, cancelled) : isDerived(this, value);
+  }
   constructor() {
     super('cancelled');
   }

@@ -37,4 +37,16 @@ describe('a folder that is not an instance', () => {
     );
     assert.match(shown[0]?.message ?? '', /Instances view/);
   });
+
+  it('tells what is missing in the words that are meant for people', async () => {
+    await vscode.commands.executeCommand('swt-bench.evaluatePredictions');
+    const [shown] = await waitFor('an explanation', async () =>
+      (await visible.notifications()).filter((each) => each.message.includes('No dataset')),
+    );
+    assert.equal(
+      shown?.message,
+      'No dataset is chosen. Run "SWT-Bench: Choose Dataset…" first',
+      'said in words of ours, as a fault of ours',
+    );
+  });
 });

@@ -39,6 +39,7 @@ export class Catalogue implements vscode.Disposable {
   private states: ReadonlyMap<string, InstanceState> = new Map();
   private triaged: TriageFile['instances'] = new Map();
   private watcher: vscode.Disposable | undefined;
+  private turn: Promise<void> = Promise.resolve();
   private query: Query = parseQuery('');
   private text = '';
   private list: { readonly name: string; keeps(id: string): boolean } | undefined;
@@ -83,8 +84,25 @@ export class Catalogue implements vscode.Disposable {
     return triageFile(this.context.globalStorageUri.fsPath);
   }
 
-  /** Reads the dataset, the states and the triage file anew. Never rejects: `state` tells. */
-  async reload(): Promise<void> {
+  /**
+   * Reads the dataset, the states and the triage file anew. Never rejects: `state` tells. One that another
+   * takes the place of ends with that one, so that whoever waits finds what was read.
+   */
+  reload(): Promise<void> {
+    // Not before whoever is told of it can wait for it.
+    this.turn = Promise.resolve().then(() => this.read());
+    return this.settled();
+  }
+
+  /** Ends when nothing is being read. Never rejects. */
+  async settled(): Promise<void> {
+    for (let seen: unknown; seen !== this.turn;) {
+      seen = this.turn;
+      await this.turn;
+    }
+  }
+
+  private async read(): Promise<void> {
     this.reading?.abort();
     const reading = (this.reading = new AbortController());
     const name = datasetName();

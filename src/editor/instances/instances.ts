@@ -142,6 +142,7 @@ export class Instances implements vscode.Disposable {
   }
 
   private async loaded(): Promise<NonNullable<Catalogue['dataset']>> {
+    await this.catalogue.settled();
     if (this.catalogue.dataset === undefined) await this.catalogue.reload();
     const { dataset, state } = this.catalogue;
     if (dataset !== undefined) return dataset;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import type { Dataset } from '../../dataset/dataset';
 import { isMadeUp, loadPredictions } from '../../dataset/predictions';
 import { Cancelled, HumanError } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
@@ -31,6 +32,8 @@ export interface BatchChoice {
 export interface BatchParts {
   readonly extensionPath: string;
   readonly catalogue: Catalogue;
+  /** What the catalogue held when the command began: it may be reading another by now. */
+  readonly dataset: Dataset;
   readonly library: RunLibrary;
   readonly reporter: Reporter;
   readonly sources: readonly string[];
@@ -135,9 +138,8 @@ export async function evaluatePredictions(
   choice: BatchChoice,
   parts: BatchParts,
 ): Promise<string | undefined> {
-  const { catalogue, library, reporter } = parts;
-  const { dataset } = catalogue;
-  if (dataset === undefined || choice.ids.length === 0) {
+  const { catalogue, dataset, library, reporter } = parts;
+  if (choice.ids.length === 0) {
     throw new HumanError(
       vscode.l10n.t('There is no instance to evaluate'),
       vscode.l10n.t('Choose a dataset in the Instances view, and loosen its filter'),

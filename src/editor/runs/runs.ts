@@ -163,12 +163,13 @@ export class Runs implements vscode.Disposable {
     }
     const instances = await this.instances();
     const { catalogue } = instances;
-    await instances.dataset();
+    const dataset = await instances.dataset();
     const choice = given ?? (await askForBatch(catalogue));
     if (choice === undefined) return;
     const parts = {
       extensionPath: this.context.extensionPath,
       catalogue,
+      dataset,
       library: this.library,
       reporter: this.reporter,
       sources: this.sources(instances),
