@@ -71,6 +71,29 @@ const neverTheAnswer = {
   ]),
 };
 
+/** In the editor likewise: chat and tools for agents see what `InstanceForModels` has of the open instance. */
+const neverTheAnswerInEditor = {
+  files: ['src/editor/tools/**/*.ts', 'src/editor/chat/**/*.ts'],
+  rules: {
+    'no-restricted-imports': [
+      'error',
+      {
+        patterns: [
+          {
+            regex: '/(?:domain/instance$|dataset/|evaluation/(?!unrelatedFailure$))',
+            message: 'A model sees a ModelView: instances, rows and runs hold the answer.',
+          },
+          {
+            regex:
+              '/(?:openInstance|documents|goldenDiff|goldenPatch|compareGolden|keptEvaluation)$',
+            message: 'What leads to the answer is for the developer: take an InstanceForModels.',
+          },
+        ],
+      },
+    ],
+  },
+};
+
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', '.cache/', '.vscode-test/', 'media/'] },
   js.configs.recommended,
@@ -109,4 +132,5 @@ export default tseslint.config(
   },
   ...layerRules,
   neverTheAnswer,
+  neverTheAnswerInEditor,
 );

@@ -5,14 +5,19 @@ import { readMarker } from '../repository/marker';
 import type { CustomDiffs } from './customFormat/commands';
 import { watchForCustomDiffs } from './customFormat/presence';
 import type { ChangeCoverageViews } from './changeCoverageViews';
+import { offerChat } from './chatParticipant';
 import type { EngineReadiness } from './engineReadiness';
 import type { Inline } from './inline';
 import { FirstSteps } from './firstSteps';
+import type { Candidates } from './generate/candidates';
+import { offerToAgents } from './forAgents';
 import { InstanceTree } from './instanceTree';
 import { issueViewType } from './issue/viewType';
 import type { ListNode } from './instances/instanceList';
 import type { Instances } from './instances/instances';
 import {
+  candidateAuthority,
+  candidateCommandIds,
   commandIds,
   contextKeys,
   coverageCommandIds,
@@ -20,6 +25,7 @@ import {
   dashboardViewType,
   inlineCommandIds,
   listCommandIds,
+  modelCommandIds,
   outputAuthority,
   previewAuthority,
   resultAuthority,
@@ -49,6 +55,7 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
   let inline: Inline | undefined;
   let coverage: ChangeCoverageViews | undefined;
   let readiness: EngineReadiness | undefined;
+  let candidates: Candidates | undefined;
 
   const command = (id: string, run: (...args: unknown[]) => Promise<void>): vscode.Disposable =>
     vscode.commands.registerCommand(id, (...args: unknown[]) =>
@@ -75,6 +82,8 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
       return loaded;
     }));
 
+  const agents = offerToAgents(context, () => opening.then(() => open), reporter);
+
   /** Commands about an instance of the list, or else about the open one. */
   const aboutInstance =
     (run: (instances: Instances, open: OpenInstance | undefined, id: string) => Promise<void>) =>
@@ -90,6 +99,8 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
     revealed,
     list,
     documentChanged,
+    agents,
+    offerChat(() => opening.then(() => open), reporter),
     revealed.onDidChange((id) => void import('./parts').then((parts) => parts.redrawIssue(id))),
     revealed.onDidChange(() => {
       for (const { uri } of vscode.workspace.textDocuments) {
@@ -115,6 +126,7 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
         if (uri.authority === resultAuthority) return (await saved.runs()).gutters.contentOf(uri);
         await opening;
         if (open === undefined) return '';
+        if (uri.authority === candidateAuthority) return (await candidates?.contentOf(uri)) ?? '';
         const { documentText, outputText } = await import('./parts');
         return uri.authority === outputAuthority ? outputText(open, uri) : documentText(open, uri);
       },
@@ -151,6 +163,19 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
         id,
         withInstance(async (_instance, about) => coverage?.run(id, about)),
       ),
+    ),
+    ...Object.values(candidateCommandIds).map((id) =>
+      command(
+        id,
+        withInstance(async (_instance, about) => candidates?.run(id, about)),
+      ),
+    ),
+    ...Object.values(modelCommandIds).map((id) =>
+      command(id, async () => {
+        const { ModelKeys } = await import('./parts');
+        const keys = new ModelKeys(context.secrets, context.globalState);
+        await (id === modelCommandIds.setKey ? keys.set() : keys.forget());
+      }),
     ),
     command(commandIds.openBundled, async (from) => {
       // The window reloads: it goes on with the walkthrough that it was opened from.
@@ -259,6 +284,7 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
       reproduce = () => testing.reproduceAll();
       inline = new parts.Inline(open, tests, testing, (uri) => documentChanged.fire(uri));
       coverage = new parts.ChangeCoverageViews(open, context.extensionUri);
+      candidates = new parts.Candidates(context, open, reporter);
       context.subscriptions.push(
         open,
         readiness,
@@ -268,9 +294,11 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
         steps.follow(open, tests),
         new parts.StatusBar(open),
         coverage,
+        candidates,
       );
       tree.show(open, readiness);
       await steps.tell(contextKeys.instanceOpen);
+      agents.tell();
       if (open.isBundled) await steps.tell(contextKeys.bundled);
       const isFirst = await open.isFirstTime();
       if (open.isBundled && context.globalState.get(goesOn, false)) {
@@ -287,6 +315,7 @@ export function wire(context: vscode.ExtensionContext): () => Promise<void> {
     }
   });
   return async () => {
+    await agents.close();
     await Promise.all([
       open?.close(),
       customDiffs?.then((loaded) => loaded.close()),

@@ -16,6 +16,7 @@ export const commandIds = {
   checkEngine: 'swt-bench.checkEngine',
   firstSteps: 'swt-bench.firstSteps',
   showLog: 'swt-bench.showLog',
+  copyMcp: 'swt-bench.copyMcpConfiguration',
 } as const;
 
 /** Commands about one test: of a CodeLens, of the Testing view, or of the one at the cursor. */
@@ -81,6 +82,49 @@ export const customDiffCommandIds = {
   openSample: 'swt-bench.customDiff.openSample',
 } as const;
 
+/** The participant `@swt` of the chat. */
+export const chatParticipantId = 'swt-bench.swt';
+
+/** What it is asked for by `/`. */
+export const chatCommands = ['reproduce', 'explain', 'improve'] as const;
+
+/** The tools of src/method/tools, which agents of the editor find by `idOfTool`. */
+export const modelToolNames = [
+  'read_issue',
+  'list_files',
+  'search_code',
+  'outline_file',
+  'read_file',
+  'apply_candidate',
+  'list_candidate_tests',
+  'run_tests',
+] as const;
+
+export type ModelToolName = (typeof modelToolNames)[number];
+
+/** A tool by the name that package.json gives it: names are shared by all extensions. */
+export const idOfTool = (name: ModelToolName): string => `swt-bench_${name}`;
+
+/** Who tells VS Code of the MCP server of the open instance. */
+export const mcpProviderId = 'swt-bench.instance';
+
+/** Commands about candidates of a model; they need an open instance. */
+export const candidateCommandIds = {
+  generate: 'swt-bench.generate',
+  preview: 'swt-bench.candidates.preview',
+  apply: 'swt-bench.candidates.apply',
+  showAnswer: 'swt-bench.candidates.showAnswer',
+  evaluate: 'swt-bench.candidates.evaluate',
+  resume: 'swt-bench.candidates.resume',
+  remove: 'swt-bench.candidates.remove',
+} as const;
+
+/** Commands about the keys of models; they need no open instance. */
+export const modelCommandIds = {
+  setKey: 'swt-bench.setModelKey',
+  forgetKeys: 'swt-bench.forgetModelKeys',
+} as const;
+
 export const settingKeys = {
   engine: 'swt-bench.engine',
   python: 'swt-bench.python',
@@ -93,6 +137,12 @@ export const settingKeys = {
   filterLists: 'swt-bench.filterLists',
   repetitions: 'swt-bench.validationRepetitions',
   devContainer: 'swt-bench.writeDevContainer',
+  models: 'swt-bench.models',
+  tokenBudget: 'swt-bench.generate.tokenBudget',
+  dollarBudget: 'swt-bench.generate.dollarBudget',
+  contextTokens: 'swt-bench.generate.contextTokens',
+  maxOutputTokens: 'swt-bench.generate.maxOutputTokens',
+  requestTimeout: 'swt-bench.generate.requestTimeout',
   dockerHost: 'swt-bench.docker.host',
   dockerBaseImage: 'swt-bench.docker.baseImage',
   dockerPrebuilt: 'swt-bench.docker.prebuilt',
@@ -117,6 +167,8 @@ export const contextKeys = {
   candidateWritten: 'swt-bench.candidateWritten',
   candidateReproduces: 'swt-bench.candidateReproduces',
   coverageShown: 'swt-bench.changeCoverageShown',
+  /** A model has written candidates for the open instance. */
+  candidates: 'swt-bench.hasCandidates',
   /** What the Instances view has to show: none, reading, failed, loaded. */
   dataset: 'swt-bench.datasetState',
   filtered: 'swt-bench.instancesFiltered',
@@ -131,6 +183,7 @@ export const contextKeys = {
 
 export const viewIds = {
   instance: 'swt-bench.instance',
+  candidates: 'swt-bench.candidates',
   changeCoverage: 'swt-bench.changeCoverage',
   instances: 'swt-bench.instances',
   runs: 'swt-bench.runs',
@@ -141,6 +194,9 @@ export const scheme = 'swt-bench';
 
 /** Authority of those documents that show the effect of a custom diff. */
 export const previewAuthority = 'preview';
+
+/** Authority of those documents that show a candidate of a model, and what it was asked. */
+export const candidateAuthority = 'candidate';
 
 /** Authority of those documents that show what tests printed on a side. */
 export const outputAuthority = 'output';

@@ -5,9 +5,9 @@ import type { Instance } from '../domain/instance';
 import type { Side } from '../domain/outcome';
 import { throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
-import type { DebuggedProgram } from '../engine/engine';
+import type { DebuggedProgram, Engine } from '../engine/engine';
 import type { CompleteRun } from '../evaluation/affected';
-import { evaluateSince } from '../evaluation/candidate';
+import { evaluateCandidate, evaluateSince, type CandidateResult } from '../evaluation/candidate';
 import type { FirstResult } from '../evaluation/firstResult';
 import { runStore } from '../evaluation/runStore';
 import {
@@ -16,6 +16,7 @@ import {
   type InstanceSession,
   type SessionRun,
 } from '../evaluation/session';
+import type { ModelView } from '../method/modelView';
 import { createPythonParser, type PythonParser } from '../python/parser';
 import type { PythonTest } from '../python/tests';
 import { editsOf, type Trees } from '../repository/trees';
@@ -25,6 +26,7 @@ import type { Evaluated, KnownCases, Preliminary } from './evaluated';
 import { FilesOfR } from './filesOfR';
 import { distOf, InstanceSessions } from './instanceSession';
 import { InstanceOrigin } from './instanceOrigin';
+import { InstanceView } from './instanceView';
 import { keepInstance } from './keptInstance';
 import { KnownResults } from './knownResults';
 import { ReadySession } from './readySession';
@@ -61,6 +63,7 @@ export class OpenInstance implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[];
   private readonly origin: InstanceOrigin;
   private readonly ready: ReadySession;
+  private readonly view = new InstanceView(this);
   private readonly ofR: FilesOfR;
   private readonly queue = new RunQueue();
   private readonly known: KnownResults;
@@ -219,6 +222,20 @@ export class OpenInstance implements vscode.Disposable {
     await this.ready.get({ signal: AbortSignal.any([signal, this.closing.signal]) });
   }
 
+  /** The engine of the window, which disposes of it. @throws HumanError when it cannot be had */
+  async engine(): Promise<Engine> {
+    return (await this.ready.session()).engine;
+  }
+
+  /**
+   * What models may know of the instance, for all that works with one; not to be disposed of.
+   *
+   * @throws HumanError
+   */
+  modelView(): Promise<ModelView> {
+    return this.view.get();
+  }
+
   /** What the author has changed in the workspace, as a patch on R. */
   candidatePatch(signal?: AbortSignal): Promise<string> {
     return editsOf(this.folder.uri.fsPath, signal);
@@ -297,6 +314,23 @@ export class OpenInstance implements vscode.Disposable {
         this.known.soFar = undefined;
       }
     });
+  }
+
+  /**
+   * Grades a candidate that need not be in the workspace, in its warm sandboxes. The last verdict, which
+   * is about the workspace, stays.
+   *
+   * @param patch unified diff on R
+   * @throws HumanError, Cancelled
+   */
+  async grade(patch: string, options: RunRequestOptions): Promise<CandidateResult> {
+    return this.inTurn(options, async (work) =>
+      evaluateCandidate(
+        await this.ready.get(work),
+        { model: 'candidate', text: patch, format: 'unified', mode: 'unit-test' },
+        { ...work, reuse: true },
+      ),
+    );
   }
 
   /**
@@ -379,6 +413,7 @@ export class OpenInstance implements vscode.Disposable {
     this.closing.abort();
     for (const each of this.subscriptions.splice(0)) each.dispose();
     this.changed.dispose();
+    await this.view.dispose();
     await Promise.all([this.ready.dispose(), this.known.settled()]);
   }
 }

@@ -7,7 +7,7 @@ const longest = 3000;
 const step = 100;
 
 /** Documents of the workspace whose editors hold something else than the disk. */
-function unsavedIn({ folder }: OpenInstance): vscode.TextDocument[] {
+export function unsavedIn({ folder }: Pick<OpenInstance, 'folder'>): vscode.TextDocument[] {
   return vscode.workspace.textDocuments.filter(
     ({ isDirty, uri }) =>
       isDirty &&

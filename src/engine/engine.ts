@@ -38,10 +38,12 @@ export interface TestPlace {
   /** What the tests run with; its digest is part of the key of every kept run. */
   readonly environment: Environment;
   /**
-   * A pair of sandboxes, R and R∘X*, each a copy of its tree that is kept until `dispose`.
+   * A pair of sandboxes, R and R∘X*, each a copy of its tree that is kept until `dispose`; or only those
+   * of `sides`.
+   *
    * @throws HumanError, Cancelled
    */
-  openPair(work: EngineWork): Promise<Pair>;
+  openPair<S extends Side = Side>(work: EngineWork, sides?: readonly S[]): Promise<Sandboxes<S>>;
 }
 
 export interface Environment {
@@ -61,12 +63,19 @@ export interface Environment {
   readonly digest: string;
 }
 
-export interface Pair {
-  readonly base: Sandbox;
-  readonly fixed: Sandbox;
+/** Sandboxes of some sides. */
+export type Sandboxes<S extends Side> = Readonly<Record<S, Sandbox>> & {
   /** Stops what runs and removes the copies. */
   dispose(): Promise<void>;
-}
+};
+
+export type Pair = Sandboxes<Side>;
+
+/** Sandboxes by their sides; the caller has opened one for each side of `S`. */
+export const sandboxesOf = <S extends Side>(
+  opened: readonly Sandbox[],
+): Readonly<Record<S, Sandbox>> =>
+  Object.fromEntries(opened.map((each) => [each.side, each])) as Record<S, Sandbox>;
 
 /**
  * A sandbox is of no more use: tests left it in a state that it cannot be put back from, or what it

@@ -1,8 +1,8 @@
-import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
 import type { ChangedLine } from '../domain/changeCoverage';
 import type { Instance } from '../domain/instance';
-import type { Outcome, Side } from '../domain/outcome';
+import { sides as bothSides, type Outcome, type Side } from '../domain/outcome';
 import { Cancelled, HumanError, throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import {
@@ -11,7 +11,7 @@ import {
   type Engine,
   type EngineWork,
   type Environment,
-  type Pair,
+  type Sandboxes,
   type RunRecord,
   type TestPlace,
 } from '../engine/engine';
@@ -19,6 +19,7 @@ import { emptyTrace, type Trace } from '../engine/trace/readTrace';
 import { planScript, planTests, type TestFile, type TestPlan } from '../engine/testCommand';
 import { applyPatch } from '../patch/apply';
 import { changedLines } from '../patch/changedLines';
+import { unsafePath } from '../patch/safety';
 import { parseUnified } from '../patch/unified';
 import { testFilesOf } from '../patch/testFiles';
 import type { PythonParser } from '../python/parser';
@@ -77,7 +78,7 @@ export interface InstanceSession {
   };
   /** Test files of T*. */
   readonly goldenFiles: readonly string[];
-  /** A file of R, as `textOf` gives it; undefined when R has none at this path. */
+  /** A file of R, as `textOf` gives it; undefined when R has none at this path, or it leaves R. */
   readFileOfR(path: string): Promise<string | undefined>;
   /**
    * Runs a test set on both sides; undefined on a side that was not asked for.
@@ -124,12 +125,14 @@ export async function openSession(parts: {
   readonly engine: Engine;
   readonly python: PythonParser;
   readonly store: RunStore;
+  /** The sides that there is a sandbox of; both by default. Runs are on these, and debuggers on any. */
+  readonly sides?: readonly Side[];
 }): Promise<InstanceSession> {
-  const { instance, trees, engine, python, store } = parts;
+  const { instance, trees, engine, python, store, sides = bothSides } = parts;
   const readFileOf =
     (side: Side) =>
     async (path: string): Promise<string | undefined> =>
-      readFile(join(trees[side], path)).then(textOf, () => undefined);
+      readWithin(trees[side], path);
   const readFileOfR = readFileOf('base');
 
   // On a snapshot the hunks may lie elsewhere than the patch says: count the lines where they went in.
@@ -142,7 +145,7 @@ export async function openSession(parts: {
     // they are other lines, and its grading needs what it would have found there.
     fixed: [...changed.added, ...changed.removed],
   };
-  let pair: Promise<Pair> | undefined;
+  let pair: Promise<Sandboxes<Side>> | undefined;
   let disposed = false;
   let place: Promise<TestPlace> | undefined;
   const prepared = (work: EngineWork): Promise<TestPlace> => {
@@ -152,12 +155,12 @@ export async function openSession(parts: {
     });
     return place;
   };
-  const warm = (work: EngineWork): Promise<Pair> => {
+  const warm = (work: EngineWork): Promise<Sandboxes<Side>> => {
     // A run that was waiting its turn would open sandboxes that nobody removes.
     if (disposed) return Promise.reject(new Cancelled());
     // A pair whose opening failed or was cancelled is not kept.
     pair ??= prepared(work)
-      .then((each) => each.openPair(work))
+      .then((each) => each.openPair(work, sides))
       .catch((error: unknown) => {
         pair = undefined;
         // What it was to be opened in may be gone as well, such as an image that was cleaned away.
@@ -224,7 +227,9 @@ export async function openSession(parts: {
         throwIfAborted(signal);
         const { environment } = await prepared(options);
         const plan = await planOf(set, environment);
-        const wanted = options.sides ?? ['base', 'fixed'];
+        const wanted = options.sides ?? sides;
+        const closed = wanted.find((side) => !sides.includes(side));
+        if (closed !== undefined) throw new Error(`this session has no sandbox of ${closed}`);
         const lines = {
           base: await candidateLines(set.patch, readFileOf('base')),
           fixed: await candidateLines(set.patch, readFileOf('fixed')),
@@ -325,6 +330,21 @@ export async function openSession(parts: {
       }),
   };
   return session;
+}
+
+/**
+ * A file of a tree by a path that nobody may have checked, as `textOf` gives it. Nothing beyond the tree
+ * is read, whatever the path says and wherever a link leads, nor anything of `.git`.
+ */
+async function readWithin(tree: string, path: string): Promise<string | undefined> {
+  if (unsafePath(path) !== undefined) return undefined;
+  try {
+    const [root, place] = await Promise.all([realpath(tree), realpath(join(tree, path))]);
+    const within = relative(root, place).split(sep).join('/');
+    return unsafePath(within) === undefined ? textOf(await readFile(place)) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function linesByFile(lines: readonly Place[]): ReadonlyMap<string, readonly number[]> {

@@ -5,15 +5,14 @@ import type { Engine } from '../engine/engine';
 import type { RunStore } from '../evaluation/runStore';
 import type { PythonParser } from '../python/parser';
 import { GitError } from '../repository/git';
-import { sourceOf, type Sources } from '../repository/source';
-import { prepareTrees, type Trees } from '../repository/trees';
+import type { Trees } from '../repository/trees';
 import type { Choice, Method, MethodCandidate, MethodOptions } from './method';
 import { predictionOf } from './method';
 import { modelView, type ModelView } from './modelView';
 import { BudgetSpent, dollarsOf, type Budget, type Price } from './models/budget';
 import { ModelFailure, ModelUnusable, type ChatModel } from './models/chatModel';
 import { oracleOf, type Oracle } from './oracle';
-import { stepsOf, type AnswerStep } from './steps';
+import { stepsOf, type AnswerStep, type StepsParts } from './steps';
 import { keyOf, type Trace } from './trace';
 
 export interface GenerationRequest extends Omit<MethodOptions, 'onCandidate'> {
@@ -36,6 +35,8 @@ export interface GenerationRequest extends Omit<MethodOptions, 'onCandidate'> {
   /** Instances at once. */
   readonly workers: number;
   readonly onCandidate?: (instance: string, candidate: MethodCandidate) => void;
+  /** Told of each piece of an answer as it comes. */
+  readonly onText?: StepsParts['onText'];
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
 }
@@ -45,7 +46,11 @@ export interface LiveParts {
   /** Requests at once. */
   readonly requests: number;
   readonly python: PythonParser;
-  readonly sources: Sources;
+  /** The trees of R and R∘X*, for a view and the oracle; asked for once for an instance. */
+  readonly trees: (
+    instance: Instance,
+    work: Pick<GenerationRequest, 'signal' | 'reporter'>,
+  ) => Promise<Trees>;
   readonly store: RunStore;
   /** Opened when something is to run; the caller disposes of it. */
   readonly engine: () => Promise<Engine>;
@@ -168,6 +173,7 @@ async function generateOne(
       signal,
       reporter,
       onAnswer: (answer) => used.set(answer.key, answer),
+      onText: request.onText,
     });
     const choice = await method.produce(steps, {
       samples: request.samples,
@@ -213,8 +219,8 @@ interface OpenParts {
 /** Trees, view and oracle of an instance, each made when it is asked for. */
 function openParts(
   instance: Instance,
-  { python, sources, store, engine }: LiveParts,
-  { storage, timeoutSeconds, signal, reporter }: GenerationRequest,
+  { python, trees: treesOf, store, engine }: LiveParts,
+  { timeoutSeconds, signal, reporter }: GenerationRequest,
 ): OpenParts {
   let trees: Promise<Trees> | undefined;
   let view: Promise<ModelView> | undefined;
@@ -222,8 +228,7 @@ function openParts(
   const prepare = (): Promise<Trees> =>
     (trees ??= (async () => {
       reporter.progress(`${instance.id}: preparing R`);
-      const source = await sourceOf(instance, sources);
-      return prepareTrees(instance, source, storage, { signal, reporter });
+      return treesOf(instance, { signal, reporter });
     })());
   return {
     view: () =>

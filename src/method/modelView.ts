@@ -65,6 +65,7 @@ export async function modelView(instance: Instance, parts: ModelViewParts): Prom
     engine: openedLater(engine),
     python,
     store,
+    sides: ['base'],
   });
   const session: InstanceSession = {
     ...opened,

@@ -80,6 +80,10 @@ export interface StepsParts {
   readonly reporter: Reporter;
   /** Told of each answer that is used, paid now or before. */
   readonly onAnswer?: (answer: AnswerStep) => void;
+  /** Told of each piece of an answer that is being written; a try that failed is begun anew. */
+  readonly onText?:
+    | ((asked: Pick<AnswerStep, 'instance' | 'purpose' | 'sample'>, piece: string) => void)
+    | undefined;
 }
 
 interface Recalling<Kind extends Step['step']> {
@@ -166,7 +170,10 @@ export function stepsOf(parts: StepsParts): Steps {
         try {
           const started = Date.now();
           reporter.progress(`${id}: asking ${parts.model} (${method}, sample ${sample})`);
-          const said = await model.complete(request, { signal, reporter });
+          const said = await model.complete(request, {
+            ...{ signal, reporter },
+            onText: (piece) => parts.onText?.({ instance: id, purpose, sample }, piece),
+          });
           cost = { tokens: said.inputTokens + said.outputTokens, dollars: said.dollars ?? 0 };
           if (said.finish === 'length') {
             reporter.log(`${id}: the answer is cut off at ${maxOutputTokens} tokens`);

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { lookingForAnswers } from '../unit/method/looking';
 import { leaksIn, secretsOf } from '../unit/method/secretsOf';
 import { cli, root, sample, scratch } from './cli';
 import { fakeModels } from './fakeModels';
@@ -10,33 +11,7 @@ import { fakeModels } from './fakeModels';
 const id = 'tallybook__tallybook-217';
 const dataset = join(sample, 'instance.jsonl');
 
-/** Bodies of tests that look for the answer wherever a test can, and print what they find. */
-const looking: readonly (readonly string[])[] = [
-  [
-    'import json',
-    `row = json.loads(open(${JSON.stringify(dataset)}).readline())`,
-    "self.fail(row['patch'] + row['test_patch'] + row['FAIL_TO_PASS'])",
-  ],
-  [
-    'import glob',
-    "names = [name for name in glob.glob('../../**/*.py', recursive=True) if 'look' not in name]",
-    "self.fail(''.join(open(name).read() for name in names if 'money' in name))",
-  ],
-  [
-    'import glob, os',
-    "parts = os.getcwd().split('/pairs/')[0]",
-    "names = glob.glob(parts + '/instances/**/fixed/**/*.py', recursive=True)",
-    "self.fail(''.join(open(name).read() for name in names))",
-  ],
-  [
-    'import subprocess',
-    "self.fail(subprocess.run(['git', 'log', '--all', '-p'], capture_output=True, text=True).stdout)",
-  ],
-  [
-    'from tallybook import Money',
-    'self.assertEqual(Money(2000).allocate([1, 1, 1])[2].cents, 666)',
-  ],
-];
+const looking = lookingForAnswers(dataset);
 
 const source = (body: readonly string[], name: string): string[] => [
   'import unittest',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Cancelled } from '../../src/domain/problem';
@@ -93,6 +93,27 @@ describe('the local engine', function () {
       const after = await pairs();
       assert.equal(after.length, 1);
       assert.notEqual(after[0], before);
+    } finally {
+      await session.dispose();
+    }
+  });
+
+  it('reads files of R, and nothing beyond it by any path or link', async () => {
+    const session = await open();
+    try {
+      const file = 'cat.py';
+      assert.match((await session.readFileOfR(file)) ?? '', /def purr/);
+      await symlink(trees.fixed, join(trees.base, 'beyond'));
+      await symlink('.git', join(trees.base, 'history'));
+      await symlink(file, join(trees.base, 'beside'));
+      assert.ok(existsSync(join(trees.fixed, file)));
+      for (const each of [
+        ...[`../fixed/${file}`, `beyond/${file}`, join(trees.base, file), `./../base/${file}`],
+        ...['.git/HEAD', 'history/HEAD', '', '.', '..', '../trees.json', 'no such file'],
+      ]) {
+        assert.equal(await session.readFileOfR(each), undefined, each);
+      }
+      assert.equal(await session.readFileOfR('beside'), await session.readFileOfR(file));
     } finally {
       await session.dispose();
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sides } from '../../src/domain/outcome';
+import { sides, type Side } from '../../src/domain/outcome';
 import { Cancelled } from '../../src/domain/problem';
 import { silent } from '../../src/domain/reporter';
 import type { Engine } from '../../src/engine/engine';
@@ -15,13 +15,17 @@ import { candidate, onEachEngine, secret } from './subjects';
 const options = { timeoutSeconds: 60, reporter: silent, reuse: false };
 
 onEachEngine('a session', (subject) => {
-  const open = async (engine: Engine = subject().engine): Promise<InstanceSession> =>
+  const open = async (
+    engine: Engine = subject().engine,
+    opened: readonly Side[] = sides,
+  ): Promise<InstanceSession> =>
     openSession({
       instance: subject().instance,
       trees: subject().trees,
       engine,
       python: await loadParser(),
       store: runStore(await mkdtemp(join(subject().storage, 'runs-'))),
+      sides: opened,
     });
   const during = async <T>(work: (session: InstanceSession) => Promise<T>): Promise<T> => {
     const session = await open();
@@ -152,6 +156,30 @@ print(json.dumps([found, read > 5]))`;
       );
     } finally {
       await pair.dispose();
+    }
+  });
+
+  it('opens a sandbox of R alone where nothing else is run', async () => {
+    const { place } = subject();
+    const one = await place.openPair({ reporter: silent }, ['base']);
+    const [few, many] = subject().name === 'docker' ? [1, 2] : [1, 1];
+    assert.equal((await subject().sandboxes()).length, few);
+    assert.deepEqual(Object.keys(one).sort(), ['base', 'dispose']);
+    assert.equal((await runCode(one.base, 'print(1)')).log, '1\n');
+    await one.dispose();
+    const both = await place.openPair({ reporter: silent });
+    assert.equal((await subject().sandboxes()).length, many);
+    await both.dispose();
+
+    const session = await open(subject().engine, ['base']);
+    try {
+      const set = { patch: candidate('pass'), files: ['tests/test_new.py'] };
+      const { records } = await session.run(set, options);
+      assert.deepEqual(Object.keys(records), ['base']);
+      assert.equal(records.base?.trace.outcomes[0]?.outcome, 'passed');
+      await assert.rejects(session.run(set, { ...options, sides }), /no sandbox of fixed/);
+    } finally {
+      await session.dispose();
     }
   });
 

@@ -9,6 +9,7 @@ import manifest from '../../package.json';
 import texts from '../../package.nls.json';
 import { issueViewType } from '../../src/editor/issue/viewType';
 import {
+  candidateCommandIds,
   commandIds,
   contextKeys,
   coverageCommandIds,
@@ -17,6 +18,7 @@ import {
   dashboardViewType,
   inlineCommandIds,
   listCommandIds,
+  modelCommandIds,
   runCommandIds,
   settingKeys,
   viewIds,
@@ -119,6 +121,8 @@ describe('package.json and the code', () => {
         listCommandIds,
         runCommandIds,
         customDiffCommandIds,
+        candidateCommandIds,
+        modelCommandIds,
       ]
         .flatMap((ids) => Object.values(ids))
         .sort(),

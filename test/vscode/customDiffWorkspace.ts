@@ -88,7 +88,9 @@ export function cleanWorkspace(): void {
   afterEach(async () => {
     await vscode.commands.executeCommand('notifications.clearAll');
     for (const document of vscode.workspace.textDocuments) {
-      if (!document.isDirty) continue;
+      // VS Code may be writing to its own settings meanwhile.
+      const isOurs = document.isUntitled || vscode.workspace.getWorkspaceFolder(document.uri);
+      if (!document.isDirty || !isOurs) continue;
       await vscode.window.showTextDocument(document);
       await vscode.commands.executeCommand('workbench.action.files.revert');
     }

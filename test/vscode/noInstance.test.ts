@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { screenshot, visible, waitFor } from './host/client';
+import { scriptedModel, scriptedModels } from './scriptedModels';
 
 const extensionId = 'swt-bench.swt-bench';
 
@@ -48,5 +49,21 @@ describe('a folder that is not an instance', () => {
       'No dataset is chosen. Run "SWT-Bench: Choose Dataset…" first',
       'said in words of ours, as a fault of ours',
     );
+  });
+
+  it('says in the chat what @swt needs', async () => {
+    await scriptedModel();
+    await vscode.commands.executeCommand('workbench.action.chat.open', {
+      query: '@swt /reproduce',
+      mode: 'ask',
+      modelSelector: { vendor: 'swt-test', id: 'scripted' },
+      blockOnResponse: true,
+    });
+    const answer = await waitFor('an answer', async () =>
+      (await visible.texts('.interactive-response')).find((each) => each.includes('instance')),
+    );
+    assert.match(answer, /No instance is open\. Open one from the Instances view first/);
+    assert.equal((await scriptedModels()).requests.length, 0);
+    await screenshot('chat-no-instance');
   });
 });

@@ -15,6 +15,8 @@ import { writeInstancesDataset } from './instancesDataset.mjs';
 import { makeLargeChange } from './largeChange.mjs';
 
 const bundles = join(cache, 'vscode-tests');
+/** Suites with language models that answer as they are told. */
+const withModels = ['models', 'modelsReload', 'noInstance'];
 const baseImage = process.env.SWT_BENCH_TEST_BASE_IMAGE ?? 'swt-test/python:{python}-bookworm';
 /** Id of the instance of the docker suite. */
 const inContainers = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
@@ -26,7 +28,7 @@ const suites =
     : [
         // The longest first, so that the two windows end at about the same time.
         ...['authoring', 'instance', 'customDiff', 'instances', 'firstSteps'],
-        ...['dashboard', 'reload', 'large', 'noInstance'],
+        ...['models', 'dashboard', 'reload', 'modelsReload', 'large', 'noInstance'],
       ];
 await build({
   entryPoints: suites.map((name) => join(root, 'test', 'vscode', `${name}.suite.ts`)),
@@ -82,6 +84,8 @@ async function runSuite(name, folder, forAuthoring) {
       extension: root,
       tests: join(bundles, `${name}.suite.js`),
       folder,
+      // Language models that answer as the tests tell them.
+      helpers: withModels.includes(name) ? [join(root, 'test', 'vscode', 'models')] : [],
       env: {
         SWT_BENCH_SAMPLE: sample,
         SWT_BENCH_SCRATCH: scratch,
@@ -114,7 +118,9 @@ function withPytest() {
 
 function workspaceOf(name) {
   if (name === 'instance') return instanceWorkspace('tallybook__tallybook-217', 'bundled');
-  if (['authoring', 'firstSteps', 'reload', 'customDiff'].includes(name)) {
+  if (
+    ['authoring', 'firstSteps', 'reload', 'customDiff', 'models', 'modelsReload'].includes(name)
+  ) {
     return instanceWorkspace('tallybook__tallybook-217', 'bundled', name);
   }
   if (name === 'docker') return instanceWorkspace(inContainers, datasetInContainers());
@@ -141,6 +147,8 @@ function settingsOf(name) {
   if (name === 'dashboard') return { 'swt-bench.dataset': 'bundled' };
   // What is not saved has to stay so for as long as a test looks at it.
   if (name === 'customDiff') return { 'files.autoSave': 'off' };
+  if (withModels.includes(name))
+    return { 'files.autoSave': 'off', 'chat.disableAIFeatures': false };
   if (name !== 'docker') return {};
   return {
     'swt-bench.engine': 'docker',

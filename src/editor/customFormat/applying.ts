@@ -5,7 +5,7 @@ import { diffTexts } from '../../patch/write';
 import type { PythonParser } from '../../python/parser';
 import { withoutLinkMarkup } from '../notificationText';
 import { nameOf, type CustomDiff } from './customDiff';
-import { convert, firstChange, warningsIn, type Converted } from './conversion';
+import { convert, firstChange, warningsIn, type Converted, type FileChange } from './conversion';
 import { uriIn } from './workspaceTree';
 
 /**
@@ -16,7 +16,11 @@ import { uriIn } from './workspaceTree';
  */
 export async function applyCustomDiff(diff: CustomDiff, python: PythonParser): Promise<void> {
   const converted = await convert(diff, python);
-  const edit = await workspaceEdit(converted);
+  const edit = await workspaceEdit(
+    converted.tree.folder,
+    converted.files,
+    vscode.l10n.t('Convert to a unified diff, save it from the message, and run "git apply"'),
+  );
   if (!(await vscode.workspace.applyEdit(edit, { isRefactoring: true }))) {
     throw new HumanError(
       vscode.l10n.t('{0} could not be applied', nameOf(diff.document)),
@@ -26,10 +30,21 @@ export async function applyCustomDiff(diff: CustomDiff, python: PythonParser): P
   void tell(converted);
 }
 
-async function workspaceEdit({ tree, files }: Converted): Promise<vscode.WorkspaceEdit> {
+/**
+ * One edit that makes the changes, the lines that stay left alone.
+ *
+ * @param files what they hold now, editors before the disk, and what they are to hold
+ * @param otherwise what to do where an editor cannot hold a file as it is
+ * @throws HumanError there
+ */
+export async function workspaceEdit(
+  folder: vscode.WorkspaceFolder,
+  files: ReadonlyMap<string, FileChange>,
+  otherwise: string,
+): Promise<vscode.WorkspaceEdit> {
   const edit = new vscode.WorkspaceEdit();
   for (const [path, { before, after }] of files) {
-    const uri = uriIn(tree.folder, path);
+    const uri = uriIn(folder, path);
     if (after === undefined) {
       edit.deleteFile(uri, { ignoreIfNotExists: true });
     } else if (before === undefined) {
@@ -39,7 +54,7 @@ async function workspaceEdit({ tree, files }: Converted): Promise<vscode.Workspa
       if (hindrance !== undefined) {
         throw new HumanError(
           vscode.l10n.t('{0} {1}, which an editor would change throughout', path, hindrance),
-          vscode.l10n.t('Convert to a unified diff, save it from the message, and run "git apply"'),
+          otherwise,
         );
       }
       const document = await vscode.workspace.openTextDocument(uri);
@@ -47,7 +62,7 @@ async function workspaceEdit({ tree, files }: Converted): Promise<vscode.Workspa
       if (document.getText().replaceAll('\r\n', '\n') !== plain(before)) {
         throw new HumanError(
           vscode.l10n.t('The editor of {0} holds another text than the file', path),
-          vscode.l10n.t('Save or revert it, and apply the diff again'),
+          vscode.l10n.t('Save or revert it, and try again'),
         );
       }
       for (const { range, text } of textEdits(document, before, after)) {

@@ -5,6 +5,7 @@ import { sides, type Side } from '../../domain/outcome';
 import { Cancelled, throwIfAborted } from '../../domain/problem';
 import type { Trees } from '../../repository/trees';
 import { recipeOf } from '../environments/recipes';
+import { sandboxesOf } from '../engine';
 import type { Engine, EngineWork, Environment, Pair, TestPlace } from '../engine';
 import { tracerDigest } from '../local/python';
 import { removeAbandonedContainers } from './abandoned';
@@ -70,10 +71,10 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
     );
     return {
       environment: environmentOf(image, [own, settings, hasNetwork(instance)]),
-      openPair: async (opening) => {
+      openPair: async (opening, asked?: readonly Side[]) => {
         if (disposed) throw new Cancelled();
         opening.reporter.progress(`${instance.id}: starting the sandboxes`);
-        const pair = await openPair(instance, trees, image, opening.signal);
+        const pair = await openPair(instance, trees, image, asked ?? sides, opening.signal);
         if (disposed) {
           await pair.dispose();
           throw new Cancelled();
@@ -88,6 +89,7 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
     instance: Instance,
     trees: Trees,
     image: InstanceImage,
+    asked: readonly Side[],
     signal: AbortSignal | undefined,
   ): Promise<Pair> => {
     const started: RunningContainer[] = [];
@@ -124,15 +126,16 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
         signal,
       );
     };
-    // Both to their end, so that neither starts a container that nobody removes.
-    const [base, fixed] = await Promise.allSettled([open('base'), open('fixed')]);
-    if (base.status === 'rejected' || fixed.status === 'rejected') {
+    // All to their end, so that none starts a container that nobody removes.
+    const opened = await Promise.allSettled(asked.map(open));
+    const failed = opened.find((each) => each.status === 'rejected');
+    if (failed !== undefined) {
       await removeAll();
-      throw base.status === 'rejected' ? base.reason : (fixed as PromiseRejectedResult).reason;
+      throw failed.reason;
     }
-    const boxes = { base: base.value, fixed: fixed.value };
+    const boxes = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     const end = async (why: string): Promise<void> => {
-      for (const side of sides) boxes[side].close(why);
+      for (const box of boxes) box.close(why);
       await removeAll();
     };
     const idle = idleTimer(settings.idleMinutes, () => {
@@ -144,8 +147,7 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
       run: (request: Parameters<ContainerSandbox['run']>[0]) => idle.during(() => box.run(request)),
     });
     const pair: Pair = {
-      base: watched(boxes.base),
-      fixed: watched(boxes.fixed),
+      ...sandboxesOf<Side>(boxes.map(watched)),
       dispose: async () => {
         idle.end();
         pairs.delete(pair);

@@ -2,16 +2,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { Cancelled, messageOf, throwIfAborted } from '../../domain/problem';
-import { sideName, type Side } from '../../domain/outcome';
+import { sideName, sides, type Side } from '../../domain/outcome';
 import { hasEnded, ownerWord } from '../../repository/owner';
 import { fullDisk } from '../../repository/space';
 import type { Trees } from '../../repository/trees';
 import { openWorkingCopy, type WorkingCopy } from '../../repository/workingCopy';
 import {
+  sandboxesOf,
   SandboxUnusable,
   type DebuggedProgram,
   type Engine,
-  type Pair,
+  type Sandboxes,
   type RunRecord,
   type RunRequest,
   type Sandbox,
@@ -50,14 +51,21 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
     description: `local engine, ${environment.description}, ${pytest === undefined ? 'pytest not installed' : `pytest ${pytest}`}`,
     environment,
     prepare: (_instance, trees) =>
-      Promise.resolve({ environment, openPair: ({ signal }) => openPair(trees, signal) }),
+      Promise.resolve({
+        environment,
+        openPair: ({ signal }, asked?: readonly Side[]) => openPair(trees, asked ?? sides, signal),
+      }),
     async dispose() {
       isDisposed = true;
       await Promise.all([...pairsOpen].map((remove) => remove()));
     },
   };
 
-  async function openPair(trees: Trees, signal?: AbortSignal): Promise<Pair> {
+  async function openPair<S extends Side>(
+    trees: Trees,
+    asked: readonly Side[],
+    signal?: AbortSignal,
+  ): Promise<Sandboxes<S>> {
     throwIfAborted(signal);
     if (isDisposed) throw new Cancelled();
     // Short, since tests put sockets below it, whose paths may have about a hundred characters.
@@ -85,12 +93,13 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
       await mkdir(pairs, { recursive: true });
       await mkdir(folder);
       await writeFile(join(folder, ownerFile), await ownerWord());
-      // Both to their end, so that neither still writes what is removed.
-      const [base, fixed] = await Promise.allSettled([open('base'), open('fixed')]);
-      if (base.status === 'rejected') throw base.reason;
-      if (fixed.status === 'rejected') throw fixed.reason;
+      // All to their end, so that none still writes what is removed.
+      const opened = await Promise.allSettled(asked.map(open));
+      const failed = opened.find((each) => each.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
       pairsOpen.add(remove);
-      return { base: base.value, fixed: fixed.value, dispose: remove };
+      const boxes = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+      return { ...sandboxesOf<S>(boxes), dispose: remove };
     } catch (error) {
       const full = await fullDisk(error, pairs);
       await remove();

@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cancelled, HumanError } from '../../domain/problem';
-import type { Engine, EngineWork, Pair, Sandbox, TestPlace } from '../../engine/engine';
+import { sides, type Side } from '../../domain/outcome';
+import {
+  sandboxesOf,
+  type Engine,
+  type EngineWork,
+  type Pair,
+  type Sandbox,
+  type TestPlace,
+} from '../../engine/engine';
 
 /** Seconds that an engine may take for a piece of work before it counts as stuck. */
 export interface EngineLimits {
@@ -49,16 +57,18 @@ export function guardedEngine(engine: Engine, limits: EngineLimits = usualLimits
         (signal) => sandbox.run({ ...request, signal }),
       ),
   });
-  const guardPair = (pair: Pair): Pair => ({
-    base: guardSandbox(pair.base),
-    fixed: guardSandbox(pair.fixed),
+  const guardPair = (pair: Pair, asked: readonly Side[]): Pair => ({
+    ...sandboxesOf<Side>(asked.map((side) => guardSandbox(pair[side]))),
     dispose: () => within(limits.dispose, 'removing sandboxes', undefined, () => pair.dispose()),
   });
   const guardPlace = (place: TestPlace): TestPlace => ({
     environment: place.environment,
-    openPair: async (work) =>
+    openPair: async (work, asked: readonly Side[] = sides) =>
       guardPair(
-        await withWork(limits.openPair, 'opening sandboxes', work, (own) => place.openPair(own)),
+        await withWork(limits.openPair, 'opening sandboxes', work, (own) =>
+          place.openPair(own, asked),
+        ),
+        asked,
       ),
   });
   return {

@@ -21,7 +21,8 @@ import { select } from '../../evaluation/selection';
 import { createPythonParser } from '../../python/parser';
 import { removeAbandonedBeside } from '../../repository/abandoned';
 import { withLock } from '../../repository/lock';
-import { parseSources } from '../../repository/source';
+import { parseSources, sourceOf } from '../../repository/source';
+import { prepareTrees } from '../../repository/trees';
 import { generate, type GenerationEntry, type LiveParts } from '../generation';
 import { methodNames, type Method } from '../method';
 import { methodOf } from '../methods';
@@ -183,6 +184,7 @@ async function run(parts: Run): Promise<number> {
 
 async function liveParts({ options, context, engine }: Run): Promise<LiveParts> {
   const { model: name, baseUrl, price, stream } = options;
+  const sources = parseSources(sourcesFor(options, context));
   return {
     model: await openModel({
       ...{ name, baseUrl, price, stream },
@@ -191,7 +193,8 @@ async function liveParts({ options, context, engine }: Run): Promise<LiveParts> 
     }),
     requests: options.requests,
     python: await createPythonParser((file) => join(context.assets, file)),
-    sources: parseSources(sourcesFor(options, context)),
+    trees: async (instance, work) =>
+      prepareTrees(instance, await sourceOf(instance, sources), options.storage, work),
     store: runStore(options.storage),
     engine: engine.open,
   };

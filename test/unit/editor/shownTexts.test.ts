@@ -106,7 +106,22 @@ describe('texts that are shown', () => {
       if (typeof value !== 'object' || value === null) return [];
       return Object.entries(value).flatMap(([name, inner]) => inPlace(inner, name));
     };
-    assert.deepEqual(inPlace({ ...manifest.contributes, languages: [] }, ''), []);
+    // What models read is English everywhere.
+    const tools = manifest.contributes.languageModelTools.map(
+      ({ displayName: title, userDescription: description }) => ({ title, description }),
+    );
+    // So is what requests are told apart by, and what a person types behind @ and /.
+    const participants = manifest.contributes.chatParticipants.map((each) => ({
+      ...{ ...each, name: '', disambiguation: [] },
+      commands: each.commands.map((command) => ({ ...command, name: '', disambiguation: [] })),
+    }));
+    const contributes = {
+      ...manifest.contributes,
+      languages: [],
+      languageModelTools: tools,
+      chatParticipants: participants,
+    };
+    assert.deepEqual(inPlace(contributes, ''), []);
     assert.deepEqual(inPlace(manifest.capabilities, ''), []);
   });
 });

@@ -19,6 +19,8 @@ import {
 import { predictionsFile } from '../../../src/method/predictionsFile';
 import { openTrace, type Trace } from '../../../src/method/trace';
 import type { PythonParser } from '../../../src/python/parser';
+import { sourceOf } from '../../../src/repository/source';
+import { prepareTrees } from '../../../src/repository/trees';
 import { loadParser } from '../python/loadParser';
 
 const sample = resolve('media', 'sample');
@@ -77,7 +79,10 @@ describe('a run of a method over instances', () => {
           },
           requests: 2,
           python,
-          sources: new Map([['*', more.source ?? join(sample, 'repository')]]),
+          trees: async (instance, work) => {
+            const from = new Map([['*', more.source ?? join(sample, 'repository')]]);
+            return prepareTrees(instance, await sourceOf(instance, from), storage, work);
+          },
           store: runStore(storage),
           engine: () => Promise.reject(new Error('nothing is to run')),
         },

@@ -219,6 +219,20 @@ export async function installExtension(installation, data, vsix) {
 }
 
 /**
+ * Puts extensions that are not packaged where a server that starts later finds them: its page's address
+ * names only one that is under development.
+ * @param {string} data as for {@link startServer}
+ * @param {readonly string[]} folders of the extensions
+ */
+export async function copyExtensions(data, folders) {
+  for (const folder of folders) {
+    const manifest = JSON.parse(await fs.readFile(path.join(folder, 'package.json'), 'utf8'));
+    const name = `${manifest.publisher}.${manifest.name}-${manifest.version}`;
+    await fs.cp(folder, path.join(data, 'extensions', name), { recursive: true });
+  }
+}
+
+/**
  * The address of the page that opens VS Code on a folder.
  * @param {string} origin of the server
  * @param {{ folder?: string, token?: string }} what

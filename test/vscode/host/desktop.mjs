@@ -67,6 +67,7 @@ export function downloadDesktop(cache) {
  * @param {string} options.extension folder
  * @param {string} options.tests bundled CommonJS file that exports `run(): Promise<void>`
  * @param {string} [options.folder] to open
+ * @param {readonly string[]} [options.helpers] folders of more extensions to load
  * @param {Record<string, unknown>} options.settings user settings
  * @param {{ width: number, height: number }} options.size of the window
  * @param {NodeJS.ProcessEnv} options.env added to this process's environment
@@ -90,7 +91,9 @@ export async function startDesktop(executable, options) {
       ...['--skip-welcome', '--skip-release-notes', '--disable-workspace-trust'],
       `--user-data-dir=${path.join(options.data, 'user')}`,
       `--extensions-dir=${path.join(options.data, 'extensions')}`,
-      `--extensionDevelopmentPath=${options.extension}`,
+      ...[options.extension, ...(options.helpers ?? [])].map(
+        (each) => `--extensionDevelopmentPath=${each}`,
+      ),
       `--extensionTestsPath=${options.tests}`,
       ...(options.folder ? [options.folder] : []),
     ],

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { acquire, cacheFolder } from './acquire.mjs';
 import { startBridge } from './bridge.mjs';
 import { openBrowser } from './browser.mjs';
-import { startServer, testAddress } from './codeServer.mjs';
+import { copyExtensions, startServer, testAddress } from './codeServer.mjs';
 import { startDesktop } from './desktop.mjs';
 import { onExit } from './processes.mjs';
 
@@ -49,6 +49,7 @@ export const QUIET_SETTINGS = {
  * @property {string} extension folder of the extension, built
  * @property {string} tests bundled CommonJS file that exports `run(): Promise<void>`
  * @property {string} [folder] to open
+ * @property {readonly string[]} [helpers] folders of more extensions to load
  * @property {NodeJS.ProcessEnv} [env] added to the extension host's environment
  * @property {Record<string, unknown>} [settings] user settings over {@link QUIET_SETTINGS}
  * @property {number} [limit] in milliseconds, for everything after VS Code is acquired; default 3 minutes
@@ -102,6 +103,7 @@ export async function runInVSCode(options) {
       extension: path.resolve(options.extension),
       tests: path.resolve(options.tests),
       folder: options.folder && path.resolve(options.folder),
+      helpers: (options.helpers ?? []).map((each) => path.resolve(each)),
       settings: { ...QUIET_SETTINGS, ...options.settings },
       env: { ...options.env, SWT_BENCH_BRIDGE: bridge.url },
       size: options.size ?? { width: 1400, height: 900 },
@@ -134,6 +136,7 @@ export async function runInVSCode(options) {
 }
 
 async function openServed(vscode, setup) {
+  await copyExtensions(setup.data, setup.helpers);
   const server = await startServer(vscode.server, {
     ...setup,
     driver: true,

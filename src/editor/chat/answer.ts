@@ -1,0 +1,116 @@
+import { Cancelled, HumanError } from '../../domain/problem';
+import { tools } from '../../method/tools/tools';
+import * as vscode from 'vscode';
+import type { Reporter } from '../../domain/reporter';
+import type { InstanceForModels } from '../forModels';
+import { refuseUntrusted } from '../generate/trust';
+import { chatCommands } from '../names';
+import { withoutLinkMarkup } from '../notificationText';
+import { problemText } from '../problems';
+import { callsTools, Conversation } from './conversation';
+import { explain } from './explain';
+import { answerInstructions, askedFor, issueText } from './prompts';
+import { openTurn, whyNoAnswer, type ChatCall, type Turn } from './turn';
+import { improve, reproduce, type Written } from './writing';
+
+/** What a turn leaves behind for the follow-ups. */
+export interface TurnResult extends vscode.ChatResult {
+  readonly metadata: { readonly command: string; readonly written: Written };
+}
+
+/**
+ * Answers a request to `@swt`. Whatever goes wrong is told in the answer, in words of the person.
+ *
+ * @param open the open instance, if any; only what a model may know of it is asked for
+ */
+export async function answerChat(
+  call: ChatCall,
+  open: InstanceForModels | undefined,
+  reporter: Reporter,
+): Promise<TurnResult> {
+  const { request, token } = call;
+  const command = request.command ?? '';
+  const abort = new AbortController();
+  const stopping = token.onCancellationRequested(() => abort.abort());
+  if (token.isCancellationRequested) abort.abort();
+  try {
+    if (open === undefined) {
+      throw new HumanError(
+        vscode.l10n.t('No instance is open'),
+        vscode.l10n.t('Open one from the Instances view first'),
+      );
+    }
+    refuseUntrusted();
+    const turn = await openTurn(call, open, { signal: abort.signal, reporter });
+    return { metadata: { command, written: await run(command, turn) } };
+  } catch (error) {
+    const metadata = { command, written: 'nothing' } as const;
+    const why = whyNoAnswer(error, request.model) ?? error;
+    if (why instanceof Cancelled || abort.signal.aborted) return { metadata };
+    const text = problemText(why);
+    reporter.log(why instanceof Error && !(why instanceof HumanError) ? (why.stack ?? text) : text);
+    return { errorDetails: { message: withoutLinkMarkup(text) }, metadata };
+  } finally {
+    stopping.dispose();
+  }
+}
+
+async function run(asked: string, turn: Turn): Promise<Written> {
+  const command = chatCommands.find((each) => each === asked);
+  switch (command) {
+    case 'reproduce':
+      return reproduce(turn);
+    case 'improve':
+      return improve(turn);
+    case 'explain':
+      await explain(turn);
+      return 'nothing';
+    case undefined:
+      await answer(turn);
+      return 'nothing';
+  }
+}
+
+/** A question without a command: about the issue, the code and the tests of R. */
+async function answer(turn: Turn): Promise<void> {
+  const { repo, issue } = turn.view;
+  const mayCall = callsTools(turn.model);
+  const offered = mayCall ? tools.filter(({ effect }) => effect === 'reads') : [];
+  const content = [
+    `The issue of ${repo}:`,
+    issueText(issue),
+    askedFor(turn.prompt, turn.attached),
+  ].filter(Boolean);
+  await new Conversation(turn, answerInstructions(mayCall), offered).say(content.join('\n\n'));
+}
+
+/** What may be asked next. */
+export function followupsOf(result: vscode.ChatResult): vscode.ChatFollowup[] {
+  const metadata = result.metadata as Partial<TurnResult['metadata']> | undefined;
+  if (result.errorDetails !== undefined || metadata === undefined) return [];
+  const reproduceNext = {
+    command: 'reproduce',
+    prompt: '',
+    label: vscode.l10n.t('Write tests that reproduce the issue'),
+  };
+  const improveNext = {
+    command: 'improve',
+    prompt: '',
+    label: vscode.l10n.t('Make the tests in the workspace better'),
+  };
+  const explainNext = {
+    command: 'explain',
+    prompt: '',
+    label: vscode.l10n.t('Explain why the test at the cursor fails on R'),
+  };
+  switch (metadata.command ?? '') {
+    case 'reproduce':
+      return metadata.written === 'written' ? [] : [reproduceNext];
+    case 'improve':
+      return [explainNext];
+    case 'explain':
+      return [improveNext];
+    default:
+      return [reproduceNext];
+  }
+}

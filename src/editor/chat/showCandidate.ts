@@ -1,0 +1,100 @@
+import * as vscode from 'vscode';
+import { fileOf, isFailure, type TestResult } from '../../domain/outcome';
+import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
+import type { RunOnR } from '../../method/runOnR';
+import { unsafePath } from '../../patch/safety';
+import { candidateCommandIds } from '../names';
+import { escapeMarkdown } from '../plainText';
+import { fenced } from './fences';
+import type { Turn } from './turn';
+
+/** Tests that are listed one by one. */
+const mostTests = 20;
+
+/**
+ * Ends an answer with the candidate: what its tests do on R, the patch, and buttons. Tests that have just
+ * run are not run again.
+ *
+ * @throws HumanError, Cancelled
+ */
+export async function showCandidate(turn: Turn): Promise<void> {
+  const { view, stream, work } = turn;
+  const patch = await work.candidate.read();
+  // Without a word of progress: VS Code folds away what was written before the last one.
+  const run = await view.runOnR(patch, work);
+  stream.markdown(`${summaryOf(run)}\n\n`);
+  for (const result of run.tests.slice(0, mostTests)) listTest(turn, result);
+  if (run.tests.length > mostTests) {
+    stream.markdown(`- ${vscode.l10n.t('and {0} more', run.tests.length - mostTests)}\n`);
+  }
+  if (run.removedTests.length > 0) {
+    const names = run.removedTests.map(escapeMarkdown).join(', ');
+    stream.markdown(`\n${vscode.l10n.t('Tests of R that it removes: {0}', names)}\n`);
+  }
+  if (run.otherFiles.length > 0) {
+    const names = run.otherFiles.map(escapeMarkdown).join(', ');
+    stream.markdown(`\n${vscode.l10n.t('It changes files that are no tests: {0}', names)}\n`);
+  }
+  stream.markdown(`\n${fenced(patch, 'diff')}`);
+  const about = [{ patch, title: vscode.l10n.t('tests of the chat') }];
+  const { preview, apply } = candidateCommandIds;
+  stream.button({ command: preview, title: vscode.l10n.t('Preview'), arguments: about });
+  stream.button({ command: apply, title: vscode.l10n.t('Apply'), arguments: about });
+}
+
+function summaryOf({ applies, problem, tests }: RunOnR): string {
+  const why = problem === undefined ? '' : ` (${escapeMarkdown(problem)})`;
+  if (!applies) return vscode.l10n.t('The tests do not apply to R{0}.', why);
+  const failing = tests.filter(isFailure);
+  if (tests.length === 0) return vscode.l10n.t('No test has left an outcome on R{0}.', why);
+  if (failing.length === 0) {
+    return vscode.l10n.t('No test fails on R: they do not reproduce the issue{0}.', why);
+  }
+  const broken = failing.every((each) => unrelatedFailure(each) !== undefined);
+  const count = vscode.l10n.t('On R {0} of {1} tests fail{2}.', failing.length, tests.length, why);
+  return broken
+    ? `${count} ${vscode.l10n.t('The failure may be a fault of the tests themselves.')}`
+    : count;
+}
+
+/** One line of the list: the outcome on R in words, why, and a link to where. */
+function listTest({ open, stream }: Turn, result: TestResult): void {
+  const { test, outcome, exception, message } = result;
+  const fails = isFailure(result);
+  const first = (message ?? '').trim().split('\n')[0] ?? '';
+  const why = [exception, first.slice(0, 200)].filter(Boolean).join(': ');
+  const said = fails
+    ? vscode.l10n.t('{0} fails on R', escapeMarkdown(test))
+    : vscode.l10n.t('{0}: {1} on R', escapeMarkdown(test), outcome);
+  stream.markdown(`- ${said}${fails && why !== '' ? `: ${escapeMarkdown(why)}` : ''} `);
+  // A frame of a test is numbered as in the candidate, which is not in the workspace.
+  const [place] = placesOf(result);
+  if (fails && place !== undefined) {
+    stream.anchor(placeIn(open.folder, place), `${place.path}:${place.line}`);
+  }
+  stream.markdown('\n');
+}
+
+/** A place of R. */
+export interface Place {
+  /** Relative to the tree, and safe. */
+  readonly path: string;
+  /** 1-based. */
+  readonly line: number;
+}
+
+/**
+ * Places that a failure names, the innermost first, without those of the test's own file. What tests
+ * print is read for them: a path that leads out of the tree is none.
+ */
+export const placesOf = ({ test, frames = [] }: TestResult): Place[] =>
+  frames
+    .toReversed()
+    .filter(({ path }) => path !== fileOf(test) && unsafePath(path) === undefined)
+    .map(({ path, line }) => ({ path, line }));
+
+export const placeIn = (folder: vscode.WorkspaceFolder, { path, line }: Place): vscode.Location =>
+  new vscode.Location(
+    vscode.Uri.joinPath(folder.uri, path),
+    new vscode.Position(Math.max(0, line - 1), 0),
+  );

@@ -1,0 +1,81 @@
+import * as vscode from 'vscode';
+import type { Tool } from '../../method/tools/tool';
+import { escapeMarkdown } from '../plainText';
+import type { Turn } from './turn';
+
+/** What a call does, in one line for the person who waits for it. */
+export function tellCall({ name }: Tool, input: object): string {
+  const place = said(input, 'path') ?? said(input, 'folder') ?? vscode.l10n.t('the repository');
+  switch (name) {
+    case 'read_issue':
+      return vscode.l10n.t('Reads the issue');
+    case 'list_files':
+      return vscode.l10n.t('Lists the files of {0}', place);
+    case 'search_code':
+      return vscode.l10n.t('Searches for {0}', said(input, 'query') ?? '…');
+    case 'outline_file':
+      return vscode.l10n.t('Looks over {0}', place);
+    case 'read_file':
+      return vscode.l10n.t('Reads {0}', place);
+    case 'apply_candidate':
+      return vscode.l10n.t('Writes tests');
+    case 'list_candidate_tests':
+      return vscode.l10n.t('Looks at the tests');
+    case 'run_tests':
+      return vscode.l10n.t('Runs tests on R');
+    default:
+      return escapeMarkdown(name);
+  }
+}
+
+/** What a call has changed or run, for good: its progress is gone when it is done. */
+export function tellDone({ stream }: Turn, { name }: Tool, isError: boolean): void {
+  const said = doneText(name, isError);
+  if (said !== undefined) stream.markdown(`*${said}*\n\n`);
+}
+
+function doneText(name: string, isError: boolean): string | undefined {
+  switch (name) {
+    case 'apply_candidate':
+      return isError
+        ? vscode.l10n.t('The model wrote tests that do not apply to R.')
+        : vscode.l10n.t('The model wrote tests.');
+    case 'run_tests':
+      return isError ? undefined : vscode.l10n.t('Tests were run on R.');
+    default:
+      return undefined;
+  }
+}
+
+/** Adds a file that was read to those that the answer refers to. */
+export function tellRead({ open, stream }: Turn, { name }: Tool, input: object): void {
+  if (name !== 'read_file' && name !== 'outline_file') return;
+  // The call has succeeded: the path is one of R, and leads nowhere else.
+  const path = 'path' in input && typeof input.path === 'string' ? input.path : '';
+  const relative = path
+    .trim()
+    .replace(/^(?:\.\/)+/, '')
+    .replace(/\/+$/, '');
+  if (relative === '') return;
+  const uri = vscode.Uri.joinPath(open.folder.uri, relative);
+  const start = lineIn(input, 'start_line');
+  const end = lineIn(input, 'end_line');
+  stream.reference(
+    start === undefined
+      ? uri
+      : new vscode.Location(uri, new vscode.Range(start - 1, 0, (end ?? start) - 1, 0)),
+  );
+}
+
+/** A text that a model has given, short and without markup. */
+function said(input: object, key: string): string | undefined {
+  const value: unknown = (input as Record<string, unknown>)[key];
+  if (typeof value !== 'string' || value.trim() === '') return undefined;
+  const line = value.trim().replace(/\s+/g, ' ');
+  return escapeMarkdown(line.length <= 80 ? line : `${line.slice(0, 80)}…`);
+}
+
+function lineIn(input: object, key: string): number | undefined {
+  const value: unknown = (input as Record<string, unknown>)[key];
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 ? value : undefined;
+}

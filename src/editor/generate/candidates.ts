@@ -1,0 +1,369 @@
+import * as vscode from 'vscode';
+import { Cancelled, HumanError } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import type { Method, MethodCandidate } from '../../method/method';
+import { methodOf, methods } from '../../method/methods';
+import { told } from '../../method/models/budget';
+import { withNotification } from '../instances/openFlow';
+import { candidateCommandIds, contextKeys, viewIds } from '../names';
+import { withoutLinkMarkup } from '../notificationText';
+import type { OpenInstance } from '../openInstance';
+import { showProblem } from '../problems';
+import { CandidateTree, type CandidateNode } from './candidateTree';
+import { Models, type ChosenModel } from './chooseModel';
+import { CandidateDocuments } from './documents';
+import { Generations, type Finished, type Generation } from './generations';
+import { Knowledge } from './knowledge';
+import { refuseUntrusted } from './trust';
+import { applyToWorkspace } from './workspaceCandidate';
+import { digestOf } from '../edits';
+
+type CommandId = (typeof candidateCommandIds)[keyof typeof candidateCommandIds];
+
+/** A patch on R and what to call it. */
+interface Named {
+  readonly patch: string;
+  readonly title: string;
+}
+
+/** All about the candidates that models write for the open instance: commands, view and documents. */
+export class Candidates implements vscode.Disposable {
+  private readonly generations: Generations;
+  private readonly knowledge: Knowledge;
+  private readonly documents: CandidateDocuments;
+  private readonly models: Models;
+  private readonly view: vscode.TreeView<CandidateNode>;
+  private readonly subscriptions: vscode.Disposable[];
+  private readonly loaded: Promise<void>;
+
+  constructor(
+    context: vscode.ExtensionContext,
+    private readonly open: OpenInstance,
+    private readonly reporter: Reporter,
+  ) {
+    const { version } = context.extension.packageJSON as { readonly version: string };
+    const generations = new Generations(context, open, reporter);
+    this.generations = generations;
+    this.knowledge = new Knowledge(context.workspaceState, open, version, reporter);
+    this.models = new Models(context, reporter);
+    this.documents = new CandidateDocuments(open, {
+      patchOf: (digest) =>
+        all(generations).find(({ patch }) => digestOf(patch.patch) === digest)?.patch.patch,
+      answerOf: (key) => all(generations).find(({ answer }) => answer.key === key)?.answer,
+      promptOf: (answer) => generations.promptOf(answer),
+    });
+    const tree = new CandidateTree(generations, this.knowledge, open.onDidChange);
+    this.view = vscode.window.createTreeView(viewIds.candidates, { treeDataProvider: tree });
+    const follow = (): void => {
+      const has = generations.list.length > 0;
+      void vscode.commands.executeCommand('setContext', contextKeys.candidates, has);
+    };
+    this.subscriptions = [
+      generations,
+      this.knowledge,
+      tree,
+      this.view,
+      generations.onDidChange(follow),
+    ];
+    // What cannot be read back costs the list, and nothing else.
+    this.loaded = Promise.all([generations.load(), this.knowledge.load()]).then(
+      () => undefined,
+      (error: unknown) => reporter.log(error instanceof Error ? error.message : String(error)),
+    );
+  }
+
+  /** Content of a document of a candidate. */
+  async contentOf(uri: vscode.Uri): Promise<string> {
+    await this.loaded;
+    return this.documents.contentOf(uri);
+  }
+
+  /**
+   * Runs a command.
+   *
+   * @param argument a row of the view; for preview and apply also `{ patch, title }`, and for generating
+   *   `{ method, model }` by their names, with which nobody is asked
+   * @throws HumanError
+   */
+  async run(id: CommandId, argument: unknown): Promise<void> {
+    await this.loaded;
+    const { generate, preview, apply, showAnswer, evaluate, resume, remove } = candidateCommandIds;
+    switch (id) {
+      case generate:
+        return this.generate(namesIn(argument));
+      case preview: {
+        const { patch, title } = this.patchIn(argument);
+        return this.documents.preview(patch, title);
+      }
+      case apply:
+        return this.apply(this.patchIn(argument));
+      case showAnswer: {
+        const { generation, candidate } = this.candidateIn(argument);
+        return this.documents.showAnswer(candidate.answer, nameOf(generation, candidate));
+      }
+      case evaluate: {
+        const { generation, candidate } = this.candidateIn(argument);
+        return this.knowledge.show(
+          applying(candidate).patch.patch,
+          vscode.l10n.t('Running {0} on R and R∘X*', nameOf(generation, candidate)),
+        );
+      }
+      case resume: {
+        const { method, model } = this.generationIn(argument).record;
+        return this.generate({ method, model });
+      }
+      case remove:
+        return this.remove(this.generationIn(argument));
+    }
+  }
+
+  private async generate(names: { method?: string; model?: string }): Promise<void> {
+    refuseUntrusted();
+    const title = vscode.l10n.t('Generate Reproducing Tests');
+    const method =
+      names.method === undefined ? await chooseMethod(title) : methodNamed(names.method);
+    if (method === undefined) return;
+    const model =
+      names.model === undefined
+        ? await this.models.choose(vscode.l10n.t('{0} with {1}: Which Model?', title, method.title))
+        : await this.models.byName(names.model);
+    if (model === undefined) return;
+    const finished = await this.work(method, model);
+    if (finished !== undefined) void this.tell(finished).catch(this.shown);
+  }
+
+  private work(method: Method, model: ChosenModel): Promise<Finished | undefined> {
+    const title = vscode.l10n.t('{0} with {1}', method.title, model.name);
+    return withNotification(title, this.reporter, async (reporter, signal) => {
+      const { generations } = this;
+      const progress = generations.onDidChange(() => {
+        const words = progressOf(generations.running);
+        if (words !== undefined) reporter.progress(words);
+      });
+      try {
+        return await generations.start(method, model, signal, reporter);
+      } catch (error) {
+        if (signal.aborted) throw new Cancelled();
+        throw error;
+      } finally {
+        progress.dispose();
+      }
+    });
+  }
+
+  /** What came of a run, and what to do with it. */
+  private async tell({ generation, entry, asked }: Finished): Promise<void> {
+    if ('failure' in entry) {
+      throw new HumanError(
+        vscode.l10n.t('{0} has chosen nothing: {1}', titleOf(generation), entry.failure),
+        vscode.l10n.t('What was answered is kept: the same command goes on from there'),
+      );
+    }
+    const { choice, cost } = entry;
+    const spent = told({
+      tokens: cost.inputTokens + cost.outputTokens,
+      dollars: cost.dollars ?? 0,
+    });
+    const { chosen } = choice;
+    const of =
+      asked === 0
+        ? vscode.l10n.t('nothing was asked, all answers were there')
+        : cost.isEstimate
+          ? vscode.l10n.t('about {0}', spent)
+          : spent;
+    if (chosen === undefined) {
+      void vscode.window.showWarningMessage(
+        withoutLinkMarkup(vscode.l10n.t('{0}: {1} ({2})', titleOf(generation), choice.why, of)),
+      );
+      return;
+    }
+    const isSecret = methods[generation.record.method].runs === 'oracle';
+    const why = isSecret ? vscode.l10n.t('the oracle picked it') : choice.why;
+    const text = withoutLinkMarkup(
+      vscode.l10n.t('{0}: candidate {1}, {2} ({3})', titleOf(generation), chosen.sample, why, of),
+    );
+    const preview = vscode.l10n.t('Preview');
+    const apply = vscode.l10n.t('Apply');
+    const show = vscode.l10n.t('Show Answer');
+    const answer = chosen.patch.applies
+      ? await vscode.window.showInformationMessage(text, preview, apply)
+      : await vscode.window.showWarningMessage(text, show);
+    const row = { kind: 'candidate', generation, candidate: chosen } as const;
+    if (answer === preview) await this.run(candidateCommandIds.preview, row);
+    if (answer === apply) await this.run(candidateCommandIds.apply, row);
+    if (answer === show) await this.run(candidateCommandIds.showAnswer, row);
+  }
+
+  private async apply({ patch, title }: Named): Promise<void> {
+    const { changed, takenBack } = await applyToWorkspace(this.open, patch);
+    const [first] = changed;
+    if (first === undefined) {
+      void vscode.window.showInformationMessage(
+        withoutLinkMarkup(vscode.l10n.t('{0} is in the workspace already.', title)),
+      );
+      return;
+    }
+    const uri = vscode.Uri.joinPath(this.open.folder.uri, first);
+    const show = vscode.l10n.t('Show');
+    const text =
+      takenBack.length === 0
+        ? vscode.l10n.t('{0} is in the workspace: {1}.', title, changed.join(', '))
+        : vscode.l10n.t(
+            '{0} is in the workspace, in the place of what was edited in {1}. Undo brings it back.',
+            title,
+            takenBack.join(', '),
+          );
+    void vscode.window
+      .showInformationMessage(withoutLinkMarkup(text), show)
+      .then((chosen) => (chosen === show ? vscode.window.showTextDocument(uri) : undefined))
+      .then(undefined, this.shown);
+  }
+
+  private async remove(generation: Generation): Promise<void> {
+    const forget = vscode.l10n.t('Forget {0}', titleOf(generation));
+    const chosen = await vscode.window.showQuickPick(
+      [
+        {
+          label: forget,
+          detail: vscode.l10n.t(
+            'Its answers are paid for: to have them again they are asked again.',
+          ),
+        },
+        { label: vscode.l10n.t('Keep them') },
+      ],
+      { title: vscode.l10n.t('Forget Candidates') },
+    );
+    if (chosen?.label === forget) await this.generations.forget(generation);
+  }
+
+  private patchIn(argument: unknown): Named {
+    if (isObject(argument) && typeof argument['patch'] === 'string') {
+      const { patch, title } = argument;
+      return { patch, title: typeof title === 'string' ? title : vscode.l10n.t('The candidate') };
+    }
+    const { generation, candidate } = this.candidateIn(argument);
+    return { patch: applying(candidate).patch.patch, title: nameOf(generation, candidate) };
+  }
+
+  /** The candidate of a row, or else of the row that is selected, or else the last one chosen. */
+  private candidateIn(argument: unknown): {
+    readonly generation: Generation;
+    readonly candidate: MethodCandidate;
+  } {
+    for (const row of [argument, this.view.selection[0]]) {
+      if (isNode(row) && (row.kind === 'candidate' || row.kind === 'knowledge')) return row;
+    }
+    const [generation] = this.generations.list;
+    const sample = generation?.chosen?.sample;
+    const candidate = sample === undefined ? undefined : generation?.candidates.get(sample);
+    if (generation !== undefined && candidate !== undefined) return { generation, candidate };
+    throw new HumanError(
+      vscode.l10n.t('No candidate is selected'),
+      vscode.l10n.t('Select one in the Candidates view'),
+    );
+  }
+
+  private generationIn(argument: unknown): Generation {
+    for (const row of [argument, this.view.selection[0]]) {
+      if (isNode(row) && row.kind === 'generation') return row.generation;
+    }
+    const [generation] = this.generations.list;
+    if (generation !== undefined) return generation;
+    throw new HumanError(
+      vscode.l10n.t('No model has written tests for this instance'),
+      vscode.l10n.t('Run "SWT-Bench: Generate Reproducing Tests…"'),
+    );
+  }
+
+  private readonly shown = (error: unknown): void => showProblem(error, this.reporter);
+
+  dispose(): void {
+    for (const each of this.subscriptions) each.dispose();
+  }
+}
+
+const all = (generations: Generations): MethodCandidate[] =>
+  generations.list.flatMap(({ candidates }) => [...candidates.values()]);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+const isNode = (value: unknown): value is CandidateNode => isObject(value) && 'kind' in value;
+
+/** @throws HumanError when there is nothing to apply */
+function applying(candidate: MethodCandidate): MethodCandidate {
+  if (candidate.patch.applies) return candidate;
+  throw new HumanError(
+    vscode.l10n.t('This candidate does not apply to R ({0})', candidate.patch.problem ?? ''),
+    vscode.l10n.t('Choose another one'),
+  );
+}
+
+function namesIn(argument: unknown): { method?: string; model?: string } {
+  if (!isObject(argument)) return {};
+  const { method, model } = argument;
+  return {
+    ...(typeof method === 'string' && { method }),
+    ...(typeof model === 'string' && { model }),
+  };
+}
+
+function methodNamed(name: string): Method {
+  const method = methodOf(name);
+  if (method !== undefined) return method;
+  throw new HumanError(
+    vscode.l10n.t('{0} is not a method', JSON.stringify(name)),
+    vscode.l10n.t('Choose {0}', Object.keys(methods).join(', ')),
+  );
+}
+
+async function chooseMethod(title: string): Promise<Method | undefined> {
+  const items = Object.values(methods).map((method) => ({
+    label: method.title,
+    description: method.description,
+    detail: runsInWords(method),
+    method,
+  }));
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: vscode.l10n.t('{0}: Which Method?', title),
+    matchOnDescription: true,
+  });
+  return chosen?.method;
+}
+
+/** What has to run for a method to choose, besides what the list of candidates shows of R. */
+function runsInWords({ runs }: Method): string {
+  switch (runs) {
+    case 'nothing':
+      return vscode.l10n.t('Needs no run to choose; what it wrote runs on R afterwards, for you');
+    case 'R':
+      return vscode.l10n.t('Runs the candidates on R to choose');
+    case 'oracle':
+      return vscode.l10n.t('Runs the candidates on R and R∘X* to choose: it knows the fix');
+  }
+}
+
+const titleOf = ({ record }: Generation): string => methods[record.method].title;
+
+const nameOf = (generation: Generation, { sample }: MethodCandidate): string =>
+  generation.record.samples === 1
+    ? vscode.l10n.t('Candidate of {0}', titleOf(generation))
+    : vscode.l10n.t('Candidate {0} of {1}', sample, titleOf(generation));
+
+/** How far a run is: which samples are answered, and which are being written. */
+function progressOf(generation: Generation | undefined): string | undefined {
+  if (generation === undefined) return undefined;
+  const { candidates, writing, record } = generation;
+  if (candidates.size === 0 && writing.size === 0) return undefined;
+  const parts = [
+    record.samples === 1
+      ? ''
+      : vscode.l10n.t('{0} of {1} answered', candidates.size, record.samples),
+    ...[...writing]
+      .sort(([a], [b]) => a - b)
+      .map(([sample, characters]) =>
+        vscode.l10n.t('candidate {0}: {1} characters', sample, characters),
+      ),
+  ];
+  return parts.filter((each) => each !== '').join(' · ');
+}

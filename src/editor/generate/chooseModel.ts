@@ -1,0 +1,163 @@
+import * as vscode from 'vscode';
+import { HumanError } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import type { Price } from '../../method/models/budget';
+import { ModelUnusable, type ChatModel } from '../../method/models/chatModel';
+import { openModel } from '../../method/models/openModel';
+import { settingKeys } from '../names';
+import { editorModel, editorModelName } from './editorModel';
+import { ModelKeys, originInWords } from './modelKeys';
+import type { ConfiguredModel } from './modelSettings';
+import { configuredModel, configuredModels } from './settings';
+
+/** A model that was chosen, not yet asked for anything. */
+export interface ChosenModel {
+  /** `PROVIDER/NAME`, or `vscode/VENDOR/ID`. */
+  readonly name: string;
+  readonly price: Price | undefined;
+  /** Tokens that it takes at most; undefined where nobody says. */
+  readonly maxInputTokens: number | undefined;
+  /** @throws HumanError when it has no key; Cancelled when a person gives none */
+  open(options: { readonly timeoutSeconds: number }): Promise<ChatModel>;
+}
+
+interface Item extends vscode.QuickPickItem {
+  readonly choice?: ChosenModel | 'settings';
+}
+
+/** Models that a person can choose: those of VS Code, and those of the settings. */
+export class Models {
+  readonly keys: ModelKeys;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly reporter: Reporter,
+  ) {
+    this.keys = new ModelKeys(context.secrets, context.globalState);
+  }
+
+  /** Lets a person choose. @returns undefined when they do not */
+  async choose(title: string): Promise<ChosenModel | undefined> {
+    const [chats, { models, problems }] = [await chatModels(), configuredModels()];
+    for (const each of problems) this.reporter.log(`${settingKeys.models}: ${each}`);
+    const last = this.context.globalState.get<string>(lastModel);
+    const lastFirst = (items: readonly Item[]): Item[] =>
+      [...items].sort((a, b) => Number(isOf(b, last)) - Number(isOf(a, last)));
+    const ofEditor = chats.map((chat): Item => ({
+      label: chat.name,
+      description: editorModelName(chat),
+      choice: ofChat(chat),
+    }));
+    const ofSettings = await Promise.all(
+      models.map(async (model): Promise<Item> => ({
+        label: model.name,
+        description: [model.baseUrl ?? '', originInWords(await this.keys.originOf(model))]
+          .filter((each) => each !== '')
+          .join(' · '),
+        choice: this.ofSettings(model),
+      })),
+    );
+    const separator = (label: string): Item => ({
+      label,
+      kind: vscode.QuickPickItemKind.Separator,
+    });
+    const chosen = await vscode.window.showQuickPick<Item>(
+      [
+        ...(ofEditor.length === 0 ? [] : [separator(vscode.l10n.t('of VS Code'))]),
+        ...lastFirst(ofEditor),
+        separator(vscode.l10n.t('of your settings')),
+        ...lastFirst(ofSettings),
+        {
+          label: vscode.l10n.t('Add a Model…'),
+          description:
+            problems.length === 0
+              ? vscode.l10n.t('OpenAI, Anthropic, Google, or a server that speaks as OpenAI')
+              : vscode.l10n.t('{0} of the entries are wrong: see the log', problems.length),
+          choice: 'settings',
+        },
+      ],
+      { title, matchOnDescription: true },
+    );
+    if (chosen?.choice === 'settings') {
+      await vscode.commands.executeCommand('workbench.action.openSettings', settingKeys.models);
+      return undefined;
+    }
+    if (chosen?.choice !== undefined) {
+      await this.context.globalState.update(lastModel, chosen.choice.name);
+    }
+    return chosen?.choice;
+  }
+
+  /** A model by its name. @throws HumanError when there is none of it */
+  async byName(name: string): Promise<ChosenModel> {
+    if (!name.startsWith('vscode/')) return this.ofSettings(configuredModel(name));
+    const chat = (await chatModels()).find((each) => editorModelName(each) === name);
+    if (chat !== undefined) return ofChat(chat);
+    throw new HumanError(
+      vscode.l10n.t('VS Code does not offer the model {0} now', name),
+      vscode.l10n.t('Sign in to what serves it, or choose another model'),
+    );
+  }
+
+  private ofSettings(model: ConfiguredModel): ChosenModel {
+    const { name, baseUrl, price } = model;
+    return {
+      name,
+      price,
+      maxInputTokens: undefined,
+      open: async ({ timeoutSeconds }) => {
+        const needsKey = model.provider !== 'openai-compatible';
+        if (needsKey && (await this.keys.originOf(model)) === 'none') {
+          if (!(await this.keys.ask(model))) {
+            throw new HumanError(
+              vscode.l10n.t('{0} has no key', name),
+              vscode.l10n.t('Run "SWT-Bench: Set Key of a Model…"'),
+            );
+          }
+        }
+        const key = await this.keys.get(model);
+        const opened = await openModel({
+          ...{ name, baseUrl, price, key, timeoutSeconds },
+          stream: true,
+          retries: { count: 6, firstWaitMs: 1000 },
+        });
+        return withAdvice(opened);
+      },
+    };
+  }
+}
+
+const lastModel = 'generate.model';
+
+const isOf = ({ choice }: Item, name: string | undefined): boolean =>
+  typeof choice === 'object' && choice.name === name;
+
+/** None where chat is switched off. */
+const chatModels = (): Promise<vscode.LanguageModelChat[]> =>
+  Promise.resolve(vscode.lm.selectChatModels()).catch(() => []);
+
+const ofChat = (chat: vscode.LanguageModelChat): ChosenModel => ({
+  name: editorModelName(chat),
+  price: undefined,
+  maxInputTokens: chat.maxInputTokens,
+  open: ({ timeoutSeconds }) => Promise.resolve(editorModel(chat, { timeoutSeconds })),
+});
+
+/** The same model, whose refusals say what to do in the editor and not on a command line. */
+const withAdvice = (model: ChatModel): ChatModel => ({
+  name: model.name,
+  complete: async (request, work) => {
+    try {
+      return await model.complete(request, work);
+    } catch (error) {
+      if (!(error instanceof ModelUnusable)) throw error;
+      throw new ModelUnusable(
+        `${model.name}: ${error.what}`,
+        vscode.l10n.t(
+          'Look at its key ("SWT-Bench: Set Key of a Model…") and at the setting {0}',
+          settingKeys.models,
+        ),
+      );
+    }
+  },
+});

@@ -1,0 +1,131 @@
+import * as vscode from 'vscode';
+import { asShown } from '../../patch/bytes';
+import type { AnswerStep } from '../../method/steps';
+import type { StepOf } from '../../method/trace';
+import { digestOf } from '../edits';
+import { candidateAuthority, scheme } from '../names';
+import type { OpenInstance } from '../openInstance';
+import { filesWith } from './workspaceCandidate';
+
+type Side = 'before' | 'after';
+
+/** Where the documents find what they are about, also in the window after the one that opened them. */
+export interface DocumentSource {
+  /** A patch by its digest; undefined when there is none. */
+  patchOf(digest: string): string | undefined;
+  /** An answer by the key of its step. */
+  answerOf(key: string): AnswerStep | undefined;
+  promptOf(answer: AnswerStep): Promise<StepOf<'prompt'> | undefined>;
+}
+
+/**
+ * Candidates as read-only documents: R on the left and R with the candidate on the right, and what a model
+ * was asked and said. Nothing of the answer of the instance is in them.
+ */
+export class CandidateDocuments {
+  private readonly shown = new Map<string, string>();
+
+  constructor(
+    private readonly open: OpenInstance,
+    private readonly source: DocumentSource,
+  ) {}
+
+  /**
+   * Opens what a candidate makes of R: a diff editor for one file, one for all of them otherwise.
+   *
+   * @throws HumanError when it does not apply to R
+   */
+  async preview(patch: string, name: string): Promise<void> {
+    const files = await filesWith(this.open, patch);
+    const digest = digestOf(patch);
+    this.shown.set(digest, patch);
+    const sides = await Promise.all(
+      [...files].map(async ([path, after]) => {
+        const before = await this.open.textOfR(path);
+        return {
+          path,
+          left: before === undefined ? undefined : sideUri(path, digest, 'before'),
+          right: after === undefined ? undefined : sideUri(path, digest, 'after'),
+        };
+      }),
+    );
+    const [one] = sides;
+    if (one === undefined) return;
+    if (sides.length > 1) {
+      await vscode.commands.executeCommand(
+        'vscode.changes',
+        vscode.l10n.t('{0} on R', name),
+        sides.map(({ path, left, right }) => [sideUri(path, digest, 'after'), left, right]),
+      );
+      return;
+    }
+    await vscode.commands.executeCommand(
+      'vscode.diff',
+      // A side that does not have the file is an empty document.
+      sideUri(one.path, digest, 'before'),
+      sideUri(one.path, digest, 'after'),
+      vscode.l10n.t('{0} ({1} on R)', one.path, name),
+      { preview: true },
+    );
+  }
+
+  /** Opens what a model was asked, and its answer, as plain text. */
+  async showAnswer(answer: AnswerStep, name: string): Promise<void> {
+    const uri = vscode.Uri.from({
+      scheme,
+      authority: candidateAuthority,
+      path: `/${name.replace(/[^\w .@-]+/g, '-')}.txt`,
+      query: `answer&${answer.key}`,
+    });
+    const document = await vscode.workspace.openTextDocument(uri);
+    await vscode.languages.setTextDocumentLanguage(document, 'plaintext');
+    await vscode.window.showTextDocument(document, { preview: true });
+  }
+
+  /** Content of a document of {@link candidateAuthority}. */
+  async contentOf({ path, query }: vscode.Uri): Promise<string> {
+    const [kind = '', key = ''] = query.split('&');
+    if (kind === 'answer') {
+      const answer = this.source.answerOf(key);
+      return answer === undefined
+        ? vscode.l10n.t('This answer is not known any more.')
+        : answerText(answer, await this.source.promptOf(answer));
+    }
+    const patch = this.shown.get(key) ?? this.source.patchOf(key);
+    if (patch === undefined) return vscode.l10n.t('This candidate is not known any more.');
+    const name = path.slice(1);
+    const files = await filesWith(this.open, patch);
+    // Whoever asks may name any path: only what the candidate changes is shown.
+    if (!files.has(name)) return '';
+    const text = kind === 'before' ? await this.open.textOfR(name) : files.get(name);
+    return asShown(text ?? '').replace(/^\ufeff/, '');
+  }
+}
+
+const sideUri = (path: string, digest: string, side: Side): vscode.Uri =>
+  vscode.Uri.from({
+    scheme,
+    authority: candidateAuthority,
+    path: `/${path}`,
+    query: `${side}&${digest}`,
+  });
+
+function answerText(answer: AnswerStep, prompt: StepOf<'prompt'> | undefined): string {
+  const part = (title: string, text: string): string => `──── ${title} ────\n\n${text.trimEnd()}\n`;
+  const asked =
+    prompt === undefined
+      ? [part(vscode.l10n.t('Prompt'), vscode.l10n.t('It is not known any more.'))]
+      : [
+          part(vscode.l10n.t('System'), prompt.system),
+          ...prompt.messages.map(({ role, content }) =>
+            part(role === 'user' ? vscode.l10n.t('Prompt') : vscode.l10n.t('Model'), content),
+          ),
+        ];
+  const tokens = vscode.l10n.t(
+    '{0}, {1} tokens in, {2} out',
+    answer.model,
+    answer.inputTokens,
+    answer.outputTokens,
+  );
+  return [...asked, part(vscode.l10n.t('Answer ({0})', tokens), answer.text)].join('\n');
+}

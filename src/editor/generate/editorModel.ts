@@ -1,0 +1,210 @@
+import * as vscode from 'vscode';
+import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../domain/problem';
+import {
+  ModelFailure,
+  ModelUnusable,
+  type Answer,
+  type ChatModel,
+  type ChatRequest,
+  type ModelWork,
+} from '../../method/models/chatModel';
+import { ModelTrouble, retrying, type Retries } from '../../method/models/retrying';
+import { tokenCounter } from '../../method/tokens';
+
+export interface EditorModelOptions {
+  /** Seconds that one try may take as a whole. */
+  readonly timeoutSeconds: number;
+  /** None by default: what serves a model of VS Code tries again by itself. */
+  readonly retries?: Retries;
+}
+
+/** How a model of VS Code is called where models are named as `PROVIDER/NAME`. */
+export const editorModelName = ({
+  vendor,
+  id,
+}: Pick<vscode.LanguageModelChat, 'vendor' | 'id'>): string => `vscode/${vendor}/${id}`;
+
+/**
+ * A chat model that VS Code offers as one of ours. To be made in answer to an action of a person: the
+ * first request may ask them for consent. Its tokens are counted by its own tokenizer, and are an
+ * estimate all the same: VS Code does not tell what was charged.
+ */
+export function editorModel(
+  chat: vscode.LanguageModelChat,
+  { timeoutSeconds, retries = { count: 0, firstWaitMs: 0 } }: EditorModelOptions,
+): ChatModel {
+  const name = editorModelName(chat);
+  return {
+    name,
+    async complete(request, work) {
+      try {
+        return await retrying(() => attempt(chat, request, work, timeoutSeconds), retries, work);
+      } catch (error) {
+        throwIfAborted(work.signal);
+        if (error instanceof ModelTrouble) throw new ModelFailure(`${name}: ${error.message}`);
+        throw error;
+      }
+    },
+  };
+}
+
+async function attempt(
+  chat: vscode.LanguageModelChat,
+  request: ChatRequest,
+  { signal, onText }: ModelWork,
+  timeoutSeconds: number,
+): Promise<Answer> {
+  throwIfAborted(signal);
+  const cancel = new vscode.CancellationTokenSource();
+  let stop: (why: Error) => void = () => undefined;
+  const stopped = new Promise<never>((_, reject) => {
+    stop = (why) => {
+      reject(why);
+      cancel.cancel();
+    };
+  });
+  const abort = (): void => stop(new Cancelled());
+  signal?.addEventListener('abort', abort, { once: true });
+  const timer = setTimeout(
+    () => stop(new ModelTrouble(`no whole answer within ${timeoutSeconds} s`)),
+    timeoutSeconds * 1000,
+  );
+  try {
+    // Who serves the model may not listen to the token.
+    return await Promise.race([ask(chat, request, cancel, onText), stopped]);
+  } catch (error) {
+    throwIfAborted(signal);
+    throw problemOfModel(error, editorModelName(chat));
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+    cancel.dispose();
+  }
+}
+
+async function ask(
+  chat: vscode.LanguageModelChat,
+  request: ChatRequest,
+  cancel: vscode.CancellationTokenSource,
+  onText: ModelWork['onText'],
+): Promise<Answer> {
+  const messages = messagesOf(request);
+  const inputTokens = await tokensOf(chat, messages);
+  if (inputTokens > chat.maxInputTokens) {
+    throw new ModelFailure(
+      `${editorModelName(chat)}: the prompt of ${inputTokens} tokens is longer than the ${chat.maxInputTokens} that the model takes`,
+    );
+  }
+  const { temperature } = request;
+  const response = await chat.sendRequest(
+    messages,
+    {
+      justification: vscode.l10n.t('It writes tests that reproduce the issue.'),
+      // The names that providers share; who does not know them leaves them alone.
+      modelOptions: {
+        ...(temperature !== undefined && { temperature }),
+        max_tokens: request.maxOutputTokens,
+      },
+    },
+    cancel.token,
+  );
+  const count = await tokenCounter();
+  let text = '';
+  let written = 0;
+  let isCut = false;
+  for await (const piece of response.text) {
+    if (cancel.token.isCancellationRequested) throw new Cancelled();
+    text += piece;
+    onText?.(piece);
+    written += count(piece);
+    // Not every provider keeps to a limit, and a budget counts on it.
+    if (written > request.maxOutputTokens) {
+      isCut = true;
+      cancel.cancel();
+      break;
+    }
+  }
+  if (cancel.token.isCancellationRequested && !isCut) throw new Cancelled();
+  return {
+    text,
+    finish: isCut ? 'length' : 'stop',
+    inputTokens,
+    outputTokens: text === '' ? 0 : await countTokens(chat, text),
+    isEstimate: true,
+  };
+}
+
+/** VS Code has no role for a system prompt: it goes first, as its documentation says. */
+const messagesOf = ({ system, messages }: ChatRequest): vscode.LanguageModelChatMessage[] => [
+  ...(system === '' ? [] : [vscode.LanguageModelChatMessage.User(system)]),
+  ...messages.map(({ role, content }) =>
+    role === 'user'
+      ? vscode.LanguageModelChatMessage.User(content)
+      : vscode.LanguageModelChatMessage.Assistant(content),
+  ),
+];
+
+async function tokensOf(
+  chat: vscode.LanguageModelChat,
+  messages: readonly vscode.LanguageModelChatMessage[],
+): Promise<number> {
+  const counts = await Promise.all(messages.map((message) => countTokens(chat, message)));
+  return counts.reduce((sum, each) => sum + each, 0);
+}
+
+/** By the model's tokenizer, or else by ours: a request does not fail since nobody counts it. */
+async function countTokens(
+  chat: vscode.LanguageModelChat,
+  what: string | vscode.LanguageModelChatMessage,
+): Promise<number> {
+  const counted = await Promise.resolve(chat.countTokens(what)).catch(() => undefined);
+  if (counted !== undefined && Number.isFinite(counted) && counted >= 0) return Math.ceil(counted);
+  const text =
+    typeof what === 'string'
+      ? what
+      : what.content
+          .map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : ''))
+          .join('');
+  return (await tokenCounter())(text);
+}
+
+/**
+ * What an error of VS Code's language models means: no request will have an answer, or this one has
+ * none, or has none now.
+ *
+ * @param name of the model, for people
+ */
+export function problemOfModel(error: unknown, name: string): Error {
+  if (
+    error instanceof HumanError ||
+    error instanceof Cancelled ||
+    error instanceof ModelFailure ||
+    error instanceof ModelTrouble
+  ) {
+    return error;
+  }
+  if (error instanceof vscode.CancellationError) return new Cancelled();
+  const said = firstLine(messageOf(error));
+  const code = error instanceof vscode.LanguageModelError ? error.code : '';
+  switch (code) {
+    case vscode.LanguageModelError.NoPermissions().code:
+      return new ModelUnusable(
+        vscode.l10n.t('SWT-Bench may not use {0}', name),
+        vscode.l10n.t('Allow it when VS Code asks, or choose another model'),
+      );
+    case vscode.LanguageModelError.NotFound().code:
+      return new ModelUnusable(
+        vscode.l10n.t('{0} is not there any more', name),
+        vscode.l10n.t('Choose another model'),
+      );
+    case vscode.LanguageModelError.Blocked().code:
+      return new ModelUnusable(
+        vscode.l10n.t('{0} does not answer any more ({1})', name, said),
+        vscode.l10n.t('Its quota may be used up: try later, or choose another model'),
+      );
+    default:
+      return new ModelTrouble(said === '' ? 'the model gives no answer' : said);
+  }
+}
+
+const firstLine = (text: string): string => (text.trim().split('\n')[0] ?? '').slice(0, 300);

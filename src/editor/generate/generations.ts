@@ -1,0 +1,369 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { Instance } from '../../domain/instance';
+import { HumanError } from '../../domain/problem';
+import { silent, type Reporter } from '../../domain/reporter';
+import { runStore } from '../../evaluation/runStore';
+import {
+  generate,
+  type GenerationEntry,
+  type GenerationRequest,
+  type LiveParts,
+} from '../../method/generation';
+import type { Method, MethodCandidate } from '../../method/method';
+import { methods } from '../../method/methods';
+import { budgetOf, type Budget } from '../../method/models/budget';
+import type { StepOf, Trace } from '../../method/trace';
+import { openTrace } from '../../method/trace';
+import { withLock } from '../../repository/lock';
+import { instanceFolder } from '../../repository/storage';
+import { writeWhole } from '../../repository/wholeFile';
+import type { OpenInstance } from '../openInstance';
+import { engineSettings, storageFolder, timeoutSeconds } from '../settings';
+import type { ChosenModel } from './chooseModel';
+import {
+  readRecords,
+  recordId,
+  spentSince,
+  withOutcomesOnR,
+  type GenerationRecord,
+} from './records';
+import { generateSettings } from './settings';
+
+/** A run of a method on the open instance: under way, done, or broken off. */
+export interface Generation {
+  readonly id: string;
+  readonly record: GenerationRecord;
+  /** By sample, as far as they are known. */
+  readonly candidates: ReadonlyMap<number, MethodCandidate>;
+  /** Characters of answers that are being written, by sample. */
+  readonly writing: ReadonlyMap<number, number>;
+  readonly state: 'running' | 'done' | 'partial';
+  /** What the method chose, once it is done. */
+  readonly chosen: { readonly sample: number | undefined; readonly why: string } | undefined;
+  /** Why there is no choice. */
+  readonly failure: string | undefined;
+}
+
+interface Mutable extends Generation {
+  readonly candidates: Map<number, MethodCandidate>;
+  readonly writing: Map<number, number>;
+  state: Generation['state'];
+  chosen: Generation['chosen'];
+  failure: Generation['failure'];
+}
+
+/** What a run came to. */
+export interface Finished {
+  readonly generation: Generation;
+  readonly entry: GenerationEntry;
+  /** Answers that were asked for in this run; the others were known before. */
+  readonly asked: number;
+}
+
+/** Runs that are remembered. */
+const most = 50;
+/** Requests at once. */
+const requests = 4;
+/** Milliseconds between two looks at what is being written. */
+const pause = 200;
+
+/**
+ * What models have written for the open instance. All that a run does is in a trace in the storage of the
+ * workspace, outside of its folder: from there it is read back in the next window, and what was answered
+ * is never asked for again.
+ */
+export class Generations implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+  private all: Mutable[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private readonly folder: string;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly open: OpenInstance,
+    private readonly reporter: Reporter,
+  ) {
+    this.folder = join(
+      context.storageUri?.fsPath ?? instanceFolder(storageFolder(), open.marker.id),
+      'generate',
+    );
+  }
+
+  /** The last begun first. */
+  get list(): readonly Generation[] {
+    return this.all;
+  }
+
+  get running(): Generation | undefined {
+    return this.all.find(({ state }) => state === 'running');
+  }
+
+  /** Reads back what the windows before have left. */
+  async load(): Promise<void> {
+    const records = readRecords(this.context.workspaceState.get(recordsKey));
+    if (records.length === 0) return;
+    const instance = await this.open.instance();
+    const trace = await this.openTrace({ readOnly: true }).catch(() => undefined);
+    if (trace === undefined) return;
+    try {
+      for (const record of records) {
+        const generation = begun(record, 'partial');
+        await this.replay(generation, instance, trace);
+        // Prompts may be worded in another way by now, and answers to others are of no use.
+        if (generation.candidates.size > 0) this.all.push(generation);
+      }
+    } finally {
+      await trace.close();
+    }
+    this.changed.fire();
+  }
+
+  /** Takes from the trace what it has of a run. */
+  private async replay(generation: Mutable, instance: Instance, trace: Trace): Promise<void> {
+    const request = this.requestOf(generation, instance, {
+      ...{ live: undefined, trace, budget: budgetOf({}) },
+      ...{ signal: undefined, reporter: silent },
+    });
+    const [entry] = await generate(request, async () => undefined);
+    if (entry !== undefined) finish(generation, entry);
+    if ('failure' in (entry ?? {})) generation.failure = undefined;
+  }
+
+  /**
+   * Runs a method with a model, or goes on with the run of the same that was broken off.
+   *
+   * @throws HumanError, Cancelled; what was answered is kept
+   */
+  async start(
+    method: Method,
+    model: ChosenModel,
+    signal: AbortSignal,
+    reporter: Reporter,
+  ): Promise<Finished> {
+    if (this.running !== undefined) {
+      throw new HumanError(
+        vscode.l10n.t('A model writes tests already'),
+        vscode.l10n.t('Wait for it, or cancel it'),
+      );
+    }
+    const settings = generateSettings();
+    const longest = Math.floor((model.maxInputTokens ?? Infinity) * 0.9);
+    const asked: GenerationRecord = {
+      method: method.name,
+      model: model.name,
+      samples: method.samples,
+      contextTokens: Math.min(settings.contextTokens, longest),
+      maxOutputTokens: settings.maxOutputTokens,
+      engine: engineSettings(this.open.folder.uri).name,
+      timeoutSeconds: timeoutSeconds(this.open.folder.uri),
+      ...(model.price !== undefined && { price: model.price }),
+      startedAt: new Date().toISOString(),
+    };
+    const before = this.all.find(({ id }) => id === recordId(asked));
+    const generation = begun(
+      before === undefined ? asked : { ...asked, startedAt: before.record.startedAt },
+      'running',
+    );
+    this.all = [generation, ...this.all.filter((each) => each !== before)];
+    this.changed.fire();
+    try {
+      const chat = await model.open({ timeoutSeconds: settings.requestSeconds });
+      const instance = await this.open.instance();
+      const python = await this.open.python();
+      await this.keepRecords();
+      return await this.locked(signal, reporter, async (still) => {
+        const trace = await this.openTrace({ readOnly: false });
+        try {
+          const { tokenBudget: tokens, dollarBudget } = settings;
+          const dollars = model.price === undefined ? undefined : dollarBudget;
+          const budget = budgetOf({ tokens, dollars });
+          budget.add(spentSince(trace.steps, generation.record));
+          let count = 0;
+          const live: LiveParts = {
+            model: {
+              name: chat.name,
+              complete: async (request, work) => {
+                const answer = await chat.complete(request, work);
+                count += 1;
+                return answer;
+              },
+            },
+            requests,
+            python,
+            trees: () => this.open.trees(),
+            store: runStore(storageFolder()),
+            engine: () => this.open.engine(),
+          };
+          const request = this.requestOf(generation, instance, {
+            ...{ live, trace, budget, reporter },
+            signal: still,
+          });
+          const [entry] = await generate(request, async () => undefined);
+          if (entry === undefined) throw new Error('no entry for the instance');
+          finish(generation, entry);
+          return { generation, entry, asked: count };
+        } finally {
+          await trace.close();
+        }
+      });
+    } finally {
+      if (generation.state === 'running') generation.state = 'partial';
+      generation.writing.clear();
+      if (generation.candidates.size === 0) {
+        // Nothing that could be shown; a run of before is as it was.
+        this.all = this.all.flatMap((each) =>
+          each !== generation ? [each] : before === undefined ? [] : [before],
+        );
+        await this.keepRecords();
+      }
+      this.tell();
+    }
+  }
+
+  private requestOf(
+    generation: Mutable,
+    instance: Instance,
+    more: {
+      readonly live: LiveParts | undefined;
+      readonly trace: Trace;
+      readonly budget: Budget;
+      readonly signal: AbortSignal | undefined;
+      readonly reporter: Reporter;
+    },
+  ): GenerationRequest {
+    const { method, model, samples, contextTokens, maxOutputTokens, price } = generation.record;
+    const { engine, timeoutSeconds } = generation.record;
+    return {
+      ...more,
+      ...{ model, samples, contextTokens, maxOutputTokens, price, engine, timeoutSeconds },
+      instances: [instance],
+      method: withOutcomesOnR(methods[method], more.reporter),
+      storage: storageFolder(),
+      // What is applied with one click is to leave the code under test alone.
+      testsOnly: true,
+      workers: 1,
+      onCandidate: (_instance, candidate) => {
+        generation.writing.delete(candidate.sample);
+        // What is known of a candidate grows; who looks later need not have been told all of it.
+        const known = generation.candidates.get(candidate.sample);
+        generation.candidates.set(candidate.sample, { ...known, ...candidate });
+        if (more.live !== undefined) this.tell();
+      },
+      onText: ({ purpose, sample }, piece) => {
+        if (purpose !== 'tests') return;
+        generation.writing.set(sample, (generation.writing.get(sample) ?? 0) + piece.length);
+        this.tellSoon();
+      },
+    };
+  }
+
+  /** Forgets a run: its answers leave the trace, unless another run has them, too. */
+  async forget(generation: Generation): Promise<void> {
+    if (generation.state === 'running') return;
+    const others = this.all.filter((each) => each !== generation);
+    const kept = new Set(others.flatMap((each) => answersOf(each)));
+    const gone = new Set(answersOf(generation).filter((key) => !kept.has(key)));
+    const abort = new AbortController();
+    await this.locked(abort.signal, this.reporter, async () => {
+      const text = await readFile(this.tracePath, 'utf8').catch(() => '');
+      const rest = text
+        .split('\n')
+        .filter((line) => line !== '' && !isAnswer(line, gone))
+        .map((line) => `${line}\n`);
+      await writeWhole(this.tracePath, rest.join(''));
+    });
+    this.all = others;
+    await this.keepRecords();
+    this.tell();
+  }
+
+  /** The prompt of an answer; undefined when the trace does not have it. */
+  async promptOf(answer: StepOf<'answer'>): Promise<StepOf<'prompt'> | undefined> {
+    const trace = await this.openTrace({ readOnly: true }).catch(() => undefined);
+    await trace?.close();
+    return trace?.steps.find(
+      (step): step is StepOf<'prompt'> => step.step === 'prompt' && step.prompt === answer.prompt,
+    );
+  }
+
+  private get tracePath(): string {
+    return join(this.folder, 'trace.jsonl');
+  }
+
+  private async openTrace({ readOnly }: { readonly readOnly: boolean }): Promise<Trace> {
+    try {
+      return await openTrace(this.tracePath, {
+        readOnly,
+        told: (line) => this.reporter.log(line),
+      });
+    } catch (error) {
+      // What it says to do next is for a command line.
+      if (!(error instanceof HumanError)) throw error;
+      throw new HumanError(error.what, vscode.l10n.t('See whether the disk is full'));
+    }
+  }
+
+  /** No other window writes to the trace meanwhile. */
+  private locked<T>(
+    signal: AbortSignal,
+    reporter: Reporter,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const digest = createHash('sha256').update(this.tracePath).digest('hex').slice(0, 16);
+    const path = join(storageFolder(), 'locks', `generate-${digest}`);
+    return withLock(path, { signal, reporter, what: 'writes tests with a model' }, work);
+  }
+
+  private async keepRecords(): Promise<void> {
+    const records = this.all.slice(0, most).map(({ record }) => record);
+    await this.context.workspaceState.update(recordsKey, records);
+  }
+
+  private tell(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.changed.fire();
+  }
+
+  private tellSoon(): void {
+    this.timer ??= setTimeout(() => this.tell(), pause);
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.changed.dispose();
+  }
+}
+
+const recordsKey = 'generations';
+
+const begun = (record: GenerationRecord, state: Generation['state']): Mutable => ({
+  ...{ id: recordId(record), record, state, candidates: new Map(), writing: new Map() },
+  ...{ chosen: undefined, failure: undefined },
+});
+
+function finish(generation: Mutable, entry: GenerationEntry): void {
+  if ('failure' in entry) {
+    generation.state = 'partial';
+    generation.failure = entry.failure;
+    return;
+  }
+  generation.state = 'done';
+  generation.chosen = { sample: entry.choice.chosen?.sample, why: entry.choice.why };
+}
+
+const answersOf = ({ candidates }: Generation): string[] =>
+  [...candidates.values()].map(({ answer }) => answer.key);
+
+function isAnswer(line: string, keys: ReadonlySet<string>): boolean {
+  try {
+    const step = JSON.parse(line) as { readonly step?: unknown; readonly key?: unknown };
+    return step.step === 'answer' && typeof step.key === 'string' && keys.has(step.key);
+  } catch {
+    return false;
+  }
+}

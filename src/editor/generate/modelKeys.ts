@@ -1,0 +1,124 @@
+import * as vscode from 'vscode';
+import { HumanError } from '../../domain/problem';
+import { keyVariables } from '../../method/models/openModel';
+import { withoutLinkMarkup } from '../notificationText';
+import { keyIdOf, type ConfiguredModel } from './modelSettings';
+import { configuredModels } from './settings';
+
+/** Where the key of a model comes from; `none` where it has none. */
+export type KeyOrigin = 'kept' | 'environment' | 'none';
+
+/**
+ * Keys of models, in the secret storage of VS Code and nowhere else. What is listed outside of it is under
+ * which names there are any.
+ */
+export class ModelKeys {
+  constructor(
+    private readonly secrets: vscode.SecretStorage,
+    private readonly memory: vscode.Memento,
+  ) {}
+
+  /** The key that was given for a model; undefined when none was. */
+  async get(model: ConfiguredModel): Promise<string | undefined> {
+    return this.secrets.get(secretOf(keyIdOf(model)));
+  }
+
+  async originOf(model: ConfiguredModel): Promise<KeyOrigin> {
+    if ((await this.get(model)) !== undefined) return 'kept';
+    const isSet = keyVariables[model.provider].some((each) => process.env[each]?.trim());
+    return isSet ? 'environment' : 'none';
+  }
+
+  /** Asks for the key of a model and keeps it. @returns whether one was given */
+  async ask(model: ConfiguredModel): Promise<boolean> {
+    const key = await vscode.window.showInputBox({
+      title: vscode.l10n.t('Key of {0}', keyIdOf(model)),
+      prompt: vscode.l10n.t('It is kept in the secret storage of VS Code, and nowhere else.'),
+      password: true,
+      ignoreFocusOut: true,
+      validateInput: (text) =>
+        text.trim() === '' || /\s/.test(text.trim())
+          ? vscode.l10n.t('A key is one word')
+          : undefined,
+    });
+    if (key === undefined) return false;
+    const id = keyIdOf(model);
+    await this.secrets.store(secretOf(id), key.trim());
+    await this.memory.update(listed, [...new Set([...this.ids(), id])]);
+    return true;
+  }
+
+  /** *Set Key of a Model…* */
+  async set(): Promise<void> {
+    const { models } = configuredModels();
+    const byId = new Map(models.map((model) => [keyIdOf(model), model]));
+    if (byId.size === 0) {
+      throw new HumanError(
+        vscode.l10n.t('The setting {0} names no model', 'swt-bench.models'),
+        vscode.l10n.t('Add one there; models of VS Code itself need no key here'),
+      );
+    }
+    const items = await Promise.all(
+      [...byId].map(async ([id, model]) => ({
+        label: id,
+        description: originInWords(await this.originOf(model)),
+        model,
+      })),
+    );
+    const [only] = items;
+    const chosen =
+      items.length === 1
+        ? only
+        : await vscode.window.showQuickPick(items, { title: vscode.l10n.t('Key of Which Model?') });
+    if (chosen === undefined || !(await this.ask(chosen.model))) return;
+    void vscode.window.showInformationMessage(
+      withoutLinkMarkup(vscode.l10n.t('The key of {0} is kept.', chosen.label)),
+    );
+  }
+
+  /** *Forget Keys of Models…* */
+  async forget(): Promise<void> {
+    const ids = this.ids();
+    if (ids.length === 0) {
+      void vscode.window.showInformationMessage(vscode.l10n.t('No key of a model is kept.'));
+      return;
+    }
+    const chosen = await vscode.window.showQuickPick(
+      ids.map((label) => ({ label, picked: true })),
+      { title: vscode.l10n.t('Forget Which Keys?'), canPickMany: true },
+    );
+    if (chosen === undefined || chosen.length === 0) return;
+    const gone = new Set(chosen.map(({ label }) => label));
+    for (const id of gone) await this.secrets.delete(secretOf(id));
+    await this.memory.update(
+      listed,
+      ids.filter((id) => !gone.has(id)),
+    );
+    void vscode.window.showInformationMessage(
+      gone.size === 1
+        ? vscode.l10n.t('1 key is forgotten.')
+        : vscode.l10n.t('{0} keys are forgotten.', gone.size),
+    );
+  }
+
+  private ids(): readonly string[] {
+    return this.memory.get<readonly string[]>(listed, []);
+  }
+}
+
+/** Of a key that is kept, where it comes from otherwise, or that there is none. */
+export function originInWords(origin: KeyOrigin): string {
+  switch (origin) {
+    case 'kept':
+      return vscode.l10n.t('its key is kept');
+    case 'environment':
+      return vscode.l10n.t('its key comes from the environment');
+    case 'none':
+      return vscode.l10n.t('it has no key');
+  }
+}
+
+/** Key of the list of names that keys are kept under. */
+const listed = 'modelKeys';
+
+const secretOf = (id: string): string => `modelKey.${id}`;

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { HumanError } from '../../domain/problem';
+import type { Price } from '../../method/models/budget';
+import { parseModelName, type Provider } from '../../method/models/openModel';
+
+/** A model of the setting `swt-bench.models`. */
+export interface ConfiguredModel {
+  /** `PROVIDER/NAME`. */
+  readonly name: string;
+  readonly provider: Provider;
+  /** Where it is reached, without a slash at the end; undefined for the usual address of its provider. */
+  readonly baseUrl: string | undefined;
+  readonly price: Price | undefined;
+}
+
+const dollars = z.number().min(0).max(1e6);
+
+const entry = z.strictObject({
+  model: z.string(),
+  baseUrl: z.string().optional(),
+  price: z.strictObject({ input: dollars, output: dollars }).optional(),
+});
+
+/**
+ * The models that a setting names. What is wrong with an entry leaves the others alone.
+ *
+ * @returns the models, and for each entry that is none why
+ */
+export function readModels(value: unknown): {
+  readonly models: readonly ConfiguredModel[];
+  readonly problems: readonly string[];
+} {
+  if (value === undefined || value === null) return { models: [], problems: [] };
+  if (!Array.isArray(value)) return { models: [], problems: ['it is not a list'] };
+  const models: ConfiguredModel[] = [];
+  const problems: string[] = [];
+  for (const [index, each] of value.entries()) {
+    const read = readModel(each);
+    if (typeof read === 'string') problems.push(`entry ${index + 1}: ${read}`);
+    else if (models.some(({ name }) => name === read.name)) {
+      problems.push(`entry ${index + 1}: ${read.name} is named twice`);
+    } else models.push(read);
+  }
+  return { models, problems };
+}
+
+/** @returns the model, or why it is none */
+function readModel(value: unknown): ConfiguredModel | string {
+  const parsed = entry.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    if (issue?.code === 'unrecognized_keys') {
+      return issue.keys.some((key) => /key|token|secret/i.test(key))
+        ? 'a key has no place in settings; "SWT-Bench: Set Key of a Model…" keeps it safe'
+        : `${issue.keys.join(', ')} is not known`;
+    }
+    return `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not an entry'}`;
+  }
+  const { model: name, baseUrl, price } = parsed.data;
+  let provider: Provider;
+  try {
+    ({ provider } = parseModelName(name));
+  } catch (error) {
+    if (error instanceof HumanError) return error.message;
+    throw error;
+  }
+  if (baseUrl === undefined) {
+    return provider === 'openai-compatible'
+      ? `${name} needs a baseUrl, such as http://localhost:11434/v1`
+      : { name, provider, baseUrl: undefined, price };
+  }
+  const address = addressOf(baseUrl);
+  return 'why' in address ? address.why : { name, provider, baseUrl: address.url, price };
+}
+
+function addressOf(text: string): { readonly url: string } | { readonly why: string } {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    return { why: 'baseUrl is not an address; write it as https://host/v1' };
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    return { why: 'baseUrl does not begin with https:// or http://' };
+  }
+  // Some servers take a key there.
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    return { why: 'baseUrl holds a user, a password or a query; a key has no place in settings' };
+  }
+  return { url: url.href.replace(/\/+$/, '') };
+}
+
+/**
+ * Under what the key of a model is kept: models of one provider at one address share it. A key never goes
+ * to another address than the one that it was given for.
+ */
+export const keyIdOf = ({
+  provider,
+  baseUrl,
+}: Pick<ConfiguredModel, 'provider' | 'baseUrl'>): string =>
+  baseUrl === undefined ? provider : `${provider} ${baseUrl}`;

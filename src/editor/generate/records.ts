@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { isFailure, type TestResult } from '../../domain/outcome';
+import { engineNames } from '../../engine/engine';
+import { methodNames, type MethodCandidate } from '../../method/method';
+import { failsOnR, type Steps } from '../../method/steps';
+import type { Method } from '../../method/method';
+import { Cancelled, messageOf } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import { dollarsOf, type Spent } from '../../method/models/budget';
+import { keyOf, type Trace } from '../../method/trace';
+
+/** What a run of a method was asked for: enough to read it back from the trace, or to go on with it. */
+const recordSchema = z.object({
+  method: z.enum(methodNames),
+  /** `PROVIDER/NAME` or `vscode/VENDOR/ID`. */
+  model: z.string(),
+  samples: z.number(),
+  contextTokens: z.number(),
+  maxOutputTokens: z.number(),
+  engine: z.enum(engineNames),
+  timeoutSeconds: z.number(),
+  /** Dollars for a million tokens, where it is known. */
+  price: z.object({ input: z.number(), output: z.number() }).optional(),
+  /** When it was first begun, ISO 8601: answers of the trace since then are paid from its budget. */
+  startedAt: z.string(),
+});
+
+export type GenerationRecord = z.infer<typeof recordSchema>;
+
+/** Records that were kept, the last begun first; what cannot be read is left out. */
+export function readRecords(value: unknown): readonly GenerationRecord[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((each) => {
+    const read = recordSchema.safeParse(each);
+    return read.success ? [read.data] : [];
+  });
+}
+
+/** What tells a run from others: one that is begun again with the same is the same, and goes on. */
+export const recordId = ({ startedAt: _, price: _price, ...asked }: GenerationRecord): string =>
+  keyOf(asked).slice(0, 16);
+
+/** What a run has paid since it was first begun, however often it was broken off. */
+export function spentSince(
+  steps: Trace['steps'],
+  { model, price, startedAt }: GenerationRecord,
+): Spent {
+  let tokens = 0;
+  let dollars = 0;
+  for (const step of steps) {
+    if (step.step !== 'answer' || step.model !== model || step.at < startedAt) continue;
+    const { inputTokens, outputTokens } = step;
+    tokens += inputTokens + outputTokens;
+    dollars +=
+      step.dollars ?? (price === undefined ? 0 : dollarsOf(price, inputTokens, outputTokens));
+  }
+  return { tokens, dollars };
+}
+
+/**
+ * A method that looks in the end what each candidate does on R, also where it does not look itself: for
+ * the list that a person sees. It chooses as before.
+ */
+export function withOutcomesOnR(method: Method, reporter: Reporter): Method {
+  return {
+    ...method,
+    async produce(steps, options) {
+      const choice = await method.produce(steps, options);
+      for (const candidate of choice.candidates) {
+        if (!candidate.patch.applies || candidate.run !== undefined) continue;
+        const run = await runOrNot(steps, candidate, reporter);
+        if (run !== undefined) options.onCandidate?.({ ...candidate, run });
+      }
+      return choice;
+    },
+  };
+}
+
+/** Without an engine there is a candidate all the same. */
+async function runOrNot(
+  steps: Steps,
+  { patch }: MethodCandidate,
+  reporter: Reporter,
+): Promise<MethodCandidate['run']> {
+  try {
+    return await steps.runOnR(patch);
+  } catch (error) {
+    if (error instanceof Cancelled) throw error;
+    reporter.log(messageOf(error));
+    return undefined;
+  }
+}
+
+/** What may be said of a candidate from R alone. */
+export type OutcomeOnR =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'does not apply'; readonly why: string }
+  | { readonly kind: 'not run' }
+  | { readonly kind: 'could not run'; readonly why: string }
+  /** Some of its tests fail that did not before, the first of them as told. */
+  | {
+      readonly kind: 'fails';
+      readonly failing: number;
+      readonly tests: number;
+      readonly first: TestResult;
+    }
+  /** What fails of it failed before, too. */
+  | { readonly kind: 'failed before'; readonly tests: number }
+  | { readonly kind: 'passes'; readonly tests: number };
+
+export function outcomeOnR({ answer, patch, run }: MethodCandidate): OutcomeOnR {
+  if (answer.text.trim() === '') return { kind: 'empty' };
+  if (!patch.applies) return { kind: 'does not apply', why: patch.problem ?? '' };
+  if (run === undefined) return { kind: 'not run' };
+  const failing = run.tests.filter(
+    (each) => isFailure(each) && !run.failingBefore.includes(each.test),
+  );
+  const [first] = failing;
+  const tests = run.tests.length;
+  if (failsOnR(run) && first !== undefined) {
+    return { kind: 'fails', failing: failing.length, tests, first: first as TestResult };
+  }
+  if (run.problem !== undefined) return { kind: 'could not run', why: run.problem };
+  if (run.tests.some(isFailure)) return { kind: 'failed before', tests };
+  return { kind: 'passes', tests };
+}

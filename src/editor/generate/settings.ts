@@ -1,0 +1,50 @@
+import * as vscode from 'vscode';
+import { HumanError } from '../../domain/problem';
+import { settingKeys } from '../names';
+import { readModels, type ConfiguredModel } from './modelSettings';
+
+/** What the settings say of generating. */
+export interface GenerateSettings {
+  /** Tokens of a whole prompt. */
+  readonly contextTokens: number;
+  readonly maxOutputTokens: number;
+  /** Seconds that one request may take. */
+  readonly requestSeconds: number;
+  /** Input and output of one run together; undefined for no limit. */
+  readonly tokenBudget: number | undefined;
+  readonly dollarBudget: number | undefined;
+}
+
+export function generateSettings(): GenerateSettings {
+  const tokens = numberOf(settingKeys.tokenBudget, 500_000);
+  const dollars = numberOf(settingKeys.dollarBudget, 0);
+  return {
+    contextTokens: Math.max(1000, Math.floor(numberOf(settingKeys.contextTokens, 27_000))),
+    maxOutputTokens: Math.max(1, Math.floor(numberOf(settingKeys.maxOutputTokens, 4096))),
+    requestSeconds: Math.max(1, numberOf(settingKeys.requestTimeout, 600)),
+    tokenBudget: tokens > 0 ? tokens : undefined,
+    dollarBudget: dollars > 0 ? dollars : undefined,
+  };
+}
+
+/** The models of the settings, and what is wrong with the entries that are none. */
+export function configuredModels(): ReturnType<typeof readModels> {
+  return readModels(vscode.workspace.getConfiguration().get(settingKeys.models));
+}
+
+/** @throws HumanError when the settings do not name the model, or name it wrongly */
+export function configuredModel(name: string): ConfiguredModel {
+  const { models, problems } = configuredModels();
+  const found = models.find((each) => each.name === name);
+  if (found !== undefined) return found;
+  const why = problems.length === 0 ? '' : ` (${problems.join('; ')})`;
+  throw new HumanError(
+    vscode.l10n.t('The setting {0} names no model {1}{2}', settingKeys.models, name, why),
+    vscode.l10n.t('Add it there, or choose another model'),
+  );
+}
+
+function numberOf(key: string, otherwise: number): number {
+  const value: unknown = vscode.workspace.getConfiguration().get(key);
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : otherwise;
+}

@@ -1,0 +1,57 @@
+import { HumanError } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import type { ModelView } from '../../method/modelView';
+import { callTool, type CandidateSlot, type ToolAnswer } from '../../method/tools/tool';
+import { tools } from '../../method/tools/tools';
+import type { InstanceForModels } from '../forModels';
+import type { ModelToolName } from '../names';
+
+/** A call of one of the tools by an agent of the editor. */
+export interface EditorCall {
+  readonly name: ModelToolName;
+  /** As the agent wrote it. Untrusted. */
+  readonly input: unknown;
+  readonly isTrusted: boolean;
+  /** The open instance, if any. */
+  readonly opened: InstanceForModels | undefined;
+  /** Where the candidate of that instance is kept. */
+  readonly candidate: (opened: InstanceForModels) => CandidateSlot;
+  /** Limit of one run. */
+  readonly timeoutSeconds: number;
+  readonly signal: AbortSignal;
+  readonly reporter: Reporter;
+}
+
+/**
+ * Answers a call. Whatever goes wrong becomes text that says to a model what happened and what to do.
+ *
+ * @throws Cancelled
+ */
+export async function answerCall(call: EditorCall): Promise<ToolAnswer> {
+  const { name, input, opened, reporter } = call;
+  const tool = tools.find((each) => each.name === name);
+  if (tool === undefined) throw new Error(`there is no tool ${name}`);
+  if (!call.isTrusted) return refused(notTrusted);
+  if (opened === undefined) return refused(noInstance);
+  let view: ModelView;
+  try {
+    view = await opened.modelView();
+  } catch (error) {
+    if (!(error instanceof HumanError)) throw error;
+    // Why may be that X* does not fit R, and where: that is for the person who reads the log.
+    reporter.log(`${name}: ${error.message}`);
+    return refused(noRepository);
+  }
+  const { signal, timeoutSeconds } = call;
+  const candidate = call.candidate(opened);
+  return callTool(tool, view, input, { candidate, timeoutSeconds, signal, reporter });
+}
+
+const refused = (text: string): ToolAnswer => ({ text, isError: true });
+
+const notTrusted =
+  'The workspace is not trusted, and no tool works in it. Do not call one again: tell the person whom you work for to trust the workspace (command "Workspaces: Manage Workspace Trust") if they know what is in it.';
+const noInstance =
+  'No instance is open in this window, and the tools are about the open one. Tell the person whom you work for to open one from the Instances view of SWT-Bench.';
+const noRepository =
+  'The repository of this instance cannot be had, and no tool works without it. The log (command "SWT-Bench: Show Log") says why. Tell the person whom you work for.';

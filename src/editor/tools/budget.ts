@@ -1,0 +1,32 @@
+/** How many tokens an agent takes, and how it counts them (LanguageModelToolTokenizationOptions). */
+export interface TokenBudget {
+  readonly tokenBudget: number;
+  countTokens(text: string): PromiseLike<number>;
+}
+
+/**
+ * A text that an agent takes: what is too long is cut in its middle, and says so.
+ *
+ * @param budget undefined when the agent names none
+ */
+export async function withinBudget(text: string, budget: TokenBudget | undefined): Promise<string> {
+  if (budget === undefined) return text;
+  const { tokenBudget } = budget;
+  let shown = text;
+  let characters = text.length;
+  for (let tokens = await budget.countTokens(shown); tokens > tokenBudget;) {
+    // A little less than the share that fits: tokens are not equally long.
+    const next = Math.floor(characters * Math.min(0.9, (tokenBudget / tokens) * 0.95));
+    if (next < 1) return '';
+    characters = next;
+    shown = cut(text, characters);
+    tokens = await budget.countTokens(shown);
+  }
+  return shown;
+}
+
+function cut(text: string, characters: number): string {
+  const half = Math.floor(characters / 2);
+  const left = text.length - 2 * half;
+  return `${text.slice(0, half)}\n[${left} characters are left out here]\n${half === 0 ? '' : text.slice(-half)}`;
+}

@@ -1,0 +1,92 @@
+import { stat } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import * as vscode from 'vscode';
+import { HumanError } from '../../domain/problem';
+import type { WorkspaceMarker } from '../../repository/marker';
+import { distOf } from '../instanceSession';
+import { withoutLinkMarkup } from '../notificationText';
+import { engineSettings, storageFolder, timeoutSeconds } from '../settings';
+import { mcpArguments } from './mcpArguments';
+
+/** The instance that a server is about. */
+export interface McpInstance {
+  readonly folder: vscode.WorkspaceFolder;
+  readonly marker: WorkspaceMarker;
+}
+
+/**
+ * How `swt-bench mcp` is started for an open instance, with the Node.js of this VS Code; undefined where
+ * its dataset is not at hand, as in a container.
+ *
+ * @throws HumanError naming a setting that cannot be used
+ */
+export async function mcpServer(
+  { folder, marker }: McpInstance,
+  extension: vscode.Extension<unknown>,
+): Promise<vscode.McpStdioServerDefinition | undefined> {
+  const { id, dataset, sources } = marker;
+  if (isAbsolute(dataset) && !(await isThere(dataset))) return undefined;
+  const request = {
+    id,
+    dataset,
+    sources,
+    storage: storageFolder(),
+    timeoutSeconds: timeoutSeconds(folder.uri),
+    engine: engineSettings(folder.uri),
+  };
+  const server = new vscode.McpStdioServerDefinition(
+    vscode.l10n.t('SWT-Bench: {0}', id),
+    process.execPath,
+    [join(distOf(extension.extensionPath), 'cli.js'), ...mcpArguments(request)],
+    // On a desktop the program is VS Code itself; in a server it is Node.js, which does not look at it.
+    { ELECTRON_RUN_AS_NODE: '1' },
+    (extension.packageJSON as { readonly version: string }).version,
+  );
+  server.cwd = folder.uri;
+  return server;
+}
+
+/**
+ * Copies how the server of the open instance is told of to agents outside of this VS Code: as the
+ * configuration files of Claude Code (`.mcp.json`), Cursor (`.cursor/mcp.json`) and others have it.
+ *
+ * @throws HumanError
+ */
+export async function copyMcpConfiguration(
+  open: McpInstance | undefined,
+  extension: vscode.Extension<unknown>,
+): Promise<void> {
+  if (open === undefined) {
+    throw new HumanError(
+      vscode.l10n.t('No instance is open'),
+      vscode.l10n.t('Open one from the Instances view first'),
+    );
+  }
+  if (!vscode.workspace.isTrusted) {
+    throw new HumanError(
+      vscode.l10n.t('This workspace is not trusted: it says what the server is started with'),
+      vscode.l10n.t('Trust it first'),
+    );
+  }
+  const server = await mcpServer(open, extension);
+  if (server === undefined) {
+    throw new HumanError(
+      vscode.l10n.t('The dataset of {0} is not there', open.marker.id),
+      vscode.l10n.t('Open the workspace where the dataset is'),
+    );
+  }
+  const { command, args, env } = server;
+  const configuration = { mcpServers: { 'swt-bench': { command, args, env } } };
+  await vscode.env.clipboard.writeText(`${JSON.stringify(configuration, null, 2)}\n`);
+  const text = vscode.l10n.t(
+    'The MCP server of {0} is in the clipboard, as .mcp.json (Claude Code) and .cursor/mcp.json (Cursor) take it.',
+    open.marker.id,
+  );
+  void vscode.window.showInformationMessage(withoutLinkMarkup(text));
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,48 @@
+import { l10n } from 'vscode';
+import type { EngineName } from '../../engine/engine';
+import type { ModelToolName } from '../names';
+
+/** What a call does while it is made, for the person who looks on. */
+export function doingText(name: ModelToolName): string {
+  switch (name) {
+    case 'read_issue':
+      return l10n.t('Reading the issue');
+    case 'list_files':
+      return l10n.t('Listing files of R');
+    case 'search_code':
+      return l10n.t('Searching R');
+    case 'outline_file':
+      return l10n.t('Outlining a file of R');
+    case 'read_file':
+      return l10n.t('Reading a file of R');
+    case 'apply_candidate':
+      return l10n.t('Putting tests into the workspace');
+    case 'list_candidate_tests':
+      return l10n.t('Listing the tests of the candidate');
+    case 'run_tests':
+      return l10n.t('Running tests on R');
+  }
+}
+
+/** The title of the question whether a call may be made. */
+export const titleOf = (name: ModelToolName): string =>
+  name === 'run_tests' ? l10n.t('Run tests on R?') : l10n.t('Replace the candidate?');
+
+/** What a call does besides answering: the person who is asked decides by it. */
+export function effectText(name: ModelToolName, id: string, engine: EngineName): string {
+  if (name !== 'run_tests') {
+    return l10n.t(
+      'Takes your edits in the workspace of {0} back and puts the tests that the model has written in their place, as one edit. Undo brings yours back.',
+      id,
+    );
+  }
+  return engine === 'local'
+    ? l10n.t(
+        'Runs tests of {0}, and with them code that the model has written, on R. They run on this machine, without a container, and can do what you can.',
+        id,
+      )
+    : l10n.t(
+        'Runs tests of {0}, and with them code that the model has written, on R, in a container.',
+        id,
+      );
+}

@@ -1,0 +1,80 @@
+import * as vscode from 'vscode';
+import { Cancelled } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import { tools } from '../../method/tools/tools';
+import type { InstanceForModels } from '../forModels';
+import { applyToWorkspace } from '../generate/workspaceCandidate';
+import type { ModelToolName } from '../names';
+import { appendPlain } from '../plainText';
+import { engineSettings, timeoutSeconds } from '../settings';
+import { answerCall } from './answerCall';
+import { withinBudget } from './budget';
+import { candidateSlot } from './candidateSlot';
+import { doingText, effectText, titleOf } from './texts';
+
+export interface WorkspaceToolsParts {
+  /** Resolves when it is known whether an instance is open. */
+  readonly opened: () => Promise<InstanceForModels | undefined>;
+  readonly reporter: Reporter;
+}
+
+/** The tools on the open instance for every agent of this VS Code: the same as of the MCP server. */
+export class WorkspaceTools {
+  /** Ends the calls under way when the window closes. */
+  private readonly closing = new AbortController();
+
+  constructor(private readonly parts: WorkspaceToolsParts) {}
+
+  close(): void {
+    this.closing.abort();
+  }
+
+  /** What a person is told, and asked, before a call is made. */
+  async prepare(name: ModelToolName): Promise<vscode.PreparedToolInvocation> {
+    const invocationMessage = doingText(name);
+    const opened = await this.parts.opened();
+    const changesNothing = tools.find((tool) => tool.name === name)?.effect === 'reads';
+    // A call that will be refused changes nothing either.
+    if (changesNothing || opened === undefined || !vscode.workspace.isTrusted) {
+      return { invocationMessage };
+    }
+    // VS Code reads what stands here as Markdown, and the id is of whoever made the dataset.
+    const message = appendPlain(
+      new vscode.MarkdownString(),
+      effectText(name, opened.marker.id, engineSettings(opened.folder.uri).name),
+    );
+    return { invocationMessage, confirmationMessages: { title: titleOf(name), message } };
+  }
+
+  /** @throws vscode.CancellationError */
+  async invoke(
+    name: ModelToolName,
+    { input, tokenizationOptions }: vscode.LanguageModelToolInvocationOptions<object>,
+    token: vscode.CancellationToken,
+  ): Promise<vscode.LanguageModelToolResult> {
+    const { reporter } = this.parts;
+    const abort = new AbortController();
+    const cancelling = token.onCancellationRequested(() => abort.abort());
+    if (token.isCancellationRequested) abort.abort();
+    try {
+      const opened = await this.parts.opened();
+      const { text, isError } = await answerCall({
+        name,
+        input,
+        isTrusted: vscode.workspace.isTrusted,
+        opened,
+        candidate: (each) => candidateSlot(each, (patch) => applyToWorkspace(each, patch)),
+        timeoutSeconds: timeoutSeconds(opened?.folder.uri),
+        signal: AbortSignal.any([abort.signal, this.closing.signal]),
+        reporter,
+      });
+      const answer = await withinBudget(isError ? `Error: ${text}` : text, tokenizationOptions);
+      return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(answer)]);
+    } catch (error) {
+      if (error instanceof Cancelled) throw new vscode.CancellationError();
+      throw error;
+    } finally {
+      cancelling.dispose();
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { keyIdOf, readModels } from '../../../src/editor/generate/modelSettings';
+
+const why = (entry: unknown): string => readModels([entry]).problems[0] ?? '';
+
+describe('models of the settings', () => {
+  it('are read with their address and price', () => {
+    const { models, problems } = readModels([
+      { model: 'openai/gpt-5' },
+      {
+        model: 'openai-compatible/qwen/qwen3-coder',
+        baseUrl: 'http://localhost:11434/v1/',
+        price: { input: 0, output: 0.5 },
+      },
+    ]);
+    assert.deepEqual(problems, []);
+    assert.deepEqual(models, [
+      { name: 'openai/gpt-5', provider: 'openai', baseUrl: undefined, price: undefined },
+      {
+        name: 'openai-compatible/qwen/qwen3-coder',
+        provider: 'openai-compatible',
+        baseUrl: 'http://localhost:11434/v1',
+        price: { input: 0, output: 0.5 },
+      },
+    ]);
+  });
+
+  it('that are none leave the others alone, and are told by their place', () => {
+    const { models, problems } = readModels([
+      'openai/gpt-5',
+      { model: 'anthropic/claude' },
+      { model: 'anthropic/claude' },
+    ]);
+    assert.deepEqual(
+      models.map(({ name }) => name),
+      ['anthropic/claude'],
+    );
+    assert.equal(problems.length, 2);
+    assert.match(problems[0] ?? '', /^entry 1: /);
+    assert.equal(problems[1], 'entry 3: anthropic/claude is named twice');
+    assert.deepEqual(readModels('openai/gpt-5').problems, ['it is not a list']);
+    assert.deepEqual(readModels(undefined), { models: [], problems: [] });
+  });
+
+  it('hold no key, wherever somebody writes one', () => {
+    for (const more of [{ key: 'sk-1' }, { apiKey: 'sk-1' }, { token: 'sk-1' }]) {
+      assert.match(why({ model: 'openai/gpt-5', ...more }), /a key has no place in settings/);
+    }
+    for (const baseUrl of [
+      'https://sk-1@host/v1',
+      'https://user:sk-1@host/v1',
+      'https://host/v1?key=sk-1',
+      'https://host/v1#sk-1',
+    ]) {
+      const said = why({ model: 'openai/gpt-5', baseUrl });
+      assert.match(said, /a key has no place in settings/);
+      assert.doesNotMatch(said, /sk-1/);
+    }
+  });
+
+  it('have a provider that is known, and an address that is one', () => {
+    assert.match(why({ model: 'gpt-5' }), /is not a model/);
+    assert.match(why({ model: 'other/gpt-5' }), /is not a model/);
+    assert.match(why({ model: 'openai-compatible/llama' }), /needs a baseUrl/);
+    assert.match(why({ model: 'openai/gpt-5', baseUrl: 'host' }), /not an address/);
+    assert.match(why({ model: 'openai/gpt-5', baseUrl: 'file:///etc/passwd' }), /https:\/\//);
+    assert.match(why({ model: 'openai/gpt-5', price: { input: -1, output: 1 } }), /price\.input/);
+    assert.match(why({ model: 'openai/gpt-5', colour: 'red' }), /colour is not known/);
+  });
+
+  it('share a key only at the same address of the same provider', () => {
+    const at = (baseUrl: string | undefined) => keyIdOf({ provider: 'openai', baseUrl });
+    assert.equal(at(undefined), 'openai');
+    assert.notEqual(at('https://one/v1'), at('https://other/v1'));
+    assert.notEqual(
+      keyIdOf({ provider: 'anthropic', baseUrl: 'https://one/v1' }),
+      at('https://one/v1'),
+    );
+  });
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { Command } from 'commander';
+import { mcpArguments, type McpRequest } from '../../../src/editor/tools/mcpArguments';
+import { dockerSettings } from '../../../src/engine/docker/settings';
+import {
+  dockerSettingsOf,
+  withEngineOptions,
+  type EngineOptions,
+} from '../../../src/evaluation/commands/engineOptions';
+
+const local: McpRequest = {
+  id: 'owner__name-1',
+  dataset: '/data/set with spaces.jsonl',
+  sources: ['owner/name=/src', '/elsewhere'],
+  storage: '/storage',
+  timeoutSeconds: 300,
+  engine: { name: 'local', python: '/venv', docker: dockerSettings.parse({}) },
+};
+
+/** What the command line makes of the arguments. */
+function read(args: readonly string[]): EngineOptions & Record<string, unknown> {
+  const [name, ...rest] = args;
+  assert.equal(name, 'mcp');
+  const command = withEngineOptions(new Command('mcp'))
+    .exitOverride()
+    .requiredOption('--dataset <x>')
+    .requiredOption('--id <x>')
+    .option('--source <x>', '', (value, all: string[]) => [...all, value], [])
+    .requiredOption('--storage <x>')
+    .requiredOption('--timeout <n>');
+  command.parse(rest, { from: 'user' });
+  return command.opts();
+}
+
+describe('the arguments of the MCP server of an instance', () => {
+  it('name the instance, where it comes from and the local engine', () => {
+    const { dataset, id, source, storage, timeout, engine, python } = read(mcpArguments(local));
+    assert.deepEqual(
+      { dataset, id, source, storage, timeout, engine, python },
+      {
+        dataset: local.dataset,
+        id: local.id,
+        source: local.sources,
+        storage: '/storage',
+        timeout: '300',
+        engine: 'local',
+        python: '/venv',
+      },
+    );
+  });
+
+  it('say nothing of docker to the local engine, which refuses it', () => {
+    assert.ok(!mcpArguments(local).some((each) => /docker|memory|network/.test(each)));
+    const without = { ...local, engine: { ...local.engine, python: undefined } };
+    assert.ok(!mcpArguments(without).includes('--python'));
+  });
+
+  for (const given of [
+    {},
+    { prebuilt: '', network: [], host: 'unix:///run/x.sock' },
+    { memoryMb: 777, cpus: 1.5, network: ['a/b', 'c__d-1'], budgetGb: 3, baseImage: 'x:{python}' },
+  ]) {
+    it(`carry the settings of the docker engine: ${JSON.stringify(given)}`, () => {
+      const docker = dockerSettings.parse(given);
+      const engine = { name: 'docker', python: '/venv', docker } as const;
+      const options = read(mcpArguments({ ...local, engine }));
+      assert.equal(options.engine, 'docker');
+      assert.equal(options.python, undefined);
+      assert.deepEqual(dockerSettingsOf(options), docker);
+    });
+  }
+});

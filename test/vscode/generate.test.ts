@@ -1,0 +1,500 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { access, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { Cancelled } from '../../src/domain/problem';
+import { silent } from '../../src/domain/reporter';
+import { editorModel } from '../../src/editor/generate/editorModel';
+import { ModelFailure, ModelUnusable } from '../../src/method/models/chatModel';
+import { fakeModels, type FakeModels } from '../commandLine/fakeModels';
+import { hands, screenshot, visible, waitFor, type Row } from './host/client';
+import { scriptedModel, scriptedModels, type ScriptedModels } from './scriptedModels';
+
+const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
+const predictions = new Map(
+  readFileSync(join(sample, 'predictions.jsonl'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { model_name_or_path: string; model_patch: string })
+    .map((row) => [row.model_name_or_path, row.model_patch]),
+);
+const patch = (name: string): string => {
+  const found = predictions.get(name);
+  assert.ok(found, name);
+  return found;
+};
+const inDiff = (text: string): string => `I add a test.\n\n\`\`\`diff\n${text}\`\`\`\n`;
+/** A test in the custom format, at the end of the tests of money. */
+const custom = (name: string, assertion: string): string =>
+  [
+    ...['A test:', '', '```custom-diff', 'diff', 'tests/test_money.py', 'insert', 'EOF'],
+    ...[`class ${name}(unittest.TestCase):`, '    def test_parts(self):', `        ${assertion}`],
+    ...['end diff', '```', ''],
+  ].join('\n');
+const failing = custom(
+  'PartsTest',
+  'self.assertEqual(sum(Money(2000).allocate([1, 1, 1]), ZERO), Money(2000))',
+);
+const longer = custom(
+  'LongerNamedPartsTest',
+  'self.assertEqual(sum(Money.parse("20.00").allocate([1, 1, 1]), ZERO), Money(2000), "whole")',
+);
+const passing = custom('WholeTest', 'self.assertEqual(Money(2000), Money(2000))');
+
+const root = (): string => {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+  assert.ok(folder);
+  return folder;
+};
+const onDisk = (path: string): Promise<string> => readFile(join(root(), path), 'utf8');
+const changedFiles = (): string =>
+  execFileSync('git', ['status', '--porcelain'], { cwd: root(), encoding: 'utf8' });
+const clean = async (): Promise<void> => {
+  await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  execFileSync('git', ['checkout', '-q', '.'], { cwd: root() });
+  execFileSync('git', ['clean', '-fdq'], { cwd: root() });
+};
+
+const rows = (): Promise<Row[]> => visible.treeRows('Candidates');
+const row = (what: string, is: (row: Row) => boolean, limit?: number): Promise<Row> =>
+  waitFor(what, async () => (await rows()).find(is), limit);
+const said = (text: RegExp): Promise<string> =>
+  waitFor(`a message with ${text}`, async () =>
+    (await visible.notifications()).map(({ message }) => message).find((each) => text.test(each)),
+  );
+const noMessages = (): Thenable<unknown> =>
+  vscode.commands.executeCommand('notifications.clearAll');
+/** Chooses an item of the quick pick with this title. */
+async function pick(title: string, item: string): Promise<void> {
+  await waitFor(`the choice "${title}"`, async () => {
+    const input = await visible.quickInput();
+    return input?.title.includes(title) === true && input.items.some(({ label }) => label === item);
+  });
+  await hands.type(item);
+  await waitFor('one item', async () => (await visible.quickInput())?.items[0]?.label === item);
+  await hands.press('Enter');
+}
+const generate = (method: string): Thenable<unknown> =>
+  vscode.commands.executeCommand('swt-bench.generate', {
+    method,
+    model: 'vscode/swt-test/scripted',
+  });
+
+describe('Generate Reproducing Tests', () => {
+  let models: ScriptedModels;
+
+  before(async () => {
+    models = await scriptedModels();
+    await scriptedModel();
+    await clean();
+    // So that all candidates are in sight.
+    await vscode.commands.executeCommand('swt-bench.instances.focus');
+    await hands.click({ selector: '.pane-header', text: 'Instances' });
+  });
+  beforeEach(async () => {
+    models.clear();
+    await noMessages();
+  });
+  after(clean);
+
+  it('asks for method and model, and lists what the model has written', async () => {
+    models.script(inDiff(patch('covers-some')));
+    const done = vscode.commands.executeCommand('swt-bench.generate');
+    await waitFor('the methods', async () => {
+      const input = await visible.quickInput();
+      assert.deepEqual(
+        input?.items.map(({ label }) => label),
+        ['ZeroShot', 'ZeroShotPlus', 'Pass@5', 'LIBRO'],
+      );
+      return true;
+    });
+    await screenshot('generate-method');
+    await pick('Which Method?', 'ZeroShot');
+    await pick('Which Model?', 'Scripted');
+    await done;
+    await vscode.commands.executeCommand('swt-bench.candidates.focus');
+    await row('the run', ({ label, description }) =>
+      [label === 'ZeroShot', description === 'vscode/swt-test/scripted · 1 candidate'].every(
+        Boolean,
+      ),
+    );
+    const candidate = await row('the candidate', ({ description }) =>
+      /^chosen · W · fails on R: AssertionError/.test(description),
+    );
+    assert.equal(candidate.label, 'Candidate 1');
+    assert.match(candidate.aria, /Chosen: the only answer/);
+    assert.match(candidate.aria, /about \d+ tokens in/, 'VS Code does not tell what was charged');
+    await row('its test', ({ label, description }) =>
+      [label.endsWith('test_parts_add_up_to_the_amount'), /^failed on R/.test(description)].every(
+        Boolean,
+      ),
+    );
+    assert.equal(models.requests.length, 1);
+    assert.match(models.requests[0]?.text ?? '', /<issue>/);
+    assert.equal(changedFiles(), '', 'nothing is in the workspace before somebody applies it');
+    await said(/ZeroShot: candidate 1, the only answer \(about \d+ tokens\)/);
+    await screenshot('generate-candidates');
+  });
+
+  it('keeps what only the developer may know apart, until they ask', async () => {
+    const hidden = await row('the row for the developer', ({ label }) =>
+      label.startsWith('For the developer'),
+    );
+    assert.equal(hidden.description, 'transition and ΔC: not shown');
+    const before = await rows();
+    assert.ok(
+      before.every(({ text }) => !/F→P|\/17/.test(text)),
+      JSON.stringify(before),
+    );
+    await vscode.commands.executeCommand('swt-bench.candidates.evaluate');
+    await row('the transition', ({ label }) => label === 'F→P', 60_000);
+    const verdict = await row('the verdict', ({ label }) => label === 'Verdict');
+    assert.equal(verdict.description, 'reproduces the issue (F→P)');
+    const coverage = await row('ΔC', ({ label }) => label === 'ΔC');
+    assert.equal(coverage.description, '71 %  12/17');
+    assert.equal(models.requests.length, 0);
+    assert.equal(changedFiles(), '');
+    await screenshot('generate-knowledge');
+  });
+
+  it('previews a candidate on R, whatever is in the workspace', async () => {
+    await vscode.commands.executeCommand('swt-bench.candidates.preview');
+    const after = await waitFor('the right side', () =>
+      vscode.workspace.textDocuments.find(
+        ({ uri }) => uri.authority === 'candidate' && uri.query.startsWith('after'),
+      ),
+    );
+    const left = vscode.workspace.textDocuments.find(
+      ({ uri }) => uri.authority === 'candidate' && uri.query.startsWith('before'),
+    );
+    assert.equal(left?.getText(), await onDisk('tests/test_money.py'));
+    assert.match(after.getText(), /def test_parts_add_up_to_the_amount/);
+    assert.equal(changedFiles(), '');
+    await screenshot('generate-preview');
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+
+  it('applies one in the place of what was edited, and one Undo brings that back', async () => {
+    const uri = vscode.Uri.file(join(root(), 'tests/test_money.py'));
+    const saved = (await onDisk('tests/test_money.py')).replace('10.00', '30.00');
+    await writeFile(uri.fsPath, saved);
+    await writeFile(join(root(), 'tests/test_mine.py'), 'def test_mine():\n    assert False\n');
+    const document = await vscode.workspace.openTextDocument(uri);
+    await waitFor('the edit on the disk', () => document.getText() === saved);
+    const editor = await vscode.window.showTextDocument(document);
+    await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), '# typed\n'));
+    const before = document.getText();
+    await vscode.commands.executeCommand('swt-bench.candidates.apply');
+    await said(/is in the workspace, in the place of what was edited in/);
+    assert.match(document.getText(), /def test_parts_add_up_to_the_amount/);
+    assert.doesNotMatch(document.getText(), /# typed|30\.00/);
+    await assert.rejects(access(join(root(), 'tests/test_mine.py')), 'R does not have it');
+    assert.equal(
+      execFileSync('git', ['diff', '--stat'], { cwd: root(), encoding: 'utf8' }).match(
+        /\d+ file/,
+      )?.[0],
+      '1 file',
+    );
+    await vscode.window.showTextDocument(document);
+    await vscode.commands.executeCommand('undo');
+    await waitFor('what was typed', () => document.getText() === before);
+    await waitFor('the file that was new', () =>
+      access(join(root(), 'tests/test_mine.py')).then(() => true),
+    );
+    await document.save();
+    await clean();
+  });
+
+  it('shows what the model was asked and said as plain text', async () => {
+    await vscode.commands.executeCommand('swt-bench.candidates.showAnswer');
+    const document = await waitFor('the document', () => vscode.window.activeTextEditor?.document);
+    assert.equal(document.languageId, 'plaintext');
+    const text = document.getText();
+    assert.match(text, /System[^]*You are an experienced Python developer/);
+    assert.match(text, /<issue>[^]*Answer \(vscode\/swt-test\/scripted[^]*I add a test\./);
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+  });
+
+  it('asks nothing again that was answered', async () => {
+    await generate('zero-shot');
+    await said(/nothing was asked, all answers were there/);
+    assert.equal(models.requests.length, 0);
+    assert.equal((await rows()).filter(({ level }) => level === 1).length, 1);
+  });
+
+  it('goes on where a run was broken off, and the judge sees R alone', async () => {
+    let asked = 0;
+    models.always(() => {
+      asked += 1;
+      if (asked === 1) return failing;
+      if (asked === 2) return passing;
+      if (asked === 3) return 'I cannot.';
+      return { text: 'A test', hangs: true };
+    });
+    const running = generate('libro');
+    await row('three answers', ({ label, description }) =>
+      [label === 'LIBRO', description.endsWith('3 of 5 answered')].every(Boolean),
+    );
+    await row('one that is being written', ({ description }) =>
+      /is being written, \d+ characters/.test(description),
+    );
+    await screenshot('generate-running');
+    await vscode.commands.executeCommand('notifications.showList');
+    await hands.click({ selector: '.notifications-list-container .monaco-button', text: 'Cancel' });
+    await running;
+    await vscode.commands.executeCommand('notifications.hideList');
+    await row('the run broken off', ({ description }) =>
+      description.endsWith('broken off, 3 of 5 answered'),
+    );
+    models.clear();
+    models.always(({ text }) =>
+      text.includes('<failure>') || (/judge|YES|NO\b/.test(text) && !text.includes('<code>'))
+        ? 'YES'
+        : longer,
+    );
+    await vscode.commands.executeCommand('swt-bench.candidates.resume');
+    await row('the run done', ({ label, description }) =>
+      [label === 'LIBRO', description.endsWith('5 candidates')].every(Boolean),
+    );
+    const chosen = await row('the chosen one', ({ description }) =>
+      description.startsWith('chosen · W'),
+    );
+    assert.match(chosen.description, /fails on R/);
+    const candidates = models.requests.filter(({ text }) => text.includes('custom-diff'));
+    assert.equal(candidates.length, 2, 'the two that had no answer');
+    const seen = await rows();
+    assert.ok(
+      seen.some(({ description }) => description.includes('passes on R: does not reproduce')),
+      JSON.stringify(seen.map(({ text }) => text)),
+    );
+    assert.ok(seen.some(({ description }) => description.startsWith('not well-formed')));
+    await screenshot('generate-libro');
+  });
+
+  it('says what hinders when a model does not answer any more', async () => {
+    models.always({ error: { code: 'Blocked', message: 'no quota [left](command:x)' } });
+    await generate('zero-shot-plus');
+    const message = await said(/does not answer any more/);
+    assert.match(message, /vscode\/swt-test\/scripted does not answer any more \(no quota/);
+    await waitFor('nothing of it', async () =>
+      (await rows()).every(({ label }) => label !== 'ZeroShotPlus'),
+    );
+  });
+
+  it('ends a run at its budget, with nothing asked beyond', async () => {
+    const settings = vscode.workspace.getConfiguration();
+    await settings.update('swt-bench.generate.tokenBudget', 500, vscode.ConfigurationTarget.Global);
+    models.always(failing);
+    await generate('zero-shot-plus');
+    await said(/the budget of 500 tokens does not suffice/);
+    assert.equal(models.requests.length, 0);
+    await settings.update(
+      'swt-bench.generate.tokenBudget',
+      undefined,
+      vscode.ConfigurationTarget.Global,
+    );
+  });
+
+  it('forgets a run when it is told to, with its answers', async () => {
+    const libro = (): Promise<Row | undefined> =>
+      rows().then((all) => all.find(({ label }) => label === 'LIBRO'));
+    assert.ok(await libro());
+    await hands.click({ selector: '.monaco-list-row', text: 'LIBRO' });
+    const removing = vscode.commands.executeCommand('swt-bench.candidates.remove');
+    await pick('Forget Candidates', 'Forget LIBRO');
+    await removing;
+    await waitFor('the row gone', async () => (await libro()) === undefined);
+    models.always(failing);
+    await generate('libro');
+    await row('five candidates again', ({ label, description }) =>
+      [label === 'LIBRO', description.endsWith('5 candidates')].every(Boolean),
+    );
+    assert.ok(models.requests.length >= 5, 'all of them are asked for again');
+  });
+
+  it('does not tell what an oracle says either, and shares answers between methods', async () => {
+    await generate('Pass@5');
+    await said(/Pass@5: candidate \d, the oracle picked it \(nothing was asked/);
+    assert.equal(models.requests.length, 0, 'LIBRO has asked the same');
+    const chosen = await row('the chosen one', ({ aria }) =>
+      aria.includes('Chosen: the oracle picked it'),
+    );
+    assert.match(chosen.description, /^chosen · W/);
+    const seen = JSON.stringify(await rows());
+    assert.doesNotMatch(seen, /F→P|calls it a success|calls none a success/);
+  });
+
+  describe('with a model of the settings', () => {
+    const key = 'swt-test-key-0123456789';
+    let server: FakeModels;
+
+    before(async () => {
+      server = await fakeModels(() => ({ text: inDiff(patch('passes-on-both')) }));
+      await vscode.workspace.getConfiguration().update(
+        'swt-bench.models',
+        [
+          {
+            model: 'anthropic/claude-test',
+            baseUrl: server.url,
+            price: { input: 3, output: 15 },
+          },
+          { model: 'openai-compatible/no-address' },
+        ],
+        vscode.ConfigurationTarget.Global,
+      );
+    });
+    after(async () => {
+      await vscode.workspace
+        .getConfiguration()
+        .update('swt-bench.models', undefined, vscode.ConfigurationTarget.Global);
+      await server.close();
+    });
+
+    it('asks for its key, keeps it where it is safe, and tells what it costs', async () => {
+      const running = vscode.commands.executeCommand('swt-bench.generate', {
+        method: 'ZeroShot',
+        model: 'anthropic/claude-test',
+      });
+      await waitFor('the question', async () =>
+        (await visible.quickInput())?.title.startsWith('Key of anthropic'),
+      );
+      await hands.type(key);
+      await screenshot('generate-key');
+      await hands.press('Enter');
+      await running;
+      await said(/ZeroShot: candidate 1, the only answer \(\d+ tokens, \$0\.\d+\)/);
+      assert.equal(server.asked[0]?.headers['x-api-key'], key);
+      assert.ok(!JSON.stringify(server.asked[0]?.body).includes(key));
+      const settings = JSON.stringify(vscode.workspace.getConfiguration('swt-bench'));
+      assert.ok(!settings.includes(key), 'the key is in no setting');
+      await vscode.commands.executeCommand('swt-bench.candidates.showAnswer');
+      const shown = await waitFor('the answer', () => vscode.window.activeTextEditor?.document);
+      assert.ok(!shown.getText().includes(key));
+      await row('what came of it', ({ description }) =>
+        description.includes('passes on R: does not reproduce'),
+      );
+    });
+
+    it('forgets the key, and asks again', async () => {
+      const forgetting = vscode.commands.executeCommand('swt-bench.forgetModelKeys');
+      await waitFor('the keys', async () =>
+        (await visible.quickInput())?.items.some(({ label }) => label.startsWith('anthropic')),
+      );
+      await hands.press('Enter');
+      await forgetting;
+      await said(/1 key is forgotten/);
+      const running = vscode.commands.executeCommand('swt-bench.generate', {
+        method: 'ZeroShotPlus',
+        model: 'anthropic/claude-test',
+      });
+      await waitFor('the question', async () =>
+        (await visible.quickInput())?.title.startsWith('Key of anthropic'),
+      );
+      await hands.press('Escape');
+      await running;
+      await said(/anthropic\/claude-test has no key/);
+    });
+
+    it('says what is wrong with an entry', async () => {
+      await vscode.commands.executeCommand('swt-bench.generate', {
+        method: 'ZeroShot',
+        model: 'openai-compatible/no-address',
+      });
+      await said(/entry 2: openai-compatible\/no-address needs a baseUrl/);
+    });
+  });
+});
+
+describe('a model of VS Code', () => {
+  let models: ScriptedModels;
+  const request = {
+    system: 'You write tests.',
+    messages: [
+      { role: 'user', content: 'A first question' },
+      { role: 'assistant', content: 'A first answer' },
+      { role: 'user', content: 'A second question' },
+    ],
+    temperature: 0.7,
+    maxOutputTokens: 1000,
+  } as const;
+  const answer = async (
+    options: { timeoutSeconds?: number; maxOutputTokens?: number; signal?: AbortSignal } = {},
+    onText?: (piece: string) => void,
+  ): Promise<ReturnType<ReturnType<typeof editorModel>['complete']>> =>
+    editorModel(await scriptedModel(), { timeoutSeconds: options.timeoutSeconds ?? 30 }).complete(
+      { ...request, maxOutputTokens: options.maxOutputTokens ?? 1000 },
+      { signal: options.signal, reporter: silent, onText },
+    );
+
+  before(async () => {
+    models = await scriptedModels();
+  });
+  beforeEach(() => models.clear());
+  after(() => models.clear());
+
+  it('gets the system prompt first, and is heard piece by piece', async () => {
+    const text = 'a sentence that is longer than one piece of the stream is';
+    models.script(text);
+    const pieces: string[] = [];
+    const said = await answer({}, (piece) => pieces.push(piece));
+    assert.equal(said.text, text);
+    assert.ok(pieces.length > 1 && pieces.join('') === text, JSON.stringify(pieces));
+    assert.deepEqual(
+      models.requests[0]?.messages.map(({ role, parts }) => [
+        role,
+        parts.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+      ]),
+      [
+        ['user', 'You write tests.'],
+        ['user', 'A first question'],
+        ['assistant', 'A first answer'],
+        ['user', 'A second question'],
+      ],
+    );
+    assert.equal(said.finish, 'stop');
+    assert.equal(said.isEstimate, true);
+    assert.equal(said.outputTokens, Math.ceil(text.length / 4), "by the model's own tokenizer");
+  });
+
+  it('is cut off where its answer may not be longer', async () => {
+    models.script('one two three four five six seven eight nine ten '.repeat(20));
+    const said = await answer({ maxOutputTokens: 30 });
+    assert.equal(said.finish, 'length');
+    assert.ok(said.text.length > 0 && said.text.length < 400);
+  });
+
+  it('that does not answer in time has none for this request', async () => {
+    models.script({ hangs: true });
+    await assert.rejects(answer({ timeoutSeconds: 0.5 }), (error: Error) => {
+      assert.ok(error instanceof ModelFailure);
+      assert.match(error.message, /vscode\/swt-test\/scripted: no whole answer within 0\.5 s/);
+      return true;
+    });
+    await waitFor('the model told of it', () => models.requests[0]?.cancelled);
+  });
+
+  it('is told when it is cancelled', async () => {
+    models.script({ text: 'I begin', hangs: true });
+    const abort = new AbortController();
+    await assert.rejects(
+      answer({ signal: abort.signal }, () => abort.abort()),
+      Cancelled,
+    );
+    await waitFor('the model told of it', () => models.requests[0]?.cancelled);
+  });
+
+  it('tells errors of one request from those of all', async () => {
+    models.script({ error: { code: 'NotFound', message: 'gone' } });
+    await assert.rejects(answer(), ModelUnusable);
+    models.script({ error: { code: 'NoPermissions', message: 'no' } });
+    await assert.rejects(answer(), ModelUnusable);
+    models.script({ text: 'half of', error: { message: 'the server is down' } });
+    await assert.rejects(answer(), (error: Error) => {
+      assert.ok(error instanceof ModelFailure);
+      assert.match(error.message, /the server is down/);
+      return true;
+    });
+  });
+});

@@ -1,0 +1,15 @@
+import { runSuite } from './host/suite';
+
+export const run = (): Promise<void> =>
+  runSuite(
+    async () => {
+      await import('./scriptedModels.test');
+      await import('./generate.test');
+      await import('./chat.test');
+      await import('./tools.test');
+      await import('./mcpServer.test');
+      // Last: it looks through what the others have sent and been answered.
+      await import('./leaks.test');
+    },
+    { timeout: 180_000 },
+  );
