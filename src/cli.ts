@@ -31,6 +31,7 @@ import { triageCommand, type TriageOptions } from './evaluation/commands/triage'
 import type { GenerateOptions } from './method/commands/generate';
 import type { McpOptions } from './method/commands/mcp';
 import { EXIT, type CommandContext } from './evaluation/commands/context';
+import { interruptSignal } from './evaluation/commands/interrupts';
 import { bytesOf } from './patch/bytes';
 import {
   formatOption,
@@ -46,15 +47,7 @@ import { defaultStorage } from './repository/storage';
 
 /** Builds and wires the command line: options to commands, errors to one line, signals to an abort. */
 async function main(argv: readonly string[]): Promise<number> {
-  const abort = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(name, () => {
-      // The first signal ends cleanly; the second does not wait.
-      if (abort.signal.aborted) process.exit(EXIT.interrupted);
-      process.stderr.write('\nstopping (once more to stop at once)\n');
-      abort.abort();
-    });
-  }
+  const signal = interruptSignal();
   // `swt-bench … | head` ends the reader first: no reason for a trace.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -65,7 +58,7 @@ async function main(argv: readonly string[]): Promise<number> {
     stdout: (text) => process.stdout.write(bytesOf(text)),
     stderr: (text) => process.stderr.write(bytesOf(text)),
     interactive: process.stderr.isTTY === true,
-    signal: abort.signal,
+    signal,
     assets: __dirname,
     bundled: {
       dataset: join(sample, 'instance.jsonl'),
@@ -230,13 +223,21 @@ async function main(argv: readonly string[]): Promise<number> {
       'which instances the patches resolve; otherwise the golden tests are run on each',
     )
     .addOption(source)
+    .option(
+      '--workers <n>',
+      'code patches that are tested at once (default: by memory and cores)',
+      positive,
+    )
     .option('--timeout <seconds>', 'limit for one run', positive, 1800)
+    .option('--run-id <id>', 'name of the run below --out (default: run, or run-2, …)')
+    .option('--out <dir>', 'keep what is finished, and the result, in this folder')
     .addOption(formatOption())
+    .option('--fresh', 'run tests again although their runs are kept, and begin --out anew')
     .addOption(storage)
     .addOption(json)
     .addHelpText(
       'after',
-      '\nExit status: 0 every patch was filtered, 1 tests could not run on some, 2 wrong usage or input, 130 interrupted.',
+      '\nExit status: 0 every patch was filtered, 1 tests could not run on some, 2 wrong usage or input, 130 interrupted. With --out the same command goes on where it was interrupted.',
     )
     .action(async (options: FilterRepairsOptions) => {
       status = await filterRepairsCommand(options, context);
@@ -435,7 +436,7 @@ async function main(argv: readonly string[]): Promise<number> {
     await program.parseAsync(argv);
     return status;
   } catch (error) {
-    if (abort.signal.aborted || error instanceof Cancelled) return EXIT.interrupted;
+    if (signal.aborted || error instanceof Cancelled) return EXIT.interrupted;
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
     if (error instanceof HumanError) {
       process.stderr.write(`swt-bench: ${error.message}\n`);

@@ -1,12 +1,14 @@
 import { compareWith } from '../domain/study/compare';
 import type { Grading, StudyDocument } from '../domain/study/document';
-import { methodsOf, type Method } from '../domain/study/methods';
+import { methodsOf } from '../domain/study/methods';
 import { publishedRows } from '../domain/study/published';
 import { summarise, type Summary } from '../domain/study/summary';
 import { choice, element, type Choice } from './elements';
-import { PlotCard } from './plotCard';
-import { plots, type PlotInput } from './plots';
+import { PlotCard, type Drawn } from './plotCard';
+import { plots, type PlotHost, type PlotInput, type PlottedMethod } from './plots';
 import { drawSummary, type SummaryRows } from './summaryTable';
+
+const noMethod: Drawn = { note: 'Every method is hidden.', head: [], rows: [] };
 
 /** The tables and plots of the selection. What takes long follows after what does not. */
 export class Figures {
@@ -15,7 +17,9 @@ export class Figures {
   private readonly cards: readonly PlotCard[];
   private readonly baselineChoice: Choice<string>;
   private document: StudyDocument | undefined;
-  private methods: readonly Method[] = [];
+  /** All of them, in their order. */
+  private methods: readonly PlottedMethod[] = [];
+  private hidden: ReadonlySet<string> = new Set();
   private kept: ReadonlySet<string> | undefined;
   private grading: Grading = 'strict';
   private baseline = '';
@@ -24,7 +28,12 @@ export class Figures {
   /** Whether published rows are shown beside the others. */
   readonly publishedField = element('label', { class: 'field' }, this.published, ' Published rows');
 
-  constructor(save: (name: string, content: Blob) => void) {
+  /** @param onHidden a person hides methods, by id: these and no others */
+  constructor(
+    save: (name: string, content: Blob) => void,
+    private readonly onHidden: (hidden: ReadonlySet<string>) => void,
+    host: PlotHost,
+  ) {
     this.baselineChoice = choice<string>('Compare with', [], '', (id) => {
       this.baseline = id;
       this.draw();
@@ -36,9 +45,9 @@ export class Figures {
           title,
           about,
           name,
-          (width) => draw(this.input(), width),
+          (width) => (this.shown().length === 0 ? noMethod : draw(this.input(), width)),
           save,
-          controls?.(() => this.cards.forEach((card) => card.update())),
+          controls?.(() => this.cards.forEach((card) => card.update()), host),
         ),
     );
     this.plots = element('div', { class: 'cards' }, ...this.cards.map((card) => card.root));
@@ -53,39 +62,61 @@ export class Figures {
     this.draw();
   }
 
-  /** @param kept ids that the filter keeps; undefined for all */
-  show(document: StudyDocument, kept: ReadonlySet<string> | undefined): void {
+  /**
+   * @param kept ids that the filter keeps; undefined for all
+   * @param hidden ids of methods that are only named
+   */
+  show(
+    document: StudyDocument,
+    kept: ReadonlySet<string> | undefined,
+    hidden: ReadonlySet<string>,
+  ): void {
     if (this.document === undefined) this.published.checked = document.published.length > 0;
     this.document = document;
     this.kept = kept;
+    this.hidden = hidden;
     this.methods = methodsOf(document.runs, {
       oracle: true,
       ...(kept === undefined ? {} : { instances: kept }),
-    });
+    }).map((method, turn) => ({ ...method, turn }));
+    const shown = this.shown();
     const asked = document.asked.compare?.[0];
-    if (!this.methods.some(({ id }) => id === this.baseline)) {
-      const named = this.methods.find(({ name }) => name === asked);
-      this.baseline = (named ?? this.methods[0])?.id ?? '';
+    if (!shown.some(({ id }) => id === this.baseline)) {
+      const named = shown.find(({ name }) => name === asked);
+      this.baseline = (named ?? shown[0])?.id ?? '';
     }
     this.baselineChoice.set(
-      this.methods.map(({ id, name }) => [id, name]),
+      shown.map(({ id, name }) => [id, name]),
       this.baseline,
     );
-    this.baselineChoice.field.hidden = this.methods.length < 2;
+    this.baselineChoice.field.hidden = shown.length < 2;
     this.draw();
+  }
+
+  private shown(): readonly PlottedMethod[] {
+    return this.methods.filter(({ id }) => !this.hidden.has(id));
+  }
+
+  private hide(id: string, isHidden: boolean): void {
+    const hidden = new Set(this.hidden);
+    if (isHidden) hidden.add(id);
+    else hidden.delete(id);
+    this.onHidden(hidden);
   }
 
   private input(): PlotInput {
     const { document } = this;
     if (document === undefined) throw new Error('Nothing is shown yet');
-    return { document, methods: this.methods, kept: this.kept, grading: this.grading };
+    return { document, methods: this.shown(), kept: this.kept, grading: this.grading };
   }
 
   private draw(): void {
-    const { methods, grading, document } = this;
+    const { grading, document } = this;
     if (document === undefined) return;
+    const methods = this.shown();
     const turn = ++this.turn;
     const rows: SummaryRows & { summaries: Summary[] } = {
+      methods: this.methods,
       summaries: methods.map((method) => summarise(method, { grading })),
       baseline: this.baseline,
       comparisons: [],
@@ -95,7 +126,8 @@ export class Figures {
           ? document.published
           : publishedRows,
     };
-    drawSummary(this.summary, rows);
+    const hide = (id: string, isHidden: boolean): void => this.hide(id, isHidden);
+    drawSummary(this.summary, rows, hide);
     this.summary.setAttribute('aria-busy', 'true');
     for (const card of this.cards) card.update();
     // Intervals take some milliseconds for each method: after the page has been drawn, one by one.
@@ -118,7 +150,7 @@ export class Figures {
               methods.filter((each) => each !== baseline),
               { grading },
             );
-      drawSummary(this.summary, { ...rows, comparisons });
+      drawSummary(this.summary, { ...rows, comparisons }, hide);
       this.summary.removeAttribute('aria-busy');
     };
     requestAnimationFrame(() => setTimeout(step));

@@ -2,7 +2,7 @@ import { unpack, type PackedStudy } from '../domain/study/packed';
 import { base64, download } from './exportPlot';
 import { element } from './elements';
 import { Page } from './page';
-import type { ToHost, ToPage } from './protocol';
+import { fromBytes, type ToHost, type ToPage } from './protocol';
 
 /** What VS Code gives to the page of a webview. */
 interface Host {
@@ -23,7 +23,12 @@ function start(root: HTMLElement): void {
   // The file by itself holds its data; in VS Code they come as a message, and later ones after them.
   const data = document.querySelector('script[type="application/json"]')?.textContent;
   if (data !== undefined && data !== null) {
-    new Page(root, unpack(JSON.parse(data) as PackedStudy), { tell: undefined, save: download });
+    new Page(root, unpack(JSON.parse(data) as PackedStudy), {
+      tell: undefined,
+      save: download,
+      hidden: namesOf(storedHidden()),
+      keepHidden: storeHidden,
+    });
     markPaint();
     return;
   }
@@ -32,6 +37,11 @@ function start(root: HTMLElement): void {
     root.replaceChildren(element('p', {}, 'This page holds no data.'));
     return;
   }
+  // What VS Code brings back after a reload: which runs are shown, and which methods are not.
+  const before = host.getState() as { readonly hidden?: unknown } | undefined;
+  const runs = JSON.parse(root.dataset['runs'] ?? '[]') as unknown;
+  let hidden = namesOf(before?.hidden ?? JSON.parse(root.dataset['hidden'] ?? '[]'));
+  host.setState({ runs, hidden });
   let page: Page | undefined;
   const waiting: ToPage[] = [];
   window.addEventListener('message', (event: MessageEvent<ToPage>) => {
@@ -39,12 +49,19 @@ function start(root: HTMLElement): void {
     if (page !== undefined) {
       page.receive(message);
     } else if (message.type === 'document') {
-      page = new Page(root, unpack(message.document), {
+      performance.mark('data received');
+      page = new Page(root, fromBytes(message.document), {
         tell: (told) => host.postMessage(told),
         save: (name, content) =>
           void base64(content).then((text) =>
             host.postMessage({ do: 'save', name, content: text }),
           ),
+        hidden,
+        keepHidden: (methods) => {
+          hidden = methods;
+          host.setState({ runs, hidden });
+          host.postMessage({ do: 'hidden', methods });
+        },
       });
       for (const each of waiting.splice(0)) page.receive(each);
       markPaint();
@@ -52,9 +69,35 @@ function start(root: HTMLElement): void {
       waiting.push(message);
     }
   });
-  // What VS Code brings back after a reload: which runs are shown.
-  host.setState({ runs: JSON.parse(root.dataset['runs'] ?? '[]') as unknown });
   host.postMessage({ do: 'ready' });
+}
+
+function namesOf(value: unknown): readonly string[] {
+  return Array.isArray(value)
+    ? value.filter((each): each is string => typeof each === 'string')
+    : [];
+}
+
+/** A file by itself keeps it in the browser, by its own address. */
+function storageKey(): string {
+  return `swt-bench hidden ${location.pathname}`;
+}
+
+function storedHidden(): unknown {
+  try {
+    return JSON.parse(localStorage.getItem(storageKey()) ?? '[]') as unknown;
+  } catch {
+    // Browsers may refuse it to files.
+    return [];
+  }
+}
+
+function storeHidden(methods: readonly string[]): void {
+  try {
+    localStorage.setItem(storageKey(), JSON.stringify(methods));
+  } catch {
+    // It holds until the page is left.
+  }
 }
 
 /** Leaves a mark when the first data have been painted: the task after the next frame. */

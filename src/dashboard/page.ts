@@ -1,6 +1,6 @@
 import type { Grading, StudyDocument } from '../domain/study/document';
-import { unpack } from '../domain/study/packed';
 import { entryReasons, type InstanceFacts, type RunEntry } from '../domain/study/entry';
+import { methodId } from '../domain/study/methods';
 import { kindWords, symbols, type CellKind } from './cellState';
 import {
   columnsOf,
@@ -19,7 +19,7 @@ import { localFilter } from './localFilter';
 import { Matrix } from './matrix';
 import { number } from './numbers';
 import { ProgressBars } from './progressBar';
-import type { ToHost, ToPage } from './protocol';
+import { fromBytes, type ToHost, type ToPage } from './protocol';
 
 /** Between two drawings of a run that grows. */
 const gatherMilliseconds = 1000;
@@ -29,6 +29,10 @@ export interface Surroundings {
   /** Undefined for a file that is opened in a browser by itself. */
   readonly tell: ((message: ToHost) => void) | undefined;
   save(name: string, content: Blob): void;
+  /** Ids of methods that were hidden the last time. */
+  readonly hidden: readonly string[];
+  /** Keeps them for the next time. */
+  keepHidden(methods: readonly string[]): void;
 }
 
 /** The page: filter, tables, plots and the matrix of instances × runs, all over the same selection. */
@@ -52,6 +56,7 @@ export class Page {
   private columns: readonly Column[] = [];
   /** What the filter keeps; undefined for everything. */
   private kept: ReadonlySet<string> | undefined;
+  private hidden: ReadonlySet<string>;
   private shown: Shown = 'all';
   private order: Order = 'id';
   private typing: ReturnType<typeof setTimeout> | undefined;
@@ -65,6 +70,7 @@ export class Page {
     private readonly surroundings: Surroundings,
   ) {
     const { tell } = surroundings;
+    this.hidden = new Set(surroundings.hidden);
     this.progress = new ProgressBars(tell && ((action, run) => tell({ do: 'batch', action, run })));
     this.matrix = new Matrix(
       (facts, column) => this.details.show(facts, column, this.columns),
@@ -73,7 +79,11 @@ export class Page {
     this.details = new Details(tell && ((what, cell) => tell({ do: 'open', what, cell })), () =>
       this.matrix.focus(),
     );
-    this.figures = new Figures((name, content) => surroundings.save(name, content));
+    this.figures = new Figures(
+      (name, content) => surroundings.save(name, content),
+      (hidden) => this.hide(hidden),
+      { addRepairs: tell && (() => tell({ do: 'addRepairs' })) },
+    );
     this.shownChoice = choice<Shown>('Show', this.shownOptions(), 'all', (shown) => {
       this.shown = shown;
       this.drawMatrix();
@@ -155,7 +165,7 @@ export class Page {
   receive(message: ToPage): void {
     switch (message.type) {
       case 'document':
-        this.document = unpack(message.document);
+        this.document = fromBytes(message.document);
         this.take();
         return;
       case 'entries':
@@ -198,8 +208,7 @@ export class Page {
   private take(): void {
     const { runs, problems } = this.document;
     this.instances = instancesOf(runs);
-    this.columns = columnsOf(runs);
-    this.shownChoice.set(this.shownOptions(), this.shown);
+    this.takeColumns();
     show(
       this.problems,
       problems.length > 0 &&
@@ -219,9 +228,27 @@ export class Page {
     this.draw();
   }
 
+  /** Methods that a person hides are out of every table and plot, and can be shown again. */
+  private hide(hidden: ReadonlySet<string>): void {
+    this.hidden = hidden;
+    this.surroundings.keepHidden([...hidden]);
+    this.takeColumns();
+    this.draw();
+  }
+
+  private takeColumns(): void {
+    this.columns = columnsOf(this.document.runs).filter(
+      ({ run, model }) => !this.hidden.has(methodId(run, model)),
+    );
+    const options = this.shownOptions();
+    // A reason that only hidden methods have.
+    if (!options.some(([shown]) => shown === this.shown)) this.shown = 'all';
+    this.shownChoice.set(options, this.shown);
+  }
+
   private draw(): void {
     this.drawMatrix();
-    this.figures.show(this.document, this.kept);
+    this.figures.show(this.document, this.kept, this.hidden);
   }
 
   private drawMatrix(): void {

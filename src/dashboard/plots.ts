@@ -5,7 +5,7 @@ import { overlap, repairs } from './plots/overlap';
 import { rates } from './plots/rates';
 import { reasons } from './plots/reasons';
 
-export type { PlotInput } from './plots/input';
+export type { PlotHost, PlotInput, PlottedMethod } from './plots/input';
 
 /** In the order of the page. */
 export const plots: readonly PlotKind[] = [

@@ -1,5 +1,6 @@
 import type { RunEntry } from '../domain/study/entry';
-import type { PackedStudy } from '../domain/study/packed';
+import type { StudyDocument } from '../domain/study/document';
+import { pack, unpack, type PackedStudy } from '../domain/study/packed';
 
 /** What of one candidate the host can open. */
 export const openable = ['log', 'diff', 'gutters', 'issue', 'instance'] as const;
@@ -37,6 +38,9 @@ export type ToHost =
   | { readonly do: 'open'; readonly what: Openable; readonly cell: CellName }
   /** `content` is base64. */
   | { readonly do: 'save'; readonly name: string; readonly content: string }
+  /** Ids of the methods that a person has hidden. */
+  | { readonly do: 'hidden'; readonly methods: readonly string[] }
+  | { readonly do: 'addRepairs' }
   | {
       readonly do: 'batch';
       readonly action: 'pause' | 'resume' | 'cancel';
@@ -45,7 +49,8 @@ export type ToHost =
 
 /** From the host to the page. */
 export type ToPage =
-  | { readonly type: 'document'; readonly document: PackedStudy }
+  /** `PackedStudy` as JSON in UTF-8: bytes pass through the window's own thread as they are. */
+  | { readonly type: 'document'; readonly document: Uint8Array }
   /** Lines that the journal of a run has gained. */
   | { readonly type: 'entries'; readonly run: string; readonly entries: readonly RunEntry[] }
   /** Undefined once it has ended. */
@@ -60,3 +65,9 @@ export type ToPage =
       readonly ids: readonly string[] | null;
       readonly problem?: string;
     };
+
+export const toBytes = (study: StudyDocument): Uint8Array =>
+  new TextEncoder().encode(JSON.stringify(pack(study)));
+
+export const fromBytes = (bytes: Uint8Array): StudyDocument =>
+  unpack(JSON.parse(new TextDecoder().decode(bytes)) as PackedStudy);

@@ -28,6 +28,9 @@ const deltaWords: Readonly<Record<(typeof deltaKeys)[number], string>> = {
 };
 
 export interface SummaryRows {
+  /** All of them, also the hidden ones, in the order of the table. */
+  readonly methods: readonly { readonly id: string; readonly name: string }[];
+  /** Of those that are not hidden. */
   readonly summaries: readonly Summary[];
   /** Id of the method that the others are compared with. */
   readonly baseline: string | undefined;
@@ -35,9 +38,21 @@ export interface SummaryRows {
   readonly published: readonly PublishedRow[];
 }
 
-/** The paper's Tables 2 and 3 beside each other, one row for each method. */
-export function drawSummary(place: HTMLElement, rows: SummaryRows): void {
-  const { summaries, baseline, published } = rows;
+/**
+ * The paper's Tables 2 and 3 beside each other, one row for each method.
+ *
+ * @param hide hides a method, or shows it again
+ */
+export function drawSummary(
+  place: HTMLElement,
+  rows: SummaryRows,
+  hide: (id: string, isHidden: boolean) => void,
+): void {
+  const { methods, summaries, baseline, published } = rows;
+  const shown = new Map(summaries.map((summary) => [summary.method, summary]));
+  // Whoever goes through the boxes with the keyboard stays where they are.
+  const { activeElement } = document;
+  const focused = place.contains(activeElement) ? activeElement?.getAttribute(idAttribute) : null;
   const byId = new Map(rows.comparisons.map((each) => [each.first, each]));
   const compares = baseline !== undefined && summaries.length > 1;
   const names = new Map(summaries.map(({ method, name }) => [method, name]));
@@ -76,27 +91,63 @@ export function drawSummary(place: HTMLElement, rows: SummaryRows): void {
       element(
         'tbody',
         {},
-        ...summaries.map((summary) => rowOf(summary, byId.get(summary.method), compares)),
+        ...methods.map(({ id, name }) => {
+          const summary = shown.get(id);
+          const box = boxOf(id, name, summary !== undefined, hide);
+          return summary === undefined
+            ? hiddenRow(box, heads.length)
+            : rowOf(summary, box, byId.get(id), compares);
+        }),
       ),
       published.length > 0 && publishedRows(published, heads.length),
     ),
   );
+  const boxes = [...place.querySelectorAll<HTMLElement>(`[${idAttribute}]`)];
+  if (focused !== null) boxes.find((box) => box.getAttribute(idAttribute) === focused)?.focus();
 }
+
+const idAttribute = 'data-method';
+
+/** The box that a method is shown or hidden by, with its name. */
+function boxOf(
+  id: string,
+  name: string,
+  isShown: boolean,
+  hide: (id: string, isHidden: boolean) => void,
+): HTMLElement {
+  const box = element('input', {
+    type: 'checkbox',
+    [idAttribute]: id,
+    title: 'Show it in the tables and plots',
+  });
+  box.checked = isShown;
+  box.addEventListener('change', () => hide(id, !box.checked));
+  return element('label', { class: 'method' }, box, element('span', {}, name));
+}
+
+const hiddenRow = (box: HTMLElement, width: number): HTMLElement =>
+  element(
+    'tr',
+    { class: 'hidden-method' },
+    element('th', { scope: 'row' }, box),
+    element('td', { colspan: String(width) }, 'hidden'),
+  );
 
 function rowOf(
   summary: Summary,
+  box: HTMLElement,
   comparison: AdjustedComparison | undefined,
   compares: boolean,
 ): HTMLElement {
-  const differences: (string | undefined)[] = !compares
+  const differences: (readonly [difference: string, p?: string])[] = !compares
     ? []
     : comparison === undefined
-      ? ['baseline', '']
+      ? [['baseline'], ['']]
       : [
-          `${signed(comparison.shares.success.difference)}, ${pValue(comparison.adjusted.success)}`,
+          [signed(comparison.shares.success.difference), pValue(comparison.adjusted.success)],
           comparison.adjusted.delta === undefined || comparison.delta.difference === undefined
-            ? '–'
-            : `${signed(comparison.delta.difference)}, ${pValue(comparison.adjusted.delta)}`,
+            ? ['–']
+            : [signed(comparison.delta.difference), pValue(comparison.adjusted.delta)],
         ];
   return element(
     'tr',
@@ -104,12 +155,12 @@ function rowOf(
     element(
       'th',
       { scope: 'row' },
-      summary.name,
+      box,
       summary.grading === 'harness' && element('span', { class: 'tag' }, 'harness grading'),
     ),
     element(
       'td',
-      { title: summary.notEvaluated.map(reasonWords).join('\n') },
+      { class: 'words', title: summary.notEvaluated.map(reasonWords).join('\n') },
       `${summary.evaluated} of ${summary.selected}`,
     ),
     ...shareKeys.map((key) => shareCell(summary[key])),
@@ -123,7 +174,14 @@ function rowOf(
       summary.differing > 0 &&
         element('span', { class: 'interval' }, `${summary.differing} differ`),
     ),
-    ...differences.map((text) => element('td', { class: 'difference' }, text)),
+    ...differences.map(([difference, p]) =>
+      element(
+        'td',
+        { class: 'difference' },
+        difference,
+        p !== undefined && element('span', { class: 'interval' }, p),
+      ),
+    ),
   );
 }
 

@@ -66,6 +66,8 @@ export const runCommandIds = {
   addFolder: 'swt-bench.addRunFolder',
   remove: 'swt-bench.removeRun',
   refresh: 'swt-bench.refreshRuns',
+  addRepairs: 'swt-bench.addRepairResults',
+  removeRepairs: 'swt-bench.removeRepairResults',
   openDashboard: 'swt-bench.openDashboard',
   exportHtml: 'swt-bench.exportDashboard',
   pause: 'swt-bench.pauseBatch',

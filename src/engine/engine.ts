@@ -10,6 +10,12 @@ import type { Trace } from './trace/readTrace';
 export const engineNames = ['local', 'docker'] as const;
 export type EngineName = (typeof engineNames)[number];
 
+/** What there is to run tests with. */
+export interface Machine {
+  readonly cores: number;
+  readonly memoryBytes: number;
+}
+
 export interface EngineWork {
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
@@ -22,6 +28,8 @@ export interface Engine {
   readonly description: string;
   /** What every instance's tests run with, where that is the same for all. */
   readonly environment?: Environment;
+  /** What tests run on, where the engine says so itself: it may be another machine than this one. */
+  readonly machine?: Machine;
   /**
    * Finds or makes what the tests of an instance run in: with docker an image is pulled or built, which
    * may take minutes. Asked again it is at hand.

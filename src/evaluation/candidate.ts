@@ -3,10 +3,12 @@ import { gradeHarness, harnessUnapplied, type HarnessReport } from '../domain/ha
 import { functionOf } from '../domain/outcome';
 import type { TestTransition } from '../domain/transition';
 import { gradeStrict, ungraded, type Verdict } from '../domain/verdict';
+import type { TestPlan } from '../engine/testCommand';
 import type { Diagnostic } from '../patch/diagnostic';
 import type { TreeSource } from '../repository/source';
 import { remarkOn } from '../repository/trees';
 import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './affected';
+import { brokenRuns, type BrokenRun } from './brokenRuns';
 import { explainDifference } from './difference';
 import {
   coverageOf,
@@ -20,6 +22,7 @@ import {
   strictEvidence,
   type EvidenceOptions,
   type GoldenEvidence,
+  type SetRun,
 } from './evidence';
 import { runFirst, type FirstOptions } from './firstResult';
 import { readCandidate, type CandidateRequest, type RefusedCandidate } from './reading';
@@ -53,6 +56,8 @@ export interface CandidateResult {
   /** ΔC of T* itself, for comparison. */
   readonly goldenCoverage: ChangeCoverage | undefined;
   readonly runs: { readonly base?: RunSummary; readonly fixed?: RunSummary };
+  /** Golden and base runs without which not all is known, where there are some; their output says why. */
+  readonly broken?: readonly BrokenRun[];
   /**
    * Set when only the tests ran that an edit can have an effect on, and the rest is that of an earlier
    * run. There is no harness grading then, since that reads one log of all tests.
@@ -140,6 +145,8 @@ export async function evaluateSince(
       ...refused,
       ownTests: read.own.functions,
       notes,
+      ...withBroken(golden, base),
+      ...(records === undefined ? {} : { runs: summariesOf(candidate.plan, records) }),
       ...(hindrances.length > 0 ? { changeCoverage: undefined } : {}),
     });
   }
@@ -147,17 +154,15 @@ export async function evaluateSince(
   const evidence = strictEvidence(candidate, base, read.own);
   const { tests, ownFunctions: own } = evidence;
   const strict = gradeStrict(evidence);
-  // What this machine cannot run of T^R, the harness could.
-  const ungradable =
-    base.notes.length > 0 || (base.records !== undefined && cannotRun(base.records));
-  if (ungradable) notes.push(`harness grading is not available: ${ofBase.join('; ')}`);
+  const hindered = whyNoHarnessGrade(records, base, ofBase);
+  if (hindered !== undefined) notes.push(`harness grading is not available: ${hindered}`);
   if (few !== undefined) {
     notes.push(
       `${few.affected.ran} of ${few.affected.ran + few.affected.kept} tests ran, the rest as before; ` +
         'harness grading is of a run of all',
     );
   }
-  const partly = ungradable || few !== undefined;
+  const partly = hindered !== undefined || few !== undefined;
   const harness = partly
     ? harnessUngraded
     : gradeHarness({
@@ -189,15 +194,51 @@ export async function evaluateSince(
             removed: new Set(read.own.removed),
           }),
     goldenCoverage: golden.coverage,
-    runs: {
-      base: summariseRun(candidate.plan, records.base),
-      fixed: summariseRun(candidate.plan, records.fixed),
-    },
+    runs: summariesOf(candidate.plan, records),
+    ...withBroken(golden, base),
     ...(few === undefined ? {} : { affected: few.affected }),
   };
   const complete = { patch: read.patch, files: read.files, run: candidate };
   return { result, complete: isComplete(candidate) ? complete : undefined };
 }
+
+const summariesOf = (plan: TestPlan, { base, fixed }: BothSides): CandidateResult['runs'] => ({
+  base: summariseRun(plan, base),
+  fixed: summariseRun(plan, fixed),
+});
+
+function withBroken(
+  { golden, goldenBase }: GoldenEvidence,
+  base: SetRun | undefined,
+): Pick<CandidateResult, 'broken'> {
+  const broken = [
+    ...brokenRuns(golden, 'golden'),
+    ...brokenRuns(goldenBase, 'golden base'),
+    ...brokenRuns(base, 'base'),
+  ];
+  return broken.length === 0 ? {} : { broken };
+}
+
+/**
+ * Why the harness would have no grade, or another one than can be told from these runs; undefined where
+ * there is one.
+ */
+function whyNoHarnessGrade(
+  candidate: BothSides,
+  base: SetRun,
+  hindrances: readonly string[],
+): string | undefined {
+  // What this machine cannot run of T^R, the harness could.
+  const couldRun = base.notes.length > 0 || (base.records !== undefined && cannotRun(base.records));
+  if (couldRun || (base.records !== undefined && isLate(base.records))) {
+    return hindrances.join('; ');
+  }
+  // Whatever was printed until then: there, a run that exceeds its time leaves no log.
+  return isLate(candidate) ? 'the candidate exceeded the time limit' : undefined;
+}
+
+const isLate = ({ base, fixed }: BothSides): boolean =>
+  base.ending === 'timed out' || fixed.ending === 'timed out';
 
 const cannotRun = ({ base, fixed }: BothSides): boolean =>
   whyNotRunnable(base) !== undefined || whyNotRunnable(fixed) !== undefined;
@@ -248,6 +289,7 @@ function withoutRun(
         : coverageOf(session, undefined, undefined, golden, nothing),
     goldenCoverage: golden.coverage,
     runs: {},
+    ...withBroken(golden, undefined),
   };
 }
 

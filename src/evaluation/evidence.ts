@@ -1,6 +1,6 @@
 import { changeCoverage, type ChangeCoverage, type LineCounts } from '../domain/changeCoverage';
 import type { HarnessRuns } from '../domain/harness';
-import { functionOf, sideName, sides, type Side, type TestResult } from '../domain/outcome';
+import { fileOf, functionOf, sideName, sides, type Side, type TestResult } from '../domain/outcome';
 import { pairResults, type TestTransition } from '../domain/transition';
 import { isLimit, type StrictEvidence } from '../domain/verdict';
 import type { TestPlan } from '../engine/testCommand';
@@ -94,8 +94,7 @@ async function runKept(
     onOutput: undefined,
     onOutcome: undefined,
   });
-  const { records } = run;
-  if (records !== undefined && sides.some((side) => whyBrokenOff(records[side]) !== undefined)) {
+  if (brokeOff(run)) {
     brokenOff.set(key, { times: (before?.times ?? 0) + 1, run });
   } else {
     brokenOff.delete(key);
@@ -197,16 +196,29 @@ export function strictEvidence(
   const before = transitionsOf(base, known.before);
   // Tests that only appear when running (made by a loop, say) are the candidate's when base has none.
   const inBase = new Set([...before.map((each) => functionOf(each.test)), ...known.before]);
-  const appeared = tests.map((each) => functionOf(each.test)).filter((name) => !inBase.has(name));
+  const filesOfR = new Set(known.filesOfR.map((file) => known.renamed.get(file) ?? file));
+  const isHidden = (test: string): boolean => brokeOff(base) && filesOfR.has(fileOf(test));
+  const appeared = tests
+    .map((each) => functionOf(each.test))
+    .filter((name) => !inBase.has(name) && !isHidden(name));
   const ownFunctions = new Set([...known.functions, ...appeared]);
+  const shown = new Set(before.map((each) => each.test));
+  // What a test of R that did not come up in a broken-off run does without the candidate, nobody knows:
+  // it is taken to do the same, so that the candidate does not answer for it.
+  const unknown = tests.filter(
+    ({ test }) => isHidden(test) && !shown.has(test) && !ownFunctions.has(functionOf(test)),
+  );
   return {
     tests,
     candidate: withMissing(tests, ownFunctions),
-    base: before,
+    base: [...before, ...unknown],
     ownFunctions,
     ...stoppedBy(candidate.records),
   };
 }
+
+const brokeOff = ({ records }: SetRun): boolean =>
+  records !== undefined && sides.some((side) => whyBrokenOff(records[side]) !== undefined);
 
 /** Adds the candidate's tests that left no trace on either side. */
 function withMissing(

@@ -16,7 +16,8 @@ import type { Environment } from '../engine/engine';
 import { entryOf, type BatchEntry } from './batches/entry';
 import type { CandidateResult, RunSummary } from './candidate';
 import { reportFile, reportVersion, type InstanceReport } from './reportSchema';
-import { folderName, modelFolder, reportPath, reportsFolder } from './runs/runFolder';
+import { folderName, modelFolder, reportPath } from './runs/runFolder';
+import { writeLogs } from './runs/writeLogs';
 import { writeResult } from './runs/writeResult';
 
 export type { InstanceReport } from './reportSchema';
@@ -239,7 +240,7 @@ export const ratesByModel = (
 
 /**
  * Writes one result in the harness' layout: `run_instance_swt_logs/<run>/<model>/<instance>/` with
- * `report.json`, the candidate as a patch, and the output of both sides.
+ * `report.json` and the candidate as a patch, and the output of its runs beside it.
  */
 export async function writeInstanceReport(
   out: string,
@@ -250,18 +251,7 @@ export async function writeInstanceReport(
   const { instanceId, model, patch, sample = 1 } = entry.prediction;
   const path = join(out, reportPath(runId, { instance: instanceId, model, sample }));
   await writeResult(join(dirname(path), 'model_patch.diff'), patch);
-  if ('result' in entry) {
-    for (const [side, prefix] of [
-      ['base', 'pred_pre__'],
-      ['fixed', 'pred_post__'],
-    ] as const) {
-      const run = entry.result.runs[side];
-      if (run === undefined) continue;
-      const name = `${prefix}${modelFolder(model, sample)}`;
-      const folder = join(reportsFolder(out, runId), name, instanceId);
-      await writeResult(join(folder, 'test_output.txt'), run.log);
-    }
-  }
+  if ('result' in entry) await writeLogs(out, runId, entry.prediction, entry.result);
   // Last: where there is a report, there is all that it is about.
   await writeResult(path, JSON.stringify({ [instanceId]: report }, null, 2));
 }
@@ -301,10 +291,11 @@ function summary(entries: readonly RunEntry[], selected: readonly string[]): unk
     const known = values.filter((value) => value !== null && value !== undefined);
     return known.length === 0 ? 0 : known.reduce((sum, value) => sum + value, 0) / known.length;
   };
-  const graded = entries.filter((entry) => entry.evaluated);
+  // Where the harness would have no log, such as after a time-out, it counts an error.
+  const graded = entries.filter((entry) => entry.evaluated && entry.harness !== undefined);
   const resolved = ids((entry) => entry.evaluated && entry.harness?.resolved === true);
-  const unresolved = ids((entry) => entry.evaluated && entry.harness?.resolved !== true);
-  const errors = ids((entry) => !entry.evaluated);
+  const unresolved = ids((entry) => entry.evaluated && entry.harness?.resolved === false);
+  const errors = ids((entry) => !entry.evaluated || entry.harness === undefined);
   return {
     total_instances: entries.length,
     completed_instances: graded.length,

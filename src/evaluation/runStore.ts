@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../repository/makeFolder';
 import { runsFolder } from '../repository/storage';
 import type { RunRecord, RunRequest } from '../engine/engine';
 import { whyBrokenOff } from './results';
@@ -65,7 +66,7 @@ export function runStore(storage: string, options: { readonly fresh?: boolean } 
     return JSON.parse(body, reviveMaps) as RunRecord;
   };
   const keep = async (path: string, record: RunRecord): Promise<void> => {
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolder(dirname(path));
     const body = JSON.stringify(record, keepMaps);
     const beside = `${path}.${randomUUID()}`;
     try {

@@ -1,5 +1,6 @@
 import type { RunRecord } from '../engine/engine';
 import type { TestPlan } from '../engine/testCommand';
+import { whyBrokenOff, whyNotRunnable } from './results';
 
 /** What a report keeps of a run. */
 export interface RunSummary {
@@ -10,7 +11,7 @@ export interface RunSummary {
   /** How the changed lines were counted: monitoring, bytecode or settrace. */
   readonly techniques: readonly string[];
   readonly problems: readonly string[];
-  /** Bounded output. */
+  /** Bounded output; of a run that did not come to its end, how it ended in the last line. */
   readonly log: string;
 }
 
@@ -22,6 +23,18 @@ export function summariseRun(plan: TestPlan, record: RunRecord): RunSummary {
     runner: plan.runner,
     techniques: record.trace.techniques,
     problems: record.trace.problems,
-    log: record.log,
+    log: logWithEnding(record),
   };
+}
+
+/** Why a run does not tell what all of its tests do; undefined where it came to its end. */
+export const whyNotToTheEnd = (record: RunRecord): string | undefined =>
+  whyNotRunnable(record) ?? whyBrokenOff(record);
+
+/** The output of a run. Where it did not come to its end, the reason is in the last line. */
+export function logWithEnding(record: RunRecord): string {
+  const why = whyNotToTheEnd(record);
+  if (why === undefined) return record.log;
+  const start = record.log === '' || record.log.endsWith('\n') ? record.log : `${record.log}\n`;
+  return `${start}swt-bench: ${why}\n`;
 }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readFile, type FileHandle } from 'node:fs/promises';
+import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { HumanError, messageOf } from '../domain/problem';
 import { stepSchema, type Step } from './traceSteps';
+import { makeFolder } from '../repository/makeFolder';
 
 /**
  * What a run of a method did, one JSON line for each step. A step is on the disk before the next begins
@@ -60,7 +61,7 @@ export async function openTrace(
   let file: FileHandle | undefined;
   if (!options.readOnly) {
     try {
-      await mkdir(dirname(path), { recursive: true });
+      await makeFolder(dirname(path));
       file = await open(path, 'a');
       if (whole < text.length) await file.truncate(whole);
     } catch (error) {

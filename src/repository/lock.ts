@@ -1,9 +1,10 @@
-import { mkdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lock } from 'proper-lockfile';
 import { Cancelled, HumanError, throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
+import { makeFolder } from './makeFolder';
 import { hasEnded, ownerWord } from './owner';
 import { noSpace } from './space';
 
@@ -98,7 +99,7 @@ async function tryLock(
 ): Promise<(() => Promise<void>) | undefined> {
   let release: () => Promise<void>;
   try {
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolder(dirname(path));
     release = await lock(path, { ...lockOptions(path), stale, onCompromised: onLost });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ELOCKED') return undefined;

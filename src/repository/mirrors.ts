@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Cancelled } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import { removeAbandonedBeside, removeForce } from './abandoned';
 import { git, GitError } from './git';
 import { withLock } from './lock';
+import { makeFolder } from './makeFolder';
 import { holdFolder } from './owner';
 import { isUrl, repositoryAt } from './source';
 import { fullDisk } from './space';
@@ -155,7 +156,7 @@ const patience = ['-c', 'http.lowSpeedLimit=1000', '-c', 'http.lowSpeedTime=60']
 /** Makes the mirror: every commit, no file contents. Servers that cannot leave those out send all. */
 async function clone(folder: string, url: string, request: CommitRequest): Promise<void> {
   const { signal, repo } = request;
-  await mkdir(dirname(folder), { recursive: true });
+  await makeFolder(dirname(folder));
   await removeAbandonedBeside(folder);
   await removeForce(folder);
   const beside = `${folder}.${randomUUID()}`;

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from './makeFolder';
 
 /** A process, told apart from a later one that was given the same number. */
 interface Owner {
@@ -66,7 +67,7 @@ const foreignMark = 24 * 3600 * 1000;
  */
 export async function holdFolder(folder: string): Promise<() => Promise<void>> {
   const marks = marksOf(folder);
-  await mkdir(marks, { recursive: true });
+  await makeFolder(marks);
   const mark = join(marks, `${await ownerWord()}.${randomUUID()}`);
   await writeFile(mark, '');
   return () => rm(mark, { force: true });

@@ -23,6 +23,7 @@ import { removeAbandonedBeside, removeForce } from './abandoned';
 import { git, GitError } from './git';
 import { applyGolden, applyToTree, plainApply, type Applied } from './golden';
 import { withLock } from './lock';
+import { makeFolder } from './makeFolder';
 import { withCommit } from './mirrors';
 import { holdFolder } from './owner';
 import { writeSnapshot, type TreeSource } from './source';
@@ -129,7 +130,7 @@ async function makeInPlace(
 ): Promise<Made> {
   const beside = `${folder}.${randomUUID()}`;
   try {
-    await mkdir(dirname(folder), { recursive: true });
+    await makeFolder(dirname(folder));
     await removeHalfMade(dirname(folder));
     const made = await make(beside);
     await writeFile(join(beside, 'trees.json'), JSON.stringify(made));
@@ -191,7 +192,7 @@ export async function writeTreeOfR(
   work: Work & { readonly storage?: string },
 ): Promise<void> {
   if (source.kind === 'snapshot') {
-    await mkdir(out, { recursive: true });
+    await makeFolder(out);
     await writeSnapshot(source, out, work);
     await packFiles(out, `R of ${instance.id}`, work.signal);
   } else {

@@ -26,6 +26,13 @@ const causes: readonly {
     next: 'Check the network and try again',
   },
   {
+    // Git's words for the status of a server: overloaded, or being restarted.
+    words: /returned error: (429|5\d\d)|HTTP (429|5\d\d)/i,
+    passing: true,
+    why: 'its server cannot answer now',
+    next: 'Try again in a while',
+  },
+  {
     // GitHub asks for a name where a repository does not exist, so as not to tell of private ones.
     words: /repository .*not found|not found|could not read (Username|Password)|error: 404/i,
     why: 'there is no such repository, or it is private',

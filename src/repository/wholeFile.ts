@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolder } from './makeFolder';
 
 /**
  * Writes a file, and folders above it: beside, then renamed, so that a reader never sees half of it, nor
  * finds half of it after the machine went down.
  */
 export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   const beside = besideOf(path);
   try {
     const file = await open(beside, 'w');

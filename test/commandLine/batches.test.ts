@@ -255,6 +255,13 @@ describe('batches on the command line', function () {
     const answer = await cli(evaluate(join(file, 'out'), 'gold'));
     assert.equal(answer.status, 2);
     assert.match(answer.stderr, /The results folder .*a-file.out cannot be written \(ENOTDIR/);
+    if (process.platform !== 'linux') return;
+    // Where the system says of folders that are there that they are missing.
+    for (const out of ['/proc/swt-bench', '/proc/self/fd/none/out', '/sys/swt-bench/out']) {
+      const nowhere = await cli(evaluate(out, 'gold'));
+      assert.equal(nowhere.status, 2);
+      assert.match(nowhere.stderr, /The results folder \/\S+ cannot be written \(E\w+.*--out/);
+    }
   });
 
   describe('on a disk of their own', () => {

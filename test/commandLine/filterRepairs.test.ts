@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { filteredRepairsSchema } from '../../src/evaluation/studies/filterRepairsSchema';
 import { cli, sample, scratch } from './cli';
-
-interface Filtered {
-  readonly repairs: readonly { readonly name: string; readonly reason: string }[];
-  readonly quality: { readonly precision?: number; readonly recall?: number };
-}
 
 describe('swt-bench filter-repairs', function () {
   this.timeout(120_000);
@@ -39,11 +35,13 @@ describe('swt-bench filter-repairs', function () {
         '\n',
       ),
     );
-    const { status, stdout } = await cli([
+    const command = [
       ...['filter-repairs', '--dataset', 'bundled', '--storage', join(here.path, 'storage')],
       ...['--predictions', tests, '--repairs', code, '--json'],
-    ]);
-    const { repairs, quality } = JSON.parse(stdout) as Filtered;
+      ...['--workers', '2', '--out', join(here.path, 'out'), '--run-id', 'filtered'],
+    ];
+    const { status, stdout } = await cli(command);
+    const { repairs, quality } = filteredRepairsSchema.strict().parse(JSON.parse(stdout));
     assert.deepEqual(
       repairs.map(({ name, reason }) => [name, reason]),
       [
@@ -54,5 +52,9 @@ describe('swt-bench filter-repairs', function () {
     );
     assert.deepEqual([quality.precision, quality.recall], [1, 1]);
     assert.equal(status, 1, 'the tests could not run on one');
+    const kept = join(here.path, 'out', 'repairs', 'filtered', 'result.json');
+    assert.equal(await readFile(kept, 'utf8'), stdout);
+    const again = filteredRepairsSchema.parse(JSON.parse((await cli(command)).stdout));
+    assert.deepEqual([again.reused, again.repairs], [3, repairs]);
   });
 });

@@ -5,7 +5,7 @@ import type { Instance, Prediction } from '../../src/domain/instance';
 import { Cancelled, HumanError } from '../../src/domain/problem';
 import { silent } from '../../src/domain/reporter';
 import type { EntryReason, RunEntry } from '../../src/domain/study/entry';
-import { EngineGone } from '../../src/engine/docker/problems';
+import { EngineGone, engineProblem } from '../../src/engine/docker/problems';
 import { RegistryUnreachable } from '../../src/engine/docker/pullProblem';
 import { SandboxUnusable } from '../../src/engine/engine';
 import { runBatch, type BatchRequest } from '../../src/evaluation/batches/run';
@@ -40,6 +40,7 @@ const thrown = (error: unknown) => (): never => {
 };
 const gone = new EngineGone('Lost the engine', 'Start it');
 const unusable = new SandboxUnusable('The sandbox is gone');
+const at = { address: 'unix:///engine.sock' };
 const defect = new TypeError('x is not a function');
 
 const faults: readonly Fault[] = [
@@ -66,6 +67,21 @@ const faults: readonly Fault[] = [
       times: 1,
       fail: thrown(new RegistryUnreachable('no answer')),
       reason: 'success',
+    },
+    ...[500, 503, 429, 404, 409].map((statusCode): Fault => ({
+      name: `answered with ${statusCode} for a moment`,
+      step,
+      times: 2,
+      fail: thrown(engineProblem(Object.assign(new Error('busy'), { statusCode }), at, 'asking')),
+      reason: 'success',
+    })),
+    {
+      name: 'answered with 400',
+      step,
+      fail: thrown(
+        engineProblem(Object.assign(new Error('no'), { statusCode: 400 }), at, 'asking'),
+      ),
+      reason: 'environment failed',
     },
     { name: 'unusable', step, fail: thrown(unusable), reason: 'environment failed' },
     { name: 'unusable for a moment', step, times: 2, fail: thrown(unusable), reason: 'success' },
@@ -152,7 +168,7 @@ const faultOf = (index: number): Fault | undefined => faults[index % (faults.len
 const idOf = (index: number): string => `octo__cat-${index}`;
 
 describe('a batch on an engine that fails in every way it can fail', function () {
-  this.timeout(300_000);
+  this.timeout(600_000);
   let example: Example;
   useExample((made) => (example = made));
 
@@ -197,9 +213,13 @@ describe('a batch on an engine that fails in every way it can fail', function ()
       engineLimits: { prepare: 1, openPair: 1, load: 1, afterRun: 0, dispose: 1 },
       reporter: silent,
     };
+    const warnings: string[] = [];
+    const warn = (warning: Error): void => void warnings.push(String(warning));
+    process.on('warning', warn);
     const seen: number[] = [];
     const batch = runBatch(request, { onEntry: (_entry, _report, place) => seen.push(place) });
-    const { entries } = await batch.done;
+    const { entries } = await batch.done.finally(() => process.off('warning', warn));
+    assert.deepEqual(warnings, [], 'nothing is said on a machine with many cores');
 
     assert.equal(entries.length, count);
     assert.deepEqual(

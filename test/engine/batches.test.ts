@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Prediction } from '../../src/domain/instance';
 import { Cancelled, HumanError } from '../../src/domain/problem';
 import { silent } from '../../src/domain/reporter';
+import type { RunRecord } from '../../src/engine/engine';
 import { runBatch, type BatchProgress, type BatchRequest } from '../../src/evaluation/batches/run';
 import { readJournal } from '../../src/evaluation/runs/journal';
 import { livePath, readLive } from '../../src/evaluation/runs/live';
 import { readManifest } from '../../src/evaluation/runs/manifest';
+import { readRuns } from '../../src/evaluation/runs/readRuns';
 import { runFolder } from '../../src/evaluation/runs/runFolder';
 import { runStore } from '../../src/evaluation/runStore';
 import { runRecord } from '../unit/evaluation/examples';
 import { loadParser } from '../unit/python/loadParser';
+import { gitServer } from './gitServer';
 import { useExample, type Example } from './exampleRepository';
 import { simulatedEngine, type SimulatedOptions } from './simulatedEngine';
 
@@ -176,13 +179,81 @@ describe('a batch', function () {
       storage,
       'out/run_instance_swt_logs/r/pred_pre__m/octo__cat-1/test_output.txt',
     );
-    assert.equal(await readFile(log, 'utf8'), 'so far');
+    assert.match(await readFile(log, 'utf8'), /^so far\nswt-bench: stopped by the time limit /);
+    // There, a run that exceeds its time leaves no log, and is an error.
+    const { error_ids: errors, unresolved_ids: unresolved } = JSON.parse(
+      await readFile(join(storage, 'out/evaluation_results/m.r.json'), 'utf8'),
+    ) as Record<string, string[]>;
+    assert.deepEqual([errors, unresolved], [['octo__cat-1'], []]);
+    assert.equal(first.entries[0]?.harness, undefined);
     const second = await runBatch(await request(two, {})).done;
     assert.deepEqual(
       second.entries.map((each) => each.reason),
       ['timed out', 'success'],
     );
     assert.equal(second.reused, 1);
+  });
+
+  it('leaves the output of golden and base tests that were stopped, and of what could not run', async () => {
+    const patch = (file: string): string =>
+      `--- a/tests/test_cat.py\n+++ b/tests/test_cat.py\n@@ -1,2 +1,4 @@\n def test_purr():\n     pass\n+def test_${file}():\n+    pass\n`;
+    const all = [
+      prediction('octo__cat-1', 'm', patch('m')),
+      prediction('octo__cat-1', 'n', patch('n')),
+    ];
+    const { entries } = await runBatch(
+      await request(
+        all,
+        {
+          at: (step, { patch: loaded, side }) => {
+            if (step !== 'run') return undefined;
+            if (loaded?.includes('def test_n') === true) {
+              return runRecord({ ending: 'not started', startError: 'no such program', log: '' });
+            }
+            return loaded === goldenTests || (loaded === '' && side === 'fixed')
+              ? runRecord({
+                  ending: 'timed out',
+                  exitCode: undefined,
+                  log: 'so far\n',
+                  seconds: 60,
+                })
+              : undefined;
+          },
+        },
+        { workers: 2 },
+      ),
+    ).done;
+    assert.deepEqual(
+      entries.map((each) => [each.reason, each.delta]),
+      [
+        ['success', undefined],
+        ['could not run', undefined],
+      ],
+    );
+    const logs = join(storage, 'out/run_instance_swt_logs/r');
+    const log = (name: string): Promise<string> =>
+      readFile(join(logs, name, 'octo__cat-1', 'test_output.txt'), 'utf8');
+    const stopped = 'so far\nswt-bench: stopped by the time limit after 60 s\n';
+    assert.deepEqual((await readdir(logs)).sort(), [
+      ...['base_post__m', 'base_post__n', 'gold_post', 'gold_pre', 'm', 'n'],
+      ...['pred_post__m', 'pred_post__n', 'pred_pre__m', 'pred_pre__n'],
+    ]);
+    for (const name of ['base_post__m', 'base_post__n', 'gold_post', 'gold_pre']) {
+      assert.equal(await log(name), stopped, name);
+      assert.deepEqual(await readdir(join(logs, name, 'octo__cat-1')), ['test_output.txt']);
+    }
+    for (const name of ['pred_pre__n', 'pred_post__n']) {
+      assert.equal(await log(name), 'swt-bench: could not be started: no such program\n');
+    }
+    // Folders of logs are no models.
+    const { runs } = await readRuns([join(storage, 'out/run_instance_swt_logs/r')]);
+    assert.deepEqual(
+      runs.flatMap((run) => run.entries.map((each) => [each.model, each.reason])),
+      [
+        ['m', 'success'],
+        ['n', 'could not run'],
+      ],
+    );
   });
 
   it('finds out whether edits outside tests are what keeps a candidate from success', async () => {
@@ -208,6 +279,79 @@ describe('a batch', function () {
     );
     assert.match(entries[0]?.explanation ?? '', /a success without its edits of cat\.py$/);
     assert.equal(entries[0]?.success, false);
+  });
+
+  it('does not blame a candidate for tests that a broken-off base run has not shown', async () => {
+    const patch =
+      '--- a/tests/test_cat.py\n+++ b/tests/test_cat.py\n@@ -1,2 +1,4 @@\n def test_purr():\n     pass\n+def test_two():\n+    assert False\n';
+    const old = 'tests/test_cat.py::test_purr';
+    const own = 'tests/test_cat.py::test_two';
+    const graded = async (base: RunRecord) => {
+      storage = await example.storage();
+      const { entries } = await runBatch(
+        await request([prediction('octo__cat-1', 'm', patch)], {
+          at: (step, { patch: loaded = '', side }) => {
+            if (step !== 'run' || loaded === goldenTests) return undefined;
+            if (loaded === '') return base;
+            const outcomes = [
+              { test: old, outcome: 'failed' as const },
+              { test: own, outcome: side === 'base' ? ('failed' as const) : ('passed' as const) },
+            ];
+            return runRecord({ exitCode: 1, trace: { outcomes } });
+          },
+        }),
+      ).done;
+      return entries.map((each) => [each.reason, each.anyToFail]);
+    };
+    const passed = runRecord({ trace: { outcomes: [{ test: old, outcome: 'passed' }] } });
+    assert.deepEqual(await graded(passed), [['breaks a test', 1]]);
+    const killed = runRecord({ exitCode: undefined, killedBy: 'SIGKILL' });
+    assert.deepEqual(await graded(killed), [['success', 0]]);
+  });
+
+  it('refuses models whose reports would lie in one folder', async () => {
+    const pair = [prediction('octo__cat-1', 'a/b'), prediction('octo__cat-2', 'a__b')];
+    await assert.rejects(
+      runBatch(await request(pair, {})).done,
+      /The models a\/b and a__b would have one folder of reports, a__b\. Rename one/,
+    );
+  });
+
+  it('fetches again from a server that could not answer, and not where there is nothing', async function () {
+    const server = await gitServer(example.folder);
+    if (server === undefined) return this.skip();
+    try {
+      const from = new Map([['*', `${server.address}/origin/.git`]]);
+      const retry = { times: 3, firstDelay: 1 };
+      const logged: string[] = [];
+      const reporter = { ...silent, log: (line: string) => void logged.push(line) };
+      const one = two.slice(0, 1);
+      server.refuse(503, 429, 500);
+      const more = { sources: from, retry, reporter };
+      const { entries } = await runBatch(await request(one, {}, more)).done;
+      assert.deepEqual(
+        entries.map((each) => each.reason),
+        ['success'],
+      );
+      const tried = logged.filter((line) => line.includes('trying again'));
+      assert.equal(tried.length, 3, logged.join('\n'));
+      for (const line of tried) assert.match(line, /its server cannot answer now/);
+
+      storage = await example.storage();
+      logged.length = 0;
+      server.refuse(404, 404, 404, 404);
+      const gone = await runBatch(await request(one, {}, more)).done;
+      assert.deepEqual(
+        gone.entries.map((each) => each.reason),
+        ['source not available'],
+      );
+      assert.deepEqual(
+        logged.filter((line) => line.includes('trying again')),
+        [],
+      );
+    } finally {
+      await server.close();
+    }
   });
 
   it('without a results folder keeps nothing but runs', async () => {

@@ -7,6 +7,8 @@ export interface GitServer {
   readonly address: string;
   /** Requests so far that asked for objects. */
   fetches(): number;
+  /** Answers the next requests with these statuses and nothing else. */
+  refuse(...statuses: readonly number[]): void;
   close(): Promise<void>;
 }
 
@@ -14,7 +16,13 @@ export interface GitServer {
 export async function gitServer(folder: string): Promise<GitServer | undefined> {
   const programs = execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim();
   let fetches = 0;
+  const refusals: number[] = [];
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    const refusal = refusals.shift();
+    if (refusal !== undefined) {
+      response.writeHead(refusal).end();
+      return;
+    }
     const [path = '', query = ''] = (request.url ?? '').split('?');
     const backEnd = spawn(join(programs, 'git-http-backend'), {
       env: {
@@ -63,6 +71,7 @@ export async function gitServer(folder: string): Promise<GitServer | undefined> 
   return {
     address: `http://127.0.0.1:${port}`,
     fetches: () => fetches,
+    refuse: (...statuses) => void refusals.push(...statuses),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

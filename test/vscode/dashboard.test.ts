@@ -108,6 +108,107 @@ describe('the Runs view and its dashboard', () => {
     await closeAll();
   });
 
+  it('saves a plot as SVG and as PNG where a person says', async () => {
+    await run('openDashboard', 'trial');
+    await page('Success rate');
+    for (const kind of ['SVG', 'PNG']) {
+      const file = join(scratch, `plot.${kind.toLowerCase()}`);
+      // The button is below the fold, and comes when its plot is drawn there.
+      await waitFor('the button', async () => {
+        await hands.clickInWebview('Success rate', 'h3');
+        return (await visible.webviews()).some((each) => each.includes(`Save as ${kind}`));
+      });
+      await hands.clickInWebview(`Save as ${kind}`, 'button');
+      await answerFileDialog(file);
+      const saved = await waitFor('the file', () => readFile(file).catch(() => undefined));
+      if (kind === 'SVG') {
+        assert.match(
+          saved.toString('utf8'),
+          /^<\?xml.*\n<svg [^>]*xmlns=.*<rect[^>]* fill="rgb\(/s,
+        );
+      } else {
+        assert.deepEqual([...saved.subarray(1, 4)], [...Buffer.from('PNG')]);
+      }
+    }
+    await closeAll();
+  });
+
+  it('hides a method until it is shown again, also in the next dashboard', async () => {
+    await run('openDashboard', 'trial');
+    await page('Success rate');
+    await hands.clickInWebview('does-not-apply', '.method');
+    await waitFor('the row by name alone', async () =>
+      (await visible.webviews()).some((each) => /does-not-apply\s+hidden/.test(each)),
+    );
+    await closeAll();
+    await run('openDashboard', 'trial');
+    const text = await page('hidden');
+    assert.ok(text.includes('1 of 1 instances'));
+    await hands.clickInWebview('does-not-apply', '.method');
+    await waitFor('all methods', async () =>
+      (await visible.webviews()).every((each) => !/\bhidden\b/.test(each)),
+    );
+    await closeAll();
+  });
+
+  it('compares with results of code repair that a person adds', async () => {
+    const file = join(scratch, 'a-repairer.report.json');
+    await writeFile(file, JSON.stringify({ resolved_ids: [bundled], unresolved_ids: ['a__b-1'] }));
+    await run('openDashboard', 'trial');
+    await page('Success rate');
+    await hands.clickInWebview('Add Results of Code Repair', 'button');
+    await answerFileDialog(file);
+    await page('hypergeometric');
+    const listed = await waitFor('its row', () => row('a-repairer.report'));
+    assert.equal(listed.description, 'code repair · 1 of 2 resolved');
+    await screenshot('dashboard-repairs');
+    await run('removeRepairResults', file);
+    await page('No results of code repair were given');
+    await waitFor(
+      'the list without it',
+      async () => (await row('a-repairer.report')) === undefined,
+    );
+    await closeAll();
+
+    await writeFile(file, '{"something": "else"}');
+    await run('addRepairResults', file);
+    await waitFor('the refusal', async () =>
+      (await visible.notifications()).find(({ message }) =>
+        message.includes('does not say which instances were resolved'),
+      ),
+    );
+    await vscode.commands.executeCommand('notifications.clearAll');
+  });
+
+  it('cancels a batch from the dashboard, and goes on with it later', async () => {
+    const batch = { predictions: ['bundled'], ids: [bundled], runId: 'stopped' };
+    await run('evaluatePredictions', batch);
+    await waitFor('the running batch', () => row('stopped'), 60_000);
+    // Paused it cannot end before it is cancelled.
+    await run('pauseBatch', 'stopped');
+    await waitFor('the pause', async () => (await row('stopped'))?.description.includes('paused'));
+    await run('openDashboard', 'stopped');
+    await page('paused');
+    await hands.clickInWebview('Cancel', 'button');
+    await waitFor(
+      'the end',
+      async () => (await row('stopped'))?.description.startsWith('not finished'),
+      60_000,
+    );
+    await closeAll();
+    assert.deepEqual(
+      (await visible.notifications()).filter(({ severity }) => severity === 'error'),
+      [],
+    );
+    await run('evaluatePredictions', batch);
+    await waitFor(
+      'all of it',
+      async () => (await row('stopped'))?.description === '8 methods',
+      120_000,
+    );
+    await run('removeRun', 'stopped');
+  });
+
   it('keeps the same filter as the Instances view', async () => {
     await run('openDashboard', 'trial');
     await page('1 of 1 instances');
@@ -170,6 +271,34 @@ describe('the Runs view and its dashboard', () => {
     await configuration.update('colorTheme', undefined, vscode.ConfigurationTarget.Global);
   });
 
+  it('paints many results soon', async () => {
+    const many = join(scratch, 'many-runs');
+    const simulated = simulatedRuns({ instances: 2000, methods: 10, seed: 7 });
+    for (const each of simulated) await writeRun(many, { ...each, label: `many-${each.label}` });
+    await run('addRunFolder', many);
+    await closeAll();
+    const labels = simulated.map(({ label }) => `many-${label}`);
+    const times: string[] = [];
+    for (let round = 0; round < 3; round++) {
+      const asked = Date.now();
+      await run('openDashboard', undefined, labels);
+      const [paint] = await waitFor('the paint', async () => {
+        const paints = await visible.paints();
+        return paints.length > 0 ? paints : undefined;
+      });
+      assert.ok(paint);
+      const { opened, received, painted } = paint;
+      times.push(
+        `${(painted - asked).toFixed(0)} (${(opened - asked).toFixed(0)} until the webview is ` +
+          `there, ${(received - opened).toFixed(0)} until it has the data, ` +
+          `${(painted - received).toFixed(0)} until they are painted)`,
+      );
+      await closeAll();
+    }
+    console.log(`2,000 instances × 10 runs, ms from the command to the paint: ${times.join(', ')}`);
+    for (const label of labels) await run('removeRun', label);
+  });
+
   it('writes the same page as a file that asks nothing of any network', async () => {
     const file = join(scratch, 'dashboard.html');
     await run('exportDashboard', 'run-1', vscode.Uri.file(file));
@@ -185,6 +314,29 @@ describe('the Runs view and its dashboard', () => {
     assert.ok((await readFile(join(results, 'runs', 'run-4', 'run.json'), 'utf8')).length > 0);
   });
 });
+
+/** Gives a path to VS Code's own file dialog. */
+async function answerFileDialog(path: string): Promise<void> {
+  await waitFor('the dialog', async () => {
+    const value = (await visible.quickInput())?.value;
+    return value !== undefined && value.startsWith('/');
+  });
+  const isThere = async (): Promise<boolean> => (await visible.quickInput())?.value === path;
+  // It sets a value of its own a moment after it has come.
+  for (let turn = 0; turn < 5; turn++) {
+    await hands.press('Control+a');
+    await hands.type(path);
+    if (await waitFor('the path', isThere, 2000).catch(() => false)) break;
+  }
+  await waitFor('the path', isThere);
+  const isGone = async (): Promise<boolean> => (await visible.quickInput()) === null;
+  // It looks at what was typed a moment later, and refuses before that.
+  for (let turn = 0; turn < 5; turn++) {
+    await hands.press('Enter');
+    if (await waitFor('the dialog to be gone', isGone, 3000).catch(() => false)) return;
+  }
+  assert.fail('the dialog stays');
+}
 
 const live = (done: number): object => ({
   done,

@@ -3,14 +3,26 @@ import type { Grading, StudyDocument } from '../../domain/study/document';
 import type { Method } from '../../domain/study/methods';
 import type { Drawn } from '../plotCard';
 
+/** A method that is not hidden. */
+export interface PlottedMethod extends Method {
+  /** Place among all methods: its sign and colour stay when others are hidden. */
+  readonly turn: number;
+}
+
 /** What a plot is made of. */
 export interface PlotInput {
   readonly document: StudyDocument;
   /** Over the instances that the filter keeps. */
-  readonly methods: readonly Method[];
+  readonly methods: readonly PlottedMethod[];
   /** Undefined for all instances. */
   readonly kept: ReadonlySet<string> | undefined;
   readonly grading: Grading;
+}
+
+/** What plots can ask of where the page is shown. */
+export interface PlotHost {
+  /** Lets a person choose results of code repair; undefined where nobody can be asked. */
+  readonly addRepairs: (() => void) | undefined;
 }
 
 /** A plot of the page: its words, and how it is drawn. */
@@ -22,7 +34,7 @@ export interface PlotKind {
   readonly name: string;
   readonly draw: (input: PlotInput, width: number) => Drawn;
   /** Fields above the plot; `again` draws it anew. */
-  readonly controls?: (again: () => void) => HTMLElement[];
+  readonly controls?: (again: () => void, host: PlotHost) => HTMLElement[];
 }
 
 /** Colours of the style sheet that series take turns with. */
@@ -40,20 +52,20 @@ const seriesSigns = [
   'plus',
 ] as const;
 
-const turn = <Value>(list: readonly Value[], index: number): Value | undefined =>
+const inTurn = <Value>(list: readonly Value[], index: number): Value | undefined =>
   list[index % list.length];
 
 /** The colour of each method, the same in every plot. */
-export const colourScale = (methods: readonly Method[]): Plot.ScaleOptions => ({
+export const colourScale = (methods: readonly PlottedMethod[]): Plot.ScaleOptions => ({
   type: 'ordinal',
   domain: methods.map(({ name }) => name),
-  range: methods.map((_, index) => turn(seriesColours, index) ?? 'currentColor'),
+  range: methods.map((method) => inTurn(seriesColours, method.turn) ?? 'currentColor'),
 });
 
-export const signScale = (methods: readonly Method[]): Plot.ScaleOptions => ({
+export const signScale = (methods: readonly PlottedMethod[]): Plot.ScaleOptions => ({
   type: 'ordinal',
   domain: methods.map(({ name }) => name),
-  range: methods.map((_, index) => turn(seriesSigns, index) ?? 'circle'),
+  range: methods.map((method) => inTurn(seriesSigns, method.turn) ?? 'circle'),
 });
 
 /** A plot in the fonts and colours of the page. */
@@ -92,7 +104,7 @@ export function stacked(width: number, parts: readonly SVGSVGElement[]): SVGSVGE
 }
 
 /** Which sign and colour is which method, as many to a row as there is room for. */
-export function legend(methods: readonly Method[], width: number): SVGSVGElement {
+export function legend(methods: readonly PlottedMethod[], width: number): SVGSVGElement {
   const room = roomFor(methods.map(({ name }) => shortened(name)));
   const inRow = Math.max(1, Math.floor((width - 20) / room));
   const places = methods.map(({ name }, index) => ({

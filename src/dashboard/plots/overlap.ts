@@ -1,5 +1,6 @@
 import * as Plot from '@observablehq/plot';
 import { overlapOf, overlapWithRepairs } from '../../domain/study/overlap';
+import { button, element } from '../elements';
 import { pValue } from '../numbers';
 import { colourScale, draw, nothing, roomFor, shortened, stacked, type PlotKind } from './input';
 
@@ -75,9 +76,16 @@ export const repairs: PlotKind = {
   title: 'Overlap with code repair',
   about: 'Is an instance whose issue is reproduced also one that a code repair method resolves?',
   name: 'repairs',
+  controls: (_again, { addRepairs }) =>
+    addRepairs === undefined
+      ? []
+      : [element('p', {}, button('Add Results of Code Repair…', addRepairs))],
   draw({ document, methods, grading }) {
     if (document.repairs.length === 0) {
-      return nothing('No results of code repair were given (`swt-bench report --repairs FILE`).');
+      return nothing(
+        'No results of code repair were given: summaries of the SWE-bench harness, or lists of ' +
+          'resolved instances (`swt-bench report --repairs FILE`).',
+      );
     }
     return {
       note: 'p: chance of at least so many in common if the two were independent (hypergeometric).',

@@ -24,18 +24,22 @@ export interface Costs {
   readonly makingSeconds?: Total;
   /** Evaluating them; nearly 0 for those whose runs were kept. */
   readonly evaluationSeconds?: Total;
-  /** Dollars for each success; absent without costs or without any success. */
+  /**
+   * Dollars for each success, over the instances whose candidates all say their costs; absent where there
+   * is none, or no success on them.
+   */
   readonly dollarsPerSuccess?: number;
 }
 
 /** Costs of one method over the selected instances. */
 export function costsOf(method: Method, grading?: Grading): Costs {
-  const entries = method.selected.flatMap(({ id }): readonly RunEntry[] => {
+  const paidFor = (id: string): readonly RunEntry[] => {
     // Whoever picks the best of five has paid for five.
     if (method.oracleOf !== undefined) return method.samples.get(id) ?? [];
     const entry = method.chosen.get(id);
     return entry === undefined ? [] : [entry];
-  });
+  };
+  const entries = method.selected.flatMap(({ id }) => paidFor(id));
   const total = (read: (entry: RunEntry) => number | undefined): Total | undefined => {
     const values = entries.map(read).filter((value) => value !== undefined);
     const sum = values.reduce((before, value) => before + value, 0);
@@ -49,7 +53,14 @@ export function costsOf(method: Method, grading?: Grading): Costs {
   const outputTokens = of('outputTokens');
   const makingSeconds = of('seconds');
   const evaluationSeconds = total((entry) => (entry.seconds > 0 ? entry.seconds : undefined));
-  const successes = method.selected.filter(
+  // A success whose price nobody told would make the others cheaper.
+  const priced = method.selected.filter(({ id }) =>
+    paidFor(id).every((entry) => entry.cost?.dollars !== undefined),
+  );
+  const spent = priced
+    .flatMap(({ id }) => paidFor(id))
+    .reduce((sum, entry) => sum + (entry.cost?.dollars ?? 0), 0);
+  const successes = priced.filter(
     ({ id }) => figuresOf(method.chosen.get(id), gradingOf(method, grading)).success,
   ).length;
   return {
@@ -61,8 +72,6 @@ export function costsOf(method: Method, grading?: Grading): Costs {
     ...(outputTokens === undefined ? {} : { outputTokens }),
     ...(makingSeconds === undefined ? {} : { makingSeconds }),
     ...(evaluationSeconds === undefined ? {} : { evaluationSeconds }),
-    ...(dollars === undefined || successes === 0
-      ? {}
-      : { dollarsPerSuccess: dollars.sum / successes }),
+    ...(dollars === undefined || successes === 0 ? {} : { dollarsPerSuccess: spent / successes }),
   };
 }

@@ -1,38 +1,36 @@
+import type { NotEvaluatedReason } from './entry';
+
 /** What one test did, as far as filtering asks; a skipped one says nothing. */
-export type TestStanding = 'passes' | 'fails' | 'neither';
+export const testStandings = ['passes', 'fails', 'neither'] as const;
+export type TestStanding = (typeof testStandings)[number];
 
 /** Standings of the candidate's tests in one run, by name; a test that did not come up is absent. */
 export type Standings = Readonly<Record<string, TestStanding>>;
 
-/** A code patch that was proposed for an instance. */
-export interface ProposedRepair {
+/** A code patch for an instance, and what the candidate's tests did on it. */
+export interface TestedRepair {
+  readonly instance: string;
   /** Name for people: of the method, with the number of its sample. */
   readonly name: string;
   /** Whether it resolves the issue by the golden tests; absent where that is not known. */
   readonly resolved?: boolean;
-  /** The candidate's tests on R with this patch; absent where they could not be run. */
-  readonly standings?: Standings;
   /**
-   * The same tests on R by the names that they have here, such as those of the cases of a test that could
-   * not be collected on R; absent: as for the instance.
+   * The candidate's tests on R, by the names that they have on the patch, such as those of the cases of a
+   * test that could not be collected on R; absent where they could not be run.
    */
   readonly base?: Standings;
+  /** The same tests on R with this patch; absent where they could not be run. */
+  readonly standings?: Standings;
   /** Why they could not. Untrusted. */
   readonly failure?: string;
-}
-
-export interface InstanceRepairs {
-  readonly instance: string;
-  /** The candidate's tests on R; absent where they could not be run. */
-  readonly base?: Standings;
-  /** Why they could not. Untrusted. */
-  readonly failure?: string;
-  readonly repairs: readonly ProposedRepair[];
+  /** Set where nothing is known for a reason that is neither the tests' nor the patch's. */
+  readonly hindrance?: NotEvaluatedReason;
 }
 
 /** Why a patch is kept, or not; the first that holds. */
 export const filterReasons = [
   'kept',
+  'not evaluated',
   'no tests',
   'no test fails on R',
   'tests could not run on the patch',
@@ -41,6 +39,13 @@ export const filterReasons = [
 ] as const;
 export type FilterReason = (typeof filterReasons)[number];
 
+/** What one of the candidate's tests did; `missing` where it did not come up. */
+export interface TestPair {
+  readonly test: string;
+  readonly base: TestStanding | 'missing';
+  readonly patched: TestStanding | 'missing';
+}
+
 export interface FilteredRepair {
   readonly instance: string;
   readonly name: string;
@@ -48,11 +53,16 @@ export interface FilteredRepair {
   /** The test that decided, or what hindered. Untrusted. */
   readonly detail?: string;
   readonly resolved?: boolean;
+  /** The candidate's tests, where they ran on R and on the patch. */
+  readonly tests?: readonly TestPair[];
 }
 
-/** How well the tests tell right patches from wrong ones. Patches of unknown correctness are left out. */
+/**
+ * How well the tests tell right patches from wrong ones. Patches of unknown correctness, and those that
+ * could not be evaluated, are left out.
+ */
 export interface FilterQuality {
-  /** Patches whose correctness is known. */
+  /** Patches that were evaluated and whose correctness is known. */
   readonly known: number;
   readonly right: number;
   readonly kept: number;
@@ -75,16 +85,19 @@ export interface FilteredRepairs {
  * with the patch, at least one test goes from failing to passing and all the others do so too or pass on
  * both. A test that is gone on the patch counts as failing there.
  */
-export function filterRepairs(instances: readonly InstanceRepairs[]): FilteredRepairs {
-  const repairs = instances.flatMap((of) =>
-    of.repairs.map((repair): FilteredRepair => ({
-      instance: of.instance,
-      name: repair.name,
-      ...decide(of, repair),
-      ...(repair.resolved === undefined ? {} : { resolved: repair.resolved }),
-    })),
+export function filterRepairs(tested: readonly TestedRepair[]): FilteredRepairs {
+  const repairs = tested.map((repair): FilteredRepair => ({
+    instance: repair.instance,
+    name: repair.name,
+    ...decide(repair),
+    ...(repair.resolved === undefined ? {} : { resolved: repair.resolved }),
+    ...(repair.base === undefined || repair.standings === undefined
+      ? {}
+      : { tests: pairs(repair.base, repair.standings) }),
+  }));
+  const known = repairs.filter(
+    ({ resolved, reason }) => resolved !== undefined && reason !== 'not evaluated',
   );
-  const known = repairs.filter((repair) => repair.resolved !== undefined);
   const right = known.filter((repair) => repair.resolved === true);
   const kept = known.filter((repair) => repair.reason === 'kept');
   const keptRight = kept.filter((repair) => repair.resolved === true);
@@ -104,10 +117,14 @@ export function filterRepairs(instances: readonly InstanceRepairs[]): FilteredRe
   };
 }
 
-function decide(
-  { base: ofInstance, failure }: InstanceRepairs,
-  repair: ProposedRepair,
-): Pick<FilteredRepair, 'reason' | 'detail'> {
+const pairs = (base: Standings, patched: Standings): TestPair[] =>
+  [...new Set([...Object.keys(base), ...Object.keys(patched)])].map((test) => ({
+    test,
+    base: base[test] ?? 'missing',
+    patched: patched[test] ?? 'missing',
+  }));
+
+function decide(repair: TestedRepair): Pick<FilteredRepair, 'reason' | 'detail'> {
   const because = (
     reason: FilterReason,
     detail?: string,
@@ -115,12 +132,17 @@ function decide(
     reason,
     ...(detail === undefined ? {} : { detail }),
   });
-  if (ofInstance === undefined) return because('no tests', failure);
-  const base = repair.base ?? ofInstance;
+  const { base, standings, failure, hindrance } = repair;
+  if (hindrance !== undefined) {
+    return because(
+      'not evaluated',
+      [hindrance, failure].filter((each) => each !== undefined).join(': '),
+    );
+  }
+  if (base === undefined) return because('no tests', failure);
   const failing = Object.entries(base).filter(([, standing]) => standing === 'fails');
   if (failing.length === 0) return because('no test fails on R');
-  const { standings } = repair;
-  if (standings === undefined) return because('tests could not run on the patch', repair.failure);
+  if (standings === undefined) return because('tests could not run on the patch', failure);
   const still = failing.find(([test]) => standings[test] !== 'passes');
   if (still !== undefined) return because('a test still fails', still[0]);
   const broken = Object.entries(base).find(

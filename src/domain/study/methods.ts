@@ -34,7 +34,12 @@ export interface MethodOptions {
   readonly instances?: ReadonlySet<string>;
   /** Add a row `… Pass@n (oracle)` for each method with several samples. */
   readonly oracle?: boolean;
+  /** By which the oracle picks; `strict` unless told, or where only the other was saved. */
+  readonly grading?: Grading | undefined;
 }
+
+/** `Method.id` of the first samples of a model. */
+export const methodId = (run: string, model: string): string => JSON.stringify([run, model]);
 
 /** Runs split into rows: one for each run and model, in their order. */
 export function methodsOf(runs: readonly RunData[], options: MethodOptions = {}): Method[] {
@@ -54,19 +59,25 @@ export function methodsOf(runs: readonly RunData[], options: MethodOptions = {})
 
   return parts.flatMap(({ run, model, entries, selected, ids }) => {
     const samples = bySample(entries, ids);
+    // Of every instance the same one: where it has none, that is not made up for by another.
+    const sample = entries.reduce((least, each) => Math.min(least, each.sample), Infinity);
     const first: Method = {
-      id: JSON.stringify([run.label, model]),
+      id: methodId(run.label, model),
       name: times.get(model) === 1 ? model : `${model} (${run.label})`,
       run: run.label,
       model,
       grading: run.grading ?? 'strict',
       selected,
-      chosen: new Map([...samples].flatMap(([id, list]) => (list[0] ? [[id, list[0]]] : []))),
+      chosen: new Map(
+        [...samples].flatMap(([id, [first]]) => (first?.sample === sample ? [[id, first]] : [])),
+      ),
       samples,
       sampleCount: Math.max(0, ...[...samples.values()].map((list) => list.length)),
       unfinished: run.unfinished === true,
     };
-    return options.oracle === true && first.sampleCount > 1 ? [first, oraclePick(first)] : [first];
+    return options.oracle === true && first.sampleCount > 1
+      ? [first, oraclePick(first, options.grading)]
+      : [first];
   });
 }
 
@@ -100,10 +111,11 @@ function bySample(
  * successful before not, then by most F→P tests, then by ΔC, then applied before not; equal ones by
  * their order.
  */
-export function oraclePick(method: Method): Method {
+export function oraclePick(method: Method, asked?: Grading): Method {
+  const grading = gradingOf(method, asked);
   const rank = (entry: RunEntry): readonly number[] => {
-    const { success, failToPass, delta, wellFormed } = figuresOf(entry, method.grading);
-    const count = method.grading === 'harness' ? entry.harness?.addedFailToPass : entry.failToPass;
+    const { success, failToPass, delta, wellFormed } = figuresOf(entry, grading);
+    const count = grading === 'harness' ? entry.harness?.addedFailToPass : entry.failToPass;
     return [Number(success), count ?? Number(failToPass), delta ?? 0, Number(wellFormed)];
   };
   const better = (left: RunEntry, right: RunEntry): boolean => {

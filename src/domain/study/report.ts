@@ -102,6 +102,7 @@ export function studyReport(
   const { grading, instances } = options;
   const all = methodsOf(document.runs, {
     oracle: true,
+    grading,
     ...(instances === undefined ? {} : { instances }),
   });
   const methods = askedMethods(all, document.asked);

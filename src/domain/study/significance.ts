@@ -82,6 +82,7 @@ export function proportionsDiffer(
   second: number,
   ofSecond: number,
 ): number | undefined {
+  if (ofFirst === 0 || ofSecond === 0) return undefined;
   const pooled = (first + second) / (ofFirst + ofSecond);
   const deviation = Math.sqrt(pooled * (1 - pooled) * (1 / ofFirst + 1 / ofSecond));
   if (!(deviation > 0)) return undefined;

@@ -2,13 +2,19 @@ import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { z } from 'zod';
 import packageJson from '../../../package.json';
-import { openable, type CellName, type Openable, type ToPage } from '../../dashboard/protocol';
+import {
+  openable,
+  toBytes,
+  type CellName,
+  type Openable,
+  type ToPage,
+} from '../../dashboard/protocol';
 import type { RunData, RunEntry } from '../../domain/study/entry';
 import { studyVersion } from '../../domain/study/document';
-import { pack } from '../../domain/study/packed';
 import { escapeAttribute } from '../issue/sanitise';
 import { dashboardViewType } from '../names';
 import type { RunLibrary } from './library';
+import type { RepairList } from './repairList';
 
 /** What the page may say. */
 const message = z.discriminatedUnion('do', [
@@ -25,6 +31,8 @@ const message = z.discriminatedUnion('do', [
     }),
   }),
   z.object({ do: z.literal('save'), name: z.string().max(200), content: z.base64() }),
+  z.object({ do: z.literal('hidden'), methods: z.array(z.string().max(1000)).max(1000) }),
+  z.object({ do: z.literal('addRepairs') }),
   z.object({
     do: z.literal('batch'),
     action: z.enum(['pause', 'resume', 'cancel']),
@@ -47,6 +55,12 @@ export interface SharedFilter {
 export interface DashboardSource {
   readonly extensionUri: vscode.Uri;
   readonly library: RunLibrary;
+  readonly repairs: RepairList;
+  /** Lets a person choose results of code repair. */
+  addRepairs(): Promise<void>;
+  /** Ids of methods that the last dashboard has hidden. */
+  readonly hidden: readonly string[];
+  keepHidden(methods: readonly string[]): Promise<void>;
   openCell(what: Openable, cell: CellName): Promise<void>;
   /** Sets the filter; the answer also comes when somebody else sets it. */
   setFilter(text: string, runs: readonly RunData[]): Promise<SharedFilter>;
@@ -90,6 +104,13 @@ export class DashboardPanel implements vscode.Disposable {
   private disposed = false;
   /** What the page has: sent again as a whole only when the runs are others. */
   private sent = '';
+  private made:
+    | {
+        readonly runs: readonly RunData[];
+        readonly repairs: RepairList['listed'];
+        readonly bytes: Uint8Array;
+      }
+    | undefined;
 
   private constructor(
     private readonly panel: vscode.WebviewPanel,
@@ -114,10 +135,12 @@ export class DashboardPanel implements vscode.Disposable {
         if (this.has(run)) this.send({ type: 'entries', run, entries: entries.map(forPage) });
       }),
       library.onDidProgress((run) => this.sendProgress(run)),
+      source.repairs.onDidChange(() => this.sendRuns()),
       source.onDidFilter(() => void this.sendFilter()),
     ];
     DashboardPanel.panels.set(keyOf(labels), this);
     panel.webview.html = this.html();
+    void this.prepare();
   }
 
   private has(label: string): boolean {
@@ -132,29 +155,49 @@ export class DashboardPanel implements vscode.Disposable {
     if (this.isReady && !this.disposed) void this.panel.webview.postMessage(told);
   }
 
+  /** The runs as the page gets them. The same lists give the same bytes, which are made once. */
+  private bytes(): Uint8Array {
+    const { library, repairs } = this.source;
+    const { made } = this;
+    if (made?.runs === library.runs && made.repairs === repairs.listed) return made.bytes;
+    const bytes = toBytes({
+      version: studyVersion,
+      created: new Date().toISOString(),
+      product: packageJson.version,
+      runs: this.runs().map(({ folder: _folder, place: _place, ...run }) => run),
+      published: [],
+      repairs: repairs.results,
+      asked: {},
+      problems: this.labels.length === 0 ? library.problems : [],
+    });
+    this.made = { runs: library.runs, repairs: repairs.listed, bytes };
+    return bytes;
+  }
+
+  private async loaded(): Promise<void> {
+    await Promise.all([this.source.library.loaded(), this.source.repairs.loaded()]);
+  }
+
+  /** Makes what the page will ask for while its window is opened. */
+  private async prepare(): Promise<void> {
+    // What cannot be read is told when the page asks.
+    await this.loaded().catch(() => undefined);
+    if (!this.disposed && !this.isReady) this.bytes();
+  }
+
   private sendRuns(again = false): void {
     const runs = this.runs();
-    const now = JSON.stringify(
+    const now = JSON.stringify([
       runs.map(({ label, place, created, unfinished, instances }) => [
         ...[label, place, created, unfinished, instances.length],
       ]),
-    );
+      this.source.repairs.results,
+    ]);
     // What a journal gains is told line by line.
-    if (!again && now === this.sent) return;
+    if (!this.isReady || (!again && now === this.sent)) return;
     this.sent = now;
-    this.send({
-      type: 'document',
-      document: pack({
-        version: studyVersion,
-        created: new Date().toISOString(),
-        product: packageJson.version,
-        runs: runs.map(({ folder: _folder, place: _place, ...run }) => run),
-        published: [],
-        repairs: [],
-        asked: {},
-        problems: this.labels.length === 0 ? this.source.library.problems : [],
-      }),
-    });
+    this.send({ type: 'document', document: this.bytes() });
+    this.made = undefined;
     for (const { label } of runs) this.sendProgress(label);
   }
 
@@ -180,7 +223,7 @@ export class DashboardPanel implements vscode.Disposable {
       switch (data.do) {
         case 'ready':
           this.isReady = true;
-          await this.source.library.loaded();
+          await this.loaded();
           this.sendRuns(true);
           return await this.sendFilter();
         case 'filter':
@@ -192,6 +235,10 @@ export class DashboardPanel implements vscode.Disposable {
           return await this.source.openCell(data.what, data.cell);
         case 'save':
           return await this.source.save(data.name, Buffer.from(data.content, 'base64'));
+        case 'hidden':
+          return await this.source.keepHidden(data.methods);
+        case 'addRepairs':
+          return await this.source.addRepairs();
         case 'batch':
           return this.source.batch(data.action, data.run);
       }
@@ -211,6 +258,7 @@ export class DashboardPanel implements vscode.Disposable {
       `default-src 'none'; script-src 'nonce-${nonce}'; style-src ${webview.cspSource}; ` +
       'img-src blob:';
     const reading = vscode.l10n.t('Reading the runs…');
+    const hidden = JSON.stringify(this.source.hidden);
     return `<!DOCTYPE html>
 <html lang="en" data-host="vscode">
 <head>
@@ -220,7 +268,7 @@ export class DashboardPanel implements vscode.Disposable {
 <link rel="stylesheet" href="${escapeAttribute(address('dashboard.css'))}">
 </head>
 <body>
-<main data-runs="${escapeAttribute(JSON.stringify(this.labels))}"><p>${escapeAttribute(reading)}</p></main>
+<main data-runs="${escapeAttribute(JSON.stringify(this.labels))}" data-hidden="${escapeAttribute(hidden)}"><p>${escapeAttribute(reading)}</p></main>
 <script nonce="${escapeAttribute(nonce)}" src="${escapeAttribute(address('dashboard.js'))}"></script>
 </body>
 </html>`;

@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import packageJson from '../../../package.json';
-import { localFilter } from '../../dashboard/localFilter';
 import type { CellName, Openable } from '../../dashboard/protocol';
 import { HumanError } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
@@ -20,22 +19,27 @@ import { showEngineProblem, showProblem } from '../problems';
 import type { Revealed } from '../revealed';
 import { repositorySources } from '../settings';
 import { findCell, showCandidate, showLog } from './cells';
-import { DashboardPanel, type DashboardSource, type SharedFilter } from './dashboardPanel';
+import { DashboardPanel, type DashboardSource } from './dashboardPanel';
 import { askForBatch, evaluatePredictions, type BatchChoice } from './evaluatePredictions';
 import { RunLibrary } from './library';
+import { RepairList } from './repairList';
 import { ResultGutters } from './resultGutters';
+import { RunsFilter } from './runsFilter';
 import { ratesInWords, RunsTree, type RunNode } from './runsTree';
+
+/** Methods that dashboards do not show, as long as nobody shows them again. */
+const hiddenKey = 'dashboard.hidden';
 
 type RunCommand = (typeof runCommandIds)[keyof typeof runCommandIds];
 
 /** The Runs view at work: what it lists, what its commands do, and the dashboards of its runs. */
 export class Runs implements vscode.Disposable {
   readonly library: RunLibrary;
+  readonly repairs: RepairList;
   readonly tree: RunsTree;
   readonly gutters: ResultGutters;
-  private readonly filtered = new vscode.EventEmitter<void>();
+  private readonly filter: RunsFilter;
   private readonly subscriptions: vscode.Disposable[];
-  private listening = false;
 
   /** @param redraw asks the view for its rows again */
   constructor(
@@ -47,20 +51,24 @@ export class Runs implements vscode.Disposable {
     redraw: () => void,
   ) {
     this.library = new RunLibrary(context.globalState, reporter);
-    this.tree = new RunsTree(this.library);
+    this.repairs = new RepairList(context.globalState);
+    this.tree = new RunsTree(this.library, this.repairs);
     this.gutters = new ResultGutters(context.extensionUri, revealed);
+    this.filter = new RunsFilter(instances);
     this.subscriptions = [
       this.library,
+      this.repairs,
       this.gutters,
-      this.filtered,
+      this.filter,
       this.library.onDidChange(redraw),
       this.library.onDidProgress(redraw),
+      this.repairs.onDidChange(redraw),
     ];
   }
 
   /** Rows below a row; the runs are read when the view asks for the first time. */
   async getChildren(node?: RunNode): Promise<RunNode[]> {
-    await this.library.loaded();
+    await Promise.all([this.library.loaded(), this.repairs.loaded()]);
     return this.tree.getChildren(node);
   }
 
@@ -68,7 +76,12 @@ export class Runs implements vscode.Disposable {
     const [first] = args;
     switch (command) {
       case runCommandIds.refresh:
-        return this.library.reload();
+        await Promise.all([this.library.reload(), this.repairs.reload()]);
+        return;
+      case runCommandIds.addRepairs:
+        return this.addRepairs(typeof first === 'string' ? first : undefined);
+      case runCommandIds.removeRepairs:
+        return this.removeRepairs(first);
       case runCommandIds.addFolder:
         return this.addFolder(typeof first === 'string' ? first : undefined);
       case runCommandIds.evaluate:
@@ -154,6 +167,26 @@ export class Runs implements vscode.Disposable {
     }
   }
 
+  /** @param given a file in place of a person's answer */
+  private async addRepairs(given?: string): Promise<void> {
+    const files =
+      given === undefined
+        ? await vscode.window.showOpenDialog({
+            canSelectMany: true,
+            openLabel: vscode.l10n.t('Add Results'),
+            title: vscode.l10n.t(
+              'Results of Code Repair: Summaries of the SWE-bench Harness, or Lists of Resolved Instances',
+            ),
+          })
+        : [vscode.Uri.file(given)];
+    if (files !== undefined) await this.repairs.add(files.map(({ fsPath }) => fsPath));
+  }
+
+  private async removeRepairs(row: unknown): Promise<void> {
+    const path = typeof row === 'string' ? row : repairsPath(row);
+    if (path !== undefined) await this.repairs.remove(path);
+  }
+
   private async evaluate(given: BatchChoice | undefined): Promise<void> {
     if (!vscode.workspace.isTrusted) {
       throw new HumanError(
@@ -214,7 +247,7 @@ export class Runs implements vscode.Disposable {
   }
 
   private async exportHtml(args: readonly unknown[]): Promise<void> {
-    await this.library.loaded();
+    await Promise.all([this.library.loaded(), this.repairs.loaded()]);
     const [row, second] = args;
     const chosen = this.chosen(args);
     const runs = chosen.length > 0 ? chosen : this.library.runs;
@@ -243,7 +276,7 @@ export class Runs implements vscode.Disposable {
         product: packageJson.version,
         runs,
         published: [],
-        repairs: [],
+        repairs: this.repairs.results,
         asked: {},
         problems: [],
       },
@@ -262,10 +295,14 @@ export class Runs implements vscode.Disposable {
     return {
       extensionUri: this.context.extensionUri,
       library: this.library,
+      repairs: this.repairs,
+      addRepairs: () => this.addRepairs(),
+      hidden: this.context.globalState.get<string[]>(hiddenKey, []),
+      keepHidden: async (methods) => this.context.globalState.update(hiddenKey, methods),
       openCell: (what, cell) => this.openCell(what, cell),
-      filter: (runs) => this.sharedFilter(runs),
-      setFilter: (text, runs) => this.setFilter(text, runs),
-      onDidFilter: this.filtered.event,
+      filter: (runs) => this.filter.of(runs),
+      setFilter: (text, runs) => this.filter.set(text, runs),
+      onDidFilter: this.filter.onDidChange,
       save: async (name, content) => {
         const uri = await vscode.window.showSaveDialog({
           // Of what the page says, only the name itself.
@@ -311,52 +348,6 @@ export class Runs implements vscode.Disposable {
     );
   }
 
-  /** The filter of the Instances view, where the runs are of its dataset. */
-  private async sharedFilter(runs: readonly RunData[]): Promise<SharedFilter> {
-    const { catalogue } = await this.shared();
-    if (!catalogue.isFiltered || !covers(catalogue, runs)) return { text: '', ids: null };
-    return { text: catalogue.filter, ids: catalogue.entries().map(({ id }) => id) };
-  }
-
-  private async setFilter(text: string, runs: readonly RunData[]): Promise<SharedFilter> {
-    const { catalogue } = await this.shared();
-    if (covers(catalogue, runs)) {
-      try {
-        catalogue.setFilter(text);
-      } catch (error) {
-        if (!(error instanceof HumanError)) throw error;
-        return { text, ids: null, problem: error.message };
-      }
-      return this.sharedFilter(runs);
-    }
-    // Of other instances the view knows nothing: what the runs say of them is all there is.
-    const filter = localFilter(text);
-    if ('problem' in filter) return { text, ids: null, problem: filter.problem };
-    const all = runs.flatMap(({ instances }) => instances);
-    return {
-      text,
-      ids: text.trim() === '' ? null : [...new Set(all.filter(filter.keeps).map(({ id }) => id))],
-    };
-  }
-
-  private async shared(): Promise<Instances> {
-    const instances = await this.instances();
-    if (!this.listening) {
-      this.listening = true;
-      if (instances.catalogue.datasetName !== '') await instances.dataset().catch(() => undefined);
-      let before = '';
-      this.subscriptions.push(
-        instances.catalogue.onDidChange(() => {
-          const { filter, filterList, datasetName } = instances.catalogue;
-          const now = JSON.stringify([filter, filterList, datasetName]);
-          if (now !== before) this.filtered.fire();
-          before = now;
-        }),
-      );
-    }
-    return instances;
-  }
-
   /** Ends what runs, before the window goes. */
   close(): Promise<void> {
     return this.library.close();
@@ -367,11 +358,9 @@ export class Runs implements vscode.Disposable {
   }
 }
 
-/** Whether the instances of some runs are those of the dataset of the Instances view. */
-function covers(catalogue: Instances['catalogue'], runs: readonly RunData[]): boolean {
-  const ids = new Set(runs.flatMap(({ instances }) => instances.map(({ id }) => id)));
-  const known = [...ids].filter((id) => catalogue.entry(id) !== undefined);
-  return known.length > 0 && 2 * known.length >= ids.size;
+function repairsPath(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !('path' in value)) return undefined;
+  return typeof value.path === 'string' ? value.path : undefined;
 }
 
 function isNode(value: unknown): value is Extract<RunNode, { kind: 'run' | 'method' }> {

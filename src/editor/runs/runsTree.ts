@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { percent } from '../../dashboard/numbers';
 import type { RunData } from '../../domain/study/entry';
@@ -6,11 +7,13 @@ import { summarise } from '../../domain/study/summary';
 import { durationText } from '../../evaluation/batches/progressText';
 import { runCommandIds } from '../names';
 import type { RunLibrary } from './library';
+import type { RepairList } from './repairList';
 
 /** A row of the Runs view. */
 export type RunNode =
   | { readonly kind: 'run'; readonly label: string }
   | { readonly kind: 'method'; readonly run: string; readonly id: string }
+  | { readonly kind: 'repairs'; readonly path: string }
   | { readonly kind: 'problems' }
   | { readonly kind: 'problem'; readonly text: string };
 
@@ -19,13 +22,17 @@ export class RunsTree {
   /** Rates of a run are those of its entries: equal entries, equal rates. */
   private readonly methods = new WeakMap<RunData, readonly Method[]>();
 
-  constructor(private readonly library: RunLibrary) {}
+  constructor(
+    private readonly library: RunLibrary,
+    private readonly repairs: RepairList,
+  ) {}
 
   getChildren(node?: RunNode): RunNode[] {
     const { runs, problems } = this.library;
     if (node === undefined) {
       return [
         ...runs.map(({ label }): RunNode => ({ kind: 'run', label })),
+        ...this.repairs.listed.map(({ path }): RunNode => ({ kind: 'repairs', path })),
         ...(problems.length > 0 ? [{ kind: 'problems' } as const] : []),
       ];
     }
@@ -46,6 +53,8 @@ export class RunsTree {
         return this.runItem(node.label);
       case 'method':
         return this.methodItem(node.run, node.id);
+      case 'repairs':
+        return this.repairsItem(node.path);
       case 'problems': {
         const count = this.library.problems.length;
         const item = new vscode.TreeItem(
@@ -63,6 +72,26 @@ export class RunsTree {
         return item;
       }
     }
+  }
+
+  private repairsItem(path: string): vscode.TreeItem {
+    const listed = this.repairs.listed.find((each) => each.path === path);
+    const results = listed?.results;
+    const name = results?.name ?? basename(path);
+    const item = new vscode.TreeItem(name);
+    item.id = `repairs ${path}`;
+    item.contextValue = 'repairs';
+    item.iconPath = new vscode.ThemeIcon(results === undefined ? 'warning' : 'tools');
+    const count = results?.resolved.length ?? 0;
+    item.description =
+      results === undefined
+        ? vscode.l10n.t('cannot be read')
+        : results.attempted === undefined
+          ? vscode.l10n.t('code repair · {0} resolved', count)
+          : vscode.l10n.t('code repair · {0} of {1} resolved', count, results.attempted.length);
+    item.tooltip = [path, listed?.problem ?? ''].filter((each) => each !== '').join('\n');
+    item.accessibilityInformation = { label: `${name}, ${item.description}` };
+    return item;
   }
 
   private methodsOf(run: RunData): readonly Method[] {

@@ -166,6 +166,7 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
   return {
     name: 'docker',
     description: describe(connection),
+    machine: { cores: connection.processors, memoryBytes: connection.memoryBytes },
     prepare,
     dispose: async () => {
       disposed = true;

@@ -4,6 +4,12 @@ import { Cancelled, HumanError, messageOf } from '../../domain/problem';
 /** The engine cannot be reached any more, or answers as if it were about to end. */
 export class EngineGone extends HumanError {}
 
+/**
+ * The engine answers, and that it cannot do now what it was asked for: it is overloaded or about to
+ * restart (429, 5xx), or what was asked for was removed or is being changed by somebody else (404, 409).
+ */
+export class EngineTrouble extends HumanError {}
+
 /** The disk that the engine keeps images and containers on is full. */
 export class EngineDiskFull extends HumanError {}
 
@@ -69,7 +75,8 @@ export function engineProblem(
     );
   }
   if (typeof statusCode === 'number') {
-    return new HumanError(...answered(statusCode, text, at));
+    const mayPass = [404, 409, 429].includes(statusCode) || statusCode >= 500;
+    return new (mayPass ? EngineTrouble : HumanError)(...answered(statusCode, text, at));
   }
   return new HumanError(
     `Failed with ${at}: ${text}`,
@@ -84,6 +91,9 @@ function answered(status: number, text: string, at: string): [what: string, next
       what('Not found by'),
       'Somebody may have removed it meanwhile: repeat this, and it is made again',
     ];
+  }
+  if (status === 429) {
+    return [what('Too much is asked of'), 'Repeat this in a moment, with fewer --workers'];
   }
   if (status === 409) return [what('A conflict in'), 'Repeat this in a moment'];
   if (status === 401 || status === 403) return [what('Refused by'), permissionAdvice];

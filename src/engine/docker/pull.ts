@@ -10,7 +10,7 @@ import { engineProblem, oneLine } from './problems';
 import { pullProblem } from './pullProblem';
 import { PullProgress } from './pullProgress';
 
-export { ImageMissing, RegistryUnreachable } from './pullProblem';
+export { ImageMissing, RegistryBusy, RegistryUnreachable } from './pullProblem';
 
 /** Milliseconds between two lines of progress. */
 const pace = 250;

@@ -8,6 +8,9 @@ export class ImageMissing extends HumanError {}
 /** The registry does not answer, or stopped to in the middle. */
 export class RegistryUnreachable extends HumanError {}
 
+/** The registry answers that we asked too often: it may allow more in a while. */
+export class RegistryBusy extends HumanError {}
+
 /** What engines say when there is no such image. Docker, containerd, Podman, in this order. */
 const missing = new RegExp(
   [
@@ -41,12 +44,13 @@ export function pullProblem(
   const { name, bytes, address } = pull;
   const text = engineText(error);
   const engines = engineProblem(error, { address }, `pulling ${name}`);
+  // The engine passes on with a status of its own what the registry said: the words tell.
   if (engines instanceof EngineGone || engines instanceof EngineDiskFull) return engines;
   const { statusCode } = error as { statusCode?: number };
   const { registry } = parseImageName(name);
   const login = `docker login${registry === 'docker.io' ? '' : ` ${registry}`}`;
   if (/toomanyrequests|too many requests|rate limit/i.test(text)) {
-    return new HumanError(
+    return new RegistryBusy(
       `The registry ${registry} allows no more pulls for now: ${text}`,
       `Log in (${login}), which allows more, or repeat this later`,
     );

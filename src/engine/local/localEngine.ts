@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path';
 import { Cancelled, messageOf, throwIfAborted } from '../../domain/problem';
 import { sideName, sides, type Side } from '../../domain/outcome';
+import { makeFolder } from '../../repository/makeFolder';
 import { hasEnded, ownerWord } from '../../repository/owner';
 import { fullDisk } from '../../repository/space';
 import type { Trees } from '../../repository/trees';
@@ -90,7 +91,7 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
       });
     };
     try {
-      await mkdir(pairs, { recursive: true });
+      await makeFolder(pairs);
       await mkdir(folder);
       await writeFile(join(folder, ownerFile), await ownerWord());
       // All to their end, so that none still writes what is removed.

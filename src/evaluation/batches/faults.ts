@@ -1,8 +1,8 @@
 import { NetworkTrouble } from '../../dataset/network';
 import { Cancelled, HumanError, messageOf } from '../../domain/problem';
 import type { NotEvaluatedReason } from '../../domain/study/entry';
-import { EngineGone } from '../../engine/docker/problems';
-import { RegistryUnreachable } from '../../engine/docker/pullProblem';
+import { EngineGone, EngineTrouble } from '../../engine/docker/problems';
+import { RegistryBusy, RegistryUnreachable } from '../../engine/docker/pullProblem';
 import { SandboxUnusable } from '../../engine/engine';
 import { GitError } from '../../repository/git';
 import { GoldenPatchUnfit } from '../../repository/golden';
@@ -10,14 +10,16 @@ import { RepositoryUnreachable } from '../../repository/unreachable';
 
 /**
  * The faults after which the same thing is tried once more, and the only ones: what runs tests, or what
- * it needs from the network, was out of reach, and may be back in a moment. Not among them: anything
- * that tests did, a limit they ran into, a full disk, an image or commit that does not exist, and
+ * it needs from the network, was out of reach or answered with a status that passes (429, 5xx), and may
+ * be back in a moment. Not among them: anything that tests did, a limit they ran into, a full disk, an image or commit that does not exist, and
  * faults of this program, which would only happen again.
  */
 const infrastructureFaults = [
   EngineGone,
+  EngineTrouble,
   SandboxUnusable,
   RegistryUnreachable,
+  RegistryBusy,
   RepositoryUnreachable,
   NetworkTrouble,
 ] as const;

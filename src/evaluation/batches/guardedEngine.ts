@@ -75,6 +75,7 @@ export function guardedEngine(engine: Engine, limits: EngineLimits = usualLimits
     name: engine.name,
     description: engine.description,
     ...(engine.environment === undefined ? {} : { environment: engine.environment }),
+    ...(engine.machine === undefined ? {} : { machine: engine.machine }),
     prepare: async (instance, trees, work) =>
       guardPlace(
         await withWork(limits.prepare, `preparing ${instance.id}`, work, (own) =>

@@ -16,7 +16,9 @@ export function planText(counts: PlanCounts, means: string): string {
 }
 
 /** `12 of 400 done, 85 an hour, 4 h 33 min left`. */
-export function progressText(progress: BatchProgress): string {
+export function progressText(
+  progress: Pick<BatchProgress, 'done' | 'total' | 'paused' | 'perHour' | 'secondsLeft'>,
+): string {
   const { done, total, paused, perHour, secondsLeft } = progress;
   const parts = [`${done} of ${total} done`];
   if (paused) parts.push('paused');

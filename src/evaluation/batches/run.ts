@@ -1,6 +1,6 @@
 import packageJson from '../../../package.json';
 import type { Instance, Prediction } from '../../domain/instance';
-import { Cancelled, throwIfAborted } from '../../domain/problem';
+import { HumanError, throwIfAborted } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
 import type { RunEntry } from '../../domain/study/entry';
 import type { Engine } from '../../engine/engine';
@@ -11,15 +11,18 @@ import type { Mode } from '../reading';
 import { toReport, writeSummaries, type InstanceReport } from '../report';
 import { liveWriter } from '../runs/live';
 import { factsOf } from '../runs/manifest';
+import { modelFolder } from '../runs/runFolder';
 import type { RunStore } from '../runStore';
 import { entryOf, type BatchEntry } from './entry';
-import { candidateWork, type RetryOptions } from './evaluateOne';
+import { candidateWork } from './evaluateOne';
 import { guardedEngine, type EngineLimits } from './guardedEngine';
 import { entryKeys, sameness } from './keys';
 import { pauseGate } from './pauseGate';
 import { planBatch, type PlanCounts, type PlannedWork } from './plan';
+import { workOff } from './pool';
 import { withResults, type RunResults } from './results';
 import { throughput } from './throughput';
+import type { RetryOptions } from './warmSession';
 
 /** What a batch evaluates, with what, and where its results go. */
 export interface BatchRequest {
@@ -145,48 +148,35 @@ export function runBatch(request: BatchRequest, hooks: BatchHooks = {}): BatchHa
     signal: AbortSignal,
   ): Promise<void> => {
     const instances = new Map(request.instances.map((instance) => [instance.id, instance]));
-    const failed = new AbortController();
-    const stop = AbortSignal.any([signal, failed.signal]);
-    const left = await withoutKept(work, keys, results, stop);
+    const left = await withoutKept(work, keys, results, signal);
     tell();
-    const worker = async (): Promise<void> => {
-      for (let part = left.shift(); part !== undefined; part = left.shift()) {
-        const instance = instances.get(part.instance);
-        if (instance === undefined) continue;
-        const candidates = candidateWork(instance, { ...request, engine, signal: stop });
-        try {
-          for (const place of part.candidates) {
-            await gate.open(stop);
-            throwIfAborted(stop);
-            const prediction = request.predictions[place];
-            if (prediction === undefined) continue;
-            const { instanceId, model } = prediction;
-            running.set(place, { instance: instanceId, model, since: new Date().toISOString() });
-            tell();
-            let finished: BatchEntry;
-            try {
-              finished = await candidates.evaluate(prediction);
-              await finish(place, finished, keys[place] ?? '', results);
-            } finally {
-              running.delete(place);
-            }
-            speed.finished();
-            tell();
+    await workOff(left, request.workers, signal, async (part, stop) => {
+      const instance = instances.get(part.instance);
+      if (instance === undefined) return;
+      const candidates = candidateWork(instance, { ...request, engine, signal: stop });
+      try {
+        for (const place of part.candidates) {
+          await gate.open(stop);
+          throwIfAborted(stop);
+          const prediction = request.predictions[place];
+          if (prediction === undefined) continue;
+          const { instanceId, model } = prediction;
+          running.set(place, { instance: instanceId, model, since: new Date().toISOString() });
+          tell();
+          let finished: BatchEntry;
+          try {
+            finished = await candidates.evaluate(prediction);
+            await finish(place, finished, keys[place] ?? '', results);
+          } finally {
+            running.delete(place);
           }
-        } catch (error) {
-          // The others would only find the same: results that cannot be kept.
-          failed.abort();
-          throw error;
-        } finally {
-          await candidates.dispose();
+          speed.finished();
+          tell();
         }
+      } finally {
+        await candidates.dispose();
       }
-    };
-    const workers = Math.max(1, Math.min(request.workers, left.length));
-    const ends = await Promise.allSettled(Array.from({ length: workers }, worker));
-    const reasons = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []));
-    const reason = reasons.find((each) => !(each instanceof Cancelled)) ?? reasons[0];
-    if (reason !== undefined) throw reason;
+    });
   };
 
   const finish = async (
@@ -242,6 +232,7 @@ export function runBatch(request: BatchRequest, hooks: BatchHooks = {}): BatchHa
     total = plan.counts.candidates;
     hooks.onPlan?.(plan.counts);
     const keys = entryKeys(request);
+    if (place !== undefined) checkFolders(predictions);
     if (place === undefined) {
       await evaluateAll(plan.work, keys, undefined, signal);
       return { entries: inOrder(), reused, written: [] };
@@ -302,4 +293,25 @@ export function runBatch(request: BatchRequest, hooks: BatchHooks = {}): BatchHa
     },
     done: execute(),
   };
+}
+
+/**
+ * Two models may have one folder, as the harness names them: the reports of one would write over those
+ * of the other.
+ *
+ * @throws HumanError naming both
+ */
+function checkFolders(predictions: readonly Prediction[]): void {
+  const owners = new Map<string, string>();
+  for (const { model, sample = 1 } of predictions) {
+    const folder = modelFolder(model, sample);
+    const owner = owners.get(folder);
+    if (owner !== undefined && owner !== model) {
+      throw new HumanError(
+        `The models ${owner} and ${model} would have one folder of reports, ${folder}`,
+        'Rename one of them in its predictions, or evaluate them with different --out',
+      );
+    }
+    owners.set(folder, model);
+  }
 }

@@ -1,5 +1,5 @@
 import { availableParallelism, totalmem } from 'node:os';
-import type { EngineName } from '../../engine/engine';
+import type { EngineName, Machine } from '../../engine/engine';
 
 const gibibyte = 2 ** 30;
 
@@ -11,17 +11,24 @@ const localBytes = 2 * gibibyte;
  * memory that they may use is there.
  *
  * @param memoryMb limit of one sandbox of the docker engine, in MiB
- * @param machine of the engine, this one by default
+ * @param machine that tests run on, as the engine says; this one by default
  */
 export function workersFor(
   engine: { readonly name: EngineName; readonly memoryMb: number },
-  machine: { readonly cores: number; readonly memoryBytes: number } = {
-    cores: availableParallelism(),
-    memoryBytes: totalmem(),
-  },
+  machine: Machine = thisMachine(),
 ): number {
   const byCores = Math.floor(machine.cores / 2);
   const each = engine.name === 'docker' ? 2 * engine.memoryMb * 2 ** 20 : localBytes;
   const byMemory = Math.floor(machine.memoryBytes / each);
   return Math.max(1, Math.min(byCores, byMemory));
+}
+
+/** Within the limit that a container or a service sets on this process. */
+function thisMachine(): Machine {
+  const limit = process.constrainedMemory();
+  return {
+    cores: availableParallelism(),
+    // 0, or more than there is, where nothing sets one.
+    memoryBytes: limit > 0 ? Math.min(limit, totalmem()) : totalmem(),
+  };
 }

@@ -4,14 +4,12 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { isMadeUp, loadPredictions } from '../../dataset/predictions';
 import { HumanError } from '../../domain/problem';
-import type { Reporter } from '../../domain/reporter';
 import type { Engine } from '../../engine/engine';
 import { withEngine } from '../../engine/openEngine';
 import type { AskedFormat } from '../../patch/convert';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
-import { planText, progressText } from '../batches/progressText';
-import { runBatch, type BatchHooks, type BatchOutcome } from '../batches/run';
+import { runBatch, type BatchOutcome } from '../batches/run';
 import { sameness } from '../batches/keys';
 import { usualRunId } from '../batches/results';
 import { workersFor } from '../batches/workers';
@@ -27,6 +25,7 @@ import { reportPath } from '../runs/runFolder';
 import { runStore } from '../runStore';
 import { select } from '../selection';
 import { ratesText, resultLine, resultTable, type ResultLine } from '../table';
+import { progressHooks, workersText } from './batchProgress';
 import {
   chosenIds,
   EXIT,
@@ -92,8 +91,6 @@ export async function evaluateCommand(
   const sources = parseSources(sourcesFor(options, context));
   const python = await createPythonParser((file) => join(context.assets, file));
   const reporter = terminalReporter(context);
-  const workers =
-    options.workers ?? workersFor({ name: asked.name, memoryMb: asked.docker.memoryMb });
   const predictionFiles = await Promise.all(
     options.predictions.map((name, index) => digested(name, from[index] ?? name)),
   );
@@ -102,6 +99,8 @@ export async function evaluateCommand(
   const environments = new Set<string>();
   const reports = new Map<number, InstanceReport>();
   const { outcome, engine, runId } = await withEngine(asked, async (engine) => {
+    const { memoryMb } = asked.docker;
+    const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);
     const hooks = progressHooks(
       context,
       reporter,
@@ -177,8 +176,6 @@ export async function evaluateCommand(
   return failed.length > 0 || problems.length > 0 ? EXIT.negative : EXIT.done;
 }
 
-const workersText = (count: number): string => `${count} worker${count === 1 ? '' : 's'}`;
-
 /** What a reader of the table should know besides. */
 const remarksOf = (report: InstanceReport): string[] => [
   ...(report.notes ?? []),
@@ -197,39 +194,6 @@ async function digested(name: string, path: string): Promise<{ from: string; sha
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
   return { from: name, sha256: hash.digest('hex') };
-}
-
-/** Seconds between lines of progress where stderr is a file: a log of a night stays short. */
-const quietSeconds = 60;
-
-/** Progress on the terminal: how far the batch is, and behind it what is done at the moment. */
-function progressHooks(
-  context: CommandContext,
-  reporter: Reporter,
-  means: string,
-): BatchHooks & { readonly reporter: Reporter } {
-  let far = '';
-  let step = '';
-  let told = performance.now();
-  const show = (): void => reporter.progress([far, step].filter((each) => each !== '').join(' | '));
-  return {
-    reporter: {
-      log: (line) => reporter.log(line),
-      progress: (next) => {
-        step = next;
-        show();
-      },
-    },
-    onPlan: (counts) => reporter.log(planText(counts, means)),
-    onProgress: (progress) => {
-      far = progressText(progress);
-      show();
-      if (!context.interactive && performance.now() - told > quietSeconds * 1000) {
-        told = performance.now();
-        reporter.log(far);
-      }
-    },
-  };
 }
 
 /** One JSON document; its results are written one by one, since thousands are more than a text may hold. */
@@ -254,6 +218,7 @@ async function printJson(
     field('environment', environmentReport(engine.environment)),
   ];
   context.stdout(`{\n${before.join(',\n')},\n  "results": [`);
+  let printed = 0;
   const kept = [...of.reports].sort(([left], [right]) => left - right);
   for (const [index, entry] of outcome.entries.entries()) {
     const report =
@@ -261,7 +226,8 @@ async function printJson(
         ? kept[index]?.[1]
         : await readReport(join(out, reportPath(runId, entry)), entry);
     if (report === undefined) continue;
-    context.stdout(`${index === 0 ? '' : ','}\n    ${indented(report).replaceAll('\n', '\n  ')}`);
+    context.stdout(`${printed === 0 ? '' : ','}\n    ${indented(report).replaceAll('\n', '\n  ')}`);
+    printed += 1;
   }
   const after = [
     field('rates', Object.fromEntries(rates)),

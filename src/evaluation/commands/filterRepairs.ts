@@ -2,20 +2,19 @@ import { join } from 'node:path';
 import { loadPredictions } from '../../dataset/predictions';
 import type { Instance, Prediction } from '../../domain/instance';
 import { HumanError } from '../../domain/problem';
-import {
-  filterRepairs,
-  type FilteredRepairs,
-  type InstanceRepairs,
-} from '../../domain/study/filterRepairs';
 import { withEngine } from '../../engine/openEngine';
 import type { AskedFormat } from '../../patch/convert';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
+import { workersFor } from '../batches/workers';
 import { runStore } from '../runStore';
 import { select } from '../selection';
-import { runRepairs } from '../studies/filterRepairs';
+import { filterBatch, type FilteredBatch } from '../studies/filterRepairs';
+import { filteredDocument, type FilteredDocument } from '../studies/filterRepairsSchema';
+import { usualRepairRun } from '../studies/repairFolder';
 import { readRepairResults } from '../studies/repairResults';
 import { layOut } from '../table';
+import { progressHooks, workersText } from './batchProgress';
 import {
   chosenIds,
   EXIT,
@@ -33,8 +32,14 @@ export interface FilterRepairsOptions extends SelectingOptions, EngineOptions {
   repairs: string[];
   resolved?: string;
   source: string[];
+  /** By memory and cores when absent. */
+  workers?: number;
   timeout: number;
+  /** Chosen where nobody says. */
+  runId?: string;
+  out?: string;
   format: AskedFormat;
+  fresh?: boolean;
   storage: string;
   json?: boolean;
 }
@@ -73,46 +78,62 @@ export async function filterRepairsCommand(
   const sources = parseSources(sourcesFor(options, context));
   const python = await createPythonParser((file) => join(context.assets, file));
   const reporter = terminalReporter(context);
-  const found = await withEngine(asked, async (engine) => {
-    const all: InstanceRepairs[] = [];
-    for (const instance of instances) {
-      const mine = repairs.predictions.filter(({ instanceId }) => instanceId === instance.id);
-      if (mine.length === 0) continue;
-      const own = tests.predictions.find(({ instanceId }) => instanceId === instance.id);
-      all.push(
-        await runRepairs(
-          instance,
-          own ?? { instanceId: instance.id, model: models[0] ?? 'none', patch: '' },
-          mine,
-          {
-            engine,
-            python,
-            store: runStore(storage),
-            sources,
-            storage,
-            timeoutSeconds: options.timeout,
-            format: options.format,
-            resolved,
-            signal: context.signal,
-            reporter,
-          },
-        ),
-      );
-    }
-    return all;
+  const { document, written } = await withEngine(asked, async (engine) => {
+    const { memoryMb } = asked.docker;
+    const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);
+    const means = `${workersText(workers)}, ${engine.description}`;
+    const hooks = progressHooks(context, reporter, means);
+    const request = {
+      instances,
+      tests: tests.predictions,
+      repairs: repairs.predictions,
+      resolved,
+      engine,
+      python,
+      store: runStore(storage, { fresh: options.fresh === true }),
+      sources,
+      storage,
+      workers,
+      timeoutSeconds: options.timeout,
+      format: options.format,
+      fresh: options.fresh === true,
+      signal: context.signal,
+      reporter: hooks.reporter,
+    };
+    const { out } = options;
+    const run = options.runId ?? (await usualRepairRun(out, request));
+    const documentOf = (filtered: FilteredBatch): FilteredDocument =>
+      filteredDocument(filtered, { run, tests: models[0] ?? '', engine, problems });
+    const results = {
+      runId: run,
+      text: (filtered: FilteredBatch) => jsonText(documentOf(filtered)),
+    };
+    const filtered = await filterBatch(
+      { ...request, ...(out === undefined ? {} : { results: { out, ...results } }) },
+      {
+        onProgress: hooks.onProgress,
+        onPlan: ({ candidates, instances }) =>
+          reporter.log(
+            `${candidates} code patch${candidates === 1 ? '' : 'es'} on ` +
+              `${instances} instance${instances === 1 ? '' : 's'}; ${means}`,
+          ),
+      },
+    );
+    return { document: documentOf(filtered), written: filtered.written };
   });
   reporter.clear();
-  const filtered = filterRepairs(found);
-  context.stdout(
-    options.json === true
-      ? `${JSON.stringify({ version: 1, ...filtered, problems }, null, 2)}\n`
-      : filteredText(filtered),
-  );
-  const hindered = filtered.repairs.some(
-    ({ reason }) => reason === 'tests could not run on the patch',
+  if (options.json === true) context.stdout(jsonText(document));
+  else {
+    context.stdout(filteredText(document));
+    if (written !== undefined) context.stdout(`written: ${written}\n`);
+  }
+  const hindered = document.repairs.some(
+    ({ reason }) => reason === 'tests could not run on the patch' || reason === 'not evaluated',
   );
   return problems.length > 0 || hindered ? EXIT.negative : EXIT.done;
 }
+
+const jsonText = (document: FilteredDocument): string => `${JSON.stringify(document, null, 2)}\n`;
 
 /** Code patches of files, or X* itself for `gold`. */
 async function repairsOf(
@@ -133,7 +154,7 @@ async function repairsOf(
   return { predictions: [...golden, ...predictions], problems };
 }
 
-function filteredText({ repairs, quality }: FilteredRepairs): string {
+function filteredText({ repairs, quality }: FilteredDocument): string {
   const percent = (share: number | undefined): string =>
     share === undefined ? '–' : `${(100 * share).toFixed(1)} %`;
   const rows = repairs.map(({ instance, name, reason, detail, resolved }) => [

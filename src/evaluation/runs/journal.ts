@@ -60,9 +60,9 @@ export interface JournalLine extends RunEntry {
   readonly report: string;
 }
 
-export interface Journal {
+export interface Journal<Line = JournalLine> {
   /** The last line of each candidate, in the order in which candidates first finished. */
-  readonly lines: readonly JournalLine[];
+  readonly lines: readonly Line[];
   /** Lines that cannot be used, named. A torn last line is none: its candidate was not finished. */
   readonly problems: readonly string[];
 }
@@ -73,13 +73,22 @@ export const journalPath = (folder: string): string => join(folder, 'entries.jso
 export const candidateKey = (of: Pick<RunEntry, 'instance' | 'model' | 'sample'>): string =>
   JSON.stringify([of.instance, of.model, of.sample]);
 
+/** What can be finished and kept: of equal ones the last line counts. */
+type Finished = Pick<RunEntry, 'instance' | 'model' | 'sample'>;
+
 /**
  * The finished candidates of a run; none where there is no journal yet.
  *
  * @param folder of the run, `DIR/runs/<run>`
  * @throws HumanError when the journal cannot be read
  */
-export async function readJournal(folder: string): Promise<Journal> {
+export const readJournal = (folder: string): Promise<Journal> => readLines(folder, journalLine);
+
+/** As `readJournal`, of a journal with lines of another shape. */
+export async function readLines<Line extends Finished>(
+  folder: string,
+  shape: z.ZodType<Line>,
+): Promise<Journal<Line>> {
   const path = journalPath(folder);
   let text: string;
   try {
@@ -92,17 +101,24 @@ export async function readJournal(folder: string): Promise<Journal> {
       'Check the permissions of the folder',
     );
   }
-  return parseJournal(text, path);
+  return parseLines(text, path, shape);
 }
 
 /** As `readJournal`, on what was read. A last line without a line end is torn, and left out. */
-export function parseJournal(text: string, name: string): Journal {
-  const lines = new Map<string, JournalLine>();
+export const parseJournal = (text: string, name: string): Journal =>
+  parseLines(text, name, journalLine);
+
+function parseLines<Line extends Finished>(
+  text: string,
+  name: string,
+  shape: z.ZodType<Line>,
+): Journal<Line> {
+  const lines = new Map<string, Line>();
   const problems: string[] = [];
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   for (const [index, line] of whole.split('\n').entries()) {
     if (line.trim() === '') continue;
-    const read = parseLine(line);
+    const read = parseLine(line, shape);
     if (typeof read === 'string') problems.push(`${name}: line ${index + 1} ${read}`);
     else lines.set(candidateKey(read), read);
   }
@@ -110,22 +126,22 @@ export function parseJournal(text: string, name: string): Journal {
 }
 
 /** A line, or what is wrong with it. */
-function parseLine(line: string): JournalLine | string {
+function parseLine<Line extends Finished>(line: string, shape: z.ZodType<Line>): Line | string {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch {
     return 'is not JSON';
   }
-  const parsed = journalLine.safeParse(value);
+  const parsed = shape.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   return `is no entry of a run (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`;
 }
 
 /** An open journal. Lines are whole on the disk when `append` returns. */
-export interface JournalWriter {
-  append(line: JournalLine): Promise<void>;
+export interface JournalWriter<Line> {
+  append(line: Line): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -135,12 +151,14 @@ export interface JournalWriter {
  * @throws what opening and writing throw, such as ENOSPC; a line that could not be written whole is
  *   taken back
  */
-export async function openJournal(folder: string): Promise<JournalWriter> {
+export async function openJournal<Line extends object = JournalLine>(
+  folder: string,
+): Promise<JournalWriter<Line>> {
   const path = journalPath(folder);
   await cutTornLine(path);
   const file: FileHandle = await open(path, 'a');
   let queue: Promise<unknown> = Promise.resolve();
-  const write = async (line: JournalLine): Promise<void> => {
+  const write = async (line: Line): Promise<void> => {
     const { size } = await file.stat();
     try {
       await file.appendFile(`${JSON.stringify(line)}\n`);

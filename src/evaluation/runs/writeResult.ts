@@ -1,14 +1,29 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { makeFolder } from '../../repository/makeFolder';
 import { writeWhole } from '../../repository/wholeFile';
+
+/** Paths that are being written, with the end of the last of their writers. */
+const underWay = new Map<string, Promise<void>>();
 
 /**
  * Writes a file of a results folder whole, and removes what a killed process has left beside it: of such
- * a path there is one writer at a time.
+ * a path there is one process that writes. In this one, writers of a path take turns.
  */
 export async function writeResult(path: string, content: string): Promise<void> {
+  const before = underWay.get(path) ?? Promise.resolve();
+  const turn = before.catch(() => undefined).then(() => writeAlone(path, content));
+  underWay.set(path, turn);
+  try {
+    await turn;
+  } finally {
+    if (underWay.get(path) === turn) underWay.delete(path);
+  }
+}
+
+async function writeAlone(path: string, content: string): Promise<void> {
   const folder = dirname(path);
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   await removeBeside(folder, basename(path));
   await writeWhole(path, content);
 }

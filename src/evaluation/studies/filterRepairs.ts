@@ -1,253 +1,188 @@
 import type { Instance, Prediction } from '../../domain/instance';
-import { functionOf, standing, type Side, type TestResult } from '../../domain/outcome';
-import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../domain/problem';
-import type { Reporter } from '../../domain/reporter';
-import type { InstanceRepairs, ProposedRepair, Standings } from '../../domain/study/filterRepairs';
-import type { Engine, RunRecord } from '../../engine/engine';
-import { applyPatch } from '../../patch/apply';
-import { toUnified, type AskedFormat } from '../../patch/convert';
-import { checkPatchPaths } from '../../patch/safety';
-import { splitTestEdits } from '../../patch/testFiles';
-import { parseUnified } from '../../patch/unified';
-import { formatFilePatch, makeUnified } from '../../patch/write';
-import type { PythonParser } from '../../python/parser';
-import { GitError } from '../../repository/git';
-import { sourceOf, type Sources } from '../../repository/source';
-import { prepareTrees } from '../../repository/trees';
+import { throwIfAborted } from '../../domain/problem';
 import { nameOf } from '../../domain/study/entry';
-import { readCandidate, type OwnTests } from '../reading';
-import { resultsOf, transitionsBetween, whyBrokenOff, whyNotRunnable } from '../results';
-import type { RunStore } from '../runStore';
-import { openSession, type InstanceSession, type RunOptions } from '../session';
+import type { TestedRepair } from '../../domain/study/filterRepairs';
+import { guardedEngine } from '../batches/guardedEngine';
+import type { HeldJournal } from '../batches/heldFolder';
+import { planBatch, type PlanCounts, type PlannedWork } from '../batches/plan';
+import { workOff } from '../batches/pool';
+import type { BatchProgress, BatchRequest } from '../batches/run';
+import { throughput } from '../batches/throughput';
+import { warmSession } from '../batches/warmSession';
+import { candidateKey } from '../runs/journal';
+import { repairKeys, withRepairFolder, writeResultFile, type RepairLine } from './repairFolder';
+import { testRepair, testsOnR, type RepairSettings, type TestsOnR } from './repairRuns';
 
-export interface FilterRequest {
-  readonly engine: Engine;
-  readonly python: PythonParser;
-  readonly store: RunStore;
-  readonly sources: Sources;
-  readonly storage: string;
-  readonly timeoutSeconds: number;
-  readonly format: AskedFormat;
-  /** Ids resolved by the code patches as a report says; absent: the golden tests are run on each. */
-  readonly resolved?: ReadonlySet<string> | undefined;
-  readonly signal?: AbortSignal | undefined;
-  readonly reporter: Reporter;
-}
-
-/**
- * Runs the tests that a candidate adds or changes on R and on R with each code patch, for filtering the
- * patches with them (section 5.3 of the paper). Edits of tests in a code patch are left out. Runs are kept.
- *
- * @param repairs code patches for this instance
- * @throws Cancelled; anything else that fails is told of what it hinders
- */
-export async function runRepairs(
-  instance: Instance,
-  tests: Prediction,
-  repairs: readonly Prediction[],
-  request: FilterRequest,
-): Promise<InstanceRepairs> {
-  const { reporter, signal } = request;
-  let session: InstanceSession | undefined;
-  try {
-    session = await openFor(instance, request);
-    const of = session;
-    const read = await readCandidate(
-      of,
-      {
-        model: tests.model,
-        text: tests.patch,
-        format: request.format,
-        mode: 'unit-test',
-        testsOnly: true,
-      },
-      signal,
-    );
-    if ('verdict' in read) {
-      const { reason, explanation } = read.verdict;
-      return unfiltered(instance, `${reason}: ${explanation}`, repairs);
-    }
-    reporter.progress(`${instance.id}: tests on R`);
-    const record = await recordOn(of, 'base', read.patch, read.files, request);
-    if (typeof record === 'string') return unfiltered(instance, record, repairs);
-    const tested: Tested = { patch: read.patch, files: read.files, own: read.own, record };
-    const own = new Set(read.own.functions);
-    const base = standingsOf(
-      resultsOf(record, read.own.all).filter(({ test }) => own.has(functionOf(test))),
-    );
-
-    const done: ProposedRepair[] = [];
-    for (const repair of repairs) {
-      throwIfAborted(signal);
-      const name = nameOf({ model: repair.model, sample: repair.sample ?? 1 });
-      reporter.progress(`${instance.id}: tests on R with the patch of ${name}`);
-      done.push({ name, ...(await runRepair(of, repair, tested, request)) });
-    }
-    return { instance: instance.id, base, repairs: done };
-  } catch (error) {
-    if (error instanceof Cancelled || signal?.aborted === true) throw new Cancelled();
-    const isKnown = error instanceof HumanError || error instanceof GitError;
-    if (!isKnown && error instanceof Error) reporter.log(error.stack ?? error.message);
-    return unfiltered(instance, messageOf(error), repairs);
-  } finally {
-    await session?.dispose().catch((error: unknown) => {
-      reporter.log(`${instance.id}: its sandboxes were not removed: ${messageOf(error)}`);
-    });
-  }
-}
-
-const unfiltered = (
-  instance: Instance,
-  failure: string,
-  repairs: readonly Prediction[],
-): InstanceRepairs => ({
-  instance: instance.id,
-  failure,
-  repairs: repairs.map(({ model, sample = 1 }) => ({ name: nameOf({ model, sample }) })),
-});
-
-/** The candidate's tests, and what they did on R. */
-interface Tested {
-  readonly patch: string;
-  readonly files: readonly string[];
-  readonly own: OwnTests;
-  readonly record: RunRecord;
-}
-
-async function runRepair(
-  session: InstanceSession,
-  repair: Prediction,
-  tests: Tested,
-  request: FilterRequest,
-): Promise<Omit<ProposedRepair, 'name'>> {
-  const { instance } = session;
-  const told =
-    request.resolved === undefined ? {} : { resolved: request.resolved.has(instance.id) };
-  const code = await codeOf(session, repair.patch, request);
-  // A patch that does not apply repairs nothing.
-  if (typeof code !== 'string') return { resolved: false, ...told, failure: code.failure };
-  const together = await onTopOf(session, code, tests.patch);
-  if (typeof together !== 'string') {
-    return { ...told, failure: `with the tests: ${together.failure}` };
-  }
-  const record = await recordOn(session, 'base', together, tests.files, request);
-  const resolved =
-    request.resolved === undefined ? await isResolved(session, code, request) : told.resolved;
-  const known = resolved === undefined ? {} : { resolved };
-  if (typeof record === 'string') return { ...known, failure: record };
-  const own = new Set(tests.own.functions);
-  const pairs = transitionsBetween(tests.record, record, tests.own.all).filter(({ test }) =>
-    own.has(functionOf(test)),
-  );
-  return {
-    ...known,
-    standings: standingsOf(pairs.map((pair) => pair.fixed)),
-    base: standingsOf(pairs.map((pair) => pair.base)),
+/** What is filtered, with what, and where its results go; the rest is as for batches. */
+export interface FilterRequest
+  extends
+    Pick<
+      BatchRequest,
+      | 'instances'
+      | 'engine'
+      | 'python'
+      | 'store'
+      | 'sources'
+      | 'storage'
+      | 'workers'
+      | 'timeoutSeconds'
+      | 'format'
+      | 'fresh'
+      | 'retry'
+      | 'engineLimits'
+      | 'signal'
+      | 'reporter'
+    >,
+    Pick<RepairSettings, 'resolved'> {
+  /** Generated tests: the first of each instance counts. */
+  readonly tests: readonly Prediction[];
+  /** Code patches, any number for each instance. */
+  readonly repairs: readonly Prediction[];
+  /** Without it only finished test runs are kept. */
+  readonly results?: {
+    readonly out: string;
+    readonly runId: string;
+    /** What is written beside the journal at the end. */
+    readonly text: (filtered: FilteredBatch) => string;
   };
 }
 
-const standingsOf = (results: readonly TestResult[]): Standings =>
-  Object.fromEntries(
-    results
-      .filter(({ outcome }) => outcome !== 'missing')
-      .map(({ test, outcome }) => [test, standing(outcome)]),
-  );
-
-/** The code patch as a unified diff on R, without edits of tests. */
-async function codeOf(
-  session: InstanceSession,
-  text: string,
-  { format }: FilterRequest,
-): Promise<string | { readonly failure: string }> {
-  if (text.trim() === '') return { failure: 'the patch is empty' };
-  const { patch, diagnostics } = await toUnified(text, {
-    format,
-    tree: { read: (path) => session.readFileOfR(path) },
-    python: session.python,
-  });
-  const error = diagnostics.find((each) => each.severity === 'error');
-  if (error !== undefined) return { failure: error.message };
-  const parsed = parseUnified(patch);
-  const unsafe = checkPatchPaths(parsed)[0];
-  if (unsafe !== undefined) return { failure: unsafe.message };
-  const { others } = splitTestEdits(parsed);
-  if (others.length === 0) return { failure: 'the patch edits nothing but tests' };
-  return others.map(formatFilePatch).join('');
+export interface FilterHooks {
+  /** Called once, before anything runs. */
+  readonly onPlan?: (counts: Pick<PlanCounts, 'candidates' | 'instances' | 'environments'>) => void;
+  /** `done` and `total` are code patches. */
+  readonly onProgress?: (
+    progress: Pick<BatchProgress, 'done' | 'total' | 'paused' | 'perHour' | 'secondsLeft'>,
+  ) => void;
 }
 
-/** One diff on R that does what the first does and then the second. */
-async function onTopOf(
-  session: InstanceSession,
-  first: string,
-  second: string,
-): Promise<string | { readonly failure: string }> {
-  const contents = new Map<string, string | undefined>();
-  const read = async (path: string): Promise<string | undefined> =>
-    contents.has(path) ? contents.get(path) : session.readFileOfR(path);
-  for (const patch of [first, second]) {
-    const applied = await applyPatch(parseUnified(patch), read);
-    if (!applied.ok) return { failure: applied.problems[0]?.message ?? 'it does not apply' };
-    for (const [path, content] of applied.files) contents.set(path, content);
-  }
-  const edits = [...contents].map(async ([path, after]) => ({
-    path,
-    before: await session.readFileOfR(path),
-    after,
-  }));
-  return makeUnified(await Promise.all(edits));
+export interface FilteredBatch {
+  /** One for each code patch of the instances, in their order. */
+  readonly tested: readonly TestedRepair[];
+  /** How many an earlier command had finished. */
+  readonly reused: number;
+  /** What was written; absent where results go nowhere. */
+  readonly written?: string;
 }
 
-/** Whether everything that T* passes on R∘X* passes on R with the patch; undefined where nobody can say. */
-async function isResolved(
-  session: InstanceSession,
-  code: string,
+/**
+ * Runs the tests that candidates add or change on R and on R with each code patch, several patches at
+ * once, for filtering the patches with them (section 5.3 of the paper). Faults of one leave the others
+ * alone, and what is finished is not done again by the same command.
+ *
+ * @throws Cancelled, or HumanError where results cannot be kept
+ */
+export async function filterBatch(
   request: FilterRequest,
-): Promise<boolean | undefined> {
-  const { goldenFiles } = session;
-  const { goldenTests } = session.instance;
-  const golden = await recordOn(session, 'fixed', goldenTests, goldenFiles, request);
-  if (typeof golden === 'string') return undefined;
-  const passing = ({ outcome }: TestResult): boolean => standing(outcome) === 'passes';
-  const wanted = resultsOf(golden, []).filter(passing);
-  if (wanted.length === 0) return undefined;
-  const together = await onTopOf(session, code, goldenTests);
-  if (typeof together !== 'string') return undefined;
-  const record = await recordOn(session, 'base', together, goldenFiles, request);
-  if (typeof record === 'string') return false;
-  const found = new Set(
-    resultsOf(record, [])
-      .filter(passing)
-      .map(({ test }) => test),
-  );
-  return wanted.every(({ test }) => found.has(test));
+  hooks: FilterHooks = {},
+): Promise<FilteredBatch> {
+  const { instances, repairs, results, signal = new AbortController().signal } = request;
+  throwIfAborted(signal);
+  const plan = planBatch(instances, repairs, request.workers);
+  hooks.onPlan?.(plan.counts);
+  if (results === undefined) return filterAll(plan.work, undefined, request, hooks, signal);
+  return withRepairFolder({ ...request, ...results, signal }, async (folder, journal, held) => {
+    const filtered = await filterAll(plan.work, journal, request, hooks, held);
+    const written = await writeResultFile(folder, results.text(filtered)).catch(
+      (error: unknown) => {
+        throw journal.lost(error);
+      },
+    );
+    return { ...filtered, written };
+  });
 }
 
-/** A run of some test files on one side with a patch that came to its end, or why there is none. */
-async function recordOn(
-  session: InstanceSession,
-  side: Side,
-  patch: string,
-  files: readonly string[],
-  { timeoutSeconds, signal, reporter }: FilterRequest,
-): Promise<RunRecord | string> {
-  const options: RunOptions = { timeoutSeconds, signal, reporter, reuse: true, sides: [side] };
-  try {
-    const run = await session.run({ patch, files }, options);
-    const record = run.records[side];
-    if (record === undefined) {
-      return run.plan.notRun.map(({ path, reason }) => `${path}: ${reason}`).join('; ');
-    }
-    return whyNotRunnable(record) ?? whyBrokenOff(record) ?? record;
-  } catch (error) {
-    if (error instanceof GitError) return error.message;
-    throw error;
+async function filterAll(
+  work: readonly PlannedWork[],
+  journal: HeldJournal<RepairLine> | undefined,
+  request: FilterRequest,
+  hooks: FilterHooks,
+  signal: AbortSignal,
+): Promise<FilteredBatch> {
+  const engine = guardedEngine(request.engine, request.engineLimits);
+  const keys = repairKeys(request);
+  const instances = new Map(request.instances.map((instance) => [instance.id, instance]));
+  const tested = new Map<number, TestedRepair>();
+  const left: PlannedWork[] = [];
+  const kept = new Map((journal?.lines ?? []).map((line) => [candidateKey(line), line]));
+  for (const part of work) {
+    const candidates = part.candidates.filter((place) => {
+      const repair = request.repairs[place];
+      const line = repair && kept.get(candidateKey(placeOf(repair)));
+      if (line === undefined || line.key !== keys[place] || line.hindrance !== undefined) {
+        return true;
+      }
+      tested.set(place, ofLine(line));
+      return false;
+    });
+    if (candidates.length > 0) left.push({ ...part, candidates });
   }
+  const reused = tested.size;
+  const total = work.reduce((sum, { candidates }) => sum + candidates.length, 0);
+  const speed = throughput();
+  const tell = (): void => {
+    const done = tested.size;
+    hooks.onProgress?.({ done, total, paused: false, ...speed.estimate(total - done) });
+  };
+  tell();
+
+  await workOff(left, request.workers, signal, async (part, stop) => {
+    const instance = instances.get(part.instance);
+    if (instance === undefined) return;
+    const settings: RepairSettings = { ...request, signal: stop };
+    const warm = warmSession(instance, { ...request, engine, signal: stop });
+    let tests: TestsOnR | undefined;
+    try {
+      for (const place of part.candidates) {
+        throwIfAborted(stop);
+        const repair = request.repairs[place];
+        if (repair === undefined) continue;
+        const of = placeOf(repair);
+        const found = await warm.attempt(`${instance.id}, ${nameOf(of)}`, async (session) => {
+          tests ??= await testsOnR(session, testsFor(instance, request), settings);
+          return testRepair(session, repair, tests, settings);
+        });
+        const findings =
+          'hindrance' in found
+            ? { hindrance: found.hindrance.why, failure: found.hindrance.failure }
+            : found;
+        await journal?.keep(async () => ({
+          ...of,
+          ...findings,
+          key: keys[place] ?? '',
+          finished: new Date().toISOString(),
+        }));
+        tested.set(place, { instance: instance.id, name: nameOf(of), ...findings });
+        speed.finished();
+        tell();
+      }
+    } finally {
+      await warm.dispose();
+    }
+  });
+  return {
+    tested: [...tested].sort(([a], [b]) => a - b).map(([, repair]) => repair),
+    reused,
+  };
 }
 
-async function openFor(instance: Instance, request: FilterRequest): Promise<InstanceSession> {
-  const { signal, reporter, engine, python, store } = request;
-  reporter.progress(`${instance.id}: preparing R and R∘X*`);
-  const source = await sourceOf(instance, request.sources);
-  const trees = await prepareTrees(instance, source, request.storage, { signal, reporter });
-  return openSession({ instance, trees, engine, python, store });
-}
+const placeOf = ({
+  instanceId,
+  model,
+  sample = 1,
+}: Prediction): { instance: string; model: string; sample: number } => ({
+  instance: instanceId,
+  model,
+  sample,
+});
+
+const testsFor = ({ id }: Instance, { tests }: FilterRequest): Prediction =>
+  tests.find(({ instanceId }) => instanceId === id) ?? { instanceId: id, model: '', patch: '' };
+
+const ofLine = ({
+  model,
+  sample,
+  key: _key,
+  finished: _finished,
+  ...rest
+}: RepairLine): TestedRepair => ({ name: nameOf({ model, sample }), ...rest });

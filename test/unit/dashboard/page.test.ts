@@ -126,6 +126,23 @@ describe('the dashboard as a file', function () {
     await until("document.body.innerText.includes('200 of 200 instances')");
   });
 
+  it('has the palette of the scheme, light or dark', async () => {
+    const colours = (): Promise<string[]> =>
+      page.evaluate(
+        "['background-color', 'color'].map((name) => getComputedStyle(document.body).getPropertyValue(name))",
+      );
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await open(simulatedStudy({ instances: 3, methods: 1 }));
+    assert.deepEqual(await colours(), ['rgb(31, 31, 31)', 'rgb(212, 212, 212)']);
+    await page.evaluate("document.body.className = 'vscode-light'");
+    assert.deepEqual(await colours(), ['rgb(255, 255, 255)', 'rgb(31, 31, 31)']);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.evaluate("document.body.className = 'vscode-high-contrast vscode-dark'");
+    assert.deepEqual(await colours(), ['rgb(31, 31, 31)', 'rgb(212, 212, 212)']);
+    await page.evaluate("document.body.className = ''");
+    assert.deepEqual(await colours(), ['rgb(255, 255, 255)', 'rgb(31, 31, 31)']);
+  });
+
   it('shows texts of tests and models as texts', async () => {
     const study = simulatedStudy({ instances: 3, methods: 1 });
     const [run] = study.runs;
@@ -149,10 +166,73 @@ describe('the dashboard as a file', function () {
     await page.waitForSelector('.published');
   });
 
+  it('shows the summary without scrolling sideways in 1,000 pixels', async () => {
+    const study = simulatedStudy({ instances: 2000, methods: 4 });
+    const runs = study.runs.map((run, index) => ({
+      ...run,
+      entries: run.entries.map((entry) => ({
+        ...entry,
+        model: `zero-shot-plus/anthropic/some-model-${index}-20240620`,
+      })),
+    }));
+    await page.setViewportSize({ width: 1000, height: 900 });
+    try {
+      await open({ ...study, runs });
+      await page.waitForSelector('.summary .difference .interval');
+      const [needed, there] = await page.evaluate<[number, number]>(
+        "(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector('.summary').parentElement)",
+      );
+      assert.ok(needed <= there, `${needed} pixels where there are ${there}`);
+      assert.ok(there > 900);
+    } finally {
+      await page.setViewportSize({ width: 1200, height: 900 });
+    }
+  });
+
+  it('hides methods with the keyboard, everywhere and until they are shown again', async () => {
+    await open(simulatedStudy({ instances: 60, methods: 3 }));
+    await page.waitForSelector('.summary .difference');
+    const box = page.getByLabel('method-2', { exact: true });
+    const labels = (): Promise<string[]> => page.locator('[role=columnheader]').allTextContents();
+    const colour = (): Promise<string | null> =>
+      page.evaluate("document.querySelectorAll('.card rect[fill]')[1]?.getAttribute('fill')");
+    await page.locator('.card').first().scrollIntoViewIfNeeded();
+    await until("document.querySelectorAll('.card rect[fill]').length >= 3");
+    assert.equal(await colour(), 'var(--series-2)');
+    await box.focus();
+    await page.keyboard.press('Space');
+    assert.deepEqual(await labels(), ['Instance', 'method-1', 'method-3']);
+    await page.waitForSelector('.summary .difference');
+    assert.equal(await page.locator('.hidden-method').textContent(), 'method-2hidden');
+    assert.equal(
+      await page.evaluate('document.activeElement.dataset.method'),
+      JSON.stringify(['run-2', 'method-2']),
+    );
+    assert.deepEqual(await page.getByLabel('Compare with').locator('option').allTextContents(), [
+      'method-1',
+      'method-3',
+    ]);
+    await until("document.querySelectorAll('.card rect[fill]').length === 2");
+    assert.equal(await colour(), 'var(--series-3)', 'a method keeps its colour');
+
+    await page.reload();
+    await page.waitForSelector('.matrix-row');
+    assert.deepEqual(await labels(), ['Instance', 'method-1', 'method-3']);
+    for (const name of ['method-1', 'method-3'])
+      await page.getByLabel(name, { exact: true }).uncheck();
+    await page.locator('.card').first().scrollIntoViewIfNeeded();
+    await until("document.body.innerText.includes('Every method is hidden.')");
+    for (const each of await page.locator('.method > input').all()) await each.check();
+    assert.deepEqual(await labels(), ['Instance', 'method-1', 'method-2', 'method-3']);
+  });
+
   it('draws every plot, and saves them as files without the theme of the page', async () => {
-    await open(simulatedStudy({ instances: 150, methods: 3, samples: 2 }));
+    const study = simulatedStudy({ instances: 150, methods: 3, samples: 2 });
+    const resolved = study.runs[0]?.instances.slice(0, 50).map(({ id }) => id) ?? [];
+    await open({ ...study, repairs: [{ name: 'a repairer', resolved }] });
     for (const card of await page.locator('.card').all()) await card.scrollIntoViewIfNeeded();
-    // Overlap with repairs needs results of repairs.
+    // Overlap with repairs is a table alone.
+    await until("document.body.innerText.includes('a repairer')");
     await until("document.querySelectorAll('.plot > svg').length === 8");
     const save = async (name: string): Promise<Buffer> => {
       const [download] = await Promise.all([

@@ -104,6 +104,12 @@ describe('reading saved runs', () => {
       join(logs, 'method-1', 'x__x-3', 'report.json'),
       '{"x__x-3": {"resolved": "yes"}}',
     );
+    // What it keeps of golden and base runs, for all runs.
+    for (const kept of ['gold_pre', 'gold_post', 'base_pre', 'base_post']) {
+      const place = join(folder, 'run_instance_swt_logs', kept, 'x__x-1', 'f00');
+      await mkdir(place, { recursive: true });
+      await writeFile(join(place, 'test_output.txt'), 'PASSED a');
+    }
     const places = [folder, join(folder, 'run_instance_swt_logs'), logs];
     for (const place of places) {
       const { runs, problems } = await readRuns([place]);

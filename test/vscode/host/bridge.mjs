@@ -40,6 +40,13 @@ export async function startBridge({ page, resize, screenshots, result, print }) 
       const texts = inner.map((frame) => frame.evaluate('document.body.innerText').catch(() => ''));
       return (await Promise.all(texts)).map((text) => text.trim()).filter(Boolean);
     },
+    paints: async () => {
+      const inner = (await page()).frames().filter((frame) => /fake\.html/.test(frame.url()));
+      const found = await Promise.all(
+        inner.map((frame) => frame.evaluate(paint).catch(() => null)),
+      );
+      return found.filter((each) => each !== null);
+    },
     windows: async () => Promise.all((await others()).map(describeWindow)),
     windowScreenshot: async ({ name }) => {
       const [window] = await others();
@@ -98,6 +105,16 @@ export async function startBridge({ page, resize, screenshots, result, print }) 
     },
   };
 }
+
+/** Runs in a webview: when it was opened, and when its data were painted first. */
+const paint = `(() => {
+  const at = (name) => performance.getEntriesByName(name)[0]?.startTime;
+  const [received, shown] = [at('data received'), at('data shown')];
+  const { timeOrigin } = performance;
+  return shown === undefined
+    ? null
+    : { opened: timeOrigin, received: timeOrigin + received, painted: timeOrigin + shown };
+})()`;
 
 async function describeWindow(window) {
   const texts = await Promise.all(

@@ -188,6 +188,11 @@ export const visible = {
   texts: (selector: string) => ask<string[]>('texts', { selector }),
   /** texts of webviews: Markdown previews, panels */
   webviews: () => post<string[]>('frames'),
+  /** of webviews that leave the mark `data shown`: when they were opened, had data and painted them, in epoch ms */
+  paints: () =>
+    post<{ readonly opened: number; readonly received: number; readonly painted: number }[]>(
+      'paints',
+    ),
   /** windows that were opened beside this one, with everything that can be read in them */
   otherWindows: () => post<{ readonly title: string; readonly text: string }[]>('windows'),
 };

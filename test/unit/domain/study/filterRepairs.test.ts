@@ -3,16 +3,17 @@ import fc from 'fast-check';
 import {
   filterRepairs,
   type FilterReason,
-  type InstanceRepairs,
   type Standings,
+  type TestedRepair,
 } from '../../../../src/domain/study/filterRepairs';
 
 const decided = (base: Standings | undefined, standings: Standings | undefined): FilterReason => {
   const { repairs } = filterRepairs([
     {
       instance: 'a',
+      name: 'x',
       ...(base === undefined ? {} : { base }),
-      repairs: [{ name: 'x', ...(standings === undefined ? {} : { standings }) }],
+      ...(standings === undefined ? {} : { standings }),
     },
   ]);
   return repairs[0]?.reason ?? 'no tests';
@@ -42,27 +43,49 @@ describe('filtering repairs with generated tests', () => {
     );
   });
 
+  it('blames neither tests nor patch where nothing could be run', () => {
+    const [repair] = filterRepairs([
+      { instance: 'a', name: 'x', hindrance: 'environment failed', failure: 'no disk' },
+    ]).repairs;
+    assert.deepEqual(
+      [repair?.reason, repair?.detail],
+      ['not evaluated', 'environment failed: no disk'],
+    );
+  });
+
+  it('has what each test did on R and on the patch', () => {
+    const [repair] = filterRepairs([
+      { instance: 'a', name: 'x', base: { t: 'fails' }, standings: { u: 'neither' } },
+    ]).repairs;
+    assert.deepEqual(repair?.tests, [
+      { test: 't', base: 'fails', patched: 'missing' },
+      { test: 'u', base: 'missing', patched: 'neither' },
+    ]);
+  });
+
   it('gives precision and recall of the patches whose correctness is known', () => {
     const fails: Standings = { t: 'fails' };
     const passes: Standings = { t: 'passes' };
-    const instances: InstanceRepairs[] = [
-      {
-        instance: 'a',
-        base: fails,
-        repairs: [
-          { name: 'right and kept', resolved: true, standings: passes },
-          { name: 'wrong and kept', resolved: false, standings: passes },
-          { name: 'wrong', resolved: false, standings: fails },
-          { name: 'unknown', standings: passes },
-        ],
-      },
-      {
-        instance: 'b',
-        base: passes,
-        repairs: [{ name: 'right', resolved: true, standings: passes }],
-      },
+    const of = (
+      name: string,
+      resolved: boolean | undefined,
+      [base, standings]: readonly [Standings, Standings],
+    ): TestedRepair => ({
+      instance: 'a',
+      name,
+      ...(resolved === undefined ? {} : { resolved }),
+      base,
+      standings,
+    });
+    const tested: TestedRepair[] = [
+      of('right and kept', true, [fails, passes]),
+      of('wrong and kept', false, [fails, passes]),
+      of('wrong', false, [fails, fails]),
+      of('unknown', undefined, [fails, passes]),
+      of('right, without a test that fails on R', true, [passes, passes]),
+      { instance: 'b', name: 'not run', resolved: true, hindrance: 'environment failed' },
     ];
-    assert.deepEqual(filterRepairs(instances).quality, {
+    assert.deepEqual(filterRepairs(tested).quality, {
       known: 4,
       right: 2,
       kept: 2,

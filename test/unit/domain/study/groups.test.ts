@@ -145,6 +145,18 @@ describe('costs', () => {
     assert.deepEqual(costsOf(oracle).dollars, { sum: 5, known: 2, mean: 2.5 });
     assert.equal(costsOf(oracle).dollarsPerSuccess, 5);
   });
+
+  it('of a success leave out successes whose price nobody told', () => {
+    const [method] = methodsOf([
+      run(
+        ['a', 'b', 'c'],
+        [solved('a', { cost: { dollars: 2 } }), solved('b'), entry('c', { cost: { dollars: 1 } })],
+      ),
+    ]);
+    assert.ok(method);
+    assert.equal(costsOf(method).dollars?.sum, 3);
+    assert.equal(costsOf(method).dollarsPerSuccess, 3);
+  });
 });
 
 describe('published rows', () => {

@@ -3,6 +3,20 @@ import fc from 'fast-check';
 import { methodsOf } from '../../../../src/domain/study/methods';
 import { passAtK, passAtKOf } from '../../../../src/domain/study/passAtK';
 import { entry, run, solved } from './examples';
+import type { StudyDocument } from '../../../../src/domain/study/document';
+import type { RunData } from '../../../../src/domain/study/entry';
+import { studyReport } from '../../../../src/domain/study/report';
+
+const studyOf = (runs: readonly RunData[]): StudyDocument => ({
+  version: 1,
+  created: '2024-06-18T00:00:00Z',
+  product: '0',
+  runs,
+  published: [],
+  repairs: [],
+  asked: {},
+  problems: [],
+});
 
 describe('methods of runs', () => {
   it('are one for each model of a run, named by the model where that is enough', () => {
@@ -51,6 +65,27 @@ describe('methods of runs', () => {
       names.map((id) => oracle.chosen.get(id)?.sample),
       [2, 2, 2, 2, 1],
     );
+  });
+});
+
+describe('a method with several samples', () => {
+  it('is the first sample of every instance, also where an instance has only another one', () => {
+    const runs = [
+      run(['a', 'b'], [entry('a'), solved('a', { sample: 2 }), solved('b', { sample: 2 })]),
+    ];
+    const [method] = methodsOf(runs);
+    assert.deepEqual([...(method?.chosen.keys() ?? [])], ['a']);
+    const [later] = methodsOf([run(['b'], [solved('b', { sample: 3 })])]);
+    assert.equal(later?.chosen.get('b')?.sample, 3);
+  });
+
+  it('is picked from by the grading that is asked for', () => {
+    const resolved = { resolved: true, addedFailToPass: 1, coverageDelta: null };
+    const runs = [run(['a'], [solved('a'), entry('a', { sample: 2, harness: resolved })])];
+    const shares = (grading: 'strict' | 'harness') =>
+      studyReport(studyOf(runs), { grading }).methods.map((each) => each.success.count);
+    assert.deepEqual(shares('strict'), [1, 1]);
+    assert.deepEqual(shares('harness'), [0, 1]);
   });
 });
 

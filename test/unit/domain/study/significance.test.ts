@@ -43,6 +43,8 @@ describe('exact tests', () => {
     assert.equal(signFlips([0, 0]), 1);
     assert.equal(signFlips([]), undefined);
     assert.equal(proportionsDiffer(0, 5, 0, 5), undefined);
+    assert.equal(proportionsDiffer(0, 0, 3, 10), undefined);
+    assert.equal(proportionsDiffer(3, 10, 0, 0), undefined);
   });
 
   it('of an overlap agree with summing over all sets of a small population', () => {

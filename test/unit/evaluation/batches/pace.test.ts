@@ -59,6 +59,10 @@ describe('workers', () => {
     assert.equal(workersFor(docker, { cores: 1, memoryBytes: gib }), 1);
     assert.equal(workersFor(local, { cores: 1, memoryBytes: gib / 4 }), 1);
   });
+
+  it('are at least one where nobody says what the machine has', () => {
+    assert.ok(workersFor(local) >= 1);
+  });
 });
 
 describe('progress in words', () => {

@@ -1,0 +1,104 @@
+import { basename, dirname } from 'node:path';
+import * as vscode from 'vscode';
+import { HumanError, messageOf } from '../../domain/problem';
+import type { RepairResults } from '../../domain/study/document';
+import { readRepairResults } from '../../evaluation/studies/repairResults';
+
+const filesKey = 'runs.repairs';
+
+/** Results of code repair, as a file says them. */
+export interface ListedRepairs {
+  readonly path: string;
+  /** With a name that no other file has; undefined where the file cannot be read any more. */
+  readonly results: RepairResults | undefined;
+  /** Why it cannot. Untrusted. */
+  readonly problem?: string;
+}
+
+/** Files with results of code repair that runs are compared with (table 6). Remembered by their paths. */
+export class RepairList implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+  private files: readonly ListedRepairs[] = [];
+  private loading: Promise<void> | undefined;
+
+  constructor(private readonly memory: vscode.Memento) {}
+
+  get listed(): readonly ListedRepairs[] {
+    return this.files;
+  }
+
+  /** Of the files that can be read. */
+  get results(): readonly RepairResults[] {
+    return this.files.flatMap(({ results }) => results ?? []);
+  }
+
+  /** Reads the files if that was not done yet. */
+  async loaded(): Promise<void> {
+    await (this.loading ??= this.load());
+  }
+
+  async reload(): Promise<void> {
+    this.loading = this.load();
+    await this.loading;
+  }
+
+  private get paths(): readonly string[] {
+    return this.memory.get<string[]>(filesKey, []);
+  }
+
+  private async load(): Promise<void> {
+    const files = await Promise.all(
+      this.paths.map(async (path): Promise<ListedRepairs> => {
+        try {
+          return { path, results: await readRepairResults(path) };
+        } catch (error) {
+          return { path, results: undefined, problem: messageOf(error) };
+        }
+      }),
+    );
+    const times = new Map<string, number>();
+    for (const { results } of files) {
+      if (results !== undefined) times.set(results.name, (times.get(results.name) ?? 0) + 1);
+    }
+    this.files = files.map((file) =>
+      file.results === undefined || times.get(file.results.name) === 1
+        ? file
+        : {
+            ...file,
+            // The leaderboard keeps a file of the same name for each method, in a folder of its own.
+            results: {
+              ...file.results,
+              name: `${file.results.name} (${basename(dirname(file.path))})`,
+            },
+          },
+    );
+    this.changed.fire();
+  }
+
+  /** @throws HumanError when a file says of no instance whether it was resolved; none is added then */
+  async add(paths: readonly string[]): Promise<void> {
+    for (const path of paths) await readRepairResults(path);
+    await this.memory.update(filesKey, [...new Set([...this.paths, ...paths])]);
+    await this.reload();
+  }
+
+  /** Takes a file off the list. It stays where it is. */
+  async remove(path: string): Promise<void> {
+    if (!this.paths.includes(path)) {
+      throw new HumanError(
+        vscode.l10n.t('{0} is not in the list', path),
+        vscode.l10n.t('Run "SWT-Bench: Refresh Runs"'),
+      );
+    }
+    await this.memory.update(
+      filesKey,
+      this.paths.filter((each) => each !== path),
+    );
+    await this.reload();
+  }
+
+  dispose(): void {
+    this.changed.dispose();
+  }
+}

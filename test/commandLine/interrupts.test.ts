@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { spawnSync, type ChildProcess } from 'node:child_process';
+import { closeSync, constants, existsSync, openSync, readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readJournal } from '../../src/evaluation/runs/journal';
+import { runFolder } from '../../src/evaluation/runs/runFolder';
+import { onSample, scratch, start } from './cli';
+
+const id = 'tallybook__tallybook-217';
+
+/** Undefined while nobody reads from the pipe. */
+function openForWriting(pipe: string): number | undefined {
+  try {
+    return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+}
+
+describe('Ctrl-C', function () {
+  this.timeout(300_000);
+  // How long it takes is what is asked for, and a busy machine takes longer.
+  this.retries(2);
+  const folder = scratch();
+
+  /** Seconds until a command has ended, from now on. */
+  const untilEnded = async (child: ChildProcess): Promise<number> => {
+    const started = performance.now();
+    while (child.exitCode === null && child.signalCode === null) await sleep(10);
+    return (performance.now() - started) / 1000;
+  };
+  const isAlive = (pid: number): boolean =>
+    existsSync(`/proc/${pid}/stat`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+
+  it('ends a batch whose tests heed nothing within five seconds, and nothing of it is left', async function () {
+    if (process.platform !== 'linux') return this.skip();
+    const mark = join(folder.path, `pids-${Date.now()}`);
+    const test = [
+      'import os, signal, time',
+      '',
+      'def test_never_ends():',
+      '    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):',
+      '        signal.signal(number, signal.SIG_IGN)',
+      '    if os.fork() == 0:',
+      '        os.setsid()',
+      `    with open(${JSON.stringify(mark)}, 'a') as file:`,
+      '        file.write("%d\\n" % os.getpid())',
+      '    time.sleep(1000)',
+    ];
+    const patch = [
+      'diff --git a/tests/test_never.py b/tests/test_never.py',
+      'new file mode 100644',
+      '--- /dev/null',
+      '+++ b/tests/test_never.py',
+      `@@ -0,0 +1,${test.length} @@`,
+      ...test.map((line) => `+${line}`),
+      '',
+    ].join('\n');
+    const row = { instance_id: id, model_name_or_path: 'never', model_patch: patch };
+    const predictions = await folder.file('never.jsonl', `${JSON.stringify(row)}\n`);
+    const storage = join(folder.path, 'storage');
+    const out = join(folder.path, 'out');
+    const more = ['--predictions', 'gold', '--out', out, '--run-id', 'night', '--workers', '1'];
+    const { child, answer } = start(onSample(storage, predictions, ...more));
+    const pids = (): number[] =>
+      existsSync(mark) ? readFileSync(mark, 'utf8').split('\n').filter(Boolean).map(Number) : [];
+    // Both sides, each with a child in a session of its own.
+    while (pids().length < 4) {
+      assert.equal(child.exitCode, null, 'it ended by itself');
+      await sleep(20);
+    }
+    child.kill('SIGINT');
+    const seconds = await untilEnded(child);
+    const { status, stderr } = await answer;
+    assert.equal(status, 130, stderr);
+    assert.match(stderr, /stopping \(once more to stop at once\)/);
+    assert.ok(seconds < 5, `it took ${seconds.toFixed(1)} s`);
+    while (pids().some(isAlive)) await sleep(20);
+    assert.deepEqual(await readdir(join(storage, 'pairs')).catch(() => []), []);
+    assert.deepEqual((await readdir(runFolder(out, 'night'))).sort(), [
+      'entries.jsonl',
+      'run.json',
+    ]);
+    assert.deepEqual((await readJournal(runFolder(out, 'night'))).problems, []);
+  });
+
+  describe('while the system does not give back what it was asked to read', () => {
+    let predictions = '';
+    beforeEach(function () {
+      predictions = join(folder.path, `pipe-${Date.now()}.jsonl`);
+      // Nobody ever writes into it.
+      if (spawnSync('mkfifo', [predictions]).status !== 0) this.skip();
+    });
+    let end: number | undefined;
+    afterEach(() => {
+      if (end !== undefined) closeSync(end);
+      end = undefined;
+    });
+    const blocked = async (): Promise<ReturnType<typeof start>> => {
+      const begun = start(onSample(join(folder.path, 'storage'), predictions));
+      // The other end opens only while somebody reads.
+      while ((end = openForWriting(predictions)) === undefined) {
+        assert.equal(begun.child.exitCode, null, 'it ended by itself');
+        await sleep(20);
+      }
+      return begun;
+    };
+
+    it('ends it at once when given twice', async () => {
+      const { child, answer } = await blocked();
+      let said = '';
+      child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+      child.kill('SIGINT');
+      while (!said.includes('stopping')) {
+        assert.equal(child.exitCode, null, 'it ended at the first');
+        await sleep(10);
+      }
+      child.kill('SIGINT');
+      const seconds = await untilEnded(child);
+      // What a shell calls 130 either way.
+      assert.ok(child.signalCode === 'SIGINT' || (await answer).status === 130);
+      assert.ok(seconds < 4, `it took ${seconds.toFixed(1)} s`);
+    });
+
+    it('ends it within some seconds when given once', async () => {
+      const { child, answer } = await blocked();
+      child.kill('SIGINT');
+      const seconds = await untilEnded(child);
+      assert.ok(child.signalCode === 'SIGINT' || (await answer).status === 130);
+      assert.ok(seconds < 8, `it took ${seconds.toFixed(1)} s`);
+    });
+  });
+
+  it('given twice ends a batch that is under way', async () => {
+    const storage = join(folder.path, 'storage-twice');
+    const out = join(folder.path, 'out-twice');
+    const { child, answer } = start(onSample(storage, 'gold', '--out', out, '--run-id', 'night'));
+    while (!existsSync(join(runFolder(out, 'night'), 'run.json'))) {
+      assert.equal(child.exitCode, null, 'it ended by itself');
+      await sleep(10);
+    }
+    child.kill('SIGINT');
+    await sleep(5);
+    child.kill('SIGINT');
+    const seconds = await untilEnded(child);
+    assert.equal((await answer).status ?? 130, 130);
+    assert.ok(seconds < 2.5, `it took ${seconds.toFixed(1)} s`);
+    // It goes on from there, like after a kill.
+    const again = await start(
+      onSample(storage, 'gold', '--out', out, '--run-id', 'night', '--json'),
+    ).answer;
+    assert.equal(again.status, 0, again.stderr);
+  });
+});

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import {
+  filteredDocument,
+  filteredRepairsJsonSchema,
+  filteredRepairsSchema,
+} from '../../../src/evaluation/studies/filterRepairsSchema';
+import { simulatedEngine } from '../../engine/simulatedEngine';
+
+const published = resolve('media/schema/repairs.schema.json');
+
+describe('the published schema of filtered code patches', () => {
+  it('is the one in media/schema (UPDATE_SCHEMAS=1 writes it)', async () => {
+    const text = await format(JSON.stringify(filteredRepairsJsonSchema()), {
+      ...(await resolveConfig(published)),
+      parser: 'json',
+    });
+    if (process.env['UPDATE_SCHEMAS'] === '1') {
+      await mkdir(dirname(published), { recursive: true });
+      await writeFile(published, text);
+    }
+    assert.equal(await readFile(published, 'utf8'), text);
+  });
+
+  it('allows every kind of result, with nothing that it does not name', () => {
+    const document = filteredDocument(
+      {
+        tested: [
+          {
+            instance: 'a',
+            name: 'm',
+            resolved: true,
+            base: { t: 'fails' },
+            standings: { t: 'passes' },
+          },
+          { instance: 'a', name: 'm@2', base: { t: 'fails' }, failure: 'it does not apply' },
+          { instance: 'b', name: 'm', hindrance: 'environment failed', failure: 'no disk' },
+        ],
+        reused: 1,
+      },
+      { run: 'run', tests: 't', engine: simulatedEngine(), problems: ['line 3 is not JSON'] },
+    );
+    assert.deepEqual(filteredRepairsSchema.strict().parse(document), document);
+    assert.deepEqual(
+      document.repairs.map(({ reason }) => reason),
+      ['kept', 'tests could not run on the patch', 'not evaluated'],
+    );
+    const nothing = filteredDocument(
+      { tested: [], reused: 0 },
+      { run: 'run', tests: '', engine: simulatedEngine(), problems: [] },
+    );
+    assert.deepEqual(filteredRepairsSchema.parse(nothing), nothing);
+  });
+});
