@@ -59,6 +59,7 @@ export class Figures {
 
   setGrading(grading: Grading): void {
     this.grading = grading;
+    this.makeMethods();
     this.draw();
   }
 
@@ -75,10 +76,7 @@ export class Figures {
     this.document = document;
     this.kept = kept;
     this.hidden = hidden;
-    this.methods = methodsOf(document.runs, {
-      oracle: true,
-      ...(kept === undefined ? {} : { instances: kept }),
-    }).map((method, turn) => ({ ...method, turn }));
+    this.makeMethods();
     const shown = this.shown();
     const asked = document.asked.compare?.[0];
     if (!shown.some(({ id }) => id === this.baseline)) {
@@ -91,6 +89,17 @@ export class Figures {
     );
     this.baselineChoice.field.hidden = shown.length < 2;
     this.draw();
+  }
+
+  /** The oracle of several samples picks by the grading. */
+  private makeMethods(): void {
+    const { document, grading, kept } = this;
+    if (document === undefined) return;
+    this.methods = methodsOf(document.runs, {
+      oracle: true,
+      grading,
+      ...(kept === undefined ? {} : { instances: kept }),
+    }).map((method, turn) => ({ ...method, turn }));
   }
 
   private shown(): readonly PlottedMethod[] {

@@ -19,6 +19,13 @@ const page = async (text: string): Promise<string> =>
   waitFor(`a page with "${text}"`, async () =>
     (await visible.webviews()).find((each) => each.replaceAll('\u202f', ' ').includes(text)),
   );
+const trial = { predictions: ['bundled'], ids: [bundled], runId: 'trial' };
+/** Presses a key at the first run; a view that is drawn anew may lose it. */
+const atFirstRun = async (key: string): Promise<void> => {
+  await vscode.commands.executeCommand('swt-bench.runs.focus');
+  await hands.press('Home');
+  await hands.press(key);
+};
 const closeAll = (): Thenable<unknown> =>
   vscode.commands.executeCommand('workbench.action.closeAllEditors');
 
@@ -37,13 +44,35 @@ describe('the Runs view and its dashboard', () => {
     assert.deepEqual(pane.buttons, ['Evaluate Predictions…', 'Add Run Folder…']);
   });
 
-  it('evaluates predictions, can be told to wait, and lists the run with its rates', async () => {
-    const asked = { predictions: ['bundled'], ids: [bundled], runId: 'trial' };
-    const begun = run('evaluatePredictions', asked);
+  it('evaluates predictions until it is cancelled in the dashboard', async () => {
+    const begun = run('evaluatePredictions', trial);
     // The list of instances may begin to read anew while the command waits for it.
     await run('refreshInstances');
     await begun;
     await waitFor('the running batch', () => row('trial'), 60_000);
+    // Paused it cannot end before it is cancelled.
+    await run('pauseBatch', 'trial');
+    await waitFor('the pause', async () => (await row('trial'))?.description.includes('paused'));
+    await run('openDashboard', 'trial');
+    await page('paused');
+    await hands.clickInWebview('Cancel', 'button');
+    await waitFor(
+      'the end',
+      async () => (await row('trial'))?.description.startsWith('not finished'),
+      60_000,
+    );
+    await closeAll();
+    assert.deepEqual(
+      (await visible.notifications()).filter(({ severity }) => severity === 'error'),
+      [],
+    );
+  });
+
+  it('goes on with it later, can be told to wait, and lists the run with its rates', async () => {
+    await run('evaluatePredictions', trial);
+    await waitFor('the running batch', async () =>
+      (await row('trial'))?.description.includes(' of 8'),
+    );
     await run('pauseBatch', 'trial');
     await waitFor('the pause', async () => (await row('trial'))?.description.includes('paused'));
     await run('resumeBatch', 'trial');
@@ -58,14 +87,15 @@ describe('the Runs view and its dashboard', () => {
       180_000,
     );
     const method = await waitFor('its methods', async () => {
-      // A view that is drawn anew may lose a key.
-      await vscode.commands.executeCommand('swt-bench.runs.focus');
-      await hands.press('Home');
-      await hands.press('ArrowRight');
+      await atFirstRun('ArrowRight');
       return row('covers-everything');
     });
     assert.match(method.description, /^S 100\.0 % \(1 of 1\) · ΔC 100\.0 %$/);
     assert.match((await row('does-not-apply'))?.description ?? '', /^S 0\.0 % \(0 of 1\)/);
+    await waitFor('its methods to be folded', async () => {
+      await atFirstRun('ArrowLeft');
+      return (await row('covers-everything')) === undefined;
+    });
   });
 
   it('shows the run with a word for every cell', async () => {
@@ -180,35 +210,6 @@ describe('the Runs view and its dashboard', () => {
     await vscode.commands.executeCommand('notifications.clearAll');
   });
 
-  it('cancels a batch from the dashboard, and goes on with it later', async () => {
-    const batch = { predictions: ['bundled'], ids: [bundled], runId: 'stopped' };
-    await run('evaluatePredictions', batch);
-    await waitFor('the running batch', () => row('stopped'), 60_000);
-    // Paused it cannot end before it is cancelled.
-    await run('pauseBatch', 'stopped');
-    await waitFor('the pause', async () => (await row('stopped'))?.description.includes('paused'));
-    await run('openDashboard', 'stopped');
-    await page('paused');
-    await hands.clickInWebview('Cancel', 'button');
-    await waitFor(
-      'the end',
-      async () => (await row('stopped'))?.description.startsWith('not finished'),
-      60_000,
-    );
-    await closeAll();
-    assert.deepEqual(
-      (await visible.notifications()).filter(({ severity }) => severity === 'error'),
-      [],
-    );
-    await run('evaluatePredictions', batch);
-    await waitFor(
-      'all of it',
-      async () => (await row('stopped'))?.description === '8 methods',
-      120_000,
-    );
-    await run('removeRun', 'stopped');
-  });
-
   it('keeps the same filter as the Instances view', async () => {
     await run('openDashboard', 'trial');
     await page('1 of 1 instances');
@@ -251,13 +252,7 @@ describe('the Runs view and its dashboard', () => {
   it('shows several runs beside each other in light, dark and high contrast', async () => {
     for (const each of simulatedRuns({ instances: 300, methods: 4 })) await writeRun(results, each);
     await run('refreshRuns');
-    await waitFor('the runs', async () => {
-      // The view draws only the rows that it has room for.
-      await vscode.commands.executeCommand('swt-bench.runs.focus');
-      await hands.press('Home');
-      await hands.press('ArrowLeft');
-      return row('run-4');
-    });
+    await waitFor('the runs', () => row('run-4'));
     const themes = ['Default Light Modern', 'Default Dark Modern', 'Default High Contrast'];
     const configuration = vscode.workspace.getConfiguration('workbench');
     await run('openDashboard', ...[undefined, ['run-1', 'run-2', 'run-3', 'run-4']]);

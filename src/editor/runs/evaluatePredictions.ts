@@ -164,7 +164,6 @@ export async function evaluatePredictions(
     );
   }
   const python = await createPythonParser((name) => join(assets, name));
-  const workers = workersFor({ name: settings.name, memoryMb: settings.docker.memoryMb });
   try {
     await withEngine({ ...settings, storage, assets }, async (engine) => {
       const batch = runBatch(
@@ -176,7 +175,10 @@ export async function evaluatePredictions(
           store: runStore(storage),
           sources: parseSources(parts.sources),
           storage,
-          workers,
+          workers: workersFor(
+            { name: engine.name, memoryMb: settings.docker.memoryMb },
+            engine.machine,
+          ),
           timeoutSeconds: timeoutSeconds(),
           format: 'auto',
           mode: 'unit-test',
