@@ -181,8 +181,8 @@ describe('package.json and the code', () => {
     }
     assert.deepEqual(
       [...palette].filter(([, when]) => when === 'false').map(([id]) => id),
-      // It is what a click on a row does.
-      [coverageCommandIds.openLine],
+      // What a click on a row does, and what a row of results of code repair has beside it.
+      [coverageCommandIds.openLine, runCommandIds.removeRepairs],
     );
   });
   it('give no key to two commands', () => {

@@ -17,13 +17,15 @@ type Workspace = Pick<InstanceForModels, 'folder' | 'candidatePatch' | 'textOfR'
  *
  * @param patch unified diff on R; empty for R itself
  * @returns paths of the files that have changed, and of those the edits of before that went
- * @throws HumanError when it does not apply to R, or an editor cannot hold a file as it is
+ * @throws HumanError when it does not apply to R, writes where VS Code would act on it, or an editor cannot
+ *   hold a file as it is
  */
 export async function applyToWorkspace(
   open: Workspace,
   patch: string,
 ): Promise<{ readonly changed: readonly string[]; readonly takenBack: readonly string[] }> {
   const after = await filesWith(open, patch);
+  for (const path of after.keys()) refuseActedOn(path);
   const before = await editedPaths(open);
   const tree = await workspaceTree(open.folder);
   const changes = new Map<string, FileChange>();
@@ -54,6 +56,24 @@ export async function applyToWorkspace(
     );
   }
   return { changed, takenBack };
+}
+
+/**
+ * What VS Code, or we, act on by themselves: with it a model would change what runs on this machine
+ * without anybody being asked.
+ */
+const actedOn =
+  /^(\.vscode|\.devcontainer|\.swt-bench)(\/|$)|(^|\/)\.devcontainer\.json$|\.code-workspace$/i;
+
+function refuseActedOn(path: string): void {
+  if (!actedOn.test(path)) return;
+  throw new HumanError(
+    vscode.l10n.t(
+      '{0} cannot be written to: VS Code acts on it. The candidate is what it was',
+      path,
+    ),
+    vscode.l10n.t('Write tests to files of the repository'),
+  );
 }
 
 /**
