@@ -16,8 +16,8 @@ import { runFolder } from '../../src/evaluation/runs/runFolder';
 import { runStore } from '../../src/evaluation/runStore';
 import { candidate, onEngine } from '../engineContract/subjects';
 import { loadParser } from '../unit/python/loadParser';
-import { containersOf, plainDocker, testSettings } from './dockerForTests';
-import { secondEngine, whyNoSecondEngine, type SecondEngine } from './secondEngine';
+import { containersOf, testSettings } from './dockerForTests';
+import { secondEngineFor, type SecondEngine } from './secondEngine';
 
 const count = 8;
 
@@ -28,20 +28,7 @@ onEngine('docker', 'a batch whose engine goes away', (subject) => {
     return second;
   };
   before(async function () {
-    const why = whyNoSecondEngine();
-    if (why !== undefined) {
-      this.test?.parent?.eachTest((test) => {
-        (test as Mocha.Test & { skipReason?: string }).skipReason = `${test.fullTitle()}: ${why}`;
-      });
-      return this.skip();
-    }
-    second = await secondEngine();
-    await second.start();
-    // It has no network to build with: it gets what the other engine has built.
-    const images = await plainDocker.listImages({
-      filters: { label: [`swt-bench.instance=${subject().instance.id}`] },
-    });
-    for (const tag of images.flatMap(({ RepoTags }) => RepoTags ?? [])) await second.load(tag);
+    second = await secondEngineFor(this, subject().instance.id);
   });
   after(() => second?.dispose());
   afterEach(async () => {

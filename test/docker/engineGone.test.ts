@@ -13,8 +13,8 @@ import { openSession, type InstanceSession } from '../../src/evaluation/session'
 import { runCode } from '../engineContract/run';
 import { candidate, onEngine } from '../engineContract/subjects';
 import { loadParser } from '../unit/python/loadParser';
-import { containersOf, plainDocker, testSettings } from './dockerForTests';
-import { secondEngine, whyNoSecondEngine, type SecondEngine } from './secondEngine';
+import { containersOf, testSettings } from './dockerForTests';
+import { secondEngineFor, type SecondEngine } from './secondEngine';
 
 const good = candidate('self.assertEqual(purr(), 2)');
 const sleeping = candidate('pass').replace(
@@ -33,20 +33,7 @@ onEngine('docker', 'when the engine goes away', (subject) => {
     return second;
   };
   before(async function () {
-    const why = whyNoSecondEngine();
-    if (why !== undefined) {
-      this.test?.parent?.eachTest((test) => {
-        (test as Mocha.Test & { skipReason?: string }).skipReason = `${test.fullTitle()}: ${why}`;
-      });
-      return this.skip();
-    }
-    second = await secondEngine();
-    await second.start();
-    // It has no network to build with: it gets what the other engine has built.
-    const images = await plainDocker.listImages({
-      filters: { label: [`swt-bench.instance=${subject().instance.id}`] },
-    });
-    for (const tag of images.flatMap(({ RepoTags }) => RepoTags ?? [])) await second.load(tag);
+    second = await secondEngineFor(this, subject().instance.id);
   });
   after(() => second?.dispose());
   beforeEach(async () => {

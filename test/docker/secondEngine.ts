@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Dockerode from 'dockerode';
 import { plainDocker } from './dockerForTests';
+import { skipSuite } from './skipping';
 
 /** A Docker engine of a test's own, which it may kill. */
 export interface SecondEngine {
@@ -37,6 +38,26 @@ const mountedBelow = (folder: string): string[] =>
     .flatMap((line) => line.split(' ')[1] ?? [])
     .filter((path) => path.startsWith(`${folder}/`))
     .reverse();
+
+/**
+ * A running second engine with the images that the engine of the tests has built for an instance; skips
+ * the suite where there can be none. For its `before`.
+ */
+export async function secondEngineFor(
+  context: Mocha.Context,
+  instance: string,
+): Promise<SecondEngine> {
+  const why = whyNoSecondEngine();
+  if (why !== undefined) skipSuite(context, why);
+  const second = await secondEngine();
+  await second.start();
+  // It has no network to build with.
+  const images = await plainDocker.listImages({
+    filters: { label: [`swt-bench.instance=${instance}`] },
+  });
+  for (const tag of images.flatMap(({ RepoTags }) => RepoTags ?? [])) await second.load(tag);
+  return second;
+}
 
 /** An engine without a network, in folders of its own. It is not running yet. */
 export async function secondEngine(): Promise<SecondEngine> {
