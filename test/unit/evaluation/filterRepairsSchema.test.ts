@@ -1,27 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import { format, resolveConfig } from 'prettier';
 import {
   filteredDocument,
   filteredRepairsJsonSchema,
   filteredRepairsSchema,
 } from '../../../src/evaluation/studies/filterRepairsSchema';
 import { simulatedEngine } from '../../engine/simulatedEngine';
-
-const published = resolve('media/schema/repairs.schema.json');
+import { assertPublished } from './publishedSchema';
 
 describe('the published schema of filtered code patches', () => {
   it('is the one in media/schema (UPDATE_SCHEMAS=1 writes it)', async () => {
-    const text = await format(JSON.stringify(filteredRepairsJsonSchema()), {
-      ...(await resolveConfig(published)),
-      parser: 'json',
-    });
-    if (process.env['UPDATE_SCHEMAS'] === '1') {
-      await mkdir(dirname(published), { recursive: true });
-      await writeFile(published, text);
-    }
-    assert.equal(await readFile(published, 'utf8'), text);
+    await assertPublished('repairs.schema.json', filteredRepairsJsonSchema());
   });
 
   it('allows every kind of result, with nothing that it does not name', () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { dirname, join } from 'node:path';
 import { studyReport } from '../../../src/domain/study/report';
 import type { RunData } from '../../../src/domain/study/entry';
 import { methodsOf } from '../../../src/domain/study/methods';
@@ -15,6 +14,7 @@ import { reportCsv, reportMarkdown, reportText } from '../../../src/evaluation/s
 import { studyDocument, studyRequest } from '../../../src/evaluation/studies/gather';
 import { studyJsonSchema, studyReportSchema } from '../../../src/evaluation/studies/schema';
 import { publishedRows } from '../../../src/domain/study/published';
+import { assertPublished } from './publishedSchema';
 import { simulatedRuns, writeHarnessRun, writeSimulatedRun } from '../../bench/manyRuns';
 
 let folder = '';
@@ -196,16 +196,7 @@ describe('the report of runs', () => {
 
   it('has the published schema, with nothing that the schema does not name', async () => {
     assert.deepEqual(studyReportSchema.parse(asJson), asJson);
-    const path = resolve('media/schema/study.schema.json');
-    const expected = await format(JSON.stringify(studyJsonSchema()), {
-      ...(await resolveConfig(path)),
-      parser: 'json',
-    });
-    if (process.env['UPDATE_SCHEMAS'] === '1') {
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, expected);
-    }
-    assert.equal(await readFile(path, 'utf8'), expected);
+    await assertPublished('study.schema.json', studyJsonSchema());
   });
 
   it('has every table, as text and as Markdown', () => {

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import { format, resolveConfig } from 'prettier';
 import { harnessUnapplied } from '../../../src/domain/harness';
 import { ungraded } from '../../../src/domain/verdict';
 import type { BatchEntry } from '../../../src/evaluation/batches/entry';
 import { toReport } from '../../../src/evaluation/report';
 import { instanceReport, reportFile, reportJsonSchema } from '../../../src/evaluation/reportSchema';
 import { candidateResult } from './examples';
-
-const published = resolve('media/schema/report.schema.json');
+import { assertPublished } from './publishedSchema';
 
 const entries: readonly BatchEntry[] = [
   { prediction: { instanceId: 'a', model: 'm', patch: 'p' }, result: candidateResult() },
@@ -35,15 +31,7 @@ const entries: readonly BatchEntry[] = [
 
 describe('the published schema of reports', () => {
   it('is the one in media/schema (UPDATE_SCHEMAS=1 writes it)', async () => {
-    const text = await format(JSON.stringify(reportJsonSchema()), {
-      ...(await resolveConfig(published)),
-      parser: 'json',
-    });
-    if (process.env['UPDATE_SCHEMAS'] === '1') {
-      await mkdir(dirname(published), { recursive: true });
-      await writeFile(published, text);
-    }
-    assert.equal(await readFile(published, 'utf8'), text);
+    await assertPublished('report.schema.json', reportJsonSchema());
   });
 
   it('allows the reports of every kind of entry, and keeps all of them', () => {

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import type {
-  EntryReason,
-  InstanceFacts,
-  RunData,
-  RunEntry,
+import {
+  nothingKnown,
+  type EntryReason,
+  type InstanceFacts,
+  type RunData,
+  type RunEntry,
 } from '../../../../src/domain/study/entry';
 
 export const facts = (id: string, more: Partial<InstanceFacts> = {}): InstanceFacts => ({
@@ -21,15 +22,9 @@ export const entry = (instance: string, more: Partial<RunEntry> = {}): RunEntry 
   sample: 1,
   reason: 'no test ran',
   explanation: '',
+  ...nothingKnown,
   evaluated: true,
   wellFormed: true,
-  success: false,
-  failToPass: 0,
-  failToFail: 0,
-  passToPass: 0,
-  passToFail: 0,
-  failToAny: 0,
-  anyToFail: 0,
   seconds: 1,
   ...more,
 });

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+
+/**
+ * Asserts that a schema is the one that is published under a name in `media/schema`, as the formatter
+ * leaves it. With `UPDATE_SCHEMAS=1` it is written there first.
+ */
+export async function assertPublished(name: string, schema: unknown): Promise<void> {
+  const published = resolve('media/schema', name);
+  const text = await format(JSON.stringify(schema), {
+    ...(await resolveConfig(published)),
+    parser: 'json',
+  });
+  if (process.env['UPDATE_SCHEMAS'] === '1') {
+    await mkdir(dirname(published), { recursive: true });
+    await writeFile(published, text);
+  }
+  assert.equal(await readFile(published, 'utf8'), text);
+}
