@@ -159,7 +159,7 @@ function lost(out: string, error: unknown, kept: number): HumanError {
       ? `cannot be written any more (${messageOf(error)})`
       : 'has no space left on its disk';
   return new HumanError(
-    `The results folder ${out} ${why}: stopped, with ${kept} finished candidate${kept === 1 ? '' : 's'} kept`,
+    `The results folder ${out} ${why}: stopped, with ${kept} finished and kept`,
     'Mend that, and give the same command again to go on',
   );
 }
