@@ -40,7 +40,7 @@ export interface PlotKind {
 /** Colours of the style sheet that series take turns with. */
 const seriesColours = Array.from({ length: 8 }, (_, index) => `var(--series-${index + 1})`);
 
-/** Signs that tell series apart without colour. */
+/** Signs that tell series apart without colour. All have an area: those of strokes alone cannot be filled. */
 const seriesSigns = [
   'circle',
   'square',
@@ -49,7 +49,7 @@ const seriesSigns = [
   'star',
   'cross',
   'wye',
-  'plus',
+  'hexagon',
 ] as const;
 
 const inTurn = <Value>(list: readonly Value[], index: number): Value | undefined =>
