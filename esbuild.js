@@ -47,7 +47,10 @@ const shared = {
 const partsApart = {
   name: 'parts-apart',
   setup(build) {
-    build.onResolve({ filter: /^\.\/parts$/ }, () => ({ path: './parts.js', external: true }));
+    build.onResolve({ filter: /^\.\.?\/(shell\/)?parts$/ }, () => ({
+      path: './parts.js',
+      external: true,
+    }));
   },
 };
 
@@ -88,7 +91,7 @@ const bundles = [
   },
   {
     ...shared,
-    entryPoints: { parts: 'src/editor/parts.ts' },
+    entryPoints: { parts: 'src/editor/shell/parts.ts' },
     external: ['vscode'],
     plugins: [notNeeded, packagesApart],
   },
@@ -124,7 +127,7 @@ function copyAssets() {
     rmSync(join(dist, name), { recursive: true, force: true });
     cpSync(join(__dirname, 'src/engine', name), join(dist, name), {
       recursive: true,
-      filter: (path) => !path.includes('__pycache__'),
+      filter: (path) => !path.includes('__pycache__') && !path.endsWith('.ts'),
     });
   }
   const wasm = dirname(require.resolve('web-tree-sitter'));

@@ -7,14 +7,30 @@ import tseslint from 'typescript-eslint';
  */
 const layers = {
   domain: [],
-  python: ['domain'],
+  files: ['domain'],
+  python: ['domain', 'files'],
   patch: ['domain', 'python'],
   language: ['domain', 'python', 'patch'],
-  dataset: ['domain', 'patch'],
-  repository: ['domain', 'patch'],
-  engine: ['domain', 'repository'],
-  evaluation: ['domain', 'python', 'patch', 'dataset', 'repository', 'engine'],
-  method: ['domain', 'python', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
+  dataset: ['domain', 'files', 'patch'],
+  repository: ['domain', 'files', 'patch'],
+  engine: ['domain', 'files', 'repository'],
+  evaluation: ['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine'],
+  validation: ['domain', 'python', 'repository', 'engine', 'evaluation'],
+  results: ['domain', 'files', 'patch', 'repository', 'engine', 'evaluation'],
+  batch: [
+    ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine'],
+    ...['evaluation', 'results'],
+  ],
+  study: ['domain', 'dataset', 'results'],
+  method: ['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
+  repair: [
+    ...['domain', 'files', 'patch', 'dataset', 'repository', 'engine'],
+    ...['evaluation', 'results', 'batch', 'study'],
+  ],
+  commands: [
+    ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
+    ...['validation', 'results', 'batch', 'study', 'method', 'repair'],
+  ],
   // Of dataset/ what runs in a page: the language of filters.
   dashboard: ['domain', 'dataset'],
 };
@@ -32,7 +48,7 @@ const importRules = (folder, allowed, more = []) => ({
         ...folders
           .filter((other) => other !== folder && !allowed.includes(other))
           .map((other) => ({
-            regex: `(^|/)\\.\\./(.*/)?${other}/`,
+            regex: `^(\\.\\./)+${other}/`,
             message: `${folder}/ may not import ${other}/: imports run downward only.`,
           })),
         ...more,
@@ -48,7 +64,7 @@ const layerRules = Object.entries(layers).map(([folder, allowed]) => ({
 
 /**
  * What a method or a tool may know of an instance is a ModelView. Only what makes one, and what is
- * beside it for the developer (the oracle of Pass@k, the run over instances, commands), sees an instance.
+ * beside it for the developer (the oracle of Pass@k, the run over instances), sees an instance.
  */
 const neverTheAnswer = {
   files: ['src/method/**/*.ts'],
@@ -57,7 +73,6 @@ const neverTheAnswer = {
     'src/method/runOnR.ts',
     'src/method/oracle.ts',
     'src/method/generation.ts',
-    'src/method/commands/**',
   ],
   rules: importRules('method', layers.method, [
     {
@@ -65,8 +80,12 @@ const neverTheAnswer = {
       message: 'A method or tool sees a ModelView, which has no answer in it, never an Instance.',
     },
     {
-      regex: '/(?:dataset/|evaluation/(?!unrelatedFailure$))',
+      regex: '/(?:dataset/|evaluation/(?!hints/unrelatedFailure$))',
       message: 'A method or tool sees a ModelView: runs and rows of the dataset hold the answer.',
+    },
+    {
+      regex: '/domain/(?:finding|study/)',
+      message: 'Findings and entries of runs tell of R∘X*: they are for the developer.',
     },
   ]),
 };
@@ -80,7 +99,8 @@ const neverTheAnswerInEditor = {
       {
         patterns: [
           {
-            regex: '/(?:domain/instance$|dataset/|evaluation/(?!unrelatedFailure$))',
+            regex:
+              '/(?:domain/(?:instance$|finding$|study/)|dataset/|evaluation/(?!hints/unrelatedFailure$))',
             message: 'A model sees a ModelView: instances, rows and runs hold the answer.',
           },
           {

@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import { wire } from './editor/activate';
+import { wire } from './editor/shell/activate';
 
 let close: (() => Promise<void>) | undefined;
 

@@ -15,7 +15,8 @@ import {
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { z } from 'zod';
-import { HumanError, messageOf } from './domain/problem';
+import { Cancelled, HumanError, messageOf } from './domain/problem';
+import { takeKeys } from './engine/keysInUse';
 import type { CheckedDiff, Surroundings } from './language/check';
 import { cachedPython } from './language/cachedPython';
 import { codeActions } from './language/codeActions';
@@ -27,6 +28,7 @@ import { hover } from './language/hover';
 import { OpenDocuments } from './language/openDocuments';
 import { documentSymbols, foldingRanges } from './language/symbols';
 import { WorkspaceTrees } from './language/workspaceTree';
+import { allKeyVariables } from './method/models/providers';
 import { createPythonParser } from './python/parser';
 import { folderTree } from './repository/folderTree';
 
@@ -38,6 +40,8 @@ const rest = 150;
 const optionsSchema = z.object({ roots: z.array(z.string()).optional() }).nullish();
 const openTextSchema = z.object({ uri: z.string(), text: z.string().nullable() });
 
+// It needs no key, and lives as long as the window.
+takeKeys(allKeyVariables);
 const connection = createConnection(ProposedFeatures.all);
 const documents = new TextDocuments(TextDocument);
 const trees = new WorkspaceTrees(folderTree);
@@ -116,6 +120,8 @@ async function check(document: TextDocument): Promise<void> {
 }
 
 function report(error: unknown): void {
+  // A later text has its own check.
+  if (error instanceof Cancelled) return;
   connection.console.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 
@@ -159,6 +165,9 @@ async function about<T>(
   } catch (error) {
     // A file of the tree cannot be read: the diagnostics say so.
     if (error instanceof HumanError) return otherwise;
+    if (error instanceof Cancelled) {
+      return new ResponseError(LSPErrorCodes.ContentModified, 'the text has changed');
+    }
     throw error;
   }
 }

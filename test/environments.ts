@@ -49,6 +49,12 @@ export function bareEnvironment(folder: string): string {
   return bare;
 }
 
+/** Folder that an interpreter has installed packages in. */
+export function sitePackagesOf(python: string): string {
+  const ask = 'import sysconfig; print(sysconfig.get_paths()["purelib"])';
+  return execFileSync(python, ['-c', ask]).toString().trim();
+}
+
 export const pytestEnvironment = (test: Mocha.Context): Promise<string> =>
   environment(test, 'python3', ['pytest==8.3.5']);
 

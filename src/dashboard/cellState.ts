@@ -1,8 +1,9 @@
-import { isLimit } from '../domain/verdict';
-import { notEvaluatedReasons, type RunEntry } from '../domain/study/entry';
+import type { EntryReason } from '../domain/reason';
+import type { RunEntry } from '../domain/study/entry';
 
 /** What a cell is coloured by. The symbol and the word say the same without colour. */
-export type CellKind = 'success' | 'failure' | 'unusable' | 'stopped' | 'unknown' | 'pending';
+export type CellKind =
+  'success' | 'failure' | 'unusable' | 'stopped' | 'unsound' | 'unknown' | 'pending';
 
 export interface CellState {
   readonly kind: CellKind;
@@ -10,15 +11,21 @@ export interface CellState {
   readonly symbol: string;
   /** What fits into a cell: the transitions of the candidate's tests, or why there are none. */
   readonly text: string;
-  /** For the details and for screen readers: the reason, then the transitions with their counts. */
+  /** For the details and for screen readers: the reason, the transitions with their counts, findings. */
   readonly words: string;
+  /** Something looks wrong about it: the cell has `findingSymbol` as well. */
+  readonly hasFindings: boolean;
 }
+
+/** Beside the sign of a cell whose candidate has findings. */
+export const findingSymbol = '⚠';
 
 export const symbols: Readonly<Record<CellKind, string>> = {
   success: '✓',
   failure: '✗',
   unusable: '⊘',
   stopped: '!',
+  unsound: '≠',
   unknown: '?',
   pending: '…',
 };
@@ -29,48 +36,74 @@ export const kindWords: Readonly<Record<CellKind, string>> = {
   failure: 'tests ran, no success',
   unusable: 'no test of the candidate ran',
   stopped: 'stopped at a limit',
+  unsound: 'the records of the run contradict each other',
   unknown: 'not evaluated',
   pending: 'not there yet',
 };
 
-const unusable: ReadonlySet<string> = new Set([
-  'no candidate',
-  'does not apply',
-  'edits outside tests',
-  'no test found',
-  'no test ran',
-  'could not run',
-]);
-
-const notEvaluated: ReadonlySet<string> = new Set(notEvaluatedReasons);
+/** What a cell is coloured by for each reason of an entry that is no success. */
+const kindOfReason: Readonly<Record<EntryReason, CellKind>> = {
+  success: 'failure',
+  'no candidate': 'unusable',
+  'does not apply': 'unusable',
+  'edits outside tests': 'unusable',
+  'no test found': 'unusable',
+  'passes on R': 'failure',
+  'fails on both sides': 'failure',
+  'unrelated failure': 'failure',
+  'breaks a test': 'failure',
+  'no test ran': 'unusable',
+  'could not run': 'unusable',
+  'timed out': 'stopped',
+  'too much output': 'stopped',
+  'out of memory': 'stopped',
+  'disk full': 'stopped',
+  unsound: 'unsound',
+  'no prediction': 'unknown',
+  'source not available': 'unknown',
+  'environment failed': 'unknown',
+  'instance cannot be used': 'unknown',
+  'internal error': 'unknown',
+};
 
 /** @param entry undefined where the run has nothing for the instance (yet) */
 export function cellState(entry: RunEntry | undefined): CellState {
   if (entry === undefined) {
-    return { kind: 'pending', symbol: symbols.pending, text: '', words: 'not there yet' };
+    return {
+      kind: 'pending',
+      symbol: symbols.pending,
+      text: '',
+      words: 'not there yet',
+      hasFindings: false,
+    };
   }
   const kind = kindOf(entry);
   const transitions = transitionsOf(entry);
   const short = transitions.map(({ name }) => name).join(' ');
   const counted = transitions.map(({ name, count }) => `${count} ${name}`).join(', ');
+  const { findings = [] } = entry;
+  const hasFindings = findings.length > 0;
   const ran = (kind === 'success' || kind === 'failure') && short !== '';
   return {
     kind,
     symbol: symbols[kind],
     text: ran ? short : entry.reason,
-    words: counted === '' ? entry.reason : `${entry.reason}; ${counted}`,
+    words: [
+      entry.reason,
+      ...(counted === '' ? [] : [counted]),
+      ...(hasFindings ? [`findings: ${findings.map((each) => each.kind).join(', ')}`] : []),
+    ].join('; '),
+    hasFindings,
   };
 }
 
 function kindOf(entry: RunEntry): CellKind {
   if (entry.success) return 'success';
-  if (!entry.evaluated || notEvaluated.has(entry.reason)) return 'unknown';
-  if (isLimit(entry.reason)) return 'stopped';
-  return unusable.has(entry.reason) ? 'unusable' : 'failure';
+  return entry.evaluated ? kindOfReason[entry.reason] : 'unknown';
 }
 
 /** Transitions that occur, in the order of the paper's tables. */
-export function transitionsOf(
+function transitionsOf(
   entry: RunEntry,
 ): readonly { readonly name: string; readonly count: number }[] {
   return [

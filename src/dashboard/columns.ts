@@ -1,3 +1,4 @@
+import type { FindingKind } from '../domain/finding';
 import type { InstanceFacts, RunData, RunEntry } from '../domain/study/entry';
 
 /** One column of the matrix: one candidate for each instance. */
@@ -80,7 +81,8 @@ export function instancesOf(runs: readonly RunData[]): InstanceFacts[] {
 }
 
 /** What the matrix shows of the instances that the filter keeps. */
-export type Shown = 'all' | 'differ' | 'none' | 'every' | `reason ${string}`;
+export type Shown =
+  'all' | 'differ' | 'none' | 'every' | 'finding' | `finding ${FindingKind}` | `reason ${string}`;
 
 /** Whether a row belongs to what is shown. */
 export function isShown(shown: Shown, id: string, columns: readonly Column[]): boolean {
@@ -92,6 +94,12 @@ export function isShown(shown: Shown, id: string, columns: readonly Column[]): b
   if (shown.startsWith('reason ')) {
     const reason = shown.slice('reason '.length);
     return there.some((entry) => entry.reason === reason);
+  }
+  if (shown.startsWith('finding')) {
+    const kind = shown.slice('finding '.length);
+    return there.some(({ findings = [] }) =>
+      findings.some((each) => kind === '' || each.kind === kind),
+    );
   }
   const solved = there.filter((entry) => entry.success).length;
   switch (shown as 'differ' | 'none' | 'every') {

@@ -1,10 +1,11 @@
+import { findingSentences, type Finding } from '../domain/finding';
 import {
   deltaOf,
   type DeltaFraction,
   type InstanceFacts,
   type RunEntry,
 } from '../domain/study/entry';
-import { cellState } from './cellState';
+import { cellState, findingSymbol } from './cellState';
 import type { Column } from './columns';
 import { button, element, show } from './elements';
 import { number, percent, seconds } from './numbers';
@@ -96,6 +97,7 @@ export class Details {
       ...(entry === undefined || entry.explanation === ''
         ? []
         : [element('p', { class: 'explanation' }, entry.explanation)]),
+      ...(entry?.findings ?? []).map(findingOf),
       this.links(
         entry === undefined
           ? ['issue', 'instance']
@@ -119,6 +121,15 @@ export class Details {
     this.onClosed();
   }
 }
+
+/** What looks wrong, with its evidence. */
+const findingOf = ({ kind, evidence }: Finding): HTMLElement =>
+  element(
+    'div',
+    { class: 'finding-details' },
+    element('p', {}, element('strong', {}, `${findingSymbol} ${findingSentences[kind]}`)),
+    element('ul', {}, ...evidence.map((each) => element('li', {}, each))),
+  );
 
 function factsOfEntry(entry: RunEntry): HTMLElement {
   const { harness, cost } = entry;

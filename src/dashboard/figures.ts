@@ -1,12 +1,13 @@
 import { compareWith } from '../domain/study/compare';
-import type { Grading, StudyDocument } from '../domain/study/document';
+import type { StudyDocument } from '../domain/study/document';
+import type { Grading } from '../domain/study/grading';
 import { methodsOf } from '../domain/study/methods';
 import { publishedRows } from '../domain/study/published';
 import { summarise, type Summary } from '../domain/study/summary';
 import { choice, element, type Choice } from './elements';
 import { PlotCard, type Drawn } from './plotCard';
 import { plots, type PlotHost, type PlotInput, type PlottedMethod } from './plots';
-import { drawSummary, type SummaryRows } from './summaryTable';
+import { drawSummaryTable, type SummaryRows } from './summaryTable';
 
 const noMethod: Drawn = { note: 'Every method is hidden.', head: [], rows: [] };
 
@@ -136,7 +137,7 @@ export class Figures {
           : publishedRows,
     };
     const hide = (id: string, isHidden: boolean): void => this.hide(id, isHidden);
-    drawSummary(this.summary, rows, hide);
+    drawSummaryTable(this.summary, rows, hide);
     this.summary.setAttribute('aria-busy', 'true');
     for (const card of this.cards) card.update();
     // Intervals take some milliseconds for each method: after the page has been drawn, one by one.
@@ -159,7 +160,7 @@ export class Figures {
               methods.filter((each) => each !== baseline),
               { grading },
             );
-      drawSummary(this.summary, { ...rows, comparisons }, hide);
+      drawSummaryTable(this.summary, { ...rows, comparisons }, hide);
       this.summary.removeAttribute('aria-busy');
     };
     requestAnimationFrame(() => setTimeout(step));

@@ -1,5 +1,5 @@
-import { matches, parseQuery } from '../dataset/query';
-import type { Condition } from '../dataset/queryConditions';
+import { matches, parseQuery } from '../dataset/query/query';
+import type { Condition } from '../dataset/query/queryConditions';
 import { messageOf } from '../domain/problem';
 import type { InstanceFacts } from '../domain/study/entry';
 

@@ -1,5 +1,5 @@
 import type { InstanceFacts } from '../domain/study/entry';
-import { cellState } from './cellState';
+import { cellState, findingSymbol } from './cellState';
 import type { Column } from './columns';
 import { element } from './elements';
 
@@ -177,6 +177,9 @@ export class Matrix {
             isSelected ? state.symbol : '·',
           ),
           element('span', { 'aria-hidden': 'true' }, isSelected ? state.text : ''),
+          isSelected &&
+            state.hasFindings &&
+            element('span', { class: 'finding', 'aria-hidden': 'true' }, findingSymbol),
         );
       }),
     );

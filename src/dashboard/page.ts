@@ -1,7 +1,10 @@
-import type { Grading, StudyDocument } from '../domain/study/document';
-import { entryReasons, type InstanceFacts, type RunEntry } from '../domain/study/entry';
+import { findingKinds } from '../domain/finding';
+import type { StudyDocument } from '../domain/study/document';
+import type { Grading } from '../domain/study/grading';
+import { entryReasons } from '../domain/reason';
+import type { InstanceFacts, RunEntry } from '../domain/study/entry';
 import { methodId } from '../domain/study/methods';
-import { kindWords, symbols, type CellKind } from './cellState';
+import { findingSymbol, kindWords, symbols, type CellKind } from './cellState';
 import {
   columnsOf,
   instancesOf,
@@ -264,6 +267,13 @@ export class Page {
     const there = new Set(
       this.columns.flatMap((column) => [...column.entries.values()].map((entry) => entry.reason)),
     );
+    const found = new Set(
+      this.columns.flatMap((column) =>
+        [...column.entries.values()].flatMap(({ findings = [] }) =>
+          findings.map(({ kind }) => kind),
+        ),
+      ),
+    );
     return [
       ['all', 'all instances'],
       ['differ', 'some methods succeed, others do not'],
@@ -272,6 +282,10 @@ export class Page {
       ...entryReasons
         .filter((reason) => there.has(reason))
         .map((reason): [Shown, string] => [`reason ${reason}`, `any: ${reason}`]),
+      ...(found.size > 0 ? ([['finding', 'any finding']] as [Shown, string][]) : []),
+      ...findingKinds
+        .filter((kind) => found.has(kind))
+        .map((kind): [Shown, string] => [`finding ${kind}`, `finding: ${kind}`]),
     ];
   }
 
@@ -330,5 +344,11 @@ const legend = (): HTMLElement =>
         element('span', { class: 'symbol', 'aria-hidden': 'true' }, symbols[kind]),
         words,
       ),
+    ),
+    element(
+      'li',
+      { class: 'with-finding' },
+      element('span', { class: 'finding', 'aria-hidden': 'true' }, findingSymbol),
+      'a finding: something looks wrong about the verdict',
     ),
   );

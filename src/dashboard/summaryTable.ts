@@ -1,3 +1,4 @@
+import { findingKinds, findingSentences } from '../domain/finding';
 import type { PublishedRow } from '../domain/study/document';
 import type { AdjustedComparison } from '../domain/study/compare';
 import type { Interval } from '../domain/study/bootstrap';
@@ -43,7 +44,7 @@ export interface SummaryRows {
  *
  * @param hide hides a method, or shows it again
  */
-export function drawSummary(
+export function drawSummaryTable(
   place: HTMLElement,
   rows: SummaryRows,
   hide: (id: string, isHidden: boolean) => void,
@@ -101,9 +102,60 @@ export function drawSummary(
       ),
       published.length > 0 && publishedRows(published, heads.length),
     ),
+    findingsTable(summaries),
   );
   const boxes = [...place.querySelectorAll<HTMLElement>(`[${idAttribute}]`)];
   if (focused !== null) boxes.find((box) => box.getAttribute(idAttribute) === focused)?.focus();
+}
+
+/** How many candidates of each method have findings; none where nobody has looked for any. */
+function findingsTable(summaries: readonly Summary[]): HTMLElement | false {
+  const looked = summaries.filter(({ findings: { of, others } }) => of + others > 0);
+  if (looked.length === 0) return false;
+  const cell = (text: string, title: string): HTMLElement => element('td', { title }, text);
+  const heads: readonly (readonly [text: string, title: string])[] = [
+    ['with F→P', 'candidates with at least one F→P test: what the other numbers are of'],
+    ...findingKinds.map((kind) => [kind, findingSentences[kind]] as const),
+    ['any finding', 'candidates with at least one finding'],
+    ['S with a finding', 'successes that have a finding'],
+  ];
+  return element(
+    'table',
+    { class: 'summary findings' },
+    element(
+      'caption',
+      {},
+      'Findings: what looks wrong about verdicts, candidates with at least one F→P test',
+    ),
+    element(
+      'thead',
+      {},
+      element(
+        'tr',
+        {},
+        element('th', { scope: 'col' }, 'Method'),
+        ...heads.map(([text, title]) => element('th', { scope: 'col', title }, text)),
+      ),
+    ),
+    element(
+      'tbody',
+      {},
+      ...looked.map(({ name, findings }) =>
+        element(
+          'tr',
+          {},
+          element('th', { scope: 'row' }, name),
+          cell(
+            String(findings.of),
+            findings.others === 0 ? '' : `${findings.others} others have findings too`,
+          ),
+          ...findingKinds.map((kind) => cell(String(findings.kinds[kind]), `of ${findings.of}`)),
+          cell(String(findings.any), `of ${findings.of}`),
+          cell(String(findings.successesWith), `of ${findings.successes} successes`),
+        ),
+      ),
+    ),
+  );
 }
 
 const idAttribute = 'data-method';

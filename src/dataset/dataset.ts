@@ -4,11 +4,11 @@ import type { Instance, InstanceEntry, PatchSize } from '../domain/instance';
 import { HumanError, messageOf, throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import type { DatasetFile } from './datasetFiles';
-import { indexPaths, readIndex, signatureOf, writeIndex, type IndexPaths } from './datasetIndex';
+import { indexPaths, readIndex, fileSignature, writeIndex, type IndexPaths } from './datasetIndex';
 import { filesOf } from './imports';
 import { listRows, RowCopy, type Listing, type Place } from './listing';
-import { readAt, recordBatches } from './records';
-import { idOf, readRow, rowColumns, type RowProblem } from './rows';
+import { readAt, recordBatches } from './rows/records';
+import { idOf, readRow, rowColumns, type RowProblem } from './rows/rows';
 
 /** A dataset: the entries of the rows that are sound, and what is wrong with the others. */
 export interface Dataset {
@@ -93,7 +93,7 @@ const pair = <Value>(id: string, value: Value | undefined): [string, Value][] =>
 
 async function stateOf({ path }: DatasetFile): Promise<{ size: number; signature: string }> {
   try {
-    return await signatureOf(path);
+    return await fileSignature(path);
   } catch (error) {
     throw new HumanError(
       `The dataset ${path} cannot be read any more (${messageOf(error)})`,

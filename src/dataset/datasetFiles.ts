@@ -2,8 +2,8 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { HumanError, throwIfAborted } from '../domain/problem';
-import { isParquet } from './parquet';
-import { isGzip, readAt } from './records';
+import { isParquet } from './rows/parquet';
+import { isGzip, readAt } from './rows/records';
 
 /** A file with rows. */
 export interface DatasetFile {

@@ -1,15 +1,16 @@
-import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
+import { sha256 } from '../files/sha256';
+import { isNameBeside, writeWhole } from '../files/wholeFile';
 import type { DatasetFile } from './datasetFiles';
 import type { Listing } from './listing';
 
 /** Raised whenever what is listed of a row, or which rows are taken, changes. */
-const format = 1;
+const format = 2;
 
 /** What tells whether a file is still the same without reading it. */
-export async function signatureOf(path: string): Promise<{ size: number; signature: string }> {
+export async function fileSignature(path: string): Promise<{ size: number; signature: string }> {
   // The time of the last change of its data can be set back, that of its entry cannot.
   const { size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
   return { size: Number(size), signature: `${size} ${mtimeNs} ${ctimeNs}` };
@@ -30,8 +31,7 @@ export function indexPaths(
   files: readonly DatasetFile[],
   signatures: readonly string[],
 ): IndexPaths {
-  const digest = (...parts: string[]): string =>
-    createHash('sha256').update(parts.join('\n')).digest('hex');
+  const digest = (...parts: string[]): string => sha256(parts.join('\n'));
   const paths = files.map(({ path }) => path);
   const readable = basename(paths[0] ?? '')
     .replace(/[^A-Za-z0-9._-]/g, '_')
@@ -91,25 +91,18 @@ export async function readIndex({ index, key }: IndexPaths): Promise<Listing | u
   }
 }
 
-const header = (key: string, body: Buffer): string =>
-  `${key} ${createHash('sha256').update(body).digest('hex')}`;
+const header = (key: string, body: Buffer): string => `${key} ${sha256(body)}`;
 
 /** Keeps a listing, and takes those of earlier states of the same files away. */
 export async function writeIndex(paths: IndexPaths, listing: Listing): Promise<void> {
   const folder = dirname(paths.index);
   const body = Buffer.from(JSON.stringify(listing));
-  const beside = `${paths.index}.${process.pid}.part`;
-  await mkdir(folder, { recursive: true });
-  try {
-    await writeFile(beside, Buffer.concat([Buffer.from(`${header(paths.key, body)}\n`), body]));
-    await rename(beside, paths.index);
-  } catch (error) {
-    await rm(beside, { force: true });
-    throw error;
-  }
+  await writeWhole(paths.index, Buffer.concat([Buffer.from(`${header(paths.key, body)}\n`), body]));
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
-    const isOurs = name.startsWith(`${paths.prefix}-`) && !name.endsWith('.part');
+    // What another process is writing at the moment stays.
+    const isWhole = !name.endsWith('.part') && !isNameBeside(name);
+    const isOurs = name.startsWith(`${paths.prefix}-`) && isWhole;
     if (isOurs && path !== paths.index && path !== paths.rows) await rm(path, { force: true });
   }
 }

@@ -3,8 +3,8 @@ import { basename, join } from 'node:path';
 import { HumanError } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import { chooseSplit, filesBelow, splitOf, type DatasetFile } from './datasetFiles';
-import { hub, listHubFiles, type HubDataset } from './huggingFace';
-import { folderName, keptFiles, type KeepOptions } from './keptFiles';
+import { hub, listHubFiles, type HubDataset } from './download/huggingFace';
+import { folderName, keptFiles, type KeepOptions } from './download/keptFiles';
 
 export interface ImportOptions {
   /** Storage folder: what is downloaded is kept in `data/swt-bench/` below it. */

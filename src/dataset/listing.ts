@@ -2,8 +2,8 @@ import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { InstanceEntry, PatchSize } from '../domain/instance';
 import type { DatasetFile } from './datasetFiles';
-import { recordBatches, type Slice } from './records';
-import { readRow, rowColumns, type RowProblem } from './rows';
+import { recordBatches, type Slice } from './rows/records';
+import { readRow, rowColumns, type RowProblem } from './rows/rows';
 
 /** Where the row of an entry is read again. */
 export interface Place {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Instance, Prediction } from '../domain/instance';
 import { HumanError } from '../domain/problem';
+import { sampleNumbers, type NumberedRow, type SampleNumbers } from '../domain/sampleNumbers';
 import type { Dataset } from './dataset';
 import { makingCostOf } from './makingCost';
-import { readRecords } from './records';
+import { readRecords } from './rows/records';
 
 const predictionSchema = z.looseObject({
   instance_id: z.string(),
@@ -33,7 +34,8 @@ export const isMadeUp = (from: string): from is 'gold' | 'none' =>
  * only: an empty candidate). A file may hold several candidates for one instance under different names.
  *
  * The same model in several files makes several samples of it: those of the first file that has it are
- * sample 1, and so on. A row that says `sample` has that number.
+ * sample 1, and so on. A row that says `sample` has that number; `chosen_sample`, the answer that a method
+ * chose, makes no further sample.
  *
  * @throws HumanError when a file cannot be read, or no prediction is for a selected instance
  */
@@ -43,57 +45,99 @@ export async function loadPredictions(
   dataset: Known,
 ): Promise<Predictions> {
   const places = typeof from === 'string' ? [from] : from;
-  const collected = new Map<string, Prediction>();
-  const problems: string[] = [];
-  /** In how many of the files so far a model stands without a number of its own. */
-  const files = new Map<string, number>();
   const known = new Set(dataset.entries.map((entry) => entry.id));
   const wanted = new Set(selected.map((instance) => instance.id));
-  for (const place of places) {
-    const problem = (row: number, text: string): void => {
-      problems.push(`${places.length > 1 ? `${place}: ` : ''}row ${row}: ${text}`);
-    };
+  const files: (readonly ReadRow[])[] = [];
+  const problems: Problem[] = [];
+  for (const [place, name] of places.entries()) {
+    if (isMadeUp(name)) files.push(madeUpRows(name, selected));
+    else {
+      const { rows, broken } = await rowsOf(name, dataset, known);
+      files.push(rows);
+      problems.push(...broken.map((each) => ({ place, ...each })));
+    }
+  }
+  const numbers = sampleNumbers(files);
+  const collected = new Map<string, Prediction>();
+  /** In how many of the files so far a model stands without a number of its own. */
+  const seen = new Map<string, number>();
+  for (const [place, rows] of files.entries()) {
     const here = new Set<string>();
-    const add = (row: number, prediction: Prediction, said: number | undefined): void => {
+    for (const [index, { number, prediction }] of rows.entries()) {
       const { instanceId, model } = prediction;
+      if (!wanted.has(instanceId)) continue;
+      const { sample: said, chosenSample }: SampleNumbers = numbers[place]?.[index] ?? {};
       if (said === undefined) here.add(model);
-      const sample = said ?? (files.get(model) ?? 0) + 1;
+      const sample = said ?? (seen.get(model) ?? 0) + 1;
       const key = JSON.stringify([instanceId, model, sample]);
       if (collected.has(key)) {
         const which = sample > 1 || said !== undefined ? `, sample ${sample},` : '';
-        problem(row, `a second prediction of ${model} for ${instanceId}${which} is left out`);
-        return;
+        const text = `a second prediction of ${model} for ${instanceId}${which} is left out`;
+        problems.push({ place, number, text: `row ${number}: ${text}` });
+        continue;
       }
-      collected.set(key, sample === 1 ? prediction : { ...prediction, sample });
-    };
-    if (isMadeUp(place)) {
-      for (const [index, { id, goldenTests }] of selected.entries()) {
-        const patch = place === 'gold' ? goldenTests : '';
-        add(index + 1, { instanceId: id, model: place, patch }, undefined);
-      }
-    } else {
-      for (const record of await readRecords(place, 'predictions file')) {
-        if ('error' in record) {
-          problems.push(`${places.length > 1 ? `${place}: ` : ''}${record.error}`);
-          continue;
-        }
-        const read = readRow(record.value, dataset, known);
-        if (typeof read === 'string') problem(record.row, read);
-        else if (wanted.has(read.prediction.instanceId)) {
-          add(record.row, read.prediction, read.sample);
-        }
-      }
+      collected.set(key, {
+        ...prediction,
+        ...(sample > 1 && { sample }),
+        ...(chosenSample !== undefined && { chosenSample }),
+      });
     }
-    for (const model of here) files.set(model, (files.get(model) ?? 0) + 1);
+    for (const model of here) seen.set(model, (seen.get(model) ?? 0) + 1);
   }
+  const told = problems
+    .sort((left, right) => left.place - right.place || left.number - right.number)
+    .map(({ place, text }) => (places.length > 1 ? `${places[place]}: ${text}` : text));
   if (collected.size === 0) {
     throw new HumanError(
       `No prediction of ${places.join(', ')} is for a selected instance` +
-        (problems.length > 0 ? ` (${problems[0]})` : ''),
+        (told.length > 0 ? ` (${told[0]})` : ''),
       'A row needs instance_id, model_name_or_path and model_patch, and an id of the dataset',
     );
   }
-  return { predictions: [...collected.values()], problems };
+  return { predictions: [...collected.values()], problems: told };
+}
+
+/** What is wrong with a row, and where it stands. */
+interface Problem {
+  /** Of its file among the files. */
+  readonly place: number;
+  /** Of the row, or of the line where that is not JSON. */
+  readonly number: number;
+  readonly text: string;
+}
+
+interface ReadRow extends NumberedRow {
+  /** From 1. */
+  readonly number: number;
+  readonly prediction: Prediction;
+}
+
+function madeUpRows(name: 'gold' | 'none', selected: readonly Instance[]): readonly ReadRow[] {
+  return selected.map(({ id, goldenTests }, index) => {
+    const prediction = { instanceId: id, model: name, patch: name === 'gold' ? goldenTests : '' };
+    return { number: index + 1, instance: id, model: name, row: {}, prediction };
+  });
+}
+
+/** Rows of a file that can be used, and what is wrong with the others. */
+async function rowsOf(
+  path: string,
+  dataset: Known,
+  known: ReadonlySet<string>,
+): Promise<{ rows: readonly ReadRow[]; broken: readonly Omit<Problem, 'place'>[] }> {
+  const rows: ReadRow[] = [];
+  const broken: Omit<Problem, 'place'>[] = [];
+  for (const record of await readRecords(path, 'predictions file')) {
+    if ('error' in record) {
+      broken.push({ number: record.row, text: record.error });
+      continue;
+    }
+    const read = readRow(record.value, dataset, known);
+    if (typeof read === 'string') {
+      broken.push({ number: record.row, text: `row ${record.row}: ${read}` });
+    } else rows.push({ number: record.row, ...read });
+  }
+  return { rows, broken };
 }
 
 /** A row of a predictions file, or what is wrong with it. */
@@ -101,7 +145,7 @@ function readRow(
   value: unknown,
   dataset: Known,
   known: ReadonlySet<string>,
-): { prediction: Prediction; sample: number | undefined } | string {
+): Omit<ReadRow, 'number'> | string {
   const parsed = predictionSchema.safeParse(value);
   if (!parsed.success) {
     const field = parsed.error.issues[0]?.path.join('.') ?? '';
@@ -121,13 +165,11 @@ function readRow(
     );
   }
   const cost = makingCostOf(parsed.data);
-  return {
-    prediction: {
-      instanceId,
-      model: model ?? 'unnamed',
-      patch: patch ?? '',
-      ...(cost === undefined ? {} : { cost }),
-    },
-    sample: parsed.data.sample ?? undefined,
+  const prediction = {
+    instanceId,
+    model: model ?? 'unnamed',
+    patch: patch ?? '',
+    ...(cost === undefined ? {} : { cost }),
   };
+  return { instance: instanceId, model: prediction.model, row: parsed.data, prediction };
 }

@@ -1,14 +1,8 @@
 import { functionOf, isScope } from './outcome';
 
 /** What a changed line is to a candidate; always exactly one of these. */
-export type LineState = 'newly covered' | 'already covered' | 'missed' | 'not executable';
-
-export const lineStates: readonly LineState[] = [
-  'newly covered',
-  'already covered',
-  'missed',
-  'not executable',
-];
+export const lineStates = ['newly covered', 'already covered', 'missed', 'not executable'] as const;
+export type LineState = (typeof lineStates)[number];
 
 /** How often one line ran in one run, by who ran it. */
 export interface Executions {
@@ -40,8 +34,12 @@ export interface SideEvidence {
   readonly golden: LineCounts;
 }
 
+/** What the golden patch does to a line. */
+export const changeKinds = ['removed', 'added'] as const;
+export type ChangeKind = (typeof changeKinds)[number];
+
 export interface CoveredLine extends ChangedLine {
-  readonly change: 'removed' | 'added';
+  readonly change: ChangeKind;
   readonly state: LineState;
   /** Executions of the line in each run, whoever caused them. */
   readonly counts: { readonly base: number; readonly candidate: number; readonly golden: number };
@@ -117,7 +115,7 @@ interface Tests {
 
 function coverLine(
   line: ChangedLine,
-  change: 'removed' | 'added',
+  change: ChangeKind,
   evidence: SideEvidence,
   { own, replaced }: Tests,
 ): CoveredLine {

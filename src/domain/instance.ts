@@ -79,6 +79,8 @@ export interface Prediction {
   readonly patch: string;
   /** Which of several candidates of one model for this instance, from 1 on; 1 when absent. */
   readonly sample?: number;
+  /** Which of its own answers the method chose, from 1 on, where the row says so. */
+  readonly chosenSample?: number;
   /** What making it took, where the row says so. */
   readonly cost?: MakingCost;
 }

@@ -1,7 +1,6 @@
 /** R, or R∘X* (the repository with the golden patch). */
-export type Side = 'base' | 'fixed';
-
-export const sides: readonly Side[] = ['base', 'fixed'];
+export const sides = ['base', 'fixed'] as const;
+export type Side = (typeof sides)[number];
 
 /** How a side is called wherever a person reads it. */
 export const sideName: Readonly<Record<Side, string>> = { base: 'R', fixed: 'R∘X*' };
@@ -10,28 +9,37 @@ export const sideName: Readonly<Record<Side, string>> = { base: 'R', fixed: 'R�
  * What became of one test in one run. `missing` means that the run has no trace of it; a test whose
  * file could not be imported is not missing but `error`.
  */
-export type Outcome = 'passed' | 'failed' | 'error' | 'skipped' | 'xfailed' | 'xpassed' | 'missing';
+export const outcomes = [
+  'passed',
+  'failed',
+  'error',
+  'skipped',
+  'xfailed',
+  'xpassed',
+  'missing',
+] as const;
+export type Outcome = (typeof outcomes)[number];
 
 /**
  * How strict grading reads an outcome. Failing: failed, errored, or could not be collected. Passing:
  * passed, also against an expectation to fail. Neither: skipped, missing, or failed as expected.
  */
-export type Standing = 'fails' | 'passes' | 'neither';
+export const standings = ['passes', 'fails', 'neither'] as const;
+export type Standing = (typeof standings)[number];
 
 export function standing(outcome: Outcome): Standing {
-  switch (outcome) {
-    case 'failed':
-    case 'error':
-      return 'fails';
-    case 'passed':
-    case 'xpassed':
-      return 'passes';
-    case 'skipped':
-    case 'xfailed':
-    case 'missing':
-      return 'neither';
-  }
+  return standingOfOutcome[outcome];
 }
+
+const standingOfOutcome: Readonly<Record<Outcome, Standing>> = {
+  passed: 'passes',
+  failed: 'fails',
+  error: 'fails',
+  skipped: 'neither',
+  xfailed: 'neither',
+  xpassed: 'passes',
+  missing: 'neither',
+};
 
 /** A place in the tested repository: path relative to its root, 1-based line, enclosing function. */
 export interface Frame {
@@ -46,13 +54,17 @@ export interface Comparison {
   readonly actual: string;
 }
 
+/** What a test was at when it got its outcome. */
+export const phases = ['setup', 'call', 'teardown', 'collect'] as const;
+export type Phase = (typeof phases)[number];
+
 /** One test in one run, with what is known of a failure. All texts come from tested code: untrusted. */
 export interface TestResult {
   /** `path::Class::test[param]`, relative to the tree. */
   readonly test: string;
   readonly outcome: Outcome;
   readonly seconds?: number;
-  readonly phase?: 'setup' | 'call' | 'teardown' | 'collect';
+  readonly phase?: Phase;
   /** Class name of the exception, such as `AssertionError`. */
   readonly exception?: string;
   /** First lines of the failure. */

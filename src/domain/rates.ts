@@ -1,19 +1,18 @@
-import type { ChangeCoverage } from './changeCoverage';
-import type { Verdict } from './verdict';
+import { deltaOf, type RunEntry } from './study/entry';
 
-/** What the rates need of a verdict: of the tests, how many. */
-type Counted = Pick<Verdict, 'wellFormed' | 'success'> &
-  Readonly<Record<'failToAny' | 'failToPass' | 'passToPass', { readonly length: number }>>;
-
-/** What the rates need of one evaluated instance. */
-export interface Graded {
-  readonly instance: string;
-  /** Undefined when the instance could not be evaluated. */
-  readonly verdict: Counted | undefined;
-  readonly changeCoverage: Pick<ChangeCoverage, 'delta'> | undefined;
-  /** Why it could not be evaluated. */
-  readonly failure?: string;
-}
+/** What the rates need of an entry. */
+export type RatedEntry = Pick<
+  RunEntry,
+  | 'instance'
+  | 'evaluated'
+  | 'explanation'
+  | 'wellFormed'
+  | 'success'
+  | 'failToAny'
+  | 'failToPass'
+  | 'passToPass'
+  | 'delta'
+>;
 
 /** A share of the instances, with what it is a share of. */
 export interface Rate {
@@ -45,34 +44,35 @@ export interface Mean {
  * Rates over a selection. An instance that could not be evaluated stays in the denominator, as an
  * instance on which nothing was reached, and is listed with its reason.
  */
-export function rates(selection: readonly Graded[]): Rates {
+export function rates(selection: readonly RatedEntry[]): Rates {
   const of = selection.length;
-  const rate = (holds: (verdict: Counted) => boolean): Rate => ({
-    count: selection.filter(({ verdict }) => verdict !== undefined && holds(verdict)).length,
+  const rate = (holds: (entry: RatedEntry) => boolean): Rate => ({
+    count: selection.filter((entry) => entry.evaluated && holds(entry)).length,
     of,
   });
   // A candidate that did not apply covers nothing, but only where something can be covered: its
   // instance has a ΔC of 0 if the golden runs found executable lines, and is left out otherwise.
-  const withCoverage = selection.filter((each) => each.changeCoverage?.delta !== undefined);
-  const mean = (part: readonly Graded[]): Mean => ({
+  const withCoverage = selection.filter((entry) => deltaOf(entry.delta) !== undefined);
+  const isSuccess = (entry: RatedEntry): boolean => entry.evaluated && entry.success;
+  const mean = (part: readonly RatedEntry[]): Mean => ({
     mean:
       part.length === 0
         ? undefined
-        : part.reduce((sum, each) => sum + (each.changeCoverage?.delta ?? 0), 0) / part.length,
+        : part.reduce((sum, entry) => sum + (deltaOf(entry.delta) ?? 0), 0) / part.length,
     of: part.length,
   });
   return {
     selected: of,
-    wellFormed: rate((verdict) => verdict.wellFormed),
-    success: rate((verdict) => verdict.success),
-    failToAny: rate((verdict) => verdict.failToAny.length > 0),
-    failToPass: rate((verdict) => verdict.failToPass.length > 0),
-    passToPass: rate((verdict) => verdict.passToPass.length > 0),
+    wellFormed: rate((entry) => entry.wellFormed),
+    success: rate((entry) => entry.success),
+    failToAny: rate((entry) => entry.failToAny > 0),
+    failToPass: rate((entry) => entry.failToPass > 0),
+    passToPass: rate((entry) => entry.passToPass > 0),
     deltaAll: mean(withCoverage),
-    deltaSuccess: mean(withCoverage.filter((each) => each.verdict?.success === true)),
-    deltaFailure: mean(withCoverage.filter((each) => each.verdict?.success !== true)),
+    deltaSuccess: mean(withCoverage.filter(isSuccess)),
+    deltaFailure: mean(withCoverage.filter((entry) => !isSuccess(entry))),
     notEvaluated: selection
-      .filter((each) => each.verdict === undefined)
-      .map((each) => ({ instance: each.instance, reason: each.failure ?? 'not run' })),
+      .filter((entry) => !entry.evaluated)
+      .map((entry) => ({ instance: entry.instance, reason: entry.explanation })),
   };
 }

@@ -4,41 +4,32 @@ import { standing, type Outcome, type Standing, type TestResult } from './outcom
  * How one test went from R to R∘X*. The first letter is R, the second R∘X*: F fails, P passes,
  * `-` neither (skipped, missing, or failed as expected).
  */
-export type Transition = 'F→P' | 'F→F' | 'P→P' | 'P→F' | 'F→-' | 'P→-' | '-→P' | '-→F' | '-→-';
+export const transitions = ['F→P', 'F→F', 'P→P', 'P→F', 'F→-', 'P→-', '-→P', '-→F', '-→-'] as const;
+export type Transition = (typeof transitions)[number];
 
-const letters: Readonly<Record<Standing, 'F' | 'P' | '-'>> = {
+/** A side of a transition, as the letter that stands for it. */
+export const letterOf: Readonly<Record<Standing, 'F' | 'P' | '-'>> = {
   fails: 'F',
   passes: 'P',
   neither: '-',
 };
 
 export function transition(base: Outcome, fixed: Outcome): Transition {
-  return `${letters[standing(base)]}→${letters[standing(fixed)]}`;
+  return `${letterOf[standing(base)]}→${letterOf[standing(fixed)]}`;
 }
 
 /** A transition in words, for people who do not know the letters. */
-export function transitionInWords(of: Transition): string {
-  switch (of) {
-    case 'F→P':
-      return 'reproduces the issue: fails on R, passes on R∘X*';
-    case 'F→F':
-      return 'fails on R and on R∘X*';
-    case 'P→P':
-      return 'passes on R: does not reproduce the issue';
-    case 'P→F':
-      return 'passes on R, fails on R∘X*';
-    case 'F→-':
-      return 'fails on R, did not run on R∘X*';
-    case 'P→-':
-      return 'passes on R, did not run on R∘X*';
-    case '-→P':
-      return 'did not run on R, passes on R∘X*';
-    case '-→F':
-      return 'did not run on R, fails on R∘X*';
-    case '-→-':
-      return 'ran on neither side';
-  }
-}
+export const transitionWords: Readonly<Record<Transition, string>> = {
+  'F→P': 'reproduces the issue: fails on R, passes on R∘X*',
+  'F→F': 'fails on R and on R∘X*',
+  'P→P': 'passes on R: does not reproduce the issue',
+  'P→F': 'passes on R, fails on R∘X*',
+  'F→-': 'fails on R, did not run on R∘X*',
+  'P→-': 'passes on R, did not run on R∘X*',
+  '-→P': 'did not run on R, passes on R∘X*',
+  '-→F': 'did not run on R, fails on R∘X*',
+  '-→-': 'ran on neither side',
+};
 
 /** One test on both sides. */
 export interface TestTransition {

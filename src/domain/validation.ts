@@ -1,14 +1,16 @@
-import type { Outcome } from './outcome';
+import type { Outcome, Side } from './outcome';
 import type { Transition } from './transition';
 
 /** Why an instance is not sound. */
-export type UnsoundKind =
-  | 'golden patch does not apply'
-  | 'golden fails after the fix'
-  | 'no F→P'
-  | 'flaky'
-  | 'environment failed'
-  | 'timed out';
+export const unsoundKinds = [
+  'golden patch does not apply',
+  'golden fails after the fix',
+  'no F→P',
+  'flaky',
+  'environment failed',
+  'timed out',
+] as const;
+export type UnsoundKind = (typeof unsoundKinds)[number];
 
 export interface UnsoundReason {
   readonly kind: UnsoundKind;
@@ -22,7 +24,7 @@ export interface UnsoundReason {
 export interface FlakyTest {
   readonly test: string;
   readonly tests: 'golden' | 'base';
-  readonly side: 'base' | 'fixed';
+  readonly side: Side;
   /** By repetition. */
   readonly outcomes: readonly Outcome[];
 }

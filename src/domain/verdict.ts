@@ -1,33 +1,12 @@
 import { functionOf, standing, unrelatedReason } from './outcome';
+import type { Limit, VerdictReason } from './reason';
 import type { TestTransition } from './transition';
-
-/** What a run may use up, and is stopped then. */
-export const limits = ['timed out', 'too much output', 'out of memory', 'disk full'] as const;
-export type Limit = (typeof limits)[number];
-
-export const isLimit = (word: string): word is Limit =>
-  (limits as readonly string[]).includes(word);
-
-/**
- * Why a candidate is, or is not, a success under strict grading; the first that holds, in this order.
- */
-export type Reason =
-  | 'success'
-  | 'no candidate'
-  | 'does not apply'
-  | 'no test found'
-  | 'could not run'
-  | Limit
-  | 'breaks a test'
-  | 'unrelated failure'
-  | 'fails on both sides'
-  | 'passes on R'
-  | 'no test ran';
 
 /** The strict grade of one candidate on one instance (the paper's definitions, section 3). */
 export interface Verdict {
   readonly success: boolean;
-  readonly reason: Reason;
+  /** The first that holds, in the order in which `gradeStrict` looks. */
+  readonly reason: VerdictReason;
   /** One sentence for a person. */
   readonly explanation: string;
   /** W: the candidate patch applies to R. */
@@ -55,6 +34,8 @@ export interface StrictEvidence {
     readonly reason: Limit;
     readonly explanation: string;
   };
+  /** Records of the candidate's runs that contradict each other, a sentence each. */
+  readonly contradictions?: readonly string[];
 }
 
 /**
@@ -84,6 +65,13 @@ export function gradeStrict(evidence: StrictEvidence): Verdict {
 
   const { reason, explanation } = ((): Pick<Verdict, 'reason' | 'explanation'> => {
     if (evidence.stopped !== undefined) return evidence.stopped;
+    const [contradiction] = evidence.contradictions ?? [];
+    if (contradiction !== undefined) {
+      return {
+        reason: 'unsound',
+        explanation: `the records of the run contradict each other: ${contradiction}`,
+      };
+    }
     if (failToPassing.length > 0 && anyToFailing.length === 0) {
       return {
         reason: 'success',
@@ -140,7 +128,7 @@ export function gradeStrict(evidence: StrictEvidence): Verdict {
 }
 
 /** The verdict on a candidate that never came to a run. */
-export function ungraded(reason: Reason, explanation: string, wellFormed: boolean): Verdict {
+export function ungraded(reason: VerdictReason, explanation: string, wellFormed: boolean): Verdict {
   return {
     success: false,
     reason,

@@ -1,5 +1,5 @@
 import type { Instance } from '../domain/instance';
-import { knownRepositories } from './logs/parseLog';
+import { knownRepositories } from './runners/parseLog';
 
 /** The container that the tests of an instance run in. */
 export interface ContainerImage {
@@ -17,7 +17,7 @@ export interface ContainerImage {
 export const usualFolder = '/testbed';
 
 /** The one conda environment that images of SWE-bench, SWT-Bench and Live hold. */
-export const condaPython = '/opt/miniconda3/envs/testbed/bin/python';
+const condaPython = '/opt/miniconda3/envs/testbed/bin/python';
 
 /** The environment of images that are built here. */
 export const builtPython = '/opt/swt-bench/env/bin/python';

@@ -4,11 +4,22 @@ import { HumanError } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import type { Trees } from '../repository/trees';
 import type { Ending } from './process';
-import type { TestPlan } from './testCommand';
-import type { Trace } from './trace/readTrace';
+import type { TestPlan } from './testPlan';
+import type { ExecutionTrace } from './tracer/readTrace';
 
-export const engineNames = ['local', 'docker'] as const;
-export type EngineName = (typeof engineNames)[number];
+/** The engines, and what everything outside of their folders asks of them. */
+const engines = {
+  local: { inContainers: false },
+  docker: { inContainers: true },
+} as const;
+export type EngineName = keyof typeof engines;
+export const engineNames = Object.keys(engines) as readonly EngineName[];
+
+/** Whether tests run in containers: apart from this machine, in images, and with limits. */
+export const runsInContainers = (name: EngineName): boolean => engines[name].inContainers;
+
+/** The engine that is offered where the local one does not do. */
+export const containerEngine = 'docker' satisfies EngineName;
 
 /** What there is to run tests with. */
 export interface Machine {
@@ -19,6 +30,18 @@ export interface Machine {
 export interface EngineWork {
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
+}
+
+/**
+ * Who is told what the tests of a place print and do. A model reads it, so that nothing may reach it from
+ * beyond R; a grade is read by people.
+ */
+export const audiences = ['grading', 'model'] as const;
+export type Audience = (typeof audiences)[number];
+
+export interface PrepareWork extends EngineWork {
+  /** `grading` when absent. */
+  readonly audience?: Audience | undefined;
 }
 
 /** Where tests run. One interface for local, docker, and what comes later. */
@@ -32,11 +55,12 @@ export interface Engine {
   readonly machine?: Machine;
   /**
    * Finds or makes what the tests of an instance run in: with docker an image is pulled or built, which
-   * may take minutes. Asked again it is at hand.
+   * may take minutes. Asked again it is at hand. A place has one audience, which is part of its digest
+   * where it makes a difference: neither pairs nor kept runs of a model and of a grade are shared then.
    *
    * @throws HumanError, Cancelled
    */
-  prepare(instance: Instance, trees: Trees, work: EngineWork): Promise<TestPlace>;
+  prepare(instance: Instance, trees: Trees, work: PrepareWork): Promise<TestPlace>;
   /** Removes whatever is left of the pairs of this engine. No pair is opened after it. */
   dispose(): Promise<void>;
 }
@@ -45,6 +69,12 @@ export interface Engine {
 export interface TestPlace {
   /** What the tests run with; its digest is part of the key of every kept run. */
   readonly environment: Environment;
+  /**
+   * The same as it stands now, where it can change while the engine is open: asked before each run.
+   *
+   * @throws HumanError when it cannot be used any more
+   */
+  current?(): Promise<Environment>;
   /**
    * A pair of sandboxes, R and R∘X*, each a copy of its tree that is kept until `dispose`; or only those
    * of `sides`.
@@ -101,8 +131,9 @@ export interface Sandbox {
    */
   load(patch: string, signal?: AbortSignal): Promise<void>;
   /**
-   * Runs tests on what is loaded. Never throws for what the tests do.
-   * @throws SandboxUnusable when the engine that runs it has gone
+   * Runs tests on what is loaded. What they do shows in the record.
+   * @throws SandboxUnusable when the engine that runs it has gone; HumanError when the tests changed what
+   *   all tests run with
    */
   run(request: RunRequest): Promise<RunRecord>;
   /**
@@ -115,7 +146,7 @@ export interface Sandbox {
     | ((
         request: Pick<RunRequest, 'plan' | 'hashSeed'>,
         start: (program: DebuggedProgram) => Promise<void>,
-      ) => Promise<Trace>)
+      ) => Promise<ExecutionTrace>)
     | undefined;
 }
 
@@ -155,7 +186,12 @@ export interface RunRecord {
   /** Output, bounded; what the log parser of the reference harness would read. */
   readonly log: string;
   readonly seconds: number;
-  readonly trace: Trace;
+  readonly trace: ExecutionTrace;
+  /**
+   * Where it ran, as absolute paths that its output may name: the folder of the tree first, then folders
+   * around it. Another run of the same may have others.
+   */
+  readonly folders?: readonly string[];
   /** What a reader should know of the run besides, such as a limit that it ran into. */
   readonly remarks?: readonly string[];
 }

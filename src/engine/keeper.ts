@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream';
  * One line comes back on the wire: `exit STATUS`, `signal NUMBER` or `trouble WORDS`; the first two are
  * followed by how many processes it had to kill and by `all` when it is sure that none lives.
  */
-export const keeperProgram = `
+const keeperProgram = `
 import os, select, signal, sys, time
 sure = False
 try:

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { dockerEngine } from './docker/dockerEngine';
-import { dockerSettings, type DockerSettings } from './docker/settings';
+import { dockerSettings, type DockerSettings } from './docker/dockerSettings';
 import type { Engine, EngineName } from './engine';
 import { localEngine } from './local/localEngine';
+import { redacting } from './redacting';
 
 export interface EngineRequest {
   readonly name: EngineName;
@@ -18,24 +19,20 @@ export interface EngineRequest {
 }
 
 /**
- * The engine of a name.
+ * The engine of a name. Nothing that its runs give holds a key in use.
  *
  * @throws HumanError when it cannot be had, Cancelled
  */
 export async function openEngine(request: EngineRequest): Promise<Engine> {
-  const { name, storage, assets, python, signal } = request;
-  switch (name) {
-    case 'local':
-      return localEngine({ storage, tracer: join(assets, 'tracer'), python });
-    case 'docker':
-      return dockerEngine({
-        storage,
-        assets,
-        settings: request.docker ?? dockerSettings.parse({}),
-        signal,
-      });
-  }
+  return redacting(await openers[request.name](request));
 }
+
+const openers: Readonly<Record<EngineName, (request: EngineRequest) => Promise<Engine>>> = {
+  local: ({ storage, assets, python }) =>
+    localEngine({ storage, tracer: join(assets, 'tracer'), python }),
+  docker: ({ storage, assets, docker = dockerSettings.parse({}), signal }) =>
+    dockerEngine({ storage, assets, settings: docker, signal }),
+};
 
 /** Opens an engine for a piece of work, and removes what is left of it however the work ends. */
 export async function withEngine<T>(

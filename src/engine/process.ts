@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Duplex } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { messageOf } from '../domain/problem';
+import { limits } from '../domain/reason';
 import { BoundedOutput, streamLimit } from './boundedOutput';
 import { keeperArguments, readWire } from './keeper';
 import { killEverything, killGroup, stillRunning } from './killing';
@@ -29,14 +30,8 @@ export interface ProcessRequest {
 }
 
 /** How a process came to its end. */
-export type Ending =
-  | 'exited'
-  | 'timed out'
-  | 'too much output'
-  | 'out of memory'
-  | 'disk full'
-  | 'cancelled'
-  | 'not started';
+export const endings = ['exited', ...limits, 'cancelled', 'not started'] as const;
+export type Ending = (typeof endings)[number];
 
 export interface ProcessResult {
   readonly ending: Ending;

@@ -1,9 +1,11 @@
 import { functionOf, isScope, sides, type Side, type TestResult } from '../domain/outcome';
 import type { RunRecord } from '../engine/engine';
-import type { LineCounts, Trace } from '../engine/trace/readTrace';
+import { script } from '../engine/runners/script';
+import type { LineCounts, ExecutionTrace } from '../engine/tracer/readTrace';
 import { editedTests } from '../python/editedTests';
-import { runSet, stoppedBy, type SetRun } from './evidence';
-import type { ReadCandidate } from './reading';
+import { runSet, stoppedBy, type SetRun } from './testSetRuns';
+import type { ReadCandidate } from './prepareCandidate';
+import { contradictionsOf } from './findings/recordsThatDoNotFit';
 import { whyBrokenOff, whyNotRunnable } from './results';
 import { contentsWith, type BothSides, type InstanceSession, type RunOptions } from './session';
 
@@ -39,7 +41,7 @@ export interface Affected {
  * @param files of tests, now
  * @returns undefined when all of them have to run: something else than the code of tests was edited
  */
-export function affectedBy(
+function affectedBy(
   session: Pick<InstanceSession, 'python'>,
   before: ReadonlyMap<string, string | undefined>,
   after: ReadonlyMap<string, string | undefined>,
@@ -84,6 +86,8 @@ export async function runAffected(
   const { tests } = affected;
   const kept = own.all.length - tests.length;
   if (tests.length === 0) {
+    const { digest } = await session.environment(options);
+    if (digest !== last.run.environment) return undefined;
     const nothing = { outcomes: [], counts: [], collected: [] };
     const run = mergedRun(last.run, { base: nothing, fixed: nothing }, affected, own.all);
     return { run, affected: { ran: 0, kept } };
@@ -92,6 +96,8 @@ export async function runAffected(
   const part = await runSet(session, { patch, files: touched, select: tests }, options);
   const { records } = part;
   if (records === undefined || !isComplete(part)) return undefined;
+  // What was installed since may change what the other tests do.
+  if (part.environment !== last.run.environment) return undefined;
   for (const side of sides) {
     const seen = new Set(records[side].trace.outcomes.map(({ test }) => functionOf(test)));
     // A test that its runner does not know by its name, or that another name stands for.
@@ -101,6 +107,8 @@ export async function runAffected(
   const merged = mergedRun(last.run, { base: base.trace, fixed: fixed.trace }, affected, own.all);
   const withLog = (side: Side): RunRecord => ({
     ...(merged.records as BothSides)[side],
+    // A test that fails now makes the runner complain, whatever it said when all ran.
+    ...(records[side].exitCode === 0 ? {} : { exitCode: records[side].exitCode }),
     log: records[side].log,
     seconds: records[side].seconds,
   });
@@ -115,17 +123,19 @@ export async function runAffected(
   };
 }
 
-/** Whether a run came to its end on both sides, so that its tests need not run again. */
+/** Whether a run came to its end on both sides, with records that fit: its tests need not run again. */
 export function isComplete(run: SetRun): boolean {
   const { records } = run;
   return (
     records !== undefined &&
-    run.plan.runner !== 'script' &&
+    run.plan.runner !== script.name &&
     stoppedBy(records).stopped === undefined &&
+    Object.keys(run.faults).length === 0 &&
     sides.every(
       (side) =>
         whyBrokenOff(records[side]) === undefined &&
         whyNotRunnable(records[side]) === undefined &&
+        contradictionsOf(records[side], run.plan.runner).length === 0 &&
         records[side].trace.sessions.length > 0,
     )
   );
@@ -140,9 +150,9 @@ export function isComplete(run: SetRun): boolean {
  * @param order ids of all test functions as they stand in their files, in which runners run them; the
  *   explanation of a verdict names the first that is in its way
  */
-export function mergedRun(
+function mergedRun(
   last: SetRun,
-  part: Readonly<Record<Side, Pick<Trace, 'outcomes' | 'counts' | 'collected'>>>,
+  part: Readonly<Record<Side, Pick<ExecutionTrace, 'outcomes' | 'counts' | 'collected'>>>,
   { tests, removed, moved }: Affected,
   order: readonly string[],
 ): SetRun {

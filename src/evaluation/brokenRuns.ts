@@ -1,6 +1,6 @@
 import { sides, type Side } from '../domain/outcome';
-import type { SetRun } from './evidence';
-import { logWithEnding, whyNotToTheEnd } from './runSummary';
+import type { SetRun } from './testSetRuns';
+import { logWithEnding, whyNotToTheEnd } from './testRun';
 
 /** A run beside those of the candidate that did not tell what its tests do. */
 export interface BrokenRun {

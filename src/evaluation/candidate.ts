@@ -1,14 +1,12 @@
-import type { ChangeCoverage } from '../domain/changeCoverage';
 import { gradeHarness, harnessUnapplied, type HarnessReport } from '../domain/harness';
-import { functionOf } from '../domain/outcome';
+import { functionOf, sideName, sides } from '../domain/outcome';
 import type { TestTransition } from '../domain/transition';
-import { gradeStrict, ungraded, type Verdict } from '../domain/verdict';
-import type { TestPlan } from '../engine/testCommand';
-import type { Diagnostic } from '../patch/diagnostic';
-import type { TreeSource } from '../repository/source';
+import { gradeStrict, ungraded } from '../domain/verdict';
+import type { TestPlan } from '../engine/testPlan';
 import { remarkOn } from '../repository/trees';
-import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './affected';
-import { brokenRuns, type BrokenRun } from './brokenRuns';
+import { isComplete, runAffected, type CompleteRun } from './affected';
+import { brokenRuns } from './brokenRuns';
+import type { CandidateResult } from './candidateResult';
 import { explainDifference } from './difference';
 import {
   coverageOf,
@@ -19,51 +17,19 @@ import {
   remarksOf,
   runBase,
   runSet,
+  sideCounts,
   strictEvidence,
   type EvidenceOptions,
   type GoldenEvidence,
   type SetRun,
-} from './evidence';
+} from './testSetRuns';
+import { findingsInCode, findingsInRuns, inOrder } from './findings/findings';
 import { runFirst, type FirstOptions } from './firstResult';
-import { readCandidate, type CandidateRequest, type RefusedCandidate } from './reading';
+import { recordsThatDoNotFit } from './findings/recordsThatDoNotFit';
+import { prepareCandidate, type CandidateRequest, type RefusedCandidate } from './prepareCandidate';
 import { whyNotRunnable } from './results';
-import { summariseRun, type RunSummary } from './runSummary';
+import { testRun } from './testRun';
 import type { BothSides, InstanceSession } from './session';
-
-export type { RunSummary } from './runSummary';
-
-/** One candidate on one instance, graded both ways. */
-export interface CandidateResult {
-  readonly instance: string;
-  readonly model: string;
-  readonly source: TreeSource;
-  /** What was said while the candidate was turned into a unified diff. */
-  readonly diagnostics: readonly Diagnostic[];
-  /** What a reader of the verdict should know besides. */
-  readonly notes: readonly string[];
-  /** The candidate as a unified diff on R; empty when there is none. */
-  readonly patch: string;
-  /** Ids of the functions that the candidate adds or changes, without parameters. */
-  readonly ownTests: readonly string[];
-  /** Tests of the touched files, those of the candidate first. */
-  readonly tests: readonly TestTransition[];
-  readonly strict: Verdict;
-  readonly harness: HarnessReport;
-  /** Why the two gradings differ; undefined when they agree. */
-  readonly difference: string | undefined;
-  /** Undefined when the golden or base tests could not be run to their end; `notes` say why. */
-  readonly changeCoverage: ChangeCoverage | undefined;
-  /** ΔC of T* itself, for comparison. */
-  readonly goldenCoverage: ChangeCoverage | undefined;
-  readonly runs: { readonly base?: RunSummary; readonly fixed?: RunSummary };
-  /** Golden and base runs without which not all is known, where there are some; their output says why. */
-  readonly broken?: readonly BrokenRun[];
-  /**
-   * Set when only the tests ran that an edit can have an effect on, and the rest is that of an earlier
-   * run. There is no harness grading then, since that reads one log of all tests.
-   */
-  readonly affected?: AffectedRun;
-}
 
 /** What an evaluation may be asked for besides its grade. */
 export interface CandidateOptions extends EvidenceOptions {
@@ -103,7 +69,7 @@ export async function evaluateSince(
   const { reporter } = options;
   const without = (result: CandidateResult): Evaluation => ({ result, complete: undefined });
   reporter.progress(`${request.model}: reading the patch`);
-  const read = await readCandidate(session, request, options.signal);
+  const read = await prepareCandidate(session, request, options.signal);
   const { onFirst, since } = options;
   const few =
     'verdict' in read || since === undefined || request.mode !== 'unit-test'
@@ -132,7 +98,9 @@ export async function evaluateSince(
     ...candidate.notes,
     ...remarksOf(candidate),
     ...noteOn(hindrances),
+    ...noteOnFaults(candidate),
   ];
+  const inCode = await findingsInCode(session, read.patch);
   const { records } = candidate;
   const unrunnable =
     records === undefined
@@ -145,6 +113,7 @@ export async function evaluateSince(
       ...refused,
       ownTests: read.own.functions,
       notes,
+      findings: inCode,
       ...withBroken(golden, base),
       ...(records === undefined ? {} : { runs: summariesOf(candidate.plan, records) }),
       ...(hindrances.length > 0 ? { changeCoverage: undefined } : {}),
@@ -154,7 +123,11 @@ export async function evaluateSince(
   const evidence = strictEvidence(candidate, base, read.own);
   const { tests, ownFunctions: own } = evidence;
   const strict = gradeStrict(evidence);
-  const hindered = whyNoHarnessGrade(records, base, ofBase);
+  const contradictions = evidence.contradictions ?? [];
+  if (contradictions.length > 0) {
+    notes.push('ΔC is not known: the records of the run do not fit together');
+  }
+  const hindered = whyNoHarnessGrade(records, base, ofBase, contradictions);
   if (hindered !== undefined) notes.push(`harness grading is not available: ${hindered}`);
   if (few !== undefined) {
     notes.push(
@@ -180,6 +153,14 @@ export async function evaluateSince(
     ...header(session, request),
     diagnostics: read.diagnostics,
     notes,
+    findings: inOrder([
+      ...inCode,
+      // Where ΔC is not known, neither is which lines a test can run.
+      ...(hindrances.length > 0
+        ? []
+        : findingsInRuns(sideCounts(session, candidate, base, golden), strict.failToPass, script)),
+      ...recordsThatDoNotFit(contradictions),
+    ]),
     patch: read.patch,
     ownTests: [...own],
     tests: [...tests.filter(isOwn), ...tests.filter((each) => !isOwn(each))],
@@ -187,7 +168,7 @@ export async function evaluateSince(
     harness,
     difference: partly ? undefined : explainDifference(strict, harness, tests),
     changeCoverage:
-      hindrances.length > 0
+      hindrances.length > 0 || contradictions.length > 0
         ? undefined
         : coverageOf(session, candidate, base, golden, {
             own,
@@ -203,8 +184,8 @@ export async function evaluateSince(
 }
 
 const summariesOf = (plan: TestPlan, { base, fixed }: BothSides): CandidateResult['runs'] => ({
-  base: summariseRun(plan, base),
-  fixed: summariseRun(plan, fixed),
+  base: testRun(plan, base),
+  fixed: testRun(plan, fixed),
 });
 
 function withBroken(
@@ -227,9 +208,15 @@ function whyNoHarnessGrade(
   candidate: BothSides,
   base: SetRun,
   hindrances: readonly string[],
+  contradictions: readonly string[],
 ): string | undefined {
+  // The log of such a run says as little as its records.
+  if (contradictions.length > 0) return 'the records of the run do not fit together';
   // What this machine cannot run of T^R, the harness could.
-  const couldRun = base.notes.length > 0 || (base.records !== undefined && cannotRun(base.records));
+  const couldRun =
+    base.notes.length > 0 ||
+    Object.keys(base.faults).length > 0 ||
+    (base.records !== undefined && cannotRun(base.records));
   if (couldRun || (base.records !== undefined && isLate(base.records))) {
     return hindrances.join('; ');
   }
@@ -255,6 +242,18 @@ function noteOn(hindrances: readonly string[]): string[] {
     : [`ΔC, and the coverage of harness grading, are not known: ${hindrances.join('; ')}`];
 }
 
+/** A candidate may import what is not there by its own fault: its verdict stands, with the reason. */
+function noteOnFaults({ faults }: SetRun): string[] {
+  return sides.flatMap((side) => {
+    const fault = faults[side];
+    return fault === undefined
+      ? []
+      : [
+          `on ${sideName[side]} no test could be run with what is installed (${fault.slice(0, 300)})`,
+        ];
+  });
+}
+
 const header = (session: InstanceSession, request: CandidateRequest) => ({
   instance: session.instance.id,
   model: request.model,
@@ -277,6 +276,7 @@ function withoutRun(
     ...header(session, request),
     diagnostics,
     notes: [...notesOfTrees(session), ...noteOn(golden.hindrances)],
+    findings: [],
     patch,
     ownTests: [],
     tests: [],

@@ -1,3 +1,4 @@
+import { RetryingMemo } from '../domain/retryingMemo';
 import { Cancelled } from '../domain/problem';
 import type { Pair } from '../engine/engine';
 
@@ -15,11 +16,11 @@ export interface DebugSandboxes {
 
 export function debugSandboxes(): DebugSandboxes {
   let queue: Promise<unknown> = Promise.resolve();
-  let pair: Promise<Pair> | undefined;
+  const pair = new RetryingMemo((openPair: () => Promise<Pair>) => openPair());
   let disposed = false;
   const discard = async (): Promise<void> => {
-    const opened = await pair?.catch(() => undefined);
-    pair = undefined;
+    const opened = await pair.made();
+    pair.forget();
     await opened?.dispose();
   };
   return {
@@ -30,11 +31,7 @@ export function debugSandboxes(): DebugSandboxes {
     },
     open(openPair) {
       if (disposed) return Promise.reject(new Cancelled());
-      pair ??= openPair().catch((error: unknown) => {
-        pair = undefined;
-        throw error;
-      });
-      return pair;
+      return pair.get(openPair);
     },
     discard,
     async dispose() {

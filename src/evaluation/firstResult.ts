@@ -11,35 +11,31 @@ import {
   stoppedBy,
   transitionsOf,
   type SetRun,
-} from './evidence';
-import type { CandidateRequest, OwnTests, ReadCandidate } from './reading';
+} from './testSetRuns';
+import type { CandidateResult } from './candidateResult';
+import { contradictionsOfBoth } from './findings/recordsThatDoNotFit';
+import type { CandidateRequest, OwnTests, ReadCandidate } from './prepareCandidate';
 import { endingOf, whyNotRunnable } from './results';
-import { summariseRun, type RunSummary } from './runSummary';
+import { testRun } from './testRun';
 import type { InstanceSession, RunOptions, TestSet } from './session';
 
 /**
  * What the tests that a candidate adds or changes did, before the rest of the touched files has run: a
  * verdict in seconds, which the grade replaces.
  */
-export interface FirstResult {
+export interface FirstResult extends Pick<
+  CandidateResult,
+  // `tests` are those of the candidate that left an outcome on some side. ΔC is theirs, and undefined
+  // while the golden and base runs are not known in this session.
+  'instance' | 'model' | 'patch' | 'ownTests' | 'tests' | 'changeCoverage' | 'runs'
+> {
   readonly preliminary: true;
-  readonly instance: string;
-  readonly model: string;
-  /** The candidate as a unified diff on R. */
-  readonly patch: string;
-  /** Ids of the functions that the candidate adds or changes, without parameters. */
-  readonly ownTests: readonly string[];
-  /** Of these, what left an outcome on some side. */
-  readonly tests: readonly TestTransition[];
-  /** Of these, what neither side has a trace of. */
+  /** Of the candidate's tests, what neither side has a trace of. */
   readonly notSeen: readonly string[];
   /** Strict grade of `tests` alone; undefined when there are none. */
   readonly strict: Verdict | undefined;
   /** One sentence: why there is no verdict, or one of some tests only. */
   readonly problem: string | undefined;
-  /** ΔC of `tests`; undefined while the golden and base runs are not known in this session. */
-  readonly changeCoverage: ChangeCoverage | undefined;
-  readonly runs: { readonly base?: RunSummary; readonly fixed?: RunSummary };
   /** All tests of the touched files are the candidate's own, so that they do not run again. */
   readonly whole: boolean;
 }
@@ -163,6 +159,7 @@ function judge(
   const tests = all.filter((each) => functions.has(functionOf(each.test)));
   const seen = new Set(tests.map((each) => functionOf(each.test)));
   const notSeen = own.functions.filter((test) => !seen.has(test));
+  const contradictions = contradictionsOfBoth(records, run.plan.runner);
   return {
     tests,
     notSeen,
@@ -174,12 +171,14 @@ function judge(
             base: [],
             ownFunctions: functions,
             ...stoppedBy(records),
+            contradictions,
           }),
     problem: problemOf(run, tests, notSeen),
-    changeCoverage: coverageOfOwn(session, run, own, functions, options),
+    changeCoverage:
+      contradictions.length > 0 ? undefined : coverageOfOwn(session, run, own, functions, options),
     runs: {
-      base: summariseRun(run.plan, records.base),
-      fixed: summariseRun(run.plan, records.fixed),
+      base: testRun(run.plan, records.base),
+      fixed: testRun(run.plan, records.fixed),
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { ChangeCoverage } from '../domain/changeCoverage';
-import type { CandidateResult } from './candidate';
+import { findingSentences } from '../domain/finding';
+import type { CandidateResult } from './candidateResult';
 
 /** How the reference harness grades; `not available` where its runs could not all be done. */
 export type HarnessGrade = 'resolved' | 'not resolved' | 'not available';
@@ -32,6 +33,17 @@ export function notesToShow(
   const lines = [...(changeCoverage?.lines ?? []), ...(goldenCoverage?.lines ?? [])];
   const paths = [...new Set(lines.map(({ path }) => path))];
   return notes.filter((note) => !paths.some((path) => note.includes(path)));
+}
+
+/**
+ * The findings of a result for a person: what each kind says, and its evidence. It names no file that the
+ * golden patch changes unless the candidate's own code does, so that it may be shown while that is hidden.
+ */
+export function findingsToShow({ findings }: Pick<CandidateResult, 'findings'>): readonly {
+  readonly says: string;
+  readonly evidence: readonly string[];
+}[] {
+  return findings.map(({ kind, evidence }) => ({ says: findingSentences[kind], evidence }));
 }
 
 /** `71 % (12/17)`; in words where there is no such number. */

@@ -1,16 +1,19 @@
-import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
+import { checkedId } from '../domain/instanceId';
+import { outcomes, sides } from '../domain/outcome';
 import { HumanError } from '../domain/problem';
 import { silent, type Reporter } from '../domain/reporter';
 import type { InstanceStatus } from '../domain/status';
-import type { Validation } from '../domain/validation';
+import { transitions } from '../domain/transition';
+import { unsoundKinds, type Validation } from '../domain/validation';
 import { withLock } from '../repository/lock';
 import { noSpace } from '../repository/space';
-import { checkedId, instanceFolder, instancesFolder, treesFolder } from '../repository/storage';
+import { instanceFolder, instancesFolder, treesFolder } from '../repository/storage';
+import { writeWhole } from '../files/wholeFile';
 
 /** The last verdict on a candidate, as lists show it. */
 export interface KeptVerdict {
@@ -40,23 +43,13 @@ export interface InstanceState extends KeptState {
 }
 
 const texts = z.array(z.string());
-const counts = z.partialRecord(
-  z.enum(['F→P', 'F→F', 'P→P', 'P→F', 'F→-', 'P→-', '-→P', '-→F', '-→-']),
-  z.number(),
-);
+const counts = z.partialRecord(z.enum(transitions), z.number());
 
 const validationSchema = z.object({
   id: z.string(),
   reasons: z.array(
     z.object({
-      kind: z.enum([
-        'golden patch does not apply',
-        'golden fails after the fix',
-        'no F→P',
-        'flaky',
-        'environment failed',
-        'timed out',
-      ]),
+      kind: z.enum(unsoundKinds),
       explanation: z.string(),
       tests: texts,
     }),
@@ -70,10 +63,8 @@ const validationSchema = z.object({
     z.object({
       test: z.string(),
       tests: z.enum(['golden', 'base']),
-      side: z.enum(['base', 'fixed']),
-      outcomes: z.array(
-        z.enum(['passed', 'failed', 'error', 'skipped', 'xfailed', 'xpassed', 'missing']),
-      ),
+      side: z.enum(sides),
+      outcomes: z.array(z.enum(outcomes)),
     }),
   ),
   golden: counts,
@@ -163,15 +154,10 @@ export async function updateState(
     }
     const { validation, verdict, openedAt } = change(kept);
     const state = present({ validation, verdict, openedAt });
-    const beside = `${path}.${randomUUID()}`;
     try {
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(beside, `${JSON.stringify({ format, ...state }, null, 1)}\n`);
-      await rename(beside, path);
+      await writeWhole(path, `${JSON.stringify({ format, ...state }, null, 1)}\n`);
     } catch (error) {
       throw noSpace(error, storage) ?? error;
-    } finally {
-      await rm(beside, { force: true });
     }
     return state;
   });

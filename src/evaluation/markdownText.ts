@@ -4,7 +4,7 @@ const unseen =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\ud800-\udfff]/gu;
 
 /** A text of others on one line: line ends and tabs are spaces, and what cannot be seen is spelt out. */
-export function oneLine(text: string): string {
+export function markdownLine(text: string): string {
   return text
     .replace(/\s*[\r\n]\s*/g, ' ')
     .replaceAll('\t', ' ')
@@ -16,7 +16,7 @@ export function oneLine(text: string): string {
  * section 6.1; GitHub's tables end a cell at every bar, in code too).
  */
 export function code(text: string): string {
-  const shown = oneLine(text);
+  const shown = markdownLine(text);
   if (shown.trim() === '') return '';
   if (shown.includes('|')) return `<code>${shown.replace(/[^\w\s,;/=.-]/gu, entity)}</code>`;
   const runs = [...shown.matchAll(/`+/g)].map(([run]) => run.length);
@@ -33,7 +33,7 @@ const entity = (character: string): string => `&#${character.codePointAt(0) ?? 0
  * markup and no links.
  */
 export function prose(text: string): string {
-  return oneLine(text)
+  return markdownLine(text)
     .split(/(\S+::[^\s,;)]+)/)
     .map((part, index) => (index % 2 === 1 ? code(part) : escaped(part)))
     .join('');

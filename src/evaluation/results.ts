@@ -3,8 +3,8 @@ import { fileOf, functionOf, type TestResult } from '../domain/outcome';
 import type { CountMap, StatusMap } from '../domain/harness';
 import { pairResults, type TestTransition } from '../domain/transition';
 import type { RunRecord } from '../engine/engine';
-import type { Place } from './candidateLines';
-import { parseLog } from '../engine/logs/parseLog';
+import type { Place } from './coverage/candidateLines';
+import { parseLog } from '../engine/runners/parseLog';
 
 /**
  * The outcome of every test of a run: what the recorder inside the run wrote, completed by what can

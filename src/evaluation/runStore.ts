@@ -1,13 +1,14 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { makeFolder } from '../repository/makeFolder';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sha256, sha256OfJson } from '../files/sha256';
 import { runsFolder } from '../repository/storage';
+import { writeWhole } from '../files/wholeFile';
 import type { RunRecord, RunRequest } from '../engine/engine';
+import { contradictionsOf } from './findings/recordsThatDoNotFit';
 import { whyBrokenOff } from './results';
 
 /** Raised when a kept run means something else than before. */
-const format = 2;
+const format = 3;
 
 /** Everything that a run depends on. Equal keys, equal run. */
 export interface RunKey {
@@ -25,12 +26,18 @@ export interface RunKey {
 export interface RunStore {
   /**
    * The kept run of this key, or else what `run` gives, which is then kept. Two callers at once share
-   * one run. A run that broke off (stopped, killed, a test without an end) is returned but not kept: it
-   * says nothing about the next.
+   * one run. A run that broke off (stopped, killed, a test without an end), or whose records do not
+   * fit together, is returned but not kept: it says nothing about the next.
    *
    * @param reuse false to run in any case
+   * @param mayKeep asked of a run that came to its end; all of these are kept when absent
    */
-  getOrRun(key: RunKey, reuse: boolean, run: () => Promise<RunRecord>): Promise<RunRecord>;
+  getOrRun(
+    key: RunKey,
+    reuse: boolean,
+    run: () => Promise<RunRecord>,
+    mayKeep?: (record: RunRecord) => Promise<boolean>,
+  ): Promise<RunRecord>;
 }
 
 /**
@@ -40,19 +47,15 @@ export interface RunStore {
 export function runStore(storage: string, options: { readonly fresh?: boolean } = {}): RunStore {
   const made = new Set<string>();
   const pathOf = (key: RunKey): string => {
-    const digest = createHash('sha256')
-      .update(
-        JSON.stringify([
-          format,
-          key.tree,
-          key.patch,
-          key.environment,
-          key.request.plan,
-          [...key.request.countLines],
-          key.request.timeoutSeconds,
-        ]),
-      )
-      .digest('hex');
+    const digest = sha256OfJson([
+      format,
+      key.tree,
+      key.patch,
+      key.environment,
+      key.request.plan,
+      [...key.request.countLines],
+      key.request.timeoutSeconds,
+    ]);
     return join(runsFolder(storage, key.instance), digest.slice(0, 2), `${digest}.json`);
   };
   const underWay = new Map<string, Promise<RunRecord>>();
@@ -62,22 +65,15 @@ export function runStore(storage: string, options: { readonly fresh?: boolean } 
     // The first line is the digest of the rest: an entry cut off by a full disk is not used.
     const end = text.indexOf('\n');
     const body = text.slice(end + 1);
-    if (end < 0 || text.slice(0, end) !== digestOf(body)) return undefined;
+    if (end < 0 || text.slice(0, end) !== sha256(body)) return undefined;
     return JSON.parse(body, reviveMaps) as RunRecord;
   };
   const keep = async (path: string, record: RunRecord): Promise<void> => {
-    await makeFolder(dirname(path));
     const body = JSON.stringify(record, keepMaps);
-    const beside = `${path}.${randomUUID()}`;
-    try {
-      await writeFile(beside, `${digestOf(body)}\n${body}`);
-      await rename(beside, path);
-    } finally {
-      await rm(beside, { force: true });
-    }
+    await writeWhole(path, `${sha256(body)}\n${body}`);
   };
   return {
-    async getOrRun(key, reuse, run) {
+    async getOrRun(key, reuse, run, mayKeep = () => Promise.resolve(true)) {
       const path = pathOf(key);
       for (let same; reuse && (same = underWay.get(path)) !== undefined;) {
         try {
@@ -92,7 +88,10 @@ export function runStore(storage: string, options: { readonly fresh?: boolean } 
         if (kept !== undefined) return kept;
         const record = await run();
         // A full disk costs the next caller a run, and this one nothing.
-        if (whyBrokenOff(record) === undefined) {
+        const { runner } = key.request.plan;
+        const isWhole =
+          whyBrokenOff(record) === undefined && contradictionsOf(record, runner).length === 0;
+        if (isWhole && (await mayKeep(record))) {
           await keep(path, record).then(
             () => made.add(path),
             () => undefined,
@@ -109,8 +108,6 @@ export function runStore(storage: string, options: { readonly fresh?: boolean } 
     },
   };
 }
-
-const digestOf = (body: string): string => createHash('sha256').update(body).digest('hex');
 
 const keepMaps = (_name: string, value: unknown): unknown =>
   value instanceof Map ? { $map: [...(value as Map<unknown, unknown>)] } : value;

@@ -1,7 +1,7 @@
 import { selectEntries, type Dataset } from '../dataset/dataset';
-import { matches, parseQuery, type Query } from '../dataset/query';
-import { parseSortOrder, sortEntries } from '../dataset/sorting';
-import { readTriage, type TriageFile } from '../dataset/triage';
+import { matches, parseQuery, type Query } from '../dataset/query/query';
+import { parseSortOrder, sortEntries } from '../dataset/query/sorting';
+import { readTriage, type TriageFile } from '../dataset/triage/triage';
 import type { InstanceEntry } from '../domain/instance';
 import { HumanError } from '../domain/problem';
 import type { InstanceStatus } from '../domain/status';

@@ -1,10 +1,12 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { RetryingMemo } from '../domain/retryingMemo';
 import type { ChangedLine } from '../domain/changeCoverage';
 import type { Instance } from '../domain/instance';
 import { sides as bothSides, type Outcome, type Side } from '../domain/outcome';
 import { Cancelled, HumanError, throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
+import { turnsOf, type Turns } from '../domain/turns';
 import {
   SandboxUnusable,
   type DebuggedProgram,
@@ -13,21 +15,24 @@ import {
   type Environment,
   type Sandboxes,
   type RunRecord,
-  type TestPlace,
 } from '../engine/engine';
-import { emptyTrace, type Trace } from '../engine/trace/readTrace';
-import { planScript, planTests, type TestFile, type TestPlan } from '../engine/testCommand';
-import { applyPatch } from '../patch/apply';
+import { emptyTrace, type ExecutionTrace } from '../engine/tracer/readTrace';
+import { planScript, planTests, type TestFile } from '../engine/planTests';
+import type { TestPlan } from '../engine/testPlan';
+import { applyPatch } from '../patch/unified/applyPatch';
 import { changedLines } from '../patch/changedLines';
-import { unsafePath } from '../patch/safety';
-import { parseUnified } from '../patch/unified';
+import { unsafePath } from '../patch/unsafePath';
+import { parseUnified } from '../patch/unified/parseUnified';
 import { testFilesOf } from '../patch/testFiles';
 import type { PythonParser } from '../python/parser';
 import { findTests, importsPytest } from '../python/tests';
 import { textOf } from '../patch/bytes';
+import { treeEntries } from '../repository/treeFiles';
 import { holdTrees, type Trees } from '../repository/trees';
+import { candidateLines, type CandidateLines, type Place } from './coverage/candidateLines';
+import { linesByFile, ofOwnLines } from './coverage/countedLines';
 import { debugSandboxes } from './debugSandboxes';
-import { candidateLines, type CandidateLines, type Place } from './candidateLines';
+import { environmentFault } from './environmentFault';
 import type { RunKey, RunStore } from './runStore';
 
 /** Both sides of one run. */
@@ -111,12 +116,16 @@ export interface SessionRun {
   readonly records: Partial<BothSides>;
   /** Where the changed lines stood while it ran. */
   readonly lines: Readonly<Record<Side, CandidateLines>>;
+  /** Why a side says nothing about the tests, because of what is installed. */
+  readonly faults: Readonly<Partial<Record<Side, string>>>;
+  /** Digest of what it ran with. */
+  readonly environment: string;
 }
 
 /** What came of tests under a debugger. */
 export interface DebuggedRun {
   readonly plan: TestPlan;
-  readonly trace: Trace;
+  readonly trace: ExecutionTrace;
 }
 
 export async function openSession(parts: {
@@ -139,39 +148,36 @@ export async function openSession(parts: {
   const golden = parseUnified(trees.golden ?? instance.goldenPatch);
   const placed = await applyPatch(golden, readFileOfR);
   const changed = changedLines(placed.ok ? placed.placed : golden);
-  const countLines = {
+  const ownLines = {
     base: changed.removed,
     // With the numbers of removed lines as well: the reference harness looks those up on R∘X*, where
     // they are other lines, and its grading needs what it would have found there.
     fixed: [...changed.added, ...changed.removed],
   };
-  let pair: Promise<Sandboxes<Side>> | undefined;
   let disposed = false;
-  let place: Promise<TestPlace> | undefined;
-  const prepared = (work: EngineWork): Promise<TestPlace> => {
-    place ??= engine.prepare(instance, trees, work).catch((error: unknown) => {
-      place = undefined;
+  const place = new RetryingMemo((work: EngineWork) => engine.prepare(instance, trees, work));
+  // A pair whose opening failed or was cancelled is not kept.
+  const pair = new RetryingMemo(async (work: EngineWork) => {
+    try {
+      return await (await place.get(work)).openPair(work, sides);
+    } catch (error) {
+      // What it was to be opened in may be gone as well, such as an image that was cleaned away.
+      place.forget();
       throw error;
-    });
-    return place;
+    }
+  });
+  const currentEnvironment = async (work: EngineWork): Promise<Environment> => {
+    const found = await place.get(work);
+    return (await found.current?.()) ?? found.environment;
   };
   const warm = (work: EngineWork): Promise<Sandboxes<Side>> => {
     // A run that was waiting its turn would open sandboxes that nobody removes.
     if (disposed) return Promise.reject(new Cancelled());
-    // A pair whose opening failed or was cancelled is not kept.
-    pair ??= prepared(work)
-      .then((each) => each.openPair(work, sides))
-      .catch((error: unknown) => {
-        pair = undefined;
-        // What it was to be opened in may be gone as well, such as an image that was cleaned away.
-        place = undefined;
-        throw error;
-      });
-    return pair;
+    return pair.get(work);
   };
   const discard = async (): Promise<void> => {
-    const opened = await pair?.catch(() => undefined);
-    pair = undefined;
+    const opened = await pair.made();
+    pair.forget();
     await opened?.dispose();
   };
   let queue: Promise<unknown> = Promise.resolve();
@@ -225,7 +231,7 @@ export async function openSession(parts: {
       inTurn(async () => {
         const { signal } = options;
         throwIfAborted(signal);
-        const { environment } = await prepared(options);
+        const environment = await currentEnvironment(options);
         const plan = await planOf(set, environment);
         const wanted = options.sides ?? sides;
         const closed = wanted.find((side) => !sides.includes(side));
@@ -234,21 +240,26 @@ export async function openSession(parts: {
           base: await candidateLines(set.patch, readFileOf('base')),
           fixed: await candidateLines(set.patch, readFileOf('fixed')),
         };
+        const placesOf = (side: Side): Place[] => [
+          // By number as well, which is how the reference harness looks them up.
+          ...ownLines[side],
+          ...ownLines[side].flatMap((at) => lines[side].with(at) ?? []),
+        ];
+        const countLines = linesByFile(bothSides.flatMap(placesOf));
         const key = (side: Side): RunKey => ({
           instance: instance.id,
           tree: trees.digest[side],
           patch: set.patch,
           environment: environment.digest,
-          request: {
-            plan,
-            // By number as well, which is how the reference harness looks them up.
-            countLines: linesByFile([
-              ...countLines[side],
-              ...countLines[side].flatMap((at) => lines[side].with(at) ?? []),
-            ]),
-            timeoutSeconds: options.timeoutSeconds,
-          },
+          request: { plan, countLines, timeoutSeconds: options.timeoutSeconds },
         });
+        const isOfTree = once(() => moduleNames(trees, set.patch));
+        const faults: { base?: string; fixed?: string } = {};
+        const faultOf = async (record: RunRecord): Promise<string | undefined> =>
+          // The names of modules are asked for only where it depends on them.
+          environmentFault(record, () => false) === undefined
+            ? undefined
+            : environmentFault(record, await isOfTree());
 
         const one = async (side: Side): Promise<RunRecord | undefined> => {
           if (plan.files.length === 0) return undefined;
@@ -272,7 +283,13 @@ export async function openSession(parts: {
             return record;
           };
           const isUsual = (options.hashSeed ?? 0) === 0;
-          return isUsual ? store.getOrRun(key(side), options.reuse, run) : run();
+          const mayKeep = async (record: RunRecord) => (await faultOf(record)) === undefined;
+          const record = isUsual
+            ? await store.getOrRun(key(side), options.reuse, run, mayKeep)
+            : await run();
+          const fault = await faultOf(record);
+          if (fault !== undefined) faults[side] = fault;
+          return ofOwnLines(record, linesByFile(placesOf(side)));
         };
         const attempt = () => Promise.allSettled(wanted.map(one));
         const unusable = (each: PromiseSettledResult<unknown>): boolean =>
@@ -293,14 +310,14 @@ export async function openSession(parts: {
             records[side] = settled.value;
           }
         }
-        return { plan, records, lines };
+        return { plan, records, lines, faults, environment: environment.digest };
       }),
     debug: (set, side, options, start) =>
       debugging.inTurn(async () => {
         throwIfAborted(options.signal);
-        const place = await prepared(options);
-        const plan = await planOf(set, place.environment);
-        const sandbox = (await debugging.open(() => place.openPair(options)))[side];
+        const prepared = await place.get(options);
+        const plan = await planOf(set, await currentEnvironment(options));
+        const sandbox = (await debugging.open(() => prepared.openPair(options)))[side];
         if (sandbox.debug === undefined) {
           throw new HumanError(
             `A debugger does not reach into the sandboxes of the ${engine.name} engine`,
@@ -316,7 +333,7 @@ export async function openSession(parts: {
         }
         return { plan, trace: await sandbox.debug({ plan }, start) };
       }),
-    environment: async (work) => (await prepared(work)).environment,
+    environment: currentEnvironment,
     warmUp: (work) =>
       inTurn(async () => {
         await warm(work);
@@ -347,13 +364,22 @@ async function readWithin(tree: string, path: string): Promise<string | undefine
   }
 }
 
-function linesByFile(lines: readonly Place[]): ReadonlyMap<string, readonly number[]> {
-  const files = new Map<string, number[]>();
-  for (const { path, line } of lines) {
-    const lines = files.get(path) ?? [];
-    if (path.endsWith('.py') && !lines.includes(line)) files.set(path, [...lines, line]);
-  }
-  return files;
+/** Asks at most once. */
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => (asked ??= ask());
+}
+
+/** First parts of the names under which files of the trees, or of a patch to them, can be imported. */
+async function moduleNames(trees: Trees, patch: string): Promise<(module: string) => boolean> {
+  const listed = await Promise.all(bothSides.map((side) => treeEntries(trees[side])));
+  const added = parseUnified(patch).files.flatMap(({ newPath }) => newPath ?? []);
+  const names = new Set(
+    [...listed.flatMap((entries) => [...entries.keys()]), ...added].flatMap((path) =>
+      path.split('/').map((part) => part.split('.')[0] ?? ''),
+    ),
+  );
+  return (module) => names.has(module);
 }
 
 /** Files of a test set that R already has: what T^R can run. */
@@ -374,8 +400,9 @@ export async function existingIn(trees: Trees, files: readonly string[]): Promis
 export async function contentsWith(
   patch: string,
   read: (path: string) => Promise<string | undefined>,
+  turns: Turns = turnsOf(undefined),
 ): Promise<ReadonlyMap<string, string | undefined>> {
   if (patch.trim() === '') return new Map();
-  const applied = await applyPatch(parseUnified(patch), read);
+  const applied = await applyPatch(parseUnified(patch), read, turns);
   return applied.ok ? applied.files : new Map();
 }

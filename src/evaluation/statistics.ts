@@ -10,7 +10,7 @@ import { throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import { codebaseSize, preparedBase } from '../repository/codebaseSize';
 import { readStates } from './instanceState';
-import { layOut } from './table';
+import { layOut } from '../domain/layOut';
 
 /**
  * The paper's Table 1 for these entries, out of what is at hand: code bases of the trees that are prepared,

@@ -1,4 +1,4 @@
-import type { BlockParts, Field } from '../patch/customParts';
+import type { BlockParts, Field } from '../patch/custom/blockParts';
 
 /** What a line of a custom diff is for, as far as the lines above it tell. */
 export type LineRole = 'outside' | 'start' | 'path' | 'keyword' | 'place' | 'code' | 'end';

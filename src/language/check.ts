@@ -1,8 +1,14 @@
-import { checkBlocks } from '../patch/custom';
-import { openFile, planCustom, type BlockPlan, type CustomOptions } from '../patch/customEdits';
-import { toUnified } from '../patch/convert';
+import { turnsOf } from '../domain/turns';
+import { checkBlocks } from '../patch/custom/parseCustom';
+import {
+  openFile,
+  planCustom,
+  type BlockPlan,
+  type CustomOptions,
+} from '../patch/custom/customEdits';
+import { toUnified } from '../patch/toUnified';
 import type { Diagnostic } from '../patch/diagnostic';
-import type { PatchTree } from '../patch/tree';
+import type { PatchTree } from '../patch/patchTree';
 import type { PythonModule } from '../python/module';
 import type { PythonParser } from '../python/parser';
 import type { CustomDiff } from './customDiffs';
@@ -18,7 +24,7 @@ export interface Surroundings {
 }
 
 /** What there is to know of a Python file of the tree, by lines; offsets are those of it without CR. */
-export function moduleOf(
+export function moduleOfPath(
   { open = openFile, python }: Surroundings,
   path: string,
   source: string,
@@ -38,21 +44,22 @@ export interface CheckedDiff {
 /**
  * Reads a custom diff and places its blocks in the tree.
  *
- * @throws HumanError when a file of the tree cannot be read
+ * @throws Cancelled; HumanError when a file of the tree cannot be read
  */
 export async function checkDiff(
   diff: CustomDiff,
   { tree, python, open }: Surroundings,
+  signal?: AbortSignal,
 ): Promise<CheckedDiff> {
   const { blocks, diagnostics } = checkBlocks(diff.blocks);
   if (blocks.length === 0) {
     if (diagnostics.length > 0 || diff.text.trim() === '') return { diff, plans: [], diagnostics };
     // The engine has its own words for a text without any block.
-    const found = await toUnified(diff.text, { format: 'custom', tree, python });
+    const found = await toUnified(diff.text, { format: 'custom', tree, python, signal });
     return { diff, plans: [], diagnostics: found.diagnostics };
   }
   const planned = await planCustom(blocks, {
-    ...{ tree, python, outsideTests: true },
+    ...{ tree, python, outsideTests: true, turns: turnsOf(signal) },
     ...(open !== undefined && { open }),
   });
   return {

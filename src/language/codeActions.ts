@@ -28,9 +28,9 @@ export const commandTarget = (uri: string, diff: CustomDiff): CommandTarget => (
 });
 
 const uses = [
-  ['Apply to workspace', 'swt-bench.customDiff.apply'],
-  ['Preview', 'swt-bench.customDiff.preview'],
-  ['Convert to unified diff', 'swt-bench.customDiff.convert'],
+  ['Apply to workspace', 'swt-bench.applyCustomDiff'],
+  ['Preview', 'swt-bench.previewCustomDiff'],
+  ['Convert to unified diff', 'swt-bench.convertCustomDiff'],
 ] as const;
 
 /**

@@ -4,7 +4,7 @@ import {
   type CompletionList,
 } from 'vscode-languageserver';
 import { asShown } from '../patch/bytes';
-import { unsafePath } from '../patch/safety';
+import { unsafePath } from '../patch/unsafePath';
 import { isTestPath } from '../patch/testFiles';
 import { overField, type Completing } from './completing';
 

@@ -1,6 +1,6 @@
 import { CompletionItemKind, type CompletionItem } from 'vscode-languageserver';
 import type { Definition } from '../python/definitions';
-import { moduleOf } from './check';
+import { moduleOfPath } from './check';
 import { overField, type Completing } from './completing';
 
 /** More definitions than this are no choice any more. */
@@ -54,5 +54,5 @@ export async function definitionsOf({ path, surroundings }: Completing): Promise
   if (path === undefined || !/\.pyi?$/.test(path)) return [];
   const source = await surroundings.tree.read(path);
   if (source === undefined) return [];
-  return moduleOf(surroundings, path, source).definitions.filter((each) => !each.local);
+  return moduleOfPath(surroundings, path, source).definitions.filter((each) => !each.local);
 }

@@ -1,5 +1,5 @@
 import type { CompletionItem } from 'vscode-languageserver';
-import type { BlockParts } from '../patch/customParts';
+import type { BlockParts } from '../patch/custom/blockParts';
 import type { Surroundings } from './check';
 import { rangeIn, type CustomDiff } from './customDiffs';
 

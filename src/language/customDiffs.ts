@@ -1,6 +1,6 @@
 import type { Position, Range } from 'vscode-languageserver';
-import { readLines, type BlocksRead } from '../patch/customBlocks';
-import type { BlockReading } from '../patch/customParts';
+import { readLines, type BlocksRead } from '../patch/custom/readBlocks';
+import type { BlockReading } from '../patch/custom/blockParts';
 
 /** A custom diff in a document: all of it, or one fence of a Markdown document. */
 export interface CustomDiff {

@@ -1,5 +1,5 @@
 import type { LocationLink, Position, Range } from 'vscode-languageserver';
-import type { PlanPart } from '../patch/customEdits';
+import type { PlanPart } from '../patch/custom/customEdits';
 import { actionOf, isIn, lineOf, namesIn, pathOf, roleOf } from './blocks';
 import { partAt, planAt, type CheckedDiff, type Surroundings } from './check';
 import { placeIn, rangeIn } from './customDiffs';

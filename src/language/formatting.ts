@@ -1,9 +1,9 @@
 import type { TextEdit } from 'vscode-languageserver';
 import type { LineReplacement } from '../patch/diagnostic';
-import { checkBlocks } from '../patch/custom';
-import { readBlocks } from '../patch/customBlocks';
-import { spanPattern } from '../patch/customMarks';
-import type { BlockReading } from '../patch/customParts';
+import { checkBlocks } from '../patch/custom/parseCustom';
+import { readBlocks } from '../patch/custom/readBlocks';
+import { spanPattern } from '../patch/custom/marks';
+import type { BlockReading } from '../patch/custom/blockParts';
 import { actionOf, pathOf } from './blocks';
 import type { CustomDiff } from './customDiffs';
 import { textEdits } from './edits';

@@ -1,9 +1,9 @@
 import { MarkupKind, type Hover, type Position } from 'vscode-languageserver';
 import { asShown } from '../patch/bytes';
-import type { PlanPart } from '../patch/customEdits';
+import type { PlanPart } from '../patch/custom/customEdits';
 import { isTestPath } from '../patch/testFiles';
 import { actionOf, isIn, lineOf, pathOf, roleOf } from './blocks';
-import { moduleOf, partAt, planAt, type CheckedDiff, type Surroundings } from './check';
+import { moduleOfPath, partAt, planAt, type CheckedDiff, type Surroundings } from './check';
 import { placeIn, rangeIn } from './customDiffs';
 
 /** More lines than this of replaced code are cut: a hover is for a look. */
@@ -67,7 +67,7 @@ function aboutFile(
   const count = source.split('\n').length - (source.endsWith('\n') ? 1 : 0);
   const words = `${count} ${count === 1 ? 'line' : 'lines'}, ${kind}.`;
   if (!/\.pyi?$/.test(path)) return { words };
-  const outline = moduleOf(surroundings, path, source)
+  const outline = moduleOfPath(surroundings, path, source)
     .definitions.filter((each) => !each.local)
     .map((each) => {
       const depth = '  '.repeat(each.qualifiedName.split('.').length - 1);

@@ -1,8 +1,8 @@
 import type { Diagnostic, Position } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { HumanError } from '../domain/problem';
-import { openFile } from '../patch/customEdits';
-import type { CustomFile } from '../patch/customFile';
+import { openFile } from '../patch/custom/customEdits';
+import type { CustomFile } from '../patch/custom/customFile';
 import type { PythonParser } from '../python/parser';
 import { checkDiff, type CheckedDiff, type Surroundings } from './check';
 import { customDiffAt, customDiffsIn, type CustomDiff } from './customDiffs';
@@ -18,6 +18,8 @@ interface Known {
   readonly diffs: readonly CustomDiff[];
   generation: number;
   readonly checked: Map<CustomDiff, Promise<CheckedDiff>>;
+  /** Aborted when there is a later text: nobody needs to know then. */
+  readonly outdated: AbortController;
 }
 
 /** The custom diffs of open documents, each read once for every text and checked once for every tree. */
@@ -56,7 +58,7 @@ export class OpenDocuments {
   /**
    * A custom diff of a document, checked against the tree as it is now.
    *
-   * @throws HumanError when a file of the tree cannot be read
+   * @throws Cancelled when there is a later text; HumanError when a file of the tree cannot be read
    */
   checked(document: TextDocument, diff: CustomDiff): Promise<CheckedDiff> | undefined {
     const surroundings = this.surroundings(document);
@@ -64,12 +66,16 @@ export class OpenDocuments {
     const known = this.#of(document);
     const done = known.checked.get(diff);
     if (done !== undefined) return done;
-    const checking = checkDiff(diff, surroundings);
+    const checking = checkDiff(diff, surroundings, known.outdated.signal);
     known.checked.set(diff, checking);
     return checking;
   }
 
-  /** All there is to say of a document's custom diffs. */
+  /**
+   * All there is to say of a document's custom diffs.
+   *
+   * @throws Cancelled when there is a later text
+   */
   async diagnostics(document: TextDocument): Promise<Diagnostic[]> {
     const told = this.diffs(document).map(async (diff) => {
       try {
@@ -108,8 +114,15 @@ export class OpenDocuments {
       }
       return known;
     }
+    known?.outdated.abort();
     const diffs = customDiffsIn(document.getText(), document.languageId, known?.diffs);
-    const fresh = { version, diffs, generation, checked: new Map() };
+    const fresh = {
+      version,
+      diffs,
+      generation,
+      checked: new Map(),
+      outdated: new AbortController(),
+    };
     this.#known.set(document, fresh);
     return fresh;
   }

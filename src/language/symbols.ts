@@ -4,7 +4,7 @@ import {
   type DocumentSymbol,
   type FoldingRange,
 } from 'vscode-languageserver';
-import type { BlockParts } from '../patch/customParts';
+import type { BlockParts } from '../patch/custom/blockParts';
 import { namesIn, outermost, pathOf } from './blocks';
 import { linesIn, rangeIn, type CustomDiff } from './customDiffs';
 

@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { unsafePath } from '../patch/safety';
-import type { PatchTree } from '../patch/tree';
+import { unsafePath } from '../patch/unsafePath';
+import type { PatchTree } from '../patch/patchTree';
 
 /** A folder on disk that never gives a file outside of it; links are not followed. */
 export interface Folder extends PatchTree {

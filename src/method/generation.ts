@@ -4,16 +4,16 @@ import type { Reporter } from '../domain/reporter';
 import type { Engine } from '../engine/engine';
 import type { RunStore } from '../evaluation/runStore';
 import type { PythonParser } from '../python/parser';
-import { GitError } from '../repository/git';
+import { GitError } from '../repository/git/git';
 import type { Trees } from '../repository/trees';
 import type { Choice, Method, MethodCandidate, MethodOptions } from './method';
 import { predictionOf } from './method';
-import { modelView, type ModelView } from './modelView';
+import { modelView, type ModelView, type ModelViewParts } from './modelView';
 import { BudgetSpent, dollarsOf, type Budget, type Price } from './models/budget';
 import { ModelFailure, ModelUnusable, type ChatModel } from './models/chatModel';
 import { oracleOf, type Oracle } from './oracle';
 import { stepsOf, type AnswerStep, type StepsParts } from './steps';
-import { keyOf, type Trace } from './trace';
+import { keyOf, type MethodTrace } from './trace';
 
 export interface GenerationRequest extends Omit<MethodOptions, 'onCandidate'> {
   readonly instances: readonly Instance[];
@@ -22,7 +22,7 @@ export interface GenerationRequest extends Omit<MethodOptions, 'onCandidate'> {
   readonly model: string;
   /** Undefined for a replay from the trace alone. */
   readonly live: LiveParts | undefined;
-  readonly trace: Trace;
+  readonly trace: MethodTrace;
   readonly budget: Budget;
   readonly price: Price | undefined;
   readonly storage: string;
@@ -54,6 +54,8 @@ export interface LiveParts {
   readonly store: RunStore;
   /** Opened when something is to run; the caller disposes of it. */
   readonly engine: () => Promise<Engine>;
+  /** As `ModelViewParts` has it; asked for runs on R∘X* as well. */
+  readonly permit: ModelViewParts['permit'];
 }
 
 /** What the answers of one instance cost, whether they were paid in this run or before. */
@@ -219,7 +221,7 @@ interface OpenParts {
 /** Trees, view and oracle of an instance, each made when it is asked for. */
 function openParts(
   instance: Instance,
-  { python, trees: treesOf, store, engine }: LiveParts,
+  { python, trees: treesOf, store, engine, permit }: LiveParts,
   { timeoutSeconds, signal, reporter }: GenerationRequest,
 ): OpenParts {
   let trees: Promise<Trees> | undefined;
@@ -233,13 +235,15 @@ function openParts(
   return {
     view: () =>
       (view ??= prepare().then((made) =>
-        modelView(instance, { trees: made, python, engine, store }),
+        modelView(instance, { trees: made, python, engine, store, permit }),
       )),
-    oracle: async () =>
-      (oracle ??= oracleOf({
+    oracle: async () => {
+      permit((await engine()).name);
+      return (oracle ??= oracleOf({
         ...{ instance, trees: prepare, python, engine, store },
         ...{ timeoutSeconds, signal, reporter },
-      })),
+      }));
+    },
     async dispose() {
       await oracle?.dispose();
       await (await view?.catch(() => undefined))?.dispose();
@@ -247,7 +251,7 @@ function openParts(
   };
 }
 
-export function costOf(answers: readonly AnswerStep[], price: Price | undefined): Cost {
+function costOf(answers: readonly AnswerStep[], price: Price | undefined): Cost {
   const sum = (of: (answer: AnswerStep) => number): number =>
     answers.reduce((total, answer) => total + of(answer), 0);
   const isPriced = price !== undefined || answers.every(({ dollars }) => dollars !== undefined);

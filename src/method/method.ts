@@ -34,7 +34,8 @@ export interface MethodOptions {
 
 /** A way of producing candidates (section 4.3 of the paper). */
 export interface Method {
-  readonly name: MethodName;
+  /** As the command line has it, such as `zero-shot`. */
+  readonly name: string;
   /** As papers write it. */
   readonly title: string;
   /** One line for people who choose. */
@@ -45,9 +46,6 @@ export interface Method {
   readonly temperature: number;
   produce(steps: Steps, options: MethodOptions): Promise<Choice>;
 }
-
-export const methodNames = ['zero-shot', 'zero-shot-plus', 'pass-at-5', 'libro'] as const;
-export type MethodName = (typeof methodNames)[number];
 
 /** The temperature to ask with. */
 export const temperatureOf = (

@@ -1,16 +1,25 @@
 import { libro } from './libro';
-import type { Method, MethodName } from './method';
+import type { Method } from './method';
 import { passAt5 } from './passAt5';
 import { zeroShot } from './zeroShot';
 import { zeroShotPlus } from './zeroShotPlus';
 
-/** The methods of the paper that ask a model without letting it act. */
-export const methods: Readonly<Record<MethodName, Method>> = {
-  'zero-shot': zeroShot,
-  'zero-shot-plus': zeroShotPlus,
-  'pass-at-5': passAt5,
-  libro,
-};
+/** The methods of the paper that ask a model without letting it act. A new one is added here. */
+export const methods: readonly Method[] = [zeroShot, zeroShotPlus, passAt5, libro];
+
+/** Their names, in the order of {@link methods}. */
+export const methodNames: readonly string[] = methods.map(({ name }) => name);
+
+/**
+ * The method with a name that was checked before, such as one of a saved record.
+ *
+ * @throws Error when there is none
+ */
+export function methodNamed(name: string): Method {
+  const method = methods.find((each) => each.name === name);
+  if (method === undefined) throw new Error(`${name} is not a method`);
+  return method;
+}
 
 /** A method by its name, however it is written: `ZeroShotPlus`, `Pass@5`. */
 export function methodOf(name: string): Method | undefined {
@@ -19,7 +28,7 @@ export function methodOf(name: string): Method | undefined {
       .toLowerCase()
       .replace(/@/g, 'at')
       .replace(/[^a-z0-9]/g, '');
-  return Object.values(methods).find(
+  return methods.find(
     (method) => plain(method.name) === plain(name) || plain(method.title) === plain(name),
   );
 }

@@ -1,16 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { sampleNumbers } from '../domain/sampleNumbers';
 import { HumanError, messageOf } from '../domain/problem';
-import { writeWhole } from '../repository/wholeFile';
+import { redactKeys } from '../engine/keysInUse';
+import { writeWhole } from '../files/wholeFile';
 
 const rowSchema = z.looseObject({ instance_id: z.string(), model_name_or_path: z.string() });
 
 /** A row of a predictions file, with whatever else it says. */
 export type PredictionRow = z.infer<typeof rowSchema>;
 
-/** A predictions file (JSONL) that grows. What it held of other instances and models stays. */
+/** A predictions file (JSONL) that grows. What it held of other instances, models and samples stays. */
 export interface PredictionsFile {
-  /** Puts a row in, in the place of one for the same instance and model, and writes the file. */
+  /** Puts a row in, in the place of the first sample of the same instance and model, and writes the file. */
   put(row: PredictionRow): Promise<void>;
 }
 
@@ -25,9 +27,7 @@ export async function predictionsFile(path: string): Promise<PredictionsFile> {
       'Name another file with --out',
     );
   });
-  const rows = new Map<string, PredictionRow>();
-  const keyOf = (row: PredictionRow): string =>
-    JSON.stringify([row.instance_id, row.model_name_or_path]);
+  const known: PredictionRow[] = [];
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
     const row = readRow(line);
@@ -37,8 +37,15 @@ export async function predictionsFile(path: string): Promise<PredictionsFile> {
         'Name another file with --out',
       );
     }
-    rows.set(keyOf(row), row);
+    known.push(row);
   }
+  const rows = new Map<string, PredictionRow>();
+  const keyOf = (row: PredictionRow, sample = 1): string =>
+    JSON.stringify([row.instance_id, row.model_name_or_path, sample]);
+  const [numbers] = sampleNumbers([
+    known.map((row) => ({ instance: row.instance_id, model: row.model_name_or_path, row })),
+  ]);
+  for (const [index, row] of known.entries()) rows.set(keyOf(row, numbers?.[index]?.sample), row);
   let last: Promise<void> = Promise.resolve();
   return {
     put(row) {
@@ -60,7 +67,7 @@ function readRow(line: string): PredictionRow | undefined {
 
 async function replace(path: string, text: string): Promise<void> {
   try {
-    await writeWhole(path, text);
+    await writeWhole(path, redactKeys(text));
   } catch (error) {
     throw new HumanError(
       `${path} cannot be written (${messageOf(error)})`,

@@ -1,15 +1,19 @@
 import { fileOf, functionOf, type TestResult } from '../domain/outcome';
-import { HumanError } from '../domain/problem';
+import { HumanError, messageOf } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
-import { readCandidate, type OwnTests } from '../evaluation/reading';
+import { turnsOf } from '../domain/turns';
+import { prepareCandidate, type OwnTests } from '../evaluation/prepareCandidate';
 import { resultsOf, whyBrokenOff, whyNotRunnable } from '../evaluation/results';
 import { contentsWith, type InstanceSession, type TestSet } from '../evaluation/session';
-import type { AskedFormat } from '../patch/convert';
+import type { AskedFormat } from '../patch/toUnified';
 import type { Diagnostic } from '../patch/diagnostic';
-import { unsafePath } from '../patch/safety';
+import { unsafePath } from '../patch/unsafePath';
+import { GitError } from '../repository/git/git';
 import { splitTestEdits } from '../patch/testFiles';
-import { parseUnified } from '../patch/unified';
+import { parseUnified } from '../patch/unified/parseUnified';
 import { findTests } from '../python/tests';
+import { neutralLog, neutralResult, neutralText } from './neutralText';
+import { TestsCannotRun } from './testsOfModels';
 
 export interface RunOnROptions {
   /** How the candidate is written; found out by default. */
@@ -46,7 +50,10 @@ export interface ReadOnR {
   readonly otherFiles: readonly string[];
 }
 
-/** What tests did on R. */
+/**
+ * What tests did on R. Its texts are the same in every run of the same: paths are relative to the tree,
+ * other places and times are taken out, and outcomes come in the order of their ids.
+ */
 export interface RunOnR extends ReadOnR {
   /** Outcomes of the candidate's own tests, or of those that were asked for. */
   readonly tests: readonly TestResult[];
@@ -54,6 +61,7 @@ export interface RunOnR extends ReadOnR {
   readonly others: readonly TestResult[];
   /** Bounded output of the runner; empty when nothing ran. */
   readonly log: string;
+  /** For records of what was done; no text for a model has it. */
   readonly seconds: number;
 }
 
@@ -93,13 +101,14 @@ async function readWith(
     testsOnly,
     mode: 'unit-test',
   } as const;
-  const found = await readCandidate(session, request, signal);
+  const found = await prepareCandidate(session, request, signal);
   const { diagnostics, patch } = found;
   const otherFiles = splitTestEdits(parseUnified(patch)).others.map(
     (file) => file.newPath ?? file.oldPath ?? '',
   );
   if ('verdict' in found) {
-    const { wellFormed: applies, explanation: problem } = found.verdict;
+    const { wellFormed: applies, explanation } = found.verdict;
+    const problem = neutralText(explanation, { folders: [session.trees.base] });
     return {
       read: { ...nothing, applies, problem, patch, diagnostics, otherFiles },
       own: undefined,
@@ -133,7 +142,7 @@ export async function runOnR(
   const nothing: RunOnR = { ...read, tests: [], others: [], log: '', seconds: 0 };
   if (!read.applies) return nothing;
   if (options.tests !== undefined) {
-    const all = await testsAskedFor(session, options.tests, read.patch);
+    const all = await testsAskedFor(session, options.tests, read.patch, options.signal);
     const select = options.tests.every((test) => test.includes('::')) ? options.tests : undefined;
     const files = [...new Set(options.tests.map(fileOf))];
     const run = await runFiles(session, { patch: read.patch, files, select }, all, options);
@@ -177,13 +186,14 @@ async function runFiles(
   { timeoutSeconds, reuse = true, signal, reporter }: RunOnROptions,
 ): Promise<Ran> {
   const set: TestSet = { patch, files, ...(select !== undefined && { select }) };
-  const { plan, records } = await session.run(set, {
-    timeoutSeconds,
-    signal,
-    reporter,
-    reuse,
-    sides: ['base'],
-  });
+  const { plan, records } = await session
+    .run(set, { timeoutSeconds, signal, reporter, reuse, sides: ['base'] })
+    .catch((error: unknown): never => {
+      if (error instanceof HumanError || error instanceof GitError) {
+        throw new TestsCannotRun(messageOf(error));
+      }
+      throw error;
+    });
   const notRun = plan.notRun.map(({ path, reason }) => `${path}: ${reason}`).join('; ');
   const record = records.base;
   if (record === undefined) {
@@ -201,8 +211,17 @@ async function runFiles(
     unrunnable ??
     whyBrokenOff(record) ??
     (results.length === 0 ? 'the runner found none of the tests' : notRun || undefined);
-  return { results, problem, log: record.log, seconds: record.seconds };
+  return {
+    results: results.map((each) => neutralResult(each, record)).sort(byTest),
+    problem: problem === undefined ? undefined : neutralLog(problem, record),
+    log: neutralLog(record.log, record),
+    seconds: record.seconds,
+  };
 }
+
+/** Journals of several processes come in no order that could be relied on. */
+const byTest = (one: TestResult, other: TestResult): number =>
+  one.test < other.test ? -1 : one.test > other.test ? 1 : 0;
 
 const sorted = (read: ReadOnR, run: Ran, isWanted: (result: TestResult) => boolean): RunOnR => ({
   ...read,
@@ -218,8 +237,10 @@ async function testsAskedFor(
   session: InstanceSession,
   asked: readonly string[],
   patch: string,
+  signal: AbortSignal | undefined,
 ): Promise<string[]> {
-  const after = await contentsWith(patch, (path) => session.readFileOfR(path));
+  const turns = turnsOf(signal);
+  const after = await contentsWith(patch, (path) => session.readFileOfR(path), turns);
   const found: string[] = [];
   for (const path of new Set(asked.map(fileOf))) {
     const refuse = (why: string, next: string): HumanError =>
@@ -236,6 +257,7 @@ async function testsAskedFor(
     }
     const tests = findTests(session.python, source, { path }).map((test) => test.id);
     found.push(...tests);
+    await turns.pause();
   }
   for (const test of asked) {
     if (!test.includes('::') || found.includes(functionOf(test))) continue;

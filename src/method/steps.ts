@@ -15,10 +15,10 @@ import {
   type CandidateFormat,
   type Prompt,
 } from './prompts';
-import { searchIndex } from './retrieve';
+import { searchIndex } from './searchIndex';
 import type { Oracle } from './oracle';
 import { tokenCounter } from './tokens';
-import { keyOf, type StepOf, type Trace } from './trace';
+import { keyOf, type StepOf, type MethodTrace } from './trace';
 import type { Step } from './traceSteps';
 
 export type AnswerStep = StepOf<'answer'>;
@@ -50,7 +50,8 @@ export interface Steps {
 }
 
 export interface StepsParts {
-  readonly instance: Pick<ModelView, 'id' | 'repo' | 'issue'>;
+  /** With its id, for the trace and for people: no prompt has it. */
+  readonly instance: Pick<ModelView, 'repo' | 'issue'> & { readonly id: string };
   /** Undefined for a replay: then nothing is done that the trace does not have. */
   readonly live:
     | {
@@ -63,7 +64,7 @@ export interface StepsParts {
     | undefined;
   /** Name of the model; part of what makes two requests the same. */
   readonly model: string;
-  readonly trace: Trace;
+  readonly trace: MethodTrace;
   readonly budget: Budget;
   readonly price: Price | undefined;
   /** Where indexes are kept. */

@@ -1,15 +1,17 @@
-import { createHash } from 'node:crypto';
-import { open, readFile, type FileHandle } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { sha256OfJson } from '../files/sha256';
 import { HumanError, messageOf } from '../domain/problem';
+import { openLineJournal, wholeLines, type LineJournal } from '../files/lineJournal';
+import { redactKeys } from '../engine/keysInUse';
 import { stepSchema, type Step } from './traceSteps';
-import { makeFolder } from '../repository/makeFolder';
+import { makeFolder } from '../files/makeFolder';
 
 /**
  * What a run of a method did, one JSON line for each step. A step is on the disk before the next begins
- * that depends on it, so that a run that was killed goes on where it was.
+ * that depends on it, so that a run that was killed goes on where it was. No key in use is ever in it.
  */
-export interface Trace {
+export interface MethodTrace {
   /** All steps, in the order in which they were done. */
   readonly steps: readonly Step[];
   /** The last step of this kind and digest; undefined when it has not been done. */
@@ -23,7 +25,7 @@ export type StepOf<Kind extends Step['step']> = Extract<Step, { step: Kind }>;
 
 /** The digest of what a step depends on: equal digests, equal step. */
 export function keyOf(...parts: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return sha256OfJson(parts);
 }
 
 /**
@@ -36,63 +38,51 @@ export function keyOf(...parts: readonly unknown[]): string {
 export async function openTrace(
   path: string,
   options: { readonly readOnly: boolean; readonly told: (line: string) => void },
-): Promise<Trace> {
-  const text = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' && !options.readOnly) return Buffer.alloc(0);
+): Promise<MethodTrace> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' && !options.readOnly) return '';
     throw new HumanError(
       `The trace ${path} cannot be read (${error.code ?? messageOf(error)})`,
       options.readOnly ? 'A replay needs the trace of a run' : 'Name another file with --out',
     );
   });
-  const whole = text.lastIndexOf(0x0a) + 1;
   const steps: Step[] = [];
   const known = new Map<string, Step>();
   const remember = (step: Step): void => {
     steps.push(step);
     known.set(`${step.step} ${step.key}`, step);
   };
-  for (const [index, line] of text.toString('utf8', 0, whole).split('\n').entries()) {
-    if (line === '') continue;
+  for (const { number, line } of wholeLines(text)) {
     const read = readStep(line);
     if (typeof read === 'string') {
-      options.told(`${path}:${index + 1}: this line of the trace is passed over (${read})`);
+      options.told(`${path}:${number}: this line of the trace is passed over (${read})`);
     } else remember(read);
   }
-  let file: FileHandle | undefined;
-  if (!options.readOnly) {
-    try {
-      await makeFolder(dirname(path));
-      file = await open(path, 'a');
-      if (whole < text.length) await file.truncate(whole);
-    } catch (error) {
-      await file?.close();
-      throw new HumanError(
-        `The trace ${path} cannot be written (${messageOf(error)})`,
-        'Name another file with --out',
-      );
-    }
-  }
-  let last: Promise<void> = Promise.resolve();
+  const journal = options.readOnly ? undefined : await openForMore(path);
   return {
     steps,
     find: <Kind extends Step['step']>(kind: Kind, key: string) =>
       known.get(`${kind} ${key}`) as StepOf<Kind> | undefined,
-    add(step) {
-      // One after the other, so that lines do not mix.
-      const written = last.then(async () => {
-        if (file === undefined) throw new Error('the trace is open for reading only');
-        await file.appendFile(`${JSON.stringify(step)}\n`);
-        await file.datasync();
-        remember(step);
-      });
-      last = written.catch(() => undefined);
-      return written;
+    async add(step) {
+      if (journal === undefined) throw new Error('the trace is open for reading only');
+      const line = redactKeys(JSON.stringify(step));
+      await journal.append(line);
+      remember(JSON.parse(line) as Step);
     },
-    async close() {
-      await last;
-      await file?.close();
-    },
+    close: async () => journal?.close(),
   };
+}
+
+async function openForMore(path: string): Promise<LineJournal> {
+  try {
+    await makeFolder(dirname(path));
+    return await openLineJournal(path);
+  } catch (error) {
+    throw new HumanError(
+      `The trace ${path} cannot be written (${messageOf(error)})`,
+      'Name another file with --out',
+    );
+  }
 }
 
 /** @returns the step, or why the line is none */

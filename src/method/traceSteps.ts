@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { outcomes } from '../domain/outcome';
 import { finishes } from './models/chatModel';
 
 /** What every step has. */
@@ -20,14 +21,14 @@ const diagnostic = z.object({
 
 const testResult = z.object({
   test: z.string(),
-  outcome: z.enum(['passed', 'failed', 'error', 'skipped', 'xfailed', 'xpassed', 'missing']),
+  outcome: z.enum(outcomes),
   exception: z.string().optional(),
   message: z.string().optional(),
   details: z.string().optional(),
 });
 
 /** Purposes of a request: a candidate, or whether the failure of one matches the issue. */
-export const purposes = ['tests', 'judge'] as const;
+const purposes = ['tests', 'judge'] as const;
 
 /** One line of a trace. What a model or tested code wrote is untrusted. */
 export const stepSchema = z.discriminatedUnion('step', [

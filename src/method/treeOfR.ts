@@ -1,8 +1,8 @@
 import { Cancelled, HumanError, throwIfAborted } from '../domain/problem';
 import { asShown } from '../patch/bytes';
-import { unsafePath } from '../patch/safety';
+import { unsafePath } from '../patch/unsafePath';
 import type { FolderTree } from '../repository/folderTree';
-import { git, GitError } from '../repository/git';
+import { git, GitError } from '../repository/git/git';
 
 /** The files of R, to be read only: no `.git`, no history, and nothing that a link leads to. */
 export interface TreeOfR {
@@ -111,8 +111,10 @@ async function grep(
     // Nothing found.
     if (error instanceof GitError && error.status === 1 && error.stderr.trim() === '') return '';
     if (error instanceof GitError) {
+      // Of all that git may say, what it says of the pattern is about nothing else.
+      const why = /^fatal: (?:command line|-e option), (.*)$/m.exec(error.stderr)?.[1];
       throw new HumanError(
-        `The pattern cannot be searched for (${error.stderr.trim().split('\n')[0]})`,
+        `The pattern cannot be searched for${why === undefined ? '' : ` (${why})`}`,
         'Write it as plain text, or as an extended regular expression (POSIX)',
       );
     }

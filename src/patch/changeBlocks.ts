@@ -1,4 +1,4 @@
-import type { FilePatch } from './unified';
+import type { FilePatch } from './unified/parsedPatch';
 
 /** One place where a patch replaces lines by others; at most one of the two lists is empty. */
 export interface ChangeBlock {

@@ -1,5 +1,5 @@
 import type { ChangedLine } from '../domain/changeCoverage';
-import type { FilePatch, ParsedPatch } from './unified';
+import type { FilePatch, ParsedPatch } from './unified/parsedPatch';
 
 /**
  * The lines that a patch removes, with paths and line numbers of R, and those it adds, with paths and

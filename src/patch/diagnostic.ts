@@ -94,3 +94,9 @@ export function mended(diagnostics: readonly Diagnostic[]): Diagnostic[] {
     diagnostic.severity === 'error' ? { ...diagnostic, severity: 'warning' } : diagnostic,
   );
 }
+
+/** What a parsed patch has to say about itself; an error means that git refuses or misreads it. */
+export interface PatchProblem extends Diagnostic {
+  /** Set when what is reported could not be mended and is missing from the files. */
+  readonly lost?: boolean;
+}

@@ -1,6 +1,6 @@
 import type { Diagnostic } from './diagnostic';
 import { readStrings, type OpenQuotes } from './pythonStrings';
-import type { PatchTree } from './tree';
+import type { PatchTree } from './patchTree';
 
 const characters: Readonly<Record<string, string>> = {
   '&lt;': '<',
@@ -18,7 +18,7 @@ const entity = /&(?:lt|gt|amp|quot|apos|nbsp|#34|#39|#x27);/;
 const entities = new RegExp(entity, 'g');
 
 /** Whether a text holds any of the entities that escaping for HTML writes. */
-export function holdsEntities(text: string): boolean {
+function holdsEntities(text: string): boolean {
   return entity.test(text);
 }
 

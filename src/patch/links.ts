@@ -1,7 +1,7 @@
 import type { Conversion } from './conversion';
 import type { Diagnostic } from './diagnostic';
-import type { PatchTree } from './tree';
-import { parseUnified } from './unified';
+import type { PatchTree } from './patchTree';
+import { parseUnified } from './unified/parseUnified';
 
 /** Why a file of a tree, which has been asked for, cannot be changed; undefined when no link is in the way. */
 export function linkInTheWay(

@@ -1,4 +1,4 @@
-import type { FilePatch, ParsedPatch } from './unified';
+import type { FilePatch, ParsedPatch } from './unified/parsedPatch';
 
 /** Endings that the reference harness does not run; `csv` stands there without its dot. */
 const notTests = '.json .png csv .txt .md .jpg .jpeg .pkl .yml .yaml .toml'.split(' ');

@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { sha256, sha256OfJson } from '../files/sha256';
+import { atOnce, type Stepwise } from '../domain/turns';
 import { definitionsIn, rangeOf, type Definition } from './definitions';
 import type { Node, PythonParser } from './parser';
 import { isFixture, testsIn, type PythonTest } from './tests';
@@ -52,25 +53,42 @@ export interface TestFile {
  *
  * @param before undefined when the file is new
  */
-export function changedTests(
+export const changedTests = (
+  python: PythonParser,
+  before: string | undefined,
+  after: string,
+  of: { path: string },
+): TestChanges => atOnce(changedTestsSteps(python, before, after, of));
+
+/** As `changedTests`; a file that is read, and a test or helper that is compared, is a step. */
+export function* changedTestsSteps(
   python: PythonParser,
   before: string | undefined,
   after: string,
   { path }: { path: string },
-): TestChanges {
+): Stepwise<TestChanges> {
   const read = (source: string): TestFile =>
     python.parse(source, (root) => testFile(root, source, path));
-  return compareTests(python, read(before ?? ''), read(after));
+  const old = read(before ?? '');
+  yield;
+  const now = read(after);
+  yield;
+  return yield* compareSteps(python, old, now);
 }
 
 /** As `changedTests`, of files that were read before. */
-export function compareTests(python: PythonParser, old: TestFile, now: TestFile): TestChanges {
+export const compareTests = (python: PythonParser, old: TestFile, now: TestFile): TestChanges =>
+  atOnce(compareSteps(python, old, now));
+
+function* compareSteps(python: PythonParser, old: TestFile, now: TestFile): Stepwise<TestChanges> {
   const same = (a: string | undefined, b: string | undefined): boolean =>
     a !== undefined && b !== undefined && (a === b || codeOf(python, a) === codeOf(python, b));
 
-  const helpers = [...new Set([...old.units.keys(), ...now.units.keys()])].filter(
-    (name) => !same(old.units.get(name)?.text, now.units.get(name)?.text),
-  );
+  const helpers: string[] = [];
+  for (const name of new Set([...old.units.keys(), ...now.units.keys()])) {
+    yield;
+    if (!same(old.units.get(name)?.text, now.units.get(name)?.text)) helpers.push(name);
+  }
   const affected = spread(new Set(helpers), now.units);
   const all = [...affected].some((name) => now.everywhere.has(name) || old.everywhere.has(name));
 
@@ -79,6 +97,7 @@ export function compareTests(python: PythonParser, old: TestFile, now: TestFile)
   const added: PythonTest[] = [];
   const changed: PythonTest[] = [];
   for (const test of now.tests) {
+    yield;
     const was = oldTests.get(test.id);
     if (was === undefined) {
       added.push(test);
@@ -102,19 +121,22 @@ export function compareTests(python: PythonParser, old: TestFile, now: TestFile)
 
 /** Adds to `names` the helpers that mention one of them, until no more come. */
 function spread(names: Set<string>, units: ReadonlyMap<string, Unit>): Set<string> {
-  for (let grew = true; grew;) {
-    grew = false;
-    for (const [name, unit] of units) {
-      if (names.has(name) || !mentionsAny(unit.mentions, names)) continue;
-      names.add(name);
-      grew = true;
+  const mentionedBy = new Map<string, string[]>();
+  for (const [name, { mentions }] of units) {
+    for (const mentioned of mentions) {
+      const known = mentionedBy.get(mentioned);
+      if (known === undefined) mentionedBy.set(mentioned, [name]);
+      else known.push(name);
     }
   }
+  // What is added on the way is come to as well.
+  for (const name of names) for (const by of mentionedBy.get(name) ?? []) names.add(by);
   return names;
 }
 
 function mentionsAny(mentions: ReadonlySet<string>, names: ReadonlySet<string>): boolean {
-  for (const name of names) if (mentions.has(name)) return true;
+  const [few, many] = names.size < mentions.size ? [names, mentions] : [mentions, names];
+  for (const name of few) if (many.has(name)) return true;
   return false;
 }
 
@@ -217,11 +239,9 @@ function digester(file: TestFile): (names: string) => string {
       wanted.push(...(further.get(name) ?? []));
     }
     const parts = [...used].sort().map((name) => [name, digests.get(name)]);
-    return sha256(JSON.stringify([file.loose, parts]));
+    return sha256OfJson([file.loose, parts]);
   };
 }
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** A test's text as if it stood at the margin, so that its place does not matter. */
 function dedent(test: PythonTest): string {

@@ -235,7 +235,7 @@ function codeModuleIn(root: Node): PythonModule {
 }
 
 /** As `findFault`, of a tree that is there already. */
-export function faultIn(root: Node): number | undefined {
+function faultIn(root: Node): number | undefined {
   return firstError(root) ?? wrongIndentIn(root);
 }
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Language, Parser, type Node, type ParseState, type Tree } from 'web-tree-sitter';
+import { RetryingMemo } from '../domain/retryingMemo';
 
 export type { Node } from 'web-tree-sitter';
 
@@ -48,7 +49,9 @@ export interface EditedSource {
 }
 
 /** web-tree-sitter can be started only once in a process. */
-let started: Promise<void> | undefined;
+const started = new RetryingMemo((runtime: Uint8Array) =>
+  Parser.init({ wasmBinary: runtime, locateFile: (name: string) => name }),
+);
 
 /**
  * Loads web-tree-sitter and its grammar of Python.
@@ -63,13 +66,7 @@ export async function createPythonParser(
     readFile(locate('tree-sitter.wasm')),
     readFile(locate('tree-sitter-python.wasm')),
   ]);
-  started ??= Parser.init({ wasmBinary: runtime, locateFile: (name: string) => name });
-  try {
-    await started;
-  } catch (error) {
-    started = undefined;
-    throw error;
-  }
+  await started.get(runtime);
   const language = await Language.load(grammar);
   const parser = new Parser().setLanguage(language);
   const parse = <T>(source: string, use: (root: Node) => T): T => {

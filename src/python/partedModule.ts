@@ -1,3 +1,4 @@
+import type { Stepwise } from '../domain/turns';
 import type { Definition } from './definitions';
 import {
   joinModules,
@@ -160,6 +161,15 @@ export class PartedModule implements PythonModule {
     const module = this.python.parseSound(part.segment.text, moduleIn);
     return module && (part.module = movedModule(module, part.segment));
   };
+
+  /** Reads all parts, one at a step: what asks for all definitions takes little time then. */
+  *reading(): Stepwise<void> {
+    if (this.#isWhole) return;
+    for (const at of this.#parts.keys()) {
+      if (this.#parts[at]?.module === undefined) yield;
+      this.#read(at);
+    }
+  }
 
   #readAll(): void {
     if (this.#isWhole) return;

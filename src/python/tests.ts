@@ -72,12 +72,6 @@ export function importsPytest(source: string): boolean {
   return /^\s*(import\s+(\w+\s*,\s*)*pytest\b|from\s+pytest\b)/m.test(source);
 }
 
-/** Whether a source has tests that unittest cannot run, or imports pytest. */
-export function needsPytest(python: PythonParser, source: string): boolean {
-  if (importsPytest(source)) return true;
-  return findTests(python, source, { path: '' }).some((test) => test.style === 'pytest');
-}
-
 export function isFixture(definition: Definition): boolean {
   return definition.decorators.some((text) => /^(pytest\s*\.\s*)?(yield_)?fixture\b/.test(text));
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { throwIfAborted } from '../domain/problem';
-import { git } from './git';
+import { git } from './git/git';
 import { treesFolder } from './storage';
 
 /** Python files of a code base and their lines. */

@@ -101,7 +101,7 @@ export async function freeInstance(storage: string, id: string, work: Work = {})
 }
 
 /** What lies in the folder of an instance; of anything else there, nobody knows whose it is. */
-const isOurs = (name: string): boolean => /^(trees|runs|state\.json)(\.|$)/.test(name);
+const isOurs = (name: string): boolean => /^(trees|runs|compiled|state\.json)(\.|$)/.test(name);
 
 /**
  * Removes the mirror of a repository; it is cloned again when it is needed.

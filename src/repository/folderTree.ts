@@ -2,8 +2,8 @@ import { lstat, readdir, readFile, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HumanError, messageOf } from '../domain/problem';
 import { bytesOf, textOf } from '../patch/bytes';
-import { unsafePath } from '../patch/safety';
-import type { PatchTree } from '../patch/tree';
+import { unsafePath } from '../patch/unsafePath';
+import type { PatchTree } from '../patch/patchTree';
 
 /** A folder as the tree of a patch, with what was asked for and not followed. */
 export interface FolderTree extends PatchTree {

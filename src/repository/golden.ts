@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Instance } from '../domain/instance';
 import { Cancelled, HumanError } from '../domain/problem';
-import { parseUnified } from '../patch/unified';
+import { parseUnified } from '../patch/unified/parseUnified';
 import { bytesOf } from '../patch/bytes';
-import { git, GitError } from './git';
+import { git, GitError, neutralFolder } from './git/git';
 import type { TreeSource } from './source';
-import { withoutPassword } from './unreachable';
-import { commitAll } from './writeTree';
+import { withoutPassword } from './git/unreachable';
+import { commitAlone, stageAll } from './writeTree';
 
 /** How the golden patch went in. */
 export interface Applied {
@@ -42,7 +42,7 @@ export class GoldenPatchUnfit extends HumanError {}
 const ways: readonly (readonly string[])[] = [[], ['--ignore-whitespace'], ['-C1']];
 
 /**
- * Turns a copy of R into R∘X* and commits it.
+ * Turns a copy of R into R∘X*, which becomes the only commit of its repository.
  *
  * @throws HumanError when no way leads to a whole patch; the tree is then of no use
  */
@@ -61,13 +61,19 @@ export async function applyGolden(
         : 'Check that base_commit and patch of the row belong together',
     );
   });
-  await commitAll(tree, `R with the golden patch of ${instance.id}`, signal);
-  if (appliedWith === plainApply) return { appliedWith };
-  const golden = await git(
-    ['diff', '--no-color', '--no-ext-diff', '--no-renames', '--binary', 'HEAD~1', 'HEAD'],
-    { cwd: tree, signal },
-  );
-  return { appliedWith, golden };
+  await stageAll(tree, signal);
+  const golden =
+    appliedWith === plainApply
+      ? undefined
+      : await git(
+          [
+            ...['diff', '--cached', '--no-color', '--no-ext-diff', '--no-textconv', '--no-renames'],
+            ...['--binary', 'HEAD'],
+          ],
+          { cwd: tree, signal },
+        );
+  await commitAlone(tree, signal);
+  return golden === undefined ? { appliedWith } : { appliedWith, golden };
 }
 
 async function apply(
@@ -107,8 +113,7 @@ export async function applyToTree(
     cwd: tree,
     input: patch.endsWith('\n') ? patch : `${patch}\n`,
     signal,
-    // A tree below another repository must not be taken for a part of it.
-    env: { GIT_CEILING_DIRECTORIES: dirname(resolve(tree)), ...env },
+    env,
   });
 }
 
@@ -159,16 +164,16 @@ function isInside(file: { readonly oldPath: string | null; readonly newPath: str
 /** Undefined when it cannot be run. */
 function runPatch(
   args: readonly string[],
-  cwd: string,
+  tree: string,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly status: number; readonly text: string } | undefined> {
   const { PATH } = process.env;
   return new Promise((done, fail) => {
     execFile(
       'patch',
-      args,
+      ['--directory', tree, ...args],
       // Without POSIXLY_CORRECT, PATCH_GET and the like, which change what it does.
-      { cwd, signal, env: { ...(PATH === undefined ? {} : { PATH }), LC_ALL: 'C' } },
+      { cwd: neutralFolder, signal, env: { ...(PATH === undefined ? {} : { PATH }), LC_ALL: 'C' } },
       (error, stdout, stderr) => {
         if (signal?.aborted === true) return fail(new Cancelled());
         if (error === null) return done({ status: 0, text: stdout + stderr });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { lock } from 'proper-lockfile';
 import { Cancelled, HumanError, throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
-import { makeFolder } from './makeFolder';
+import { makeFolder } from '../files/makeFolder';
 import { hasEnded, ownerWord } from './owner';
 import { noSpace } from './space';
 

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readForeign } from './git/readForeign';
 
 /**
  * What makes a folder the workspace of an instance. It names the instance and where its row is to be
@@ -19,7 +18,8 @@ export const markerPath = '.swt-bench/instance.json';
 
 /** The marker of a folder; undefined when the folder is not the workspace of an instance. */
 export async function readMarker(folder: string): Promise<WorkspaceMarker | undefined> {
-  const text = await readFile(join(folder, markerPath), 'utf8').catch(() => undefined);
+  // A folder that was opened may bring a marker that is a pipe, or a link to anything.
+  const text = await readForeign(folder, markerPath);
   if (text === undefined) return undefined;
   try {
     const value = JSON.parse(text) as Partial<Record<keyof WorkspaceMarker, unknown>>;

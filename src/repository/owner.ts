@@ -1,8 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { makeFolder } from './makeFolder';
+import { sha256 } from '../files/sha256';
+import { makeFolder } from '../files/makeFolder';
 
 /** A process, told apart from a later one that was given the same number. */
 interface Owner {
@@ -20,7 +21,7 @@ function thisProcess(): Promise<Owner> {
     const space = await readlink('/proc/self/ns/pid').catch(() => '');
     return {
       pid: process.pid,
-      machine: createHash('sha256').update(`${hostname()}\0${space}`).digest('hex').slice(0, 12),
+      machine: sha256(`${hostname()}\0${space}`).slice(0, 12),
       started: await startOf(process.pid),
     };
   })();

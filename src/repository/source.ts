@@ -4,8 +4,9 @@ import * as tar from 'tar';
 import type { Instance } from '../domain/instance';
 import { Cancelled, HumanError, messageOf, throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
+import { removeForce } from './abandoned';
 import { noSpace } from './space';
-import { withoutPassword } from './unreachable';
+import { withoutPassword } from './git/unreachable';
 
 /**
  * Where R comes from. A snapshot is not the base commit itself, only what somebody says is close to
@@ -116,8 +117,18 @@ async function copySnapshot(
     verbatimSymlinks: true,
     filter: (path) => {
       throwIfAborted(signal);
-      return !/^(\.git|__pycache__|\.hg|\.tox|\.venv|node_modules)$/.test(basename(path));
+      const name = basename(path);
+      // In any case of letters: it would be the repository of the copy on some disks.
+      return !/^\.git$/i.test(name) && !/^(__pycache__|\.hg|\.tox|\.venv|node_modules)$/.test(name);
     },
+  }).catch((error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    // What is neither file, folder nor link, such as a pipe.
+    if (!code.startsWith('ERR_FS_CP_')) throw error;
+    throw new HumanError(
+      `The snapshot ${from} cannot be copied (${messageOf(error)})`,
+      'Remove what is no file, or name another one with --source',
+    );
   });
 }
 
@@ -152,6 +163,7 @@ async function unpack(
       'Download it again, or unpack it and name the folder',
     );
   } finally {
-    await rm(beside, { recursive: true, force: true });
+    // After an error in one entry, others may still be on their way to the disk.
+    await removeForce(beside);
   }
 }

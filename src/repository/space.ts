@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { HumanError, messageOf } from '../domain/problem';
-import { GitError } from './git';
+import { GitError } from './git/git';
 
 /**
  * The error for a person when `error` says that a disk or quota is full, from Node or in the words of

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { checkedId } from '../domain/instanceId';
 import { HumanError } from '../domain/problem';
 
 /**
@@ -9,8 +10,10 @@ import { HumanError } from '../domain/problem';
  * - `data/swt-bench/` datasets
  * - `mirrors/<owner>__<name>/` bare clones
  * - `instances/<id>/trees/<key>/` R and R∘X*, `instances/<id>/runs/` finished runs,
- *   `instances/<id>/state.json` validation and last verdict
+ *   `instances/<id>/state.json` validation and last verdict,
+ *   `instances/<id>/compiled/<build>/` what an interpreter has compiled of the trees
  * - `pairs/` running sandboxes
+ * - `environments/` which files of an environment tests have changed
  * - `images/` when images of the docker engine were used last, logs of how they were made
  * - `locks/` who is at work on what
  */
@@ -22,15 +25,6 @@ export function defaultStorage(env: NodeJS.ProcessEnv = process.env): string {
   const cache = env['XDG_CACHE_HOME'] ?? '';
   // The XDG specification says that a relative path is to be ignored.
   return join(isAbsolute(cache) ? cache : join(homedir(), '.cache'), 'swt-bench');
-}
-
-/** Rows are checked when they enter; ids from a command line or a state file come here unchecked. */
-export function checkedId(id: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9_.+-]{0,199}$/.test(id)) return id;
-  throw new HumanError(
-    `${JSON.stringify(id.slice(0, 80))} is not an instance id`,
-    'Write it as in sympy__sympy-23117: letters, digits and _ . + -',
-  );
 }
 
 /** @throws HumanError when `repo` is not `owner/name` */
@@ -52,6 +46,9 @@ export const treesFolder = (storage: string, id: string): string =>
 
 export const runsFolder = (storage: string, id: string): string =>
   join(instanceFolder(storage, id), 'runs');
+
+export const compiledFolder = (storage: string, id: string): string =>
+  join(instanceFolder(storage, id), 'compiled');
 
 export const mirrorsFolder = (storage: string): string => join(storage, 'mirrors');
 

@@ -11,11 +11,11 @@ import {
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { unsafePath } from '../patch/safety';
-import { parseUnified } from '../patch/unified';
+import { unsafePath } from '../patch/unsafePath';
+import { parseUnified } from '../patch/unified/parseUnified';
 import { removeForce } from './abandoned';
 import { bytesOf } from '../patch/bytes';
-import { git, GitError } from './git';
+import { git, GitError } from './git/git';
 import { applyToTree } from './golden';
 
 /** A file or link of a tree. */

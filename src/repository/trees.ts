@@ -1,34 +1,23 @@
 import { createHash, randomUUID } from 'node:crypto';
-import {
-  copyFile,
-  lstat,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  rmdir,
-  stat,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
+import { lstat, readdir, readFile, rename, rmdir, stat, writeFile } from 'node:fs/promises';
 import { constants } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { sha256OfJson } from '../files/sha256';
 import type { Instance } from '../domain/instance';
+import { sides } from '../domain/outcome';
+import { HumanError } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import { removeAbandonedBeside, removeForce } from './abandoned';
-import { git, GitError } from './git';
+import { GitError } from './git/git';
 import { applyGolden, applyToTree, plainApply, type Applied } from './golden';
 import { withLock } from './lock';
-import { makeFolder } from './makeFolder';
-import { withCommit } from './mirrors';
+import { makeFolder } from '../files/makeFolder';
+import { withCommit } from './git/mirrors';
 import { holdFolder } from './owner';
-import { writeSnapshot, type TreeSource } from './source';
+import { isUrl, writeSnapshot, type TreeSource } from './source';
 import { fullDisk, noSpace } from './space';
-import { withoutPassword } from './unreachable';
+import { withoutPassword } from './git/unreachable';
 import { defaultStorage, instanceFolder, lockPath, treesFolder } from './storage';
 import {
   checkOut,
@@ -36,15 +25,17 @@ import {
   keepLineEnds,
   packCommit,
   packFiles,
-  quoted,
-  refOfR,
   treeId,
   twinTree,
+  verifyObjects,
 } from './writeTree';
 
 export { applyToTree, copyTree };
 
-/** The trees of one instance: git repositories without remote or history. R∘X* is one commit on R's. */
+/**
+ * The trees of one instance: git repositories without remote or history. Each is one commit without a
+ * parent, with the same message, author and date, so that neither tells which side it is.
+ */
 export interface Trees extends Applied {
   /** R. */
   readonly base: string;
@@ -70,7 +61,7 @@ const madeSchema = z.object({
 type Made = Pick<Trees, 'digest' | 'appliedWith' | 'golden'>;
 
 /** Raised when the layout or content of kept trees changes, so that older ones are made again. */
-const layout = 4;
+const layout = 5;
 
 /**
  * The trees of an instance below `storage`, made once and kept. They are pristine: nothing runs in
@@ -89,10 +80,7 @@ export async function prepareTrees(
     source.kind === 'snapshot'
       ? [source.from, await snapshotStamp(source.from)]
       : [instance.repo, instance.baseCommit];
-  const key = createHash('sha256')
-    .update(JSON.stringify([layout, source.kind, content, instance.goldenPatch]))
-    .digest('hex')
-    .slice(0, 16);
+  const key = sha256OfJson([layout, source.kind, content, instance.goldenPatch]).slice(0, 16);
   const parent = treesFolder(storage, instance.id);
   const folder = join(parent, key);
   const trees = {
@@ -157,7 +145,7 @@ async function readMade(folder: string): Promise<Made | undefined> {
     const { golden, ...rest } = madeSchema.parse(
       JSON.parse(await readFile(join(folder, 'trees.json'), 'utf8')),
     );
-    for (const side of ['base', 'fixed']) await stat(join(folder, side, '.git', 'HEAD'));
+    for (const side of sides) await stat(join(folder, side, '.git', 'HEAD'));
     return golden === undefined ? rest : { ...rest, golden };
   } catch {
     return undefined;
@@ -194,11 +182,23 @@ export async function writeTreeOfR(
   if (source.kind === 'snapshot') {
     await makeFolder(out);
     await writeSnapshot(source, out, work);
-    await packFiles(out, `R of ${instance.id}`, work.signal);
   } else {
     await packR(instance, source, out, work);
-    await checkOut(out, work.signal);
-    await keepLineEnds(out, work.signal);
+  }
+  try {
+    if (source.kind === 'snapshot') {
+      await packFiles(out, work.signal);
+    } else {
+      await checkOut(out, work.signal);
+      await keepLineEnds(out, work.signal);
+    }
+  } catch (error) {
+    if (!(error instanceof GitError) || (await fullDisk(error, out)) !== undefined) throw error;
+    // Attributes of R, for one, may ask for what its files do not have.
+    throw new HumanError(
+      `Git cannot make the tree of ${instance.id} from ${withoutPassword(source.from)} (${error.stderr.trim().split('\n').at(-1)})`,
+      'Name another source with --source',
+    );
   }
 }
 
@@ -212,7 +212,16 @@ async function packR(
   const storage = work.storage ?? defaultStorage();
   await withCommit({ repo, commit, from: source.from, ...work, storage }, (found) => {
     work.reporter.progress(`${id}: writing R and R∘X*`);
-    return packCommit(found, `R of ${id}`, out, work.signal);
+    return packCommit(found, out, work.signal);
+  });
+  // Those of a mirror were looked at when they were fetched.
+  if (isUrl(source.from)) return;
+  await verifyObjects(out, work.signal).catch((error: unknown) => {
+    if (!(error instanceof GitError)) throw error;
+    throw new HumanError(
+      `The repository ${source.from} holds an object of ${commit.slice(0, 12)} that is not what its id says`,
+      'It is damaged or forged: `git fsck` there says more. Name another one with --source',
+    );
   });
 }
 
@@ -247,61 +256,6 @@ export async function whyNotApply(
       .split('\n')
       .map((line) => line.replace(/^error: /, ''))
       .join('; ');
-  }
-}
-
-/** The commit that is R in a tree: HEAD where nothing else is said. */
-export function rOf(tree: string, signal?: AbortSignal): Promise<string> {
-  return git(['rev-parse', '--verify', '--quiet', refOfR], { cwd: tree, signal }).then(
-    (id) => id.trim(),
-    (error: unknown) => {
-      if (error instanceof GitError) return 'HEAD';
-      throw error;
-    },
-  );
-}
-
-/** The edits of a working copy against R, committed or not, new files included, as a patch. */
-export async function editsOf(tree: string, signal?: AbortSignal): Promise<string> {
-  // An index of our own, so that what the author has staged stays as it is, and a place of our own for
-  // the contents of files, so that the repository does not grow with every look. Git leaves locks and
-  // half-written objects behind when it is cancelled; here they go with the folder.
-  const own = await mkdtemp(join(tmpdir(), 'swt-bench-edits-'));
-  const index = join(own, 'index');
-  const env = {
-    GIT_INDEX_FILE: index,
-    GIT_OBJECT_DIRECTORY: join(own, 'objects'),
-    GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(resolve(tree, '.git', 'objects')),
-  };
-  const options = { cwd: tree, signal, env };
-  try {
-    await mkdir(env.GIT_OBJECT_DIRECTORY);
-    const r = await rOf(tree, signal);
-    await copyIndex(join(tree, '.git', 'index'), index);
-    await git(['read-tree', '--reset', r], options).catch(async (error: unknown) => {
-      if (!(error instanceof GitError)) throw error;
-      await rm(index, { force: true });
-      await git(['read-tree', r], options);
-    });
-    await git(['add', '--all', '.'], options);
-    return await git(['diff', '--cached', '--binary', '--no-color', '--no-ext-diff', r], options);
-  } finally {
-    await removeForce(own);
-  }
-}
-
-/**
- * Copies an index, so that files whose times it knows need not be read again. With its own time, which
- * is how git knows the files that were written too shortly before it to be sure of them.
- */
-async function copyIndex(from: string, to: string): Promise<void> {
-  try {
-    const { mtimeMs } = await stat(from);
-    await copyFile(from, to);
-    const seconds = Math.floor(mtimeMs) / 1000;
-    await utimes(to, seconds, seconds);
-  } catch {
-    await rm(to, { force: true });
   }
 }
 

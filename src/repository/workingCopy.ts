@@ -1,115 +1,372 @@
-import { createHash } from 'node:crypto';
-import { lstatSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { constants, lstatSync, type BigIntStats } from 'node:fs';
+import {
+  chmod,
+  copyFile,
+  lutimes,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { bytesOf } from '../patch/bytes';
-import { git } from './git';
+import { parseUnified } from '../patch/unified/parseUnified';
+import { git, GitError } from './git/git';
 import { applyToTree } from './golden';
+import { stampAt, stampOf, stampsBelow, type FileStamp } from './fileStamp';
 import { copyTree } from './writeTree';
 
 /** A copy of a tree in which code runs that nobody has read. */
 export interface WorkingCopy {
+  /** Python files of the pristine tree by their names. */
+  readonly modules: ReadonlyMap<string, PristineModule>;
   /**
-   * Makes the tree what it was, whatever was done to it. Compiled Python files stay, since compiling a
-   * large package again for each candidate takes longer than most of its tests.
+   * Makes the tree what it was, whatever was done to it: contents, permissions and times of all files,
+   * what git ignores too, and nothing besides. Compiled Python files are those that `compiled` has.
    *
-   * Not to be cut short: it takes a moment, and a git that is killed leaves its locks behind.
+   * Not to be cut short: it takes a moment, and half of it is neither the one tree nor the other.
    *
    * @throws when something cannot be put back; the copy is then of no more use
    */
   reset(): Promise<void>;
   /** Applies a patch to the tree that was reset. @throws GitError when it does not apply */
   apply(patch: string): Promise<void>;
+  /**
+   * Modules of the pristine tree that a run has compiled, and that `compiled` does not have yet. Their
+   * names are all that is taken from the run.
+   */
+  compiledByRun(): Promise<readonly PristineModule[]>;
+}
+
+/** A Python file of a pristine tree. */
+export interface PristineModule {
+  /** Equal ids, equal content. */
+  readonly id: string;
+  /** Its path in the tree, in Latin-1: the same in R and R∘X*. */
+  readonly name: string;
+  /** Absolute, in the pristine tree. */
+  readonly path: string;
+}
+
+/** Compiled files that are made from pristine modules alone, by a program that runs nothing of them. */
+export interface CompiledFiles {
+  /** What the interpreter puts behind the name of a module: `.cpython-311.pyc`. */
+  readonly suffix: string;
+  /** The file to put into `__pycache__` for a module that has {@link treeTime}; undefined for none. */
+  find(module: PristineModule): string | undefined;
+  /** Resolves when everything is made that was asked for. */
+  ready(): Promise<void>;
 }
 
 /**
- * Copies a pristine tree. The repository by which it is put back lies in `gitFolder`, out of the way of
- * tests that commit, leave locks or set up hooks. The tree holds another `.git`, for the many projects
- * that ask git for their version: made anew with every reset, and never read here.
+ * The time of every file of a tree, in seconds since 1970: that of its commit. With one time for all,
+ * times do not tell which files X* changed, and compiled files are right in every copy of a tree.
+ */
+export const treeTime = Date.UTC(2000, 0, 1) / 1000;
+
+/** The time of files that a candidate writes: no compiled file of the tree's own is taken for theirs. */
+const patchTime = treeTime + 2;
+
+/** What belongs at a path of the tree. Paths are in Latin-1, a character for each byte. */
+type Entry =
+  | { readonly kind: 'folder'; readonly mode: number; readonly names: Set<string> }
+  | {
+      readonly kind: 'file';
+      readonly mode: number;
+      /** Of the file in the pristine tree. */
+      readonly pristine: FileStamp | undefined;
+      stamp: FileStamp | undefined;
+    }
+  | { readonly kind: 'link'; readonly target: Buffer; stamp: FileStamp | undefined }
+  | { readonly kind: 'compiled'; readonly from: string; stamp: FileStamp | undefined };
+
+const cacheFolder = '__pycache__';
+
+/**
+ * Copies a pristine tree. The repository that candidates are applied with lies in `gitFolder`, out of the
+ * way of tests that commit, leave locks or set up hooks. The tree holds another `.git`, for the many
+ * projects that ask git for their version: made anew with every reset, and never read here.
+ *
+ * What the tree holds is remembered in memory, out of the reach of tests: neither an index nor a time of
+ * modification is believed.
  *
  * @param gitFolder outside `tree`, on the same disk, not there yet
+ * @param compiled compiled files to have in the tree; none when absent
  */
 export async function openWorkingCopy(
   from: string,
   tree: string,
   gitFolder: string,
   signal?: AbortSignal,
+  compiled?: CompiledFiles,
 ): Promise<WorkingCopy> {
   await copyTree(from, tree, signal);
   await mkdir(dirname(gitFolder), { recursive: true });
   await rename(join(tree, '.git'), gitFolder);
   const env = { GIT_DIR: gitFolder, GIT_WORK_TREE: tree };
-  const list = async (...args: string[]): Promise<string[]> =>
-    (await git(['ls-files', '-z', ...args], { cwd: tree, env })).split('\0').filter(Boolean);
-  const commit = (await git(['rev-parse', 'HEAD'], { cwd: tree, env })).trim();
+  const entries = await readEntries(tree, from);
+  const modules = await pythonModules(tree, from, env, entries);
+  /** Gives git's index the times that files now have, so that tests find a clean work tree. */
+  const refreshIndex = async (): Promise<void> => {
+    await git(['update-index', '-q', '--really-refresh'], { cwd: tree, env }).catch(
+      (error: unknown) => {
+        // Files that its attributes would write otherwise are never up to date.
+        if (!(error instanceof GitError)) throw error;
+      },
+    );
+  };
+  await refreshIndex();
   const published = await repositoryFiles(gitFolder);
-  const { folders, modules } = foldersOf(await list('--stage'));
-
-  /** Python files that are not as git last wrote them, or that are not of the tree. */
-  const pythonEdits = (): Promise<string[]> => list('--modified', '--others', '--', '*.py');
+  let repository = await stampsBelow(gitFolder);
+  addCompiled();
 
   return {
+    modules,
     async reset() {
-      await rm(join(tree, '.git'), { recursive: true, force: true });
-      const edited = await pythonEdits();
-      // Before the files of the tree: a link in the place of a folder hides from git that they are gone.
-      for (const path of await list('--others', '--directory')) {
-        if (/(^|\/)__pycache__\/$/.test(path)) continue;
-        await rm(inside(tree, path), { recursive: true, force: true });
+      await removeWhole(place(tree, '.git'));
+      await mustBeUntouched();
+      await compiled?.ready();
+      addCompiled();
+      const isAnother = await restore(tree, from, entries, '');
+      if (isAnother) {
+        await refreshIndex();
+        repository = await stampsBelow(gitFolder);
       }
-      await removeSpecial(tree);
-      await git(['reset', '--quiet', '--hard', commit], { cwd: tree, env });
-      // Git itself passes over these.
-      for (const folder of folders) {
-        const path = join(tree, folder, '.git');
-        if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
-          await rm(path, { recursive: true, force: true });
-        }
-      }
-      for (const path of modules) {
-        for (const name of await readdir(join(tree, path)).catch(() => [])) {
-          await rm(join(tree, path, name), { recursive: true, force: true });
-        }
-      }
-      await stamp(tree, edited);
       await writePublished(tree, gitFolder, published);
     },
     async apply(patch) {
+      await mustBeUntouched();
       await applyToTree(tree, patch, undefined, [], env);
-      await stamp(tree, await pythonEdits());
+      repository = await stampsBelow(gitFolder);
+      for (const { newPath } of parseUnified(patch).files) {
+        const path = newPath === null ? undefined : bytesOf(join(tree, newPath));
+        if (path === undefined) continue;
+        if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) continue;
+        await utimes(path, patchTime, patchTime);
+      }
+    },
+    async compiledByRun() {
+      if (compiled === undefined) return [];
+      const found: PristineModule[] = [];
+      const looked = new Set<string>();
+      for (const [path] of modules) {
+        const folder = parentOf(path);
+        if (looked.has(folder)) continue;
+        looked.add(folder);
+        const cache = inner(folder, cacheFolder);
+        for (const name of await namesIn(place(tree, cache))) {
+          if (!name.endsWith(compiled.suffix) || entries.has(inner(cache, name))) continue;
+          const module = modules.get(inner(folder, `${name.slice(0, -compiled.suffix.length)}.py`));
+          if (module !== undefined) found.push(module);
+        }
+      }
+      return found;
     },
   };
-}
 
-/** Pipes, sockets and devices, which git does not see. */
-async function removeSpecial(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) await removeSpecial(path);
-    else if (!entry.isFile() && !entry.isSymbolicLink()) await rm(path, { force: true });
+  /** Lets the compiled files that there are belong to the tree. */
+  function addCompiled(): void {
+    if (compiled === undefined) return;
+    for (const [path, module] of modules) {
+      const made = compiled.find(module);
+      if (made === undefined) continue;
+      const cache = inner(parentOf(path), cacheFolder);
+      const name = nameOf(path).replace(/\.py$/, compiled.suffix);
+      if (entries.has(inner(cache, name))) continue;
+      const folder = entries.get(cache);
+      if (folder === undefined) {
+        entries.set(cache, { kind: 'folder', mode: 0o755, names: new Set([name]) });
+        namesOf(entries, parentOf(cache)).add(cacheFolder);
+      } else if (folder.kind === 'folder') folder.names.add(name);
+      else continue;
+      entries.set(inner(cache, name), { kind: 'compiled', from: made, stamp: undefined });
+    }
+  }
+
+  async function mustBeUntouched(): Promise<void> {
+    const now = await stampsBelow(gitFolder);
+    if (
+      now.size !== repository.size ||
+      [...now].some(([path, stamp]) => repository.get(path) !== stamp)
+    ) {
+      throw new Error(`something has changed ${gitFolder}, which only SWT-Bench writes to`);
+    }
   }
 }
 
-/** A path that git has listed, with its exact bytes. */
-const inside = (tree: string, path: string): Buffer =>
-  Buffer.concat([Buffer.from(tree + sep), bytesOf(path.replace(/\/$/, ''))]);
+const place = (tree: string, path: string): Buffer =>
+  path === ''
+    ? Buffer.from(tree)
+    : Buffer.concat([Buffer.from(tree + sep), Buffer.from(path, 'latin1')]);
+
+const inner = (folder: string, name: string): string =>
+  folder === '' ? name : `${folder}${sep}${name}`;
+
+const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf(sep)));
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf(sep) + 1);
+
+const namesIn = (folder: Buffer): Promise<string[]> =>
+  readdir(folder, { encoding: 'buffer' }).then(
+    (names) => names.map((name) => name.toString('latin1')),
+    () => [],
+  );
+
+const namesOf = (entries: ReadonlyMap<string, Entry>, folder: string): Set<string> => {
+  const entry = entries.get(folder);
+  if (entry?.kind !== 'folder') throw new Error(`${folder} is no folder of the tree`);
+  return entry.names;
+};
+
+const infoAt = (path: Buffer): BigIntStats | undefined =>
+  lstatSync(path, { bigint: true, throwIfNoEntry: false });
+
+const modeOf = (info: BigIntStats): number => Number(info.mode & 0o7777n);
+
+/** Remembers what a copy holds that was just made, after giving all of it {@link treeTime}. */
+async function readEntries(tree: string, from: string): Promise<Map<string, Entry>> {
+  const entries = new Map<string, Entry>();
+  const read = async (path: string, info: BigIntStats): Promise<void> => {
+    const at = place(tree, path);
+    if (info.isDirectory()) {
+      const names = new Set(await namesIn(at));
+      entries.set(path, { kind: 'folder', mode: modeOf(info), names });
+      for (const name of names) {
+        const below = infoAt(place(tree, inner(path, name)));
+        if (below !== undefined) await read(inner(path, name), below);
+      }
+      await utimes(at, treeTime, treeTime);
+    } else if (info.isSymbolicLink()) {
+      await lutimes(at, treeTime, treeTime);
+      const target = await readlink(at, { encoding: 'buffer' });
+      entries.set(path, { kind: 'link', target, stamp: stampAt(at) });
+    } else {
+      await utimes(at, treeTime, treeTime);
+      entries.set(path, {
+        kind: 'file',
+        mode: modeOf(info),
+        pristine: stampAt(place(from, path)),
+        stamp: stampAt(at),
+      });
+    }
+  };
+  const top = infoAt(place(tree, ''));
+  if (top !== undefined) await read('', top);
+  return entries;
+}
+
+/** Python files of a tree by path, with the ids that git gives to their contents. */
+async function pythonModules(
+  tree: string,
+  from: string,
+  env: Readonly<Record<string, string>>,
+  entries: ReadonlyMap<string, Entry>,
+): Promise<ReadonlyMap<string, PristineModule>> {
+  const modules = new Map<string, PristineModule>();
+  // `MODE OBJECT STAGE <tab> PATH`, as git-ls-files(1) has it.
+  const listed = await git(['ls-files', '-z', '--stage'], { cwd: tree, env });
+  for (const line of listed.split('\0')) {
+    const [, id = '', name = ''] = /^100\d{3} ([0-9a-f]+) 0\t(.*\.py)$/s.exec(line) ?? [];
+    const path = bytesOf(name).toString('latin1').split('/').join(sep);
+    const info = name === '' ? undefined : infoAt(place(tree, path));
+    if (info === undefined || entries.get(path)?.kind !== 'file') continue;
+    // With the size: attributes may write the same content with other line ends.
+    modules.set(path, { id: `${id}-${info.size}`, name: path, path: join(from, name) });
+  }
+  return modules;
+}
 
 /**
- * Folders with files of the tree, except the root, and folders of submodules, from lines
- * `MODE OBJECT STAGE <tab> PATH` of git-ls-files(1).
+ * Makes a folder of the tree what it was.
+ *
+ * @returns whether a file of the tree was written again
+ * @throws when something cannot be put back
  */
-function foldersOf(lines: readonly string[]): {
-  readonly folders: ReadonlySet<string>;
-  readonly modules: readonly string[];
-} {
-  const folders = new Set<string>();
-  const modules: string[] = [];
-  for (const line of lines) {
-    const path = line.slice(line.indexOf('\t') + 1);
-    if (line.startsWith('160000 ')) modules.push(path);
-    for (let up = dirname(path); up !== '.' && !folders.has(up); up = dirname(up)) folders.add(up);
+async function restore(
+  tree: string,
+  from: string,
+  entries: ReadonlyMap<string, Entry>,
+  path: string,
+): Promise<boolean> {
+  const entry = entries.get(path);
+  if (entry?.kind !== 'folder') throw new Error(`${path} is no folder of the tree`);
+  const at = place(tree, path);
+  let info = infoAt(at);
+  if (info?.isDirectory() !== true) {
+    await removeWhole(at);
+    await mkdir(at);
+    info = infoAt(at);
   }
-  return { folders, modules };
+  if (info === undefined || modeOf(info) !== entry.mode) await chmod(at, entry.mode);
+  let written = false;
+  for (const name of await namesIn(at)) {
+    if (!entry.names.has(name)) await removeWhole(place(tree, inner(path, name)));
+  }
+  for (const name of entry.names) {
+    const below = inner(path, name);
+    const child = entries.get(below);
+    if (child === undefined) continue;
+    if (child.kind === 'folder') {
+      written = (await restore(tree, from, entries, below)) || written;
+      continue;
+    }
+    const now = infoAt(place(tree, below));
+    if (now !== undefined && child.stamp === stampOf(now)) continue;
+    await writeEntry(tree, from, below, child);
+    written ||= child.kind !== 'compiled';
+  }
+  const after = infoAt(at);
+  if (after === undefined || after.mtimeNs !== BigInt(treeTime) * 1_000_000_000n) {
+    await utimes(at, treeTime, treeTime);
+  }
+  return written;
+}
+
+async function writeEntry(
+  tree: string,
+  from: string,
+  path: string,
+  entry: Exclude<Entry, { kind: 'folder' }>,
+): Promise<void> {
+  const at = place(tree, path);
+  await removeWhole(at);
+  if (entry.kind === 'link') {
+    await symlink(entry.target, at);
+    await lutimes(at, treeTime, treeTime);
+  } else {
+    const source = entry.kind === 'compiled' ? entry.from : place(from, path);
+    if (entry.kind === 'file' && stampAt(source) !== entry.pristine) {
+      throw new Error(
+        `something has changed ${source.toString()}, which is pristine and only SWT-Bench writes to`,
+      );
+    }
+    // A copy, never a link: what is written into it reaches neither the pristine tree nor the other side.
+    await copyFile(source, at, constants.COPYFILE_FICLONE);
+    await chmod(at, entry.kind === 'compiled' ? 0o644 : entry.mode);
+    await utimes(at, treeTime, treeTime);
+  }
+  entry.stamp = stampAt(at);
+}
+
+/** Removes what is there, also below folders whose permissions were taken away. */
+async function removeWhole(path: Buffer): Promise<void> {
+  const options = { recursive: true, force: true };
+  await rm(path, options).catch(async () => {
+    const permit = async (at: Buffer): Promise<void> => {
+      if (infoAt(at)?.isDirectory() !== true) return;
+      await chmod(at, 0o700);
+      for (const name of await readdir(at, { encoding: 'buffer' })) {
+        await permit(Buffer.concat([at, Buffer.from(sep), name]));
+      }
+    };
+    await permit(path);
+    await rm(path, options);
+  });
 }
 
 /** Contents of a repository's files by path, without its objects and its index. */
@@ -117,10 +374,10 @@ async function repositoryFiles(gitFolder: string): Promise<ReadonlyMap<string, B
   const files = new Map<string, Buffer>();
   const read = async (path: string): Promise<void> => {
     for (const entry of await readdir(join(gitFolder, path), { withFileTypes: true })) {
-      const inner = join(path, entry.name);
-      if (inner === 'objects' || inner === 'index') continue;
-      if (entry.isDirectory()) await read(inner);
-      else files.set(inner, await readFile(join(gitFolder, inner)));
+      const below = join(path, entry.name);
+      if (below === 'objects' || below === 'index') continue;
+      if (entry.isDirectory()) await read(below);
+      else files.set(below, await readFile(join(gitFolder, below)));
     }
   };
   await read('');
@@ -146,20 +403,6 @@ async function writePublished(
     await mkdir(dirname(join(own, path)), { recursive: true });
     await writeFile(join(own, path), content);
   }
-}
-
-/**
- * Gives Python files a modification time made from their content. Python takes a compiled file as
- * current when time (in whole seconds) and size agree, so what is written twice within a second could
- * otherwise run as compiled the first time.
- */
-async function stamp(tree: string, paths: readonly string[]): Promise<void> {
-  for (const path of new Set(paths)) {
-    const file = inside(tree, path);
-    // Deleted files are listed too, and links, which may lead anywhere.
-    if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) continue;
-    const content = await readFile(file);
-    const seconds = createHash('sha256').update(content).digest().readUInt32LE(0) % 1_500_000_000;
-    await utimes(file, seconds, seconds);
-  }
+  // The tree's folder was put back before this was put into it.
+  await utimes(tree, treeTime, treeTime);
 }

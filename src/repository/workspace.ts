@@ -1,18 +1,20 @@
-import { mkdir, readdir, rename, rmdir, stat, writeFile } from 'node:fs/promises';
+import { readdir, rename, rmdir, stat } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import type { Instance } from '../domain/instance';
+import { HumanError } from '../domain/problem';
 import { removeForce } from './abandoned';
 import { markerPath, readMarker, type WorkspaceMarker } from './marker';
 import { hasEnded, ownerWord } from './owner';
 import { fullDisk } from './space';
+import { writeWholeBelow } from './wholeFileBelow';
 import { copyTree, type Trees } from './trees';
 
 /**
  * Makes the workspace of an instance: a copy of R with its marker, written beside and renamed. A
  * workspace that is there already is left as it is, with the author's edits.
  *
- * @throws HumanError when the disk is full, Cancelled
+ * @throws HumanError when the disk is full or R has a link where the marker belongs, Cancelled
  */
 export async function makeWorkspace(
   instance: Instance,
@@ -25,9 +27,18 @@ export async function makeWorkspace(
   if (await isThere()) return;
   await makeBeside(folder, async (beside) => {
     await copyTree(trees.base, beside, signal);
-    await mkdir(dirname(join(beside, markerPath)), { recursive: true });
     const content: WorkspaceMarker = { format: 1, id: instance.id, ...marker };
-    await writeFile(join(beside, markerPath), `${JSON.stringify(content, null, 2)}\n`);
+    const text = `${JSON.stringify(content, null, 2)}\n`;
+    // R may bring something of this name: the place is the marker's, the folder above it R's.
+    await writeWholeBelow(beside, markerPath, text, { replacesLink: true }).catch(
+      (error: unknown) => {
+        if (!(error instanceof HumanError)) throw error;
+        throw new HumanError(
+          `${instance.id} cannot be opened: ${markerPath.split('/')[0]} of its repository is a link or a file, where the marker of a workspace belongs`,
+          'Choose another instance: a repository that has this is not to be trusted',
+        );
+      },
+    );
   }).catch(async (error: unknown) => {
     // Another window made the same one meanwhile.
     if (!(await isThere())) throw error;

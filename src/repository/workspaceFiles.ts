@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { git } from './git';
-import { rOf } from './trees';
-import { writeWhole } from './wholeFile';
+import { git } from './git/git';
+import { writeWholeBelow } from './wholeFileBelow';
 
 /** The place of our dev container where R brings none of its own. */
 const usualPlace = '.devcontainer/devcontainer.json';
@@ -13,22 +13,33 @@ const besideOthers = '.devcontainer/swt-bench/devcontainer.json';
  * Writes a `devcontainer.json` into the workspace of an instance, outside the files that R tracks: no
  * part of a candidate. One that was written before is replaced.
  *
+ * @param base the pristine tree of R, which says what R tracks
  * @returns its path relative to the workspace
+ * @throws HumanError when a link is in the way
  */
-export async function writeDevContainer(folder: string, text: string): Promise<string> {
-  const place = (await isTracked(folder, '.devcontainer')) ? besideOthers : usualPlace;
-  await writeWhole(join(folder, place), text);
+export async function writeDevContainer(
+  folder: string,
+  base: string,
+  text: string,
+): Promise<string> {
+  const place = (await isTracked(base, '.devcontainer')) ? besideOthers : usualPlace;
+  await writeWholeBelow(folder, place, text);
   return place;
 }
 
 /**
  * Lets the title of the window name the instance, by a setting of the workspace. Where R tracks its own
- * settings, or somebody has made some, they stay as they are.
+ * settings, or something else is there, that stays as it is.
+ *
+ * @param base the pristine tree of R, which says what R tracks
  */
-export async function writeWindowTitle(folder: string, id: string): Promise<void> {
+export async function writeWindowTitle(folder: string, base: string, id: string): Promise<void> {
   const place = '.vscode/settings.json';
-  if (await isTracked(folder, '.vscode')) return;
-  if ((await readFile(join(folder, place)).catch(() => undefined)) !== undefined) return;
+  if (await isTracked(base, '.vscode')) return;
+  const info = async (path: string): Promise<Stats | undefined> =>
+    lstat(join(folder, path)).catch(() => undefined);
+  if ((await info('.vscode'))?.isDirectory() === false) return;
+  if ((await info(place)) !== undefined) return;
   const variables = (...names: string[]): string => names.map((name) => `\${${name}}`).join('');
   const settings = {
     'window.title':
@@ -36,12 +47,10 @@ export async function writeWindowTitle(folder: string, id: string): Promise<void
       `${id} (R)` +
       variables('separator', 'appName'),
   };
-  await writeWhole(join(folder, place), `${JSON.stringify(settings, null, 2)}\n`);
+  await writeWholeBelow(folder, place, `${JSON.stringify(settings, null, 2)}\n`);
 }
 
-async function isTracked(folder: string, path: string): Promise<boolean> {
-  const listed = await git(['ls-tree', '--name-only', await rOf(folder), '--', path], {
-    cwd: folder,
-  });
+async function isTracked(base: string, path: string): Promise<boolean> {
+  const listed = await git(['ls-tree', '--name-only', 'HEAD', '--', path], { cwd: base });
   return listed.trim() !== '';
 }

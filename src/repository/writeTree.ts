@@ -1,15 +1,31 @@
-import { copyFile, link, mkdir, readdir, readlink, symlink, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  link,
+  mkdir,
+  readdir,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { constants } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { throwIfAborted } from '../domain/problem';
-import { git } from './git';
-import type { CommitTree } from './mirrors';
+import { git } from './git/git';
+import type { CommitTree } from './git/commitTree';
 
 /** Where every tree remembers R, so that an author who commits still has a candidate against R. */
 export const refOfR = 'refs/swt-bench/R';
 
+/**
+ * Message of the only commit of a tree. The same for R and R∘X*, and without the id of the instance, which
+ * names the pull request: tests and models can read it.
+ */
+const message = 'swt-bench';
+
 /** What running and editing leaves in a tree and is never part of a candidate. */
-const leftovers = [
+export const leftovers = [
   '__pycache__/',
   '*.py[co]',
   '.pytest_cache/',
@@ -26,7 +42,6 @@ const leftovers = [
  */
 export async function packCommit(
   found: CommitTree,
-  message: string,
   tree: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
@@ -41,8 +56,6 @@ export async function packCommit(
     [...['--git-dir', found.gitDir, 'pack-objects', ...quick], join(place, 'pack', 'pack')],
     {
       signal,
-      // For a partial clone of the user's, which has to fetch what it lacks.
-      userConfig: true,
       input: `${found.objects.join('\n')}\n`,
       // Whatever git writes, a half-made pack too, goes to the new tree and not to where it reads.
       env: {
@@ -57,16 +70,56 @@ export async function packCommit(
   await setR(tree, commit, signal);
 }
 
+/**
+ * Finds out whether the objects of a tree that was just packed are what their ids say. Git believes the
+ * ids of a repository on the disk, and what is kept under them is used for every other source.
+ *
+ * @throws GitError when one is not
+ */
+export async function verifyObjects(tree: string, signal: AbortSignal | undefined): Promise<void> {
+  const packs = join(tree, '.git', 'objects', 'pack');
+  const names = (await readdir(packs)).filter((name) => name.endsWith('.idx'));
+  for (const name of names) {
+    await git(['verify-pack', join(packs, name)], { cwd: tree, signal });
+  }
+}
+
 /** Makes the repository of R in a folder with the files of R: they become its only commit. */
-export async function packFiles(
-  tree: string,
-  message: string,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+export async function packFiles(tree: string, signal: AbortSignal | undefined): Promise<void> {
   await init(tree, 'sha1', signal);
-  await commitAll(tree, message, signal);
-  const commit = (await git(['rev-parse', 'HEAD'], { cwd: tree, signal })).trim();
-  await setR(tree, commit, signal);
+  await stageAll(tree, signal);
+  await commitAlone(tree, signal);
+}
+
+/**
+ * Gives a tree a repository of its own that holds what is staged, as one commit without a parent, and no
+ * object besides: nothing of it tells what the tree was made from, or that anything came before.
+ */
+export async function commitAlone(tree: string, signal: AbortSignal | undefined): Promise<void> {
+  const staged = (await git(['write-tree'], { cwd: tree, signal })).trim();
+  // `MODE TYPE OBJECT <tab> PATH`, as git-ls-tree(1) has it; the objects of submodules are elsewhere.
+  const listed = await git(['ls-tree', '-r', '-t', '-z', staged], { cwd: tree, signal });
+  const objects = listed
+    .split('\0')
+    .flatMap((line) => /^\d+ (?:blob|tree) ([0-9a-f]+)\t/.exec(line)?.[1] ?? []);
+  const own = join(tree, '.git');
+  const beside = `${tree}.repository`;
+  try {
+    await packCommit(
+      { gitDir: own, tree: staged, objects: [...new Set([staged, ...objects])] },
+      beside,
+      signal,
+    );
+    for (const kept of ['index', join('info', 'attributes')]) {
+      await copyFile(join(own, kept), join(beside, '.git', kept)).catch((error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      });
+    }
+    await rm(own, { recursive: true, force: true });
+    await rename(join(beside, '.git'), own);
+  } finally {
+    await rm(beside, { recursive: true, force: true });
+  }
 }
 
 /** A path as git takes it in a list of paths, whatever characters it has. */
@@ -88,25 +141,22 @@ async function init(
 
 async function setR(tree: string, commit: string, signal: AbortSignal | undefined): Promise<void> {
   const refs = `create ${refOfR} ${commit}\nupdate refs/heads/R ${commit}\n`;
-  await git(['update-ref', '--stdin'], { cwd: tree, signal, input: refs });
+  // No log: it would name what a tree was made from.
+  await git(['-c', 'core.logAllRefUpdates=false', 'update-ref', '--stdin'], {
+    cwd: tree,
+    signal,
+    input: refs,
+  });
 }
 
-/** Commits all files of a tree. */
-export async function commitAll(
-  tree: string,
-  message: string,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+/** Stages all files of a tree. */
+export async function stageAll(tree: string, signal: AbortSignal | undefined): Promise<void> {
   // "Big" files go into one pack: thousands of small files are what takes time, here and in copies.
   const onePack = ['-c', 'core.bigFileThreshold=1', '-c', 'core.compression=1'];
   // A further name changes nothing of a file but this time, and it need not be read again.
   const linked = ['-c', 'core.trustctime=false'];
   // Forced: files that .gitignore names can be part of the published tree.
   await git([...onePack, ...linked, 'add', '--all', '--force', '.'], { cwd: tree, signal });
-  await git(['commit', '--quiet', '--allow-empty', '--no-verify', '-m', message], {
-    cwd: tree,
-    signal,
-  });
 }
 
 /** Writes the files of HEAD into a tree that has none yet. */

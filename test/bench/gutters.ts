@@ -4,14 +4,14 @@
 import { parseArgs } from 'node:util';
 import type { CoveredLine } from '../../src/domain/changeCoverage';
 import { summarise } from '../../src/domain/changeCoverage';
-import { marksOfFixed, marksOfR, marksOfWorkspace } from '../../src/editor/coverageMarks';
-import { lineMap } from '../../src/editor/lineMap';
-import { inDiffOrder, neighbour } from '../../src/editor/missedLines';
-import { linesBySide } from '../../src/editor/shownCoverage';
+import { marksOfFixed, marksOfR, marksOfWorkspace } from '../../src/editor/coverage/coverageMarks';
+import { lineMap } from '../../src/editor/coverage/lineMap';
+import { inDiffOrder, neighbour } from '../../src/editor/coverage/missedLines';
+import { linesBySide } from '../../src/editor/coverage/shownCoverage';
 import { changeBlocks } from '../../src/patch/changeBlocks';
-import { makeUnified } from '../../src/patch/apply';
+import { makeUnified } from '../../src/patch/unified/makeUnified';
 import { changedLines } from '../../src/patch/changedLines';
-import { parseUnified } from '../../src/patch/unified';
+import { parseUnified } from '../../src/patch/unified/parseUnified';
 
 const { values } = parseArgs({
   allowPositionals: true,

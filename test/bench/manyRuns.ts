@@ -1,9 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { randomNumbers } from '../../src/domain/study/bootstrap';
-import type { EntryReason, InstanceFacts, RunData, RunEntry } from '../../src/domain/study/entry';
-import { reportPath, runFolder } from '../../src/evaluation/runs/runFolder';
-import { manifestVersion, type RunManifest } from '../../src/evaluation/runs/manifest';
+import type { EntryReason } from '../../src/domain/reason';
+import type { InstanceFacts, RunData, RunEntry } from '../../src/domain/study/entry';
+import { reportPath, runFolder } from '../../src/results/runFolder';
+import { manifestVersion, type RunManifest } from '../../src/results/manifest';
 
 const repositories = [
   ['django/django', 850],

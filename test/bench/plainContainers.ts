@@ -5,9 +5,9 @@ import type Dockerode from 'dockerode';
 import type { Instance } from '../../src/domain/instance';
 import type { Side } from '../../src/domain/outcome';
 import { tarOf } from '../../src/engine/docker/archive';
-import type { InstanceImage } from '../../src/engine/docker/images';
+import type { InstanceImage } from '../../src/engine/docker/images/instanceLayer';
 import { labels } from '../../src/engine/docker/labels';
-import type { TestPlan } from '../../src/engine/testCommand';
+import type { TestPlan } from '../../src/engine/testPlan';
 import { patchedFiles, readTreeFile, treeEntries } from '../../src/repository/treeFiles';
 import type { Trees } from '../../src/repository/trees';
 

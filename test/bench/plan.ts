@@ -1,4 +1,4 @@
-import { planBatch } from '../../src/evaluation/batches/plan';
+import { planBatch } from '../../src/batch/plan';
 import type { Instance, Prediction } from '../../src/domain/instance';
 
 /**

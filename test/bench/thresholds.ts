@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
-import type { Conversion, PatchTree } from '../../src/patch/convert';
+import type { Conversion, PatchTree } from '../../src/patch/toUnified';
 import { seeded, writeFuzzy, writeSearchReplace } from '../unit/patch/generators';
 import { dataset, goldenRows } from '../unit/patch/goldenRows';
 import { loadParser } from '../unit/python/loadParser';
@@ -27,13 +27,13 @@ interface Engine {
   convertSearchReplace(text: string, tree: PatchTree): Promise<Conversion>;
 }
 
-/** The engine with one constant of fuzzyAlign.ts at another value. */
+/** The engine with one constant of alignment.ts at another value. */
 async function engineWith(folder: string, name: string, value: number): Promise<Engine> {
   const outfile = join(folder, `${name}-${value}.cjs`);
   const from = (file: string): string => JSON.stringify(resolve('src/patch', file));
   await build({
     stdin: {
-      contents: `export * from ${from('fuzzy.ts')}; export * from ${from('searchReplaceEdits.ts')};`,
+      contents: `export * from ${from('fuzzy/convertFuzzy.ts')}; export * from ${from('searchReplace/convertSearchReplace.ts')};`,
       resolveDir: process.cwd(),
       loader: 'ts',
     },
@@ -42,7 +42,7 @@ async function engineWith(folder: string, name: string, value: number): Promise<
       {
         name: 'threshold',
         setup(build) {
-          build.onLoad({ filter: /fuzzyAlign\.ts$/ }, ({ path }) => {
+          build.onLoad({ filter: /alignment\.ts$/ }, ({ path }) => {
             const text = readFileSync(path, 'utf8');
             const constant = new RegExp(`(export const ${name} = )[\\d.]+;`);
             if (!constant.test(text)) throw new Error(`no constant ${name}`);

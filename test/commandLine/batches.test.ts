@@ -5,8 +5,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from '
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { readJournal, type JournalLine } from '../../src/evaluation/runs/journal';
-import { runFolder } from '../../src/evaluation/runs/runFolder';
+import { readJournal, type JournalLine } from '../../src/results/journal';
+import { runFolder } from '../../src/results/runFolder';
 import { cli, onSample, sample, scratch, start, type Answer, type Evaluation } from './cli';
 
 const id = 'tallybook__tallybook-217';

@@ -12,7 +12,7 @@ interface Row {
   readonly instance_id: string;
   readonly model_name_or_path: string;
   readonly model_patch: string;
-  readonly sample?: number;
+  readonly chosen_sample?: number;
   readonly applies: boolean;
   readonly why: string;
   readonly requests: number;
@@ -59,6 +59,7 @@ describe('generate', () => {
   const newOut = (): string => join(folder.path, `out-${count++}`, 'predictions.jsonl');
   const args = (method: string, out: string, ...more: string[]): string[] => [
     ...['generate', '--method', method, '--model', 'openai-compatible/m', '--out', out],
+    '--run-tests-locally',
     ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
     ...[
       '--storage',
@@ -332,6 +333,35 @@ describe('generate', () => {
     assert.equal(refused.status, 2);
     assert.match(refused.stderr, /predictions\.jsonl:1 is no prediction/);
     assert.equal(await readFile(out, 'utf8'), 'my notes\n');
+  });
+
+  it('runs nothing that a model wrote on this machine unless it is allowed', async () => {
+    await serve(() => ({ text: prose('covers-some') }));
+    const without = (method: string, out: string): string[] =>
+      args(method, out).filter((each) => each !== '--run-tests-locally');
+    for (const [method, title] of [
+      ['libro', 'LIBRO'],
+      ['pass-at-5', 'Pass@5'],
+    ] as const) {
+      const out = newOut();
+      const answer = await cli(without(method, out));
+      assert.equal(answer.status, 2);
+      assert.equal(answer.stdout, '');
+      assert.match(
+        answer.stderr,
+        new RegExp(
+          `^swt-bench: ${title} runs tests that the model writes, and with the local engine code .* runs as you.*` +
+            'Add --engine docker, or --run-tests-locally .*, or choose zero-shot or zero-shot-plus.*\n$',
+        ),
+      );
+      await assert.rejects(readFile(`${out}.trace.jsonl`), /ENOENT/);
+    }
+    // Before anything is asked of the model, and paid.
+    assert.equal(server?.asked.length, 0);
+    for (const method of ['zero-shot', 'zero-shot-plus']) {
+      const answer = await cli(without(method, newOut()));
+      assert.equal(answer.status, 0, answer.stderr);
+    }
   });
 
   const wrong: [string, string[], RegExp][] = [

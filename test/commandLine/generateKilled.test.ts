@@ -68,6 +68,7 @@ describe('generate, killed and started again', () => {
     });
     const args = [
       ...['generate', '--method', 'libro', '--model', 'openai-compatible/m', '--out', out],
+      '--run-tests-locally',
       ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
       ...['--storage', join(folder.path, 'storage'), '--base-url', server.url],
       // One after the other: when a request comes in, all answers before it are on the disk.
@@ -130,6 +131,7 @@ describe('generate, killed and started again', () => {
     });
     const args = [
       ...['generate', '--method', 'pass-at-5', '--model', 'openai-compatible/m', '--out', out],
+      '--run-tests-locally',
       ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
       ...['--storage', join(folder.path, 'storage'), '--base-url', server.url, '--requests', '1'],
     ];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,11 +31,12 @@ const reproducing = added(
 );
 
 describe('swt-bench mcp', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   const folder = scratch();
   const args = (...more: string[]): string[] => [
     ...['mcp', '--dataset', join(sample, 'instance.jsonl'), '--id', id],
-    ...['--source', join(sample, 'repository'), '--storage', join(folder.path, 'storage'), ...more],
+    ...['--source', join(sample, 'repository'), '--storage', join(folder.path, 'storage')],
+    ...['--run-tests-locally', ...more],
   ];
 
   /** A client of a server that runs as long as the work takes. */
@@ -100,7 +102,7 @@ describe('swt-bench mcp', function () {
       assert.match((await call(client, 'list_candidate_tests')).text, /test_parts_add_up/);
     }));
 
-  it('tells how far it is while the repository is being made', () =>
+  it('tells that it goes on while the repository is being made, and nothing else', () =>
     connected(
       async (client) => {
         const steps: string[] = [];
@@ -108,7 +110,7 @@ describe('swt-bench mcp', function () {
           steps.push(message ?? '');
         };
         await call(client, 'read_issue', {}, { onprogress });
-        assert.deepEqual(steps, ['copying repository']);
+        assert.deepEqual(steps, ['read_issue is under way']);
       },
       ['--storage', join(folder.path, 'fresh')],
     ));
@@ -134,18 +136,27 @@ describe('swt-bench mcp', function () {
       assert.equal((await call(client, 'read_file', { path: 'README.md' })).isError, false);
     }));
 
+  /** Lines of a test that tell that it runs, for who waits for that. */
+  const marks = (name: string): string[] => [
+    `        open(${JSON.stringify(join(folder.path, `runs-${name}`))}, 'w').close()`,
+  ];
+  const marked = async (name: string): Promise<void> => {
+    while (!existsSync(join(folder.path, `runs-${name}`))) await sleep(20);
+  };
+
   it('stops a run when the client cancels the call', () =>
     connected(async (client) => {
       const endless = added(
         'tests/test_endless.py',
         ...['import time, unittest', '', 'class EndlessTest(unittest.TestCase):'],
-        ...['    def test_endless(self):', '        time.sleep(3600)'],
+        ...['    def test_endless(self):', ...marks('cancelled'), '        time.sleep(3600)'],
       );
       await call(client, 'apply_candidate', { patch: endless });
       const stop = new AbortController();
-      const running = call(client, 'run_tests', {}, { signal: stop.signal });
-      setTimeout(() => stop.abort(), 1000);
-      await assert.rejects(running);
+      const rejected = assert.rejects(call(client, 'run_tests', {}, { signal: stop.signal }));
+      await marked('cancelled');
+      stop.abort();
+      await rejected;
       // Runs come one after the other: this one would wait for ever.
       await call(client, 'apply_candidate', { patch: reproducing });
       assert.match((await call(client, 'run_tests')).text, /1 failed/);
@@ -170,15 +181,53 @@ describe('swt-bench mcp', function () {
 
   it('says why tests cannot run, and goes on without them', () =>
     connected(
-      async (client) => {
+      async (client, transport) => {
+        let log = '';
+        transport.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()));
         await call(client, 'apply_candidate', { patch: reproducing });
         const { text, isError } = await call(client, 'run_tests');
         assert.ok(isError);
-        assert.match(text, /nowhere/);
+        assert.match(text, /Tests cannot be run here, whatever the tests are; the log says why/);
+        assert.doesNotMatch(text, /nowhere/);
+        assert.match(log, /nowhere/);
         assert.equal((await call(client, 'read_issue')).isError, false);
       },
       ['--python', '/nowhere/python'],
     ));
+
+  it('runs nothing of a model on this machine unless it is allowed, and says so to the person', async () => {
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [
+        join(root, 'dist', 'cli.js'),
+        ...args().filter((each) => each !== '--run-tests-locally'),
+      ],
+      cwd: root,
+      stderr: 'pipe',
+    });
+    let log = '';
+    transport.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()));
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(transport);
+    try {
+      const left = join(folder.path, 'it ran');
+      const writing = added(
+        'tests/test_left.py',
+        ...['import unittest', '', 'class LeftTest(unittest.TestCase):'],
+        ...['    def test_left(self):', `        open(${JSON.stringify(left)}, 'w').close()`],
+      );
+      assert.equal((await call(client, 'apply_candidate', { patch: writing })).isError, false);
+      for (const input of [{}, { tests: ['tests/test_money.py'], without_candidate: true }]) {
+        const { text, isError } = await call(client, 'run_tests', input);
+        assert.ok(isError);
+        assert.match(text, /^Tests cannot be run here/);
+      }
+      await assert.rejects(readFile(left), /ENOENT/);
+      assert.match(log, /--engine docker, or --run-tests-locally/);
+    } finally {
+      await client.close();
+    }
+  });
 
   it('writes nothing but messages to stdout, and ends with its input', async () => {
     const { child, answer } = start(args(), {});
@@ -190,11 +239,12 @@ describe('swt-bench mcp', function () {
   });
 
   it('ends when its client goes in the middle of a run, and on a signal', async () => {
-    const endless = added(
-      'tests/test_endless.py',
-      ...['import time, unittest', '', 'class EndlessTest(unittest.TestCase):'],
-      ...['    def test_endless(self):', '        time.sleep(3600)'],
-    );
+    const endless = (end: string): string =>
+      added(
+        'tests/test_endless.py',
+        ...['import time, unittest', '', 'class EndlessTest(unittest.TestCase):'],
+        ...['    def test_endless(self):', ...marks(end), '        time.sleep(3600)'],
+      );
     const clientInfo = { name: 'test', version: '1' };
     const initialize = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
     for (const end of ['close', 'signal'] as const) {
@@ -216,10 +266,10 @@ describe('swt-bench mcp', function () {
         send({ id, method: 'tools/call', params: { name, arguments: input } });
       send({ id: 1, method: 'initialize', params: initialize });
       send({ method: 'notifications/initialized' });
-      ask(2, 'apply_candidate', { patch: endless });
+      ask(2, 'apply_candidate', { patch: endless(end) });
       await applied;
       ask(3, 'run_tests', {});
-      await sleep(1500);
+      await marked(end);
       if (end === 'close') child.stdin.end();
       else child.kill('SIGTERM');
       assert.equal(await status, end === 'close' ? 0 : 130);

@@ -7,11 +7,19 @@ import { lookingForAnswers } from '../unit/method/looking';
 import { leaksIn, secretsOf } from '../unit/method/secretsOf';
 import { cli, root, sample, scratch } from './cli';
 import { fakeModels } from './fakeModels';
+import {
+  bundledRow,
+  prying,
+  recordMcp,
+  recordMethod,
+  withOtherAnswer,
+  type Row,
+} from './recordedSession';
 
 const id = 'tallybook__tallybook-217';
 const dataset = join(sample, 'instance.jsonl');
 
-const looking = lookingForAnswers(dataset);
+const looking = lookingForAnswers;
 
 const source = (body: readonly string[], name: string): string[] => [
   'import unittest',
@@ -47,7 +55,7 @@ describe('what models and agents are given', function () {
 
   const common = (): string[] => [
     ...['--dataset', dataset, '--source', join(sample, 'repository')],
-    ...['--storage', join(folder.path, 'storage')],
+    ...['--storage', join(folder.path, 'storage'), '--run-tests-locally'],
   ];
 
   it('is searched for what can be found: all of it is in what a person may reveal', async () => {
@@ -66,7 +74,8 @@ describe('what models and agents are given', function () {
   for (const method of ['zero-shot', 'zero-shot-plus', 'pass-at-5', 'libro']) {
     it(`holds nothing of the answer in a whole run of ${method}`, async () => {
       // R∘X* is there to be found, as it is on the machine of whoever has evaluated something.
-      await cli(['evaluate', ...common(), '--predictions', 'gold', '--json']);
+      const evaluated = common().filter((arg) => arg !== '--run-tests-locally');
+      await cli(['evaluate', ...evaluated, '--predictions', 'gold', '--json']);
       let candidates = 0;
       const server = await fakeModels(({ text }) => {
         if (text.includes('only YES or NO')) return { text: 'It does not.\nNO' };
@@ -161,4 +170,64 @@ describe('what models and agents are given', function () {
     assert.deepEqual(leaksIn(all, secrets), []);
     assert.doesNotMatch(all, /Rounding down first/, 'hints');
   });
+});
+
+describe('what models receive of two instances that differ in their answers alone', function () {
+  this.timeout(400_000);
+  const folder = scratch();
+  /** Arguments of two sessions, by the answer; each has a storage folder of its own. */
+  const sessions: string[][] = [];
+  let rows: Row[] = [];
+  before(async () => {
+    const bundled = await bundledRow();
+    rows = [bundled, withOtherAnswer(bundled)];
+    for (const [at, row] of rows.entries()) {
+      const file = await folder.file(`answer-${at}.jsonl`, JSON.stringify(row));
+      sessions.push([
+        ...['--dataset', file, '--source', join(sample, 'repository')],
+        ...['--storage', join(folder.path, `storage of answer ${at}`)],
+      ]);
+    }
+    const [first = []] = sessions;
+    // What is kept of one, and not of the other, is no difference either.
+    const gold = await cli(['evaluate', ...first, '--predictions', 'gold', '--json']);
+    assert.equal(gold.status, 0, gold.stderr);
+  });
+  const allowed = (args: readonly string[]): string[] => [...args, '--run-tests-locally'];
+
+  it('is the same by the Model Context Protocol, to the byte', async () => {
+    const bodies = prying(rows, []);
+    const received: string[][] = [];
+    for (const args of sessions) {
+      received.push(await recordMcp(['--id', id, ...allowed(args)], bodies));
+    }
+    const [first = [], second = []] = received;
+    assert.deepEqual(first, second);
+    const all = first.join('\n');
+    assert.ok(first.length > 100, `${first.length} lines`);
+    // What a test prints comes through whole, the right guesses as the wrong ones.
+    assert.match(all, /by_loss = sorted/);
+    assert.match(all, /takes no part pays nothing/);
+    assert.doesNotMatch(all, /withheld/);
+    assert.doesNotMatch(all, /tallybook-217|#217|\/217/, 'the number of the pull request');
+    assert.doesNotMatch(all, new RegExp(folder.path), 'places of this machine');
+  });
+
+  for (const method of ['zero-shot', 'zero-shot-plus', 'pass-at-5', 'libro']) {
+    it(`is the same in every request of ${method}, to the byte`, async () => {
+      const bodies = prying(rows, []);
+      const asked: string[][] = [];
+      for (const [at, args] of sessions.entries()) {
+        const out = join(folder.path, `${method}-${at}.jsonl`);
+        asked.push(await recordMethod(method, allowed(args), bodies, out));
+      }
+      const [first = [], second = []] = asked;
+      assert.deepEqual(first, second);
+      assert.equal(first.length, { libro: 10, 'pass-at-5': 5 }[method] ?? 1);
+      for (const each of first) {
+        assert.doesNotMatch(each, /tallybook-217/);
+        assert.ok(!each.includes(folder.path), 'places of this machine');
+      }
+    });
+  }
 });

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
-import { removeAbandonedContainers, removeContainersOf } from '../../src/engine/docker/abandoned';
-import { connect, type DockerConnection } from '../../src/engine/docker/connection';
+import {
+  removeAbandonedContainers,
+  removeContainersOf,
+} from '../../src/engine/docker/sandbox/abandonedContainers';
+import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
 import { containerLabels, imageLabels, labels } from '../../src/engine/docker/labels';
 import { ownerWord } from '../../src/repository/owner';
 import { baseImage, needDocker, plainDocker } from './dockerForTests';

@@ -5,14 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { silent } from '../../src/domain/reporter';
 import type { Prediction } from '../../src/domain/instance';
 import { openEngine } from '../../src/engine/openEngine';
-import {
-  runBatch,
-  type BatchHandle,
-  type BatchOutcome,
-  type BatchRequest,
-} from '../../src/evaluation/batches/run';
-import { readJournal } from '../../src/evaluation/runs/journal';
-import { runFolder } from '../../src/evaluation/runs/runFolder';
+import { runBatch, type BatchHandle, type BatchOutcome } from '../../src/batch/runBatch';
+import type { BatchRequest } from '../../src/batch/batchRequest';
+import { readJournal } from '../../src/results/journal';
+import { runFolder } from '../../src/results/runFolder';
 import { runStore } from '../../src/evaluation/runStore';
 import { candidate, onEngine } from '../engineContract/subjects';
 import { loadParser } from '../unit/python/loadParser';

@@ -15,9 +15,9 @@ import {
   engineProblem,
   type ConnectOptions,
   type DockerConnection,
-} from '../../src/engine/docker/connection';
-import { EngineGone } from '../../src/engine/docker/problems';
-import type { Place } from '../../src/engine/docker/usualPlaces';
+} from '../../src/engine/docker/connection/connect';
+import { EngineGone } from '../../src/engine/docker/connection/engineProblem';
+import type { Place } from '../../src/engine/docker/connection/usualPlaces';
 import { needDocker, plainDocker } from './dockerForTests';
 import { skipSuite, skipTest } from './skipping';
 import {

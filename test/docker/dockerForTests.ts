@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import Dockerode from 'dockerode';
-import { dockerSettings, type DockerSettings } from '../../src/engine/docker/settings';
+import { dockerSettings, type DockerSettings } from '../../src/engine/docker/dockerSettings';
 
 /** What leads to the base images of the tests; made by test/scripts/baseImages.mjs. */
 export const baseImage =

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
 import { Cancelled, HumanError } from '../../src/domain/problem';
-import { imageUse, removeImages } from '../../src/engine/docker/budget';
-import { cacheUse, noteCache } from '../../src/engine/docker/buildCache';
-import { connect, type DockerConnection } from '../../src/engine/docker/connection';
-import { instanceImage, type InstanceImage } from '../../src/engine/docker/images';
+import { imageUse, removeImages } from '../../src/engine/docker/images/imageBudget';
+import { cacheUse } from '../../src/engine/docker/images/buildCache';
+import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
+import { instanceImage } from '../../src/engine/docker/images/instanceImage';
+import type { InstanceImage } from '../../src/engine/docker/images/instanceLayer';
 import { prebuiltName } from '../../src/engine/containerImage';
 import { prepareTrees, type Trees } from '../../src/repository/trees';
 import {
@@ -183,10 +184,9 @@ describe('images of instances', () => {
     assert.match(await readFile(path, 'utf8'), /six==1\.12\.0/);
   });
 
-  it('hold R, its repository of one commit, and compiled files that count', () => {
+  it('hold R without a repository, which each sandbox gets, and compiled files that count', () => {
     const see = (...argv: string[]): string => inside(first.id, 1000, ...argv);
-    assert.equal(see('git', '-C', '/testbed', 'rev-list', '--all', '--count').trim(), '1');
-    assert.equal(see('git', 'status', '--porcelain', '--untracked-files=no'), '');
+    assert.doesNotMatch(see('ls', '-A'), /^\.git$/m);
     assert.match(see('ls', '-ln', 'tiny/__init__.py'), / 1000 +1000 /);
     const check = [
       'import importlib.util, os, struct',
@@ -242,7 +242,39 @@ describe('images of instances', () => {
     assert.notEqual(first.id, second.id);
   });
 
-  it('are built on the row’s own image, whose later history is replaced', async function () {
+  it('take compiled files of what did not change, and compile the rest', async function () {
+    this.timeout(300_000);
+    const path = join(source, 'tiny', '__init__.py');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, `${text}# changed\n`);
+    const kept = join(storage, 'images', 'compiled');
+    const files = await readdir(kept);
+    assert.equal(files.length, 1, 'of this repository at this version');
+    try {
+      const image = await make(instanceOf(12));
+      const check = [
+        'import glob, os, struct',
+        'for path in sorted(glob.glob("**/__pycache__/*.pyc", recursive=True)):',
+        '    folder, name = os.path.split(path)',
+        '    info = os.stat(os.path.join(os.path.dirname(folder), name.split(".")[0] + ".py"))',
+        '    head = open(path, "rb").read(16)',
+        '    print(name, struct.unpack("<II", head[8:]) == (int(info.st_mtime) & 0xFFFFFFFF, info.st_size), os.stat(path).st_uid)',
+      ].join('\n');
+      const listed = inside(image.id, 1000, image.python, '-c', check).trim().split('\n');
+      assert.ok(listed.some((line) => line.startsWith('__init__.')));
+      assert.ok(listed.some((line) => line.startsWith('test_answer.')));
+      for (const line of listed) assert.match(line, /^\S+ True 1000$/);
+      // Damaged, it is not used.
+      await writeFile(join(kept, files[0] ?? ''), 'x'.repeat(2000));
+      await make(instanceOf(13));
+      const log = join(storage, 'images', 'logs', `${owner}__project-13.log`);
+      assert.match(await readFile(log, 'utf8'), /compiled files in .* thrown away/);
+    } finally {
+      await writeFile(path, text);
+    }
+  });
+
+  it('are built on the row’s own image, without its history', async function () {
     this.timeout(300_000);
     const name = `${owner}/row:1`;
     extra.push(name);
@@ -271,7 +303,7 @@ describe('images of instances', () => {
     assert.equal(image.from, 'row');
     assert.match(image.pythonVersion, /^3\.11\./);
     const see = (...argv: string[]): string => inside(image.id, image.user, ...argv);
-    assert.equal(see('git', 'rev-list', '--all', '--count').trim(), '1');
+    assert.doesNotMatch(see('ls', '-A'), /^\.git$/m);
     assert.equal(
       see('sh', '-c', 'ls tiny').trim().split('\n').join(' '),
       '__init__.py __pycache__ fast.so',
@@ -390,19 +422,23 @@ describe('images of instances', () => {
       assert.ok(instance.bytes > 0);
     });
 
-    it('counts the packages that builds share, measured or as the last build left them', async () => {
-      const found = await Promise.all(
-        [true, false].map((isMeasured) => imageUse(connection, storage, isMeasured)),
+    it('counts the packages that were fetched, on this machine, and frees them', async () => {
+      const kept = (await imageUse(connection, storage)).find(({ name }) => name === 'packages');
+      assert.equal(kept?.kind, 'cache');
+      // uv alone, which resolves requirements, has more.
+      assert.ok(kept.bytes > 1e7, String(kept.bytes));
+      const { removed } = await removeImages(connection, storage, ['packages'], {
+        reporter: silentReporter,
+      });
+      assert.deepEqual(
+        removed.map(({ name }) => name),
+        ['packages'],
       );
-      for (const images of found) {
-        const cache = images.find(({ kind }) => kind === 'cache');
-        assert.equal(cache?.name, 'swt-bench-cache');
-        // uv alone, which resolves requirements, has more.
-        assert.ok(cache.bytes > 1e7, String(cache.bytes));
-      }
+      const after = await imageUse(connection, storage);
+      assert.ok(!after.some(({ name }) => name === 'packages'));
     });
 
-    it('sees a volume in use while a container has it, and none that is gone', async () => {
+    it('sees the volume of earlier versions in use while a container has it, and none that is gone', async () => {
       const name = `swt-test-${owner}`;
       const volume = await docker.createVolume({ Name: name });
       const container = await docker.createContainer({
@@ -414,9 +450,7 @@ describe('images of instances', () => {
         const { inUse, bytes } = (await cacheUse(docker, storage, true, name)) ?? {};
         assert.deepEqual({ inUse, bytes }, { inUse: true, bytes: 0 });
         await container.remove({ force: true });
-        await noteCache(storage, 17, name);
-        const after = await cacheUse(docker, storage, false, name);
-        assert.deepEqual([after?.inUse, after?.bytes], [false, 17]);
+        assert.equal((await cacheUse(docker, storage, false, name))?.inUse, false);
       } finally {
         await container.remove({ force: true }).catch(() => undefined);
         await volume.remove();

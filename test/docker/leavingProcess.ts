@@ -1,5 +1,5 @@
 // Makes a sandbox's container and a half-made image's, tells their ids, and waits to be killed.
-import { connect } from '../../src/engine/docker/connection';
+import { connect } from '../../src/engine/docker/connection/connect';
 import { containerLabels, type ContainerKind } from '../../src/engine/docker/labels';
 
 async function main(): Promise<void> {

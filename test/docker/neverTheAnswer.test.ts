@@ -6,11 +6,17 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { cli, root, sample } from '../commandLine/cli';
+import {
+  bundledRow,
+  prying,
+  recordMcp,
+  recordMethod,
+  withOtherAnswer,
+} from '../commandLine/recordedSession';
 import { baseImage, needDocker, removeImagesOf } from './dockerForTests';
 
 /**
- * A test that looks into every file that it can read for words of X* and T*. It does not print what it
- * finds, which would be withheld, but where: none of it is hidden from this test. The words stand there
+ * A test that looks into every file that it can read for words of X* and T*. The words stand there
  * backwards, so that the candidate itself does not hold them.
  */
 const looking = `diff --git a/tests/test_look.py b/tests/test_look.py
@@ -90,5 +96,30 @@ describe('tests of a model in containers', function () {
     } finally {
       await client.close();
     }
+  });
+
+  it('receive the same of two instances that differ in their answers alone, to the byte', async () => {
+    const bundled = { ...(await bundledRow()), instance_id: id };
+    const rows = [bundled, withOtherAnswer(bundled)];
+    const datasets = rows.map((_, at) => join(folder, `answer ${at}.jsonl`));
+    // Their tests look for the datasets, too: with this engine there is nothing to be found.
+    const bodies = prying(rows, datasets);
+    const received: string[][] = [];
+    const asked: string[][] = [];
+    for (const [at, row] of rows.entries()) {
+      await writeFile(datasets[at] ?? '', JSON.stringify(row));
+      const own = ['--dataset', datasets[at] ?? '', '--storage', join(folder, `storage ${at}`)];
+      const session = [...args.slice(2), ...own];
+      received.push(await recordMcp(['--id', id, ...session], bodies));
+      asked.push(
+        await recordMethod('libro', session, bodies.slice(0, 5), join(folder, `${at}.out`)),
+      );
+    }
+    assert.deepEqual(received[0], received[1]);
+    assert.deepEqual(asked[0], asked[1]);
+    const all = (received[0] ?? []).join('\n');
+    assert.match(all, /by_loss = sorted/, 'a guess comes through whole');
+    assert.match(all, /it is not there/, 'the dataset');
+    assert.ok(!all.includes(id), 'the id with the number of the pull request');
   });
 });

@@ -5,10 +5,14 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after_ } from 'node:timers/promises';
-import { removeContainersOf } from '../../src/engine/docker/abandoned';
-import { connect, type DockerConnection } from '../../src/engine/docker/connection';
+import { removeContainersOf } from '../../src/engine/docker/sandbox/abandonedContainers';
+import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
 import { containerLabels, imageLabels } from '../../src/engine/docker/labels';
-import { ImageMissing, pullImage, RegistryUnreachable } from '../../src/engine/docker/pull';
+import {
+  ImageMissing,
+  pullImage,
+  RegistryUnreachable,
+} from '../../src/engine/docker/images/pull/pullImage';
 import { silent } from '../../src/domain/reporter';
 import { ownerWord } from '../../src/repository/owner';
 import { baseImage, needDocker, plainDocker } from './dockerForTests';

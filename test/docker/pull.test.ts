@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, type DockerConnection } from '../../src/engine/docker/connection';
-import type { DockerFolder } from '../../src/engine/docker/contexts';
-import { ImageMissing, pullImage, RegistryUnreachable } from '../../src/engine/docker/pull';
+import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
+import type { DockerFolder } from '../../src/engine/docker/connection/contexts';
+import {
+  ImageMissing,
+  pullImage,
+  RegistryUnreachable,
+} from '../../src/engine/docker/images/pull/pullImage';
 import { Cancelled, HumanError } from '../../src/domain/problem';
 import { needDocker, plainDocker } from './dockerForTests';
 import { publish, Registry, SlowLine } from './registry';

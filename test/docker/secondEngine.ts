@@ -98,7 +98,7 @@ export async function secondEngine(): Promise<SecondEngine> {
           () => false,
         );
         if (answers) return;
-        if (waited > 60_000 || child.exitCode !== null) {
+        if (waited > 600_000 || child.exitCode !== null || child.signalCode !== null) {
           throw new Error(`dockerd did not start: ${readFileSync(log, 'utf8').slice(-500)}`);
         }
         await new Promise((resolve) => setTimeout(resolve, 100));

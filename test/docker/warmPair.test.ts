@@ -18,10 +18,7 @@ onEngine(
   (subject) => {
     it('is stopped, says why, and the next run opens another', async function () {
       const pair = await subject().place.openPair(work);
-      for (let n = 0; (await subject().sandboxes()).length > 0; n++) {
-        assert.ok(n < 600, 'it is still there after a minute');
-        await sleep(100);
-      }
+      while ((await subject().sandboxes()).length > 0) await sleep(100);
       await assert.rejects(
         pair.base.load(''),
         (error: unknown) =>

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { connect as connectSocket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import type { DockerConnection } from '../../src/engine/docker/connection';
+import type { DockerConnection } from '../../src/engine/docker/connection/connect';
 import { baseImage } from './dockerForTests';
 
 /** Where the engine of the tests listens. */

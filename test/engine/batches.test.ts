@@ -5,12 +5,13 @@ import type { Prediction } from '../../src/domain/instance';
 import { Cancelled, HumanError } from '../../src/domain/problem';
 import { silent } from '../../src/domain/reporter';
 import type { RunRecord } from '../../src/engine/engine';
-import { runBatch, type BatchProgress, type BatchRequest } from '../../src/evaluation/batches/run';
-import { readJournal } from '../../src/evaluation/runs/journal';
-import { livePath, readLive } from '../../src/evaluation/runs/live';
-import { readManifest } from '../../src/evaluation/runs/manifest';
-import { readRuns } from '../../src/evaluation/runs/readRuns';
-import { runFolder } from '../../src/evaluation/runs/runFolder';
+import { runBatch, type BatchProgress } from '../../src/batch/runBatch';
+import type { BatchRequest } from '../../src/batch/batchRequest';
+import { readJournal } from '../../src/results/journal';
+import { livePath, readLive } from '../../src/results/live';
+import { readManifest } from '../../src/results/manifest';
+import { readRuns } from '../../src/results/readRuns';
+import { runFolder } from '../../src/results/runFolder';
 import { runStore } from '../../src/evaluation/runStore';
 import { runRecord } from '../unit/evaluation/examples';
 import { loadParser } from '../unit/python/loadParser';
@@ -112,17 +113,27 @@ describe('a batch', function () {
 
   it('begins nothing while it is paused, and tells how far it is', async () => {
     const told: BatchProgress[] = [];
-    const batch = runBatch(await request(two, {}), {
+    const begunMeanwhile: string[] = [];
+    const asked = await request(two, {
+      at: (step) => {
+        if (batch.paused && step !== 'dispose') begunMeanwhile.push(step);
+        return undefined;
+      },
+    });
+    const batch = runBatch(asked, {
       onProgress: (progress) => told.push(progress),
       onEntry: () => {
         if (!batch.paused && batch.progress.done === 1) batch.pause();
       },
     });
-    while (!batch.paused) await new Promise((resolve) => setTimeout(resolve, 5));
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    let live = await readLive(folder());
+    while (live?.paused !== true || live.running.length > 0) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      live = await readLive(folder());
+    }
     assert.equal(batch.progress.done, 1);
     assert.deepEqual(batch.progress.running, []);
-    const live = await readLive(folder());
+    assert.deepEqual(begunMeanwhile, []);
     assert.deepEqual([live?.done, live?.total, live?.paused], [1, 2, true]);
     assert.equal(live?.pid, process.pid);
     batch.resume();
@@ -139,7 +150,7 @@ describe('a batch', function () {
       await request(two, {
         at: (step, { patch }) => {
           if (step !== 'run' || patch !== testFile('n')) return undefined;
-          setTimeout(() => batch.cancel(), 20);
+          setImmediate(() => batch.cancel());
           return new Promise(() => undefined);
         },
       }),

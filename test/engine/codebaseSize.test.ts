@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Cancelled } from '../../src/domain/problem';
 import { codebaseSize, preparedBase } from '../../src/repository/codebaseSize';
-import { git } from '../../src/repository/git';
+import { git } from '../../src/repository/git/git';
 
 describe('the size of a code base', () => {
   let folder = '';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { silent } from '../../src/domain/reporter';
 import { localEngine } from '../../src/engine/local/localEngine';
 import { evaluateCandidate } from '../../src/evaluation/candidate';
-import { frameInTest } from '../../src/evaluation/failurePlace';
+import { frameInTest } from '../../src/evaluation/hints/failurePlace';
 import { runStore } from '../../src/evaluation/runStore';
 import { openSession } from '../../src/evaluation/session';
 import { loadParser } from '../unit/python/loadParser';

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { openDataset, type Dataset } from '../../src/dataset/dataset';
-import { loadFilter } from '../../src/dataset/filterLists';
-import { retries } from '../../src/dataset/network';
+import { loadFilter } from '../../src/dataset/query/filterLists';
+import { retries } from '../../src/dataset/download/network';
 import { Cancelled, HumanError } from '../../src/domain/problem';
 import type { Reporter } from '../../src/domain/reporter';
 import { HubServer, type Fault } from './hubServer';
@@ -54,6 +54,9 @@ describe('datasets from a server', function () {
     storage = await mkdtemp(join(tmpdir(), 'download-test-'));
     server = await new HubServer().start();
     retries.firstWait = 5;
+    server.arrived = async (bytes) => {
+      while ((await partSize()) < bytes) await new Promise((next) => setTimeout(next, 5));
+    };
     process.env['HF_ENDPOINT'] = server.url;
     delete process.env['HF_TOKEN'];
     said.length = 0;
@@ -80,6 +83,13 @@ describe('datasets from a server', function () {
       )
       .filter((name) => !/^(\w|[.-])*-[0-9a-f]{12}-/.test(name))
       .sort();
+  }
+  /** Bytes of the file that is being downloaded. */
+  async function partSize(): Promise<number> {
+    const all = await readdir(storage, { recursive: true });
+    const part = all.find((name) => name.endsWith('.part'));
+    if (part === undefined) return 0;
+    return (await stat(join(storage, part)).catch(() => ({ size: 0 }))).size;
   }
   async function refused(work: Promise<unknown>, message: RegExp): Promise<void> {
     await assert.rejects(work, (error) => {
@@ -187,7 +197,7 @@ describe('datasets from a server', function () {
     });
 
     it('are told from what is shorter than announced', async () => {
-      broken(9, { kind: 'short' });
+      broken(99, { kind: 'short' });
       await refused(open(address), /goes on where it stopped/);
       assert.ok(!(await kept()).includes('files/rows.jsonl'));
     });
@@ -245,10 +255,15 @@ describe('datasets from a server', function () {
     });
 
     it('do no harm to one another in two processes', async () => {
-      server.delay = 300;
+      // Nothing is sent before two of the three wait for the other one.
+      let waiting = 0;
+      let go = (): void => undefined;
+      const held = new Promise<void>((resolve) => (go = resolve));
+      server.gate = () => held;
       const script = `
         const { openDataset } = require(${JSON.stringify(join(__dirname, '../../src/dataset/dataset'))});
-        openDataset(process.argv[1], { storage: process.argv[2], reporter: { log() {}, progress() {} } })
+        const progress = (step) => step.startsWith('waiting') && process.stderr.write('waiting\\n');
+        openDataset(process.argv[1], { storage: process.argv[2], reporter: { log() {}, progress } })
           .then((dataset) => console.log(dataset.entries.length));`;
       const answers = await Promise.all(
         [1, 2, 3].map(
@@ -264,8 +279,13 @@ describe('datasets from a server', function () {
               ]);
               let output = '';
               child.stdout.on('data', (chunk: Buffer) => (output += String(chunk)));
-              child.stderr.on('data', (chunk: Buffer) => (output += String(chunk)));
-              child.on('close', () => done(output.trim()));
+              let told = '';
+              child.stderr.on('data', (chunk: Buffer) => {
+                const isFirst = !told.includes('waiting');
+                told += String(chunk);
+                if (isFirst && told.includes('waiting') && ++waiting === 2) go();
+              });
+              child.on('close', () => done(`${output}${told.replace(/^waiting\n/gm, '')}`.trim()));
             }),
         ),
       );

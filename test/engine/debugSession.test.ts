@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { HumanError } from '../../src/domain/problem';
 import { silent } from '../../src/domain/reporter';
-import { debugConfiguration } from '../../src/editor/debugConfiguration';
+import { debugConfiguration } from '../../src/editor/testing/debugConfiguration';
 import type { DebuggedProgram, Engine, Sandbox } from '../../src/engine/engine';
 import { localEngine } from '../../src/engine/local/localEngine';
 import { resultsOf } from '../../src/evaluation/results';

@@ -8,6 +8,7 @@ import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/reporter';
 import type { TreeSource } from '../../src/repository/source';
 import { prepareTrees, type Trees } from '../../src/repository/trees';
+import { WorkspaceRepository } from '../../src/repository/git/workspaceRepository';
 
 export type Files = Readonly<Record<string, string | Buffer>>;
 
@@ -188,6 +189,16 @@ async function make(
   plain(origin, 'tag', 'v2');
   const later = plain(origin, 'rev-parse', 'HEAD');
   return { origin, base, later };
+}
+
+/** The edits of a workspace, as a window sees them that opens it for the first time. */
+export async function editsOf(folder: string, signal?: AbortSignal): Promise<string> {
+  const own = await mkdtemp(join(tmpdir(), 'edits-test-'));
+  try {
+    return await new WorkspaceRepository(folder, join(own, 'repository')).edits(signal);
+  } finally {
+    await rm(own, { recursive: true, force: true });
+  }
 }
 
 export async function assertIsR(tree: string): Promise<void> {

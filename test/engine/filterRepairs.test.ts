@@ -5,11 +5,12 @@ import type { Instance, Prediction } from '../../src/domain/instance';
 import { Cancelled, HumanError } from '../../src/domain/problem';
 import { silent } from '../../src/domain/reporter';
 import { filterRepairs } from '../../src/domain/study/filterRepairs';
-import { EngineGone } from '../../src/engine/docker/problems';
-import { journalPath } from '../../src/evaluation/runs/journal';
+import { EngineGone } from '../../src/engine/docker/connection/engineProblem';
+import { journalPath } from '../../src/results/journal';
 import { runStore } from '../../src/evaluation/runStore';
-import { filterBatch, type FilterRequest } from '../../src/evaluation/studies/filterRepairs';
-import { repairFolder } from '../../src/evaluation/studies/repairFolder';
+import { filterRepairBatch } from '../../src/repair/filterRepairs';
+import type { FilterRequest } from '../../src/repair/filterRequest';
+import { repairFolder } from '../../src/repair/repairFolder';
 import { runRecord } from '../unit/evaluation/examples';
 import { loadParser } from '../unit/python/loadParser';
 import { goldenPatch, useExample, type Example } from './exampleRepository';
@@ -81,7 +82,7 @@ describe('filtering code patches, several at once', function () {
       engine: simulatedEngine({ at }),
     };
   };
-  const reasons = (found: Awaited<ReturnType<typeof filterBatch>>): string[][] =>
+  const reasons = (found: Awaited<ReturnType<typeof filterRepairBatch>>): string[][] =>
     filterRepairs(found.tested).repairs.map(({ instance, name, reason }) => [
       instance,
       name,
@@ -96,7 +97,7 @@ describe('filtering code patches, several at once', function () {
 
   it('tells them in the order of the files, with progress', async () => {
     const told: number[] = [];
-    const found = await filterBatch(await request(6, answer), {
+    const found = await filterRepairBatch(await request(6, answer), {
       onProgress: ({ done, total }) => told.push(done, total),
     });
     assert.deepEqual(reasons(found), expected(6));
@@ -114,7 +115,7 @@ describe('filtering code patches, several at once', function () {
       return answer(step, of);
     });
     const [first, second, third] = [0, 1, 2].map((index) => expected(3).slice(3 * index));
-    const found = await filterBatch(batch);
+    const found = await filterRepairBatch(batch);
     assert.deepEqual(reasons(found).slice(0, 3), first?.slice(0, 3));
     assert.deepEqual(
       reasons(found)
@@ -146,7 +147,7 @@ describe('filtering code patches, several at once', function () {
       },
       { results, signal: interrupt.signal, workers: 1 },
     );
-    await assert.rejects(filterBatch(first), Cancelled);
+    await assert.rejects(filterRepairBatch(first), Cancelled);
     const journal = await readFile(journalPath(folder), 'utf8');
     const kept = journal.split('\n').filter((line) => line !== '');
     assert.ok(kept.length >= 3 && kept.length < 15, `${kept.length} lines`);
@@ -155,19 +156,26 @@ describe('filtering code patches, several at once', function () {
 
     const { signal: _signal, ...rest } = first;
     const again = { ...rest, engine: simulatedEngine({ at: answer }), workers: 3 };
-    const found = await filterBatch(again);
+    const found = await filterRepairBatch(again);
     assert.deepEqual(reasons(found), expected(5));
     assert.equal(found.reused, kept.length - 3, 'all but those of the first instance');
     assert.deepEqual(JSON.parse(await readFile(join(folder, 'result.json'), 'utf8')), found.tested);
 
-    const third = await filterBatch({ ...again, engine: simulatedEngine({ at: assert.fail }) });
+    const third = await filterRepairBatch({
+      ...again,
+      engine: simulatedEngine({ at: assert.fail }),
+    });
     assert.equal(third.reused, 15);
     assert.deepEqual(third.tested, found.tested);
     await assert.rejects(
-      filterBatch({ ...again, repairs: again.repairs.slice(1) }),
+      filterRepairBatch({ ...again, repairs: again.repairs.slice(1) }),
       /holds a run run of something else: the code patches are others/,
     );
-    const anew = await filterBatch({ ...again, repairs: again.repairs.slice(1), fresh: true });
+    const anew = await filterRepairBatch({
+      ...again,
+      repairs: again.repairs.slice(1),
+      fresh: true,
+    });
     assert.deepEqual([anew.reused, anew.tested.length], [0, 14]);
   });
 });

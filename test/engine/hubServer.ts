@@ -33,8 +33,13 @@ export class HubServer {
   /** Token without which the dataset is not to be seen. */
   token: string | undefined;
   dataset = 'octo/cats';
-  /** Milliseconds before each file is sent. */
-  delay = 0;
+  /** Holds each file back until it resolves. */
+  gate: () => Promise<void> = () => Promise.resolve();
+  /**
+   * Resolves when whoever downloads has put so many bytes of a file away. A connection is cut only then:
+   * what has come and is still on its way within the client would be lost with it, or not, as it happens.
+   */
+  arrived: (bytes: number) => Promise<void> = () => Promise.resolve();
   private readonly server = createServer((request, response) => {
     void this.answer(request, response);
   });
@@ -99,7 +104,7 @@ export class HubServer {
       response.writeHead(404).end();
       return;
     }
-    if (this.delay > 0) await new Promise((done) => setTimeout(done, this.delay));
+    await this.gate();
     this.send(request, response, content);
   }
 
@@ -140,12 +145,15 @@ export class HubServer {
         ? { 'content-range': `bytes ${start}-${start + part.length - 1}/${content.length}` }
         : {}),
     });
-    if (fault?.kind === 'break') {
-      response.write(part.subarray(0, fault.after), () => setTimeout(() => response.destroy(), 30));
-    } else if (fault?.kind === 'stall') {
+    const cutAfter = (bytes: number): void => {
+      response.write(part.subarray(0, bytes), () => {
+        void this.arrived(start + Math.min(bytes, part.length)).finally(() => response.destroy());
+      });
+    };
+    if (fault?.kind === 'break') cutAfter(fault.after);
+    else if (fault?.kind === 'short') cutAfter(part.length);
+    else if (fault?.kind === 'stall') {
       response.write(part.subarray(0, fault.after));
-    } else if (fault?.kind === 'short') {
-      response.write(part, () => setTimeout(() => response.destroy(), 30));
     } else {
       response.end(fault?.kind === 'damaged' ? Buffer.alloc(part.length, 0x20) : part);
     }

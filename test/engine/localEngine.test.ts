@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, symlink, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { bareEnvironment, sitePackagesOf } from '../environments';
 import { Cancelled } from '../../src/domain/problem';
 import { silent } from '../../src/domain/reporter';
 import { localEngine } from '../../src/engine/local/localEngine';
@@ -13,10 +14,10 @@ import { evaluateCandidate } from '../../src/evaluation/candidate';
 import { runStore } from '../../src/evaluation/runStore';
 import { openSession, type InstanceSession } from '../../src/evaluation/session';
 import { ownerWord } from '../../src/repository/owner';
-import { editsOf, type Trees } from '../../src/repository/trees';
+import type { Trees } from '../../src/repository/trees';
 import { makeWorkspace } from '../../src/repository/workspace';
 import { loadParser } from '../unit/python/loadParser';
-import { plain, useExample, write, type Example } from './exampleRepository';
+import { editsOf, plain, useExample, write, type Example } from './exampleRepository';
 
 const tracer = resolve('src/engine/tracer');
 
@@ -88,7 +89,9 @@ describe('the local engine', function () {
     try {
       await run(session, 'pass');
       const [before] = await pairs();
-      await rm(join(storage, 'pairs', before ?? '', 'base.git'), { recursive: true });
+      const pair = join(storage, 'pairs', before ?? '');
+      const [side = ''] = (await readdir(pair)).filter((name) => name !== 'owner');
+      await rm(join(pair, side, 'git'), { recursive: true });
       assert.deepEqual(await run(session, 'pass'), ['passed', 'passed']);
       const after = await pairs();
       assert.equal(after.length, 1);
@@ -241,13 +244,8 @@ describe('the Python of the local engine', function () {
   const environment = { ...process.env };
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'python-test-'));
-    const base = 'import sys; print(getattr(sys, "_base_executable", sys.executable))';
-    const executable = execFileSync('python3', ['-c', base]).toString().trim();
-    execFileSync(executable, ['-m', 'venv', '--without-pip', join(folder, 'bare')]);
-    python = join(folder, 'bare', 'bin', 'python');
-    site = execFileSync(python, ['-c', 'import sysconfig; print(sysconfig.get_paths()["purelib"])'])
-      .toString()
-      .trim();
+    python = join(bareEnvironment(folder), 'bin', 'python');
+    site = sitePackagesOf(python);
   });
   after(() => rm(folder, { recursive: true, force: true }));
   afterEach(() => {

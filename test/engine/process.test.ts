@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -63,6 +63,18 @@ note('main')
 print('ready', flush=True)
 `;
 
+/** Numbers of the processes with a variable in their environment; none where that cannot be told. */
+async function processesWith(variable: string): Promise<number[]> {
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+      return environment.split('\0').includes(variable) && lives(Number(pid)) ? [Number(pid)] : [];
+    }),
+  );
+  return found.flat();
+}
+
 const ways: readonly (readonly [string, string | undefined])[] = [
   ['running a process', undefined],
   ['running a process with a keeper', 'python3'],
@@ -85,7 +97,7 @@ for (const [title, keeper] of ways)
         argv,
         cwd: notes,
         env: { PATH: process.env['PATH'] ?? '', NOTES: notes },
-        timeoutSeconds: 50,
+        timeoutSeconds: 250,
         outputLimit: 64 * 1024 * 1024,
         keeper,
         ...more,
@@ -266,12 +278,22 @@ for step in range(20000):
     time.sleep(0.001)
     open(os.path.join(os.environ['NOTES'], 'last'), 'w').write(str(os.getpid()))
 `,
-          { signal: controller.signal, onOutput: () => setTimeout(() => controller.abort(), 300) },
+          {
+            signal: controller.signal,
+            onOutput: () =>
+              void (async () => {
+                const seen = new Set<string>();
+                while (seen.size < 5) {
+                  seen.add(await readFile(join(notes, 'last'), 'utf8').catch(() => ''));
+                  await delay(1);
+                }
+                controller.abort();
+              })(),
+          },
         );
         assert.equal(result.ending, 'cancelled');
-        const last = readFileSync(join(notes, 'last'), 'utf8');
-        await delay(200);
-        assert.equal(readFileSync(join(notes, 'last'), 'utf8'), last, 'the chain goes on');
+        assert.equal(lives(Number(readFileSync(join(notes, 'last'), 'utf8'))), false);
+        assert.deepEqual(await processesWith(`NOTES=${notes}`), [], 'the chain goes on');
       });
 
       it('before it began', async () => {

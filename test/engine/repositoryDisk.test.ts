@@ -4,10 +4,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { storageCommand } from '../../src/evaluation/commands/storage';
+import { storageCommand } from '../../src/commands/storage';
 import { Cancelled, HumanError } from '../../src/domain/problem';
 import { diskUse, freeInstance, freeMirror } from '../../src/repository/disk';
-import { GitError } from '../../src/repository/git';
+import { GitError } from '../../src/repository/git/git';
 import { holdFolder } from '../../src/repository/owner';
 import { noSpace } from '../../src/repository/space';
 import {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import {
   chmod,
   cp,
+  mkdir,
   mkdtemp,
   readdir,
   readFile,
@@ -12,6 +14,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { deflateSync } from 'node:zlib';
 import * as tar from 'tar';
 import type { Instance } from '../../src/domain/instance';
 import { Cancelled, HumanError } from '../../src/domain/problem';
@@ -59,6 +62,48 @@ describe('trees of R and R∘X*', function () {
       assert.equal(trees.digest.base, plain(origin, 'rev-parse', `${base}^{tree}`));
       assert.equal(trees.digest.fixed, plain(trees.fixed, 'rev-parse', 'HEAD^{tree}'));
       assert.notEqual(trees.digest.base, trees.digest.fixed);
+    });
+
+    it('neither side tells which one it is, or that there is another', async () => {
+      const snapshot = join(await mkdtemp(join(folder, 'snapshot-')), 'cat');
+      plain(folder, 'clone', '-q', origin, snapshot);
+      plain(snapshot, 'checkout', '-q', base);
+      for (const source of [
+        { kind: 'commit', from: origin },
+        { kind: 'snapshot', from: snapshot },
+      ] as const) {
+        const trees = await prepare(source);
+        const sides = [trees.base, trees.fixed];
+        const told = sides.map((tree) => {
+          assert.equal(plain(tree, 'rev-list', '--all', '--reflog', '--count'), '1');
+          assert.equal(plain(tree, 'fsck', '--unreachable', '--no-reflogs'), '');
+          const listed = (...args: string[]): string[] =>
+            plain(tree, ...args)
+              .split('\n')
+              .sort();
+          assert.deepEqual(
+            listed('cat-file', '--batch-all-objects', '--batch-check=%(objectname)'),
+            listed('rev-list', '--all', '--objects', '--no-object-names'),
+          );
+          const commit = plain(tree, 'rev-parse', 'HEAD');
+          assert.equal(
+            plain(tree, 'for-each-ref', '--format=%(objectname)'),
+            `${commit}\n${commit}`,
+          );
+          return [
+            plain(tree, 'log', '--all', '--format=%an %ae %ad %cn %ce %cd %P %B %D'),
+            plain(tree, 'status', '--porcelain', '--ignored', '--branch'),
+            plain(tree, 'for-each-ref', '--format=%(refname)'),
+            readdirSync(join(tree, '.git'), { recursive: true })
+              .map((name) =>
+                String(name).replace(/[0-9a-f]{2}(\/[0-9a-f]{38})?$|[0-9a-f]{40}/g, 'ID'),
+              )
+              .sort(),
+          ];
+        });
+        assert.deepEqual(told[0], told[1]);
+        assert.doesNotMatch(JSON.stringify(told), /octo|golden|patch/i);
+      }
     });
 
     it('leaves the repository it came from as it was', async () => {
@@ -120,6 +165,30 @@ describe('trees of R and R∘X*', function () {
           /base_commit/.test(error.next ?? ''),
       );
       assert.equal(existsSync(instanceFolder(storage, 'octo__cat-1')), false);
+    });
+
+    it('an object that is not what its id says: keeps nothing of it', async () => {
+      const forged = join(await mkdtemp(join(folder, 'forged-')), 'cat');
+      plain(folder, 'clone', '-q', origin, forged);
+      const id = plain(forged, 'rev-parse', `${base}:cat.py`);
+      const packs = join(forged, '.git', 'objects', 'pack');
+      await cp(packs, `${packs}.away`, { recursive: true });
+      await rm(packs, { recursive: true });
+      for (const name of readdirSync(`${packs}.away`).filter((each) => each.endsWith('.pack'))) {
+        const input = readFileSync(join(`${packs}.away`, name));
+        execFileSync('git', ['unpack-objects', '-q'], { cwd: forged, input });
+      }
+      const place = join(forged, '.git', 'objects', id.slice(0, 2), id.slice(2));
+      await rm(place, { force: true });
+      const content = 'def purr():\n    return 1\nimport evil\n';
+      await mkdir(dirname(place), { recursive: true });
+      await writeFile(place, deflateSync(`blob ${content.length}\0${content}`));
+      await assert.rejects(prepare({ kind: 'commit', from: forged }), {
+        name: 'HumanError',
+        message: /holds an object of [0-9a-f]{12} that is not what its id says/,
+      });
+      // Trees of the same commit are the same wherever it is from: this one is not taken for it.
+      await assertIsR((await prepare({ kind: 'commit', from: origin })).base);
     });
 
     it('cancelled, leaves nothing', async () => {
@@ -186,6 +255,41 @@ describe('trees of R and R∘X*', function () {
       });
     });
 
+    it('a folder with what git or a copy cannot take: says what', async () => {
+      const root = await snapshot('cat-1.0');
+      await write(root, { '.gitattributes': '*.py working-tree-encoding=UTF-16\n' });
+      await assert.rejects(prepare({ kind: 'snapshot', from: root }), {
+        name: 'HumanError',
+        message: /cannot make the tree of octo__cat-1 from .* \(.*BOM is required.*another source/,
+      });
+      await rm(join(root, '.gitattributes'));
+      await write(root, { '.GIT/config': '[core]\n' });
+      assert.equal(
+        existsSync(join((await prepare({ kind: 'snapshot', from: root })).base, '.GIT')),
+        false,
+      );
+      execFileSync('mkfifo', [join(root, 'pipe')]);
+      await assert.rejects(prepare({ kind: 'snapshot', from: root }), {
+        name: 'HumanError',
+        message: /cannot be copied .*pipe/,
+      });
+    });
+
+    it('an archive whose entries lead out of it: leaves nothing', async () => {
+      const root = await snapshot('cat-1.0');
+      const outside = await mkdtemp(join(folder, 'outside-'));
+      await write(outside, { secret: 'precious' });
+      await symlink(outside, join(root, 'away'));
+      const archive = join(folder, 'leading.tar');
+      await tar.create({ file: archive, cwd: dirname(root) }, ['cat-1.0']);
+      await assert.rejects(prepare({ kind: 'snapshot', from: archive }), {
+        name: 'HumanError',
+        message: /leading\.tar cannot be unpacked/,
+      });
+      assert.deepEqual(readdirSync(outside), ['secret']);
+      assert.equal(existsSync(instanceFolder(storage, 'octo__cat-1')), false);
+    });
+
     it('a golden patch that does not fit: asks for a closer one', async () => {
       const root = await snapshot('cat-0.1');
       await write(root, { 'cat.py': 'pass\n' });
@@ -209,6 +313,31 @@ describe('trees of R and R∘X*', function () {
       await utimes(join(root, 'tests/test_cat.py'), 1, 1);
       assert.notEqual((await prepare(source)).base, second.base);
     });
+  });
+
+  it('run no program of R, where PATH has the folder that one is in', async function () {
+    if (process.platform === 'win32') this.skip();
+    const root = join(await mkdtemp(join(folder, 'programs-')), 'cat');
+    const ran = join(root, '..', 'ran');
+    await write(root, filesOfR);
+    for (const name of ['git', 'patch']) {
+      await write(root, { [name]: `#!/bin/sh\necho ${name} >> '${ran}'\nexit 1\n` });
+      await chmod(join(root, name), 0o755);
+    }
+    const path = process.env['PATH'] ?? '';
+    process.env['PATH'] = `.:${path}`;
+    try {
+      const source: TreeSource = { kind: 'snapshot', from: root };
+      await prepare(source);
+      // Its context is so far off that GNU patch has to apply it.
+      const off = { goldenPatch: goldenPatch.replace(' def purr', ' def growl') };
+      const trees = await prepare(source, off);
+      assert.match(trees.appliedWith, /^patch /);
+      assert.equal(await readFile(join(trees.fixed, 'cat.py'), 'utf8'), fixed);
+    } finally {
+      process.env['PATH'] = path;
+    }
+    assert.equal(existsSync(ran), false);
   });
 
   describe('where R is had', () => {

@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
 import { Cancelled } from '../../src/domain/problem';
 import { silent } from '../../src/domain/reporter';
-import { git, GitError } from '../../src/repository/git';
-import {
-  applyToTree,
-  copyTree,
-  editsOf,
-  whyNotApply,
-  writeTreeOfR,
-} from '../../src/repository/trees';
+import { git, GitError } from '../../src/repository/git/git';
+import { applyToTree, copyTree, whyNotApply, writeTreeOfR } from '../../src/repository/trees';
 import {
   added,
   assertIsR,
+  editsOf,
   filesOfR,
   fixed,
   goldenPatch,
@@ -130,9 +125,14 @@ describe('working copies', function () {
         assert.equal(readFileSync(join(each, 'old.bat'), 'latin1'), filesOfR['dos.txt']);
         assert.equal(await editsOf(each), '');
       }
-      assert.deepEqual(plain(trees.fixed, 'diff', '--name-only', 'HEAD~1', 'HEAD').split('\n'), [
-        'new.py',
-      ]);
+      const listed = (tree: string): string[] => plain(tree, 'ls-tree', '-r', 'HEAD').split('\n');
+      const before = listed(trees.base);
+      assert.deepEqual(
+        listed(trees.fixed)
+          .filter((line) => !before.includes(line))
+          .map((line) => line.split('\t')[1]),
+        ['new.py'],
+      );
     });
 
     it('gives edits of files that are not UTF-8, byte for byte', async () => {
@@ -153,19 +153,26 @@ describe('working copies', function () {
       const inside = async (): Promise<string[]> =>
         (await readdir(join(tree, '.git'), { recursive: true })).sort();
       const before = await inside();
-      const temporary = async (): Promise<string[]> =>
-        (await readdir(tmpdir())).filter((name) => name.startsWith('swt-bench-edits-'));
-      const others = await temporary();
-      for (let delay = 0; delay < 30; delay += 2) {
-        const controller = new AbortController();
-        setTimeout(() => controller.abort(), delay);
-        await editsOf(tree, controller.signal).catch((error: unknown) =>
-          assert.ok(error instanceof Cancelled, String(error)),
-        );
-        // At once: git must have ended.
-        assert.deepEqual(await inside(), before);
+      // A folder of its own: other processes look at edits of theirs meanwhile.
+      const temporary = await mkdtemp(join(tmpdir(), 'swt-bench-temporary-'));
+      const usual = process.env['TMPDIR'];
+      process.env['TMPDIR'] = temporary;
+      try {
+        for (let delay = 0; delay < 30; delay += 2) {
+          const controller = new AbortController();
+          setTimeout(() => controller.abort(), delay);
+          await editsOf(tree, controller.signal).catch((error: unknown) =>
+            assert.ok(error instanceof Cancelled, String(error)),
+          );
+          // At once: git must have ended.
+          assert.deepEqual(await inside(), before);
+        }
+        assert.deepEqual(await readdir(temporary), []);
+      } finally {
+        if (usual === undefined) delete process.env['TMPDIR'];
+        else process.env['TMPDIR'] = usual;
+        await rm(temporary, { recursive: true, force: true });
       }
-      assert.deepEqual(await temporary(), others);
     });
 
     it('is copied with its repository', async () => {
@@ -292,7 +299,7 @@ describe('working copies', function () {
     it('reads the user’s settings only where a server may have to be reached', async () => {
       const name = ['config', 'user.name'];
       await assert.rejects(git(name), GitError);
-      assert.equal((await git(name, { userConfig: true })).trim(), 'Somebody');
+      assert.equal((await git(name, { fetches: true })).trim(), 'Somebody');
     });
   });
 });

@@ -31,7 +31,7 @@ export async function stallingGit(folder: string, at: string): Promise<StallingG
 echo "$*" >> '${log}'
 case "$*" in ${at})
   : > '${mark}'
-  n=0; while [ ! -e '${go}' ] && [ $n -lt 300 ]; do sleep 0.1; n=$((n+1)); done;;
+  n=0; while [ ! -e '${go}' ] && [ $n -lt 6000 ]; do sleep 0.1; n=$((n+1)); done;;
 esac
 exec '${real}' "$@"
 `,
@@ -46,7 +46,7 @@ exec '${real}' "$@"
     commands: () =>
       (existsSync(log) ? readFileSync(log, 'utf8') : '')
         .split('\n')
-        .map((line) => line.replace(/(^| )(-c \S+|--git-dir \S+)(?= |$)/g, '').trim())
+        .map((line) => line.replace(/(^| )(-[cC] \S+|--git-dir \S+)(?= |$)/g, '').trim())
         .filter(Boolean),
   };
 }

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { planTests } from '../../src/engine/testCommand';
+import { planTests } from '../../src/engine/planTests';
 import { environment, sourceRelease } from '../environments';
 
 const run = promisify(execFile);

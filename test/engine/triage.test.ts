@@ -3,9 +3,11 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { readTriage, updateTriage } from '../../src/dataset/triage';
+import { readTriage, updateTriage } from '../../src/dataset/triage/triage';
 
-const source = JSON.stringify(resolve(__dirname, '..', '..', 'src', 'dataset', 'triage.ts'));
+const source = JSON.stringify(
+  resolve(__dirname, '..', '..', 'src', 'dataset', 'triage', 'triage.ts'),
+);
 
 /** A process that adds its own tags to two instances, one after the other. */
 const script = `

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { chmod, mkdir, rename, rm, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
-import { git, GitError } from '../../src/repository/git';
-import { openWorkingCopy, type WorkingCopy } from '../../src/repository/workingCopy';
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmod, link, mkdir, rename, rm, symlink, utimes } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { git, GitError } from '../../src/repository/git/git';
+import {
+  openWorkingCopy,
+  treeTime,
+  type CompiledFiles,
+  type WorkingCopy,
+} from '../../src/repository/workingCopy';
 import type { Trees } from '../../src/repository/trees';
 import {
   added,
@@ -93,6 +98,21 @@ describe('a copy in which tests run', function () {
       await mkdir(name);
       writeFileSync(Buffer.concat([name, Buffer.from('/x.py')]), 'x');
     },
+    'edit without any trace in size and time': async () => {
+      const { atime, mtime } = statSync(join(tree, 'dos.txt'));
+      writeFileSync(join(tree, 'dos.txt'), 'ONE\r\ntwo\r\n');
+      await utimes(join(tree, 'dos.txt'), atime, mtime);
+    },
+    'take away permissions': async () => {
+      await write(tree, { 'new/deep/x': 'x' });
+      for (const path of ['new/deep', 'new', 'tests', 'cat.py', '.']) {
+        await chmod(join(tree, path), 0o500);
+      }
+    },
+    'make hard links': async () => {
+      await link(join(tree, 'cat.py'), join(tree, 'same.py'));
+      await link(join(tree, 'dos.txt'), join(tree, '..', 'outside'));
+    },
     'leave a package that has only compiled files': () =>
       write(tree, { 'gone/__pycache__/gone.cpython-311.pyc': 'x' }),
   };
@@ -108,31 +128,116 @@ describe('a copy in which tests run', function () {
     });
   }
 
-  it('keeps compiled files of packages that R has', async () => {
-    await write(tree, { '__pycache__/cat.cpython-311.pyc': 'x' });
-    await copy.reset();
-    assert.ok(existsSync(join(tree, '__pycache__/cat.cpython-311.pyc')));
+  const compiledName = '__pycache__/cat.cpython-311.pyc';
+  /** Compiled files of `cat.py` as it is in R, and of no other. */
+  const compiledOfCat = async (): Promise<CompiledFiles> => {
+    const made = join(tree, '..', 'cat.pyc');
+    await write(join(tree, '..'), { 'cat.pyc': 'pristine' });
+    const id = `${plain(tree, 'rev-parse', 'HEAD:cat.py')}-${String(filesOfR['cat.py']).length}`;
+    return {
+      suffix: '.cpython-311.pyc',
+      find: (asked) => (asked.id === id ? made : undefined),
+      ready: () => Promise.resolve(),
+    };
+  };
+
+  it('removes what a run has compiled, and tells which modules that was', async () => {
+    const other = join(tree, '..', 'other');
+    const compiled = { suffix: '.cpython-311.pyc', find: () => undefined, ready: async () => {} };
+    const own = await openWorkingCopy(trees.base, other, `${other}.git`, undefined, compiled);
+    await own.reset();
+    await write(other, {
+      [compiledName]: 'x',
+      '__pycache__/cat.cpython-311-pytest-8.3.5.pyc': 'x',
+      'tests/__pycache__/test_cat.cpython-311.pyc': 'x',
+      'tests/__pycache__/gone.cpython-311.pyc': 'x',
+      'cat.pyc': 'x',
+    });
+    assert.deepEqual((await own.compiledByRun()).map(({ path }) => path).sort(), [
+      join(trees.base, 'cat.py'),
+      join(trees.base, 'tests/test_cat.py'),
+    ]);
+    await own.reset();
+    await assertIsR(other);
+    for (const path of ['__pycache__', 'cat.pyc', 'tests/__pycache__']) {
+      assert.equal(existsSync(join(other, path)), false, path);
+    }
   });
 
-  it('gives a file another time when it has another content, whoever wrote it', async () => {
-    const time = (): number => Math.floor(statSync(join(tree, 'cat.py')).mtimeMs / 1000);
-    // As a test writes it that runs: compiled within the second in which it is put back.
-    await write(tree, { 'cat.py': 'def purr():\n    return 5\n' });
-    const written = time();
-    await copy.reset();
-    const restored = time();
-    assert.notEqual(restored, written);
+  it('has the compiled files that were made from R, whatever a run does to them', async () => {
+    const compiled = await compiledOfCat();
+    const other = join(tree, '..', 'other');
+    const own = await openWorkingCopy(trees.base, other, `${other}.git`, undefined, compiled);
+    const path = join(other, compiledName);
+    for (const deed of [
+      async () => {},
+      () => rm(join(other, '__pycache__'), { recursive: true }),
+      async () => {
+        // Same size, same time: only what no program can set tells.
+        const { atime, mtime } = statSync(path);
+        writeFileSync(path, 'poisoned'.slice(0, 8));
+        await utimes(path, atime, mtime);
+      },
+      () => rename(path, `${path}.moved`),
+      () => symlink('../cat.py', `${path}.link`).then(() => rename(`${path}.link`, path)),
+    ]) {
+      await own.reset();
+      assert.equal(readFileSync(path, 'utf8'), 'pristine');
+      assert.equal(statSync(path).nlink, 1);
+      await deed();
+    }
+    await own.reset();
+    assert.deepEqual(readdirSync(join(other, '__pycache__')), [basename(compiledName)]);
+    assert.equal(readFileSync(join(other, '..', 'cat.pyc'), 'utf8'), 'pristine');
+  });
+
+  it('gives all files one time, and those of a candidate another', async () => {
+    const times = (): Record<string, number> =>
+      Object.fromEntries(
+        ['.', 'cat.py', 'link.py', 'tests', 'tests/test_cat.py', 'data/blob.bin'].map((path) => [
+          path,
+          lstatSync(join(tree, path)).mtimeMs / 1000,
+        ]),
+      );
+    const before = times();
+    assert.deepEqual([...new Set(Object.values(before))], [treeTime]);
     await copy.apply(goldenPatch);
-    const patched = time();
-    assert.equal(new Set([written, restored, patched]).size, 3);
+    const { 'cat.py': patched = 0 } = times();
+    // Otherwise the compiled file of the one would be taken for that of the other.
+    assert.notEqual(patched, treeTime);
+    await write(tree, { 'tests/test_cat.py': 'x' });
     await copy.reset();
-    assert.equal(time(), restored);
+    assert.deepEqual(times(), before);
     await copy.apply(goldenPatch);
-    assert.equal(time(), patched);
+    assert.equal(times()['cat.py'], patched);
+  });
+
+  it('shares no file with the pristine trees', async () => {
+    for (const path of ['cat.py', 'dos.txt', 'data/blob.bin']) {
+      assert.equal(statSync(join(trees.base, path)).ino === statSync(join(tree, path)).ino, false);
+      await write(tree, { [path]: 'x' });
+    }
+    await copy.reset();
+    for (const path of ['cat.py', 'dos.txt', 'data/blob.bin']) {
+      assert.equal(statSync(join(tree, path)).nlink, 1, path);
+    }
+    await assertIsR(tree);
+    await assertIsR(trees.base);
+  });
+
+  it('is of no more use when what it is put back from was changed', async () => {
+    await write(trees.base, { 'cat.py': 'x' });
+    await write(tree, { 'cat.py': 'x' });
+    await assert.rejects(copy.reset(), /something has changed .*cat\.py/);
+  });
+
+  it('is of no more use when its own repository was changed', async () => {
+    plain(join(tree, '..'), '--git-dir', join(tree, '..', 'copy.git'), 'config', 'a.b', 'c');
+    await assert.rejects(copy.reset(), /something has changed .*copy\.git/);
   });
 
   it('has a repository that tests can ask, and that knows nothing of R∘X*', async () => {
-    assert.equal(plain(tree, 'log', '--format=%s'), 'R of octo__cat-1');
+    assert.equal(plain(tree, 'log', '--format=%s'), 'swt-bench');
     assert.equal(plain(tree, 'show', 'HEAD:cat.py'), String(filesOfR['cat.py']).trim());
     assert.equal(plain(tree, 'fsck', '--no-dangling'), '');
     const last = plain(trees.fixed, 'rev-parse', 'HEAD');

@@ -10,7 +10,7 @@ import {
   type Pair,
   type TestPlace,
 } from '../../src/engine/engine';
-import type { DockerSettings } from '../../src/engine/docker/settings';
+import type { DockerSettings } from '../../src/engine/docker/dockerSettings';
 import { openEngine } from '../../src/engine/openEngine';
 import type { Trees } from '../../src/repository/trees';
 import { containersOf, needDocker, removeImagesOf, testSettings } from '../docker/dockerForTests';
@@ -56,8 +56,8 @@ export interface Subject {
   readonly storage: string;
   readonly engine: Engine;
   readonly place: TestPlace;
-  /** Another engine with the same settings, which the test disposes of. */
-  open(): Promise<Engine>;
+  /** Another engine with the same settings, but those of docker named here; the test disposes of it. */
+  open(more?: Partial<DockerSettings>): Promise<Engine>;
   /** Names of sandboxes that are there. */
   sandboxes(): Promise<string[]>;
 }
@@ -115,6 +115,7 @@ async function makeSubject(
     'gone.txt': 'x\n',
     'setup.py': setup,
     'run me.sh': '#!/bin/sh\n',
+    'lone/deep/kept.txt': 'x\n',
   });
   plain(origin, 'add', '-A', '-f');
   plain(origin, 'commit', '-qm', 'more');
@@ -122,6 +123,8 @@ async function makeSubject(
   await write(origin, {
     'cat.py': counted.replace('return 1', `return 2  # ${secret}`),
     [`${secret}.py`]: `${secret} = 1\n`,
+    // The only change below its folder.
+    [`lone/deep/${secret}.txt`]: 'x\n',
   });
   await unlink(join(origin, 'gone.txt'));
   await unlink(join(origin, 'link.py'));
@@ -140,13 +143,13 @@ async function makeSubject(
   };
   const instance = example.instance(more);
   const trees = await example.prepare({ kind: 'commit', from: origin }, storage, more);
-  const open = (): Promise<Engine> =>
+  const open = (more: Partial<DockerSettings> = {}): Promise<Engine> =>
     openEngine({
       name,
       storage,
       assets: resolve('src/engine'),
       python,
-      docker,
+      docker: { ...docker, ...more },
     });
   const engine = await open();
   const place = await engine.prepare(instance, trees, { reporter: silent });

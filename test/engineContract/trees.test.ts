@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { sides } from '../../src/domain/outcome';
 import { Cancelled } from '../../src/domain/problem';
 import { SandboxUnusable } from '../../src/engine/engine';
-import { GitError } from '../../src/repository/git';
+import { GitError } from '../../src/repository/git/git';
 import { added, plain, write } from '../engine/exampleRepository';
 import { ask, runCode, treeIn, treeOf } from './run';
 import { counted, latinName, onEachEngine, usePair } from './subjects';
@@ -131,7 +131,7 @@ onEachEngine('the trees in sandboxes', (subject) => {
         pair().base,
         `import json, subprocess; print(json.dumps(subprocess.run(${JSON.stringify(['git', ...text.split(' ')])}, stdout=-1, check=True).stdout.decode("latin-1")))`,
       );
-    assert.equal((await git('log --format=%s')).trim(), `R of ${subject().instance.id}`);
+    assert.equal((await git('log --format=%s')).trim(), 'swt-bench');
     assert.equal(await git('show HEAD:cat.py'), counted);
     const status = async () => (await git('status --porcelain')).replace(ofInstalling, '');
     assert.equal(await status(), '');

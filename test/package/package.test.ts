@@ -8,6 +8,7 @@ import { createVSIX } from '@vscode/vsce';
 import manifest from '../../package.json';
 import texts from '../../package.nls.json';
 import { issueViewType } from '../../src/editor/issue/viewType';
+import { dockerSettingKeys } from '../../src/editor/shell/dockerSettingKeys';
 import {
   candidateCommandIds,
   commandIds,
@@ -23,7 +24,7 @@ import {
   settingKeys,
   viewIds,
   walkthrough,
-} from '../../src/editor/names';
+} from '../../src/editor/shell/names';
 import { root } from '../commandLine/cli';
 
 /** What users install, and nothing else. `media/sample` holds the bundled instance. */
@@ -129,8 +130,13 @@ describe('package.json and the code', () => {
     );
   });
   it('name the same settings, with defaults and descriptions', () => {
-    const { properties } = contributes.configuration;
-    assert.deepEqual(Object.keys(properties).sort(), Object.values(settingKeys).sort());
+    const properties = Object.fromEntries(
+      contributes.configuration.flatMap((group) => Object.entries<object>(group.properties)),
+    );
+    assert.deepEqual(
+      Object.keys(properties).sort(),
+      [...Object.values(settingKeys), ...Object.values(dockerSettingKeys)].sort(),
+    );
     for (const setting of Object.values(properties)) {
       assert.ok('default' in setting);
       assert.ok('description' in setting || 'markdownDescription' in setting);

@@ -48,6 +48,7 @@ describe('generate on real instances from source releases', () => {
       const out = join(storage, `${id}.jsonl`);
       const where = ['--dataset', data, '--ids', id, '--source', archive];
       const how = ['--python', venv, '--storage', storage];
+      const allowed = ['--run-tests-locally'];
       const tests = row.test_patch
         .split('\n')
         .filter((line) => line.startsWith('+') && line.length > 40)
@@ -62,7 +63,7 @@ describe('generate on real instances from source releases', () => {
         }
         const written = await cli([
           ...['generate', '--method', method, '--model', 'openai-compatible/m', '--out', out],
-          ...['--base-url', server.url, '--requests', '1', ...where, ...how],
+          ...['--base-url', server.url, '--requests', '1', ...where, ...how, ...allowed],
         ]);
         assert.equal(written.status, 0, written.stderr);
       }

@@ -13,6 +13,11 @@ module.exports = class extends Mocha.reporters.Spec {
       failures.push(`${test.fullTitle()}: ${text.split('\n').slice(0, 4).join(' ').slice(0, 400)}`);
     });
     runner.once('end', () => {
+      // A test that was given up may wait on for ever, and the whole run with it.
+      setTimeout(() => {
+        console.log('something that a test began has not ended: this process ends it');
+        process.exit();
+      }, 60_000).unref();
       const file = process.env.SWT_BENCH_COUNTS;
       if (file === undefined) return;
       const { passes, failures: failed, pending } = this.stats;

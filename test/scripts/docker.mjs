@@ -63,9 +63,9 @@ async function startEngine(docker, log) {
   for (let waited = 0; !(await answers(docker)); waited += 250) {
     const last = readFileSync(logFile, 'utf8').trim().split('\n').at(-1);
     if (ended !== undefined) throw new Error(`${ended}: ${last}`);
-    if (waited > 60_000) {
+    if (waited > 300_000) {
       child.kill('SIGTERM');
-      throw new Error(`dockerd does not answer after a minute: ${last}`);
+      throw new Error(`dockerd does not answer after 5 minutes: ${last}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 250));
   }

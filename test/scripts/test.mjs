@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathWithPython } from './pythonWithPytest.mjs';
 import { cache, ensureInstalled, root } from './setup.mjs';
 
 /** `npm test -- unit vscode` runs only the steps whose names begin so. */
@@ -12,6 +13,14 @@ const skips = [];
 
 await ensureInstalled();
 mkdirSync(cache, { recursive: true });
+// Only where something runs Python: making that environment asks the package registry, the first time.
+const runPython = [
+  ...['tracer', 'outcomes', 'engine', 'engineContract', 'docker', 'commandLine'],
+  ...['real', 'vscode', 'vscodeDocker'],
+];
+if (runPython.some(isWanted)) {
+  process.env.PATH = pathWithPython();
+}
 
 const bin = (name) => join(root, 'node_modules', '.bin', name);
 const mocha = (...args) => [

@@ -1,5 +1,6 @@
 """Finds interpreters, runs them under the tracer, and reads what the tracer wrote."""
 
+import hashlib
 import json
 import os
 import re
@@ -29,6 +30,8 @@ def gen():
     yield 1
     yield 2
 """
+# Of a run with seals, as the engine makes one by chance.
+KEY = bytes(range(100, 132))
 FILES = {"pkg/mod.py": [1, 3, 4, 8, 9]}
 SWITCH = "import sys; tracer = sys.modules['swt_tracer']\n"
 
@@ -65,7 +68,7 @@ def find_pythons(only=None):
         seen.add(os.path.realpath(path))
         try:
             answer = subprocess.run([path, "-I", "-c", _PROBE], stdout=subprocess.PIPE,
-                                    stderr=subprocess.DEVNULL, timeout=30, check=True)
+                                    stderr=subprocess.DEVNULL, timeout=600, check=True)
         except (OSError, subprocess.SubprocessError):
             continue  # a launcher of pyenv for a version that is not active, for one
         name, version, executable, _ = answer.stdout.decode().split()
@@ -88,7 +91,8 @@ class Process(object):
     def __init__(self, path):
         with open(path, "rb") as stream:
             lines = stream.read().split(b"\n")[:-1]
-        self.records = [json.loads(line.decode("ascii")) for line in lines]
+        # Behind a record may stand its seal.
+        self.records = [json.loads(line.partition(b"\t")[0].decode("ascii")) for line in lines]
         self.first = self.records[0]
         counts = path[:-len(".jsonl")] + ".counts"
         data = b""
@@ -128,10 +132,53 @@ def read_processes(out):
     return [Process(os.path.join(out, name)) for name in names if name.endswith(".jsonl")]
 
 
+class Seals(object):
+    """What carries the key of a run in the folder `out`: wrong seals fail.
+
+    `records` of each journal, and the `numbers` of those with a seal.
+    """
+
+    def __init__(self, out):
+        self.numbers = {}
+        self.records = {}
+        for name in sorted(os.listdir(out)):
+            if not name.endswith(".jsonl"):
+                continue
+            stem = name[:-len(".jsonl")]
+            with open(os.path.join(out, name)) as stream:
+                lines = stream.read().splitlines()
+            self.numbers[stem], self.records[stem] = [], []
+            first = json.loads(lines[0].partition("\t")[0])
+            key = _digest(KEY, "relay %d" % first["relay"]) if "relay" in first else KEY
+            for line in lines:
+                text, _, seal = line.partition("\t")
+                self.records[stem].append(json.loads(text))
+                number, _, digits = seal.partition(" ")
+                if digits:
+                    wanted = _digest(key, "%s %s %s" % (stem, number, text)).hex()[:32]
+                    assert digits == wanted, line
+                    self.numbers[stem].append(int(number))
+
+    def check_whole(self):
+        """Asserts that no number is missing in any journal with seals, and no seal in it."""
+        for stem, numbers in self.numbers.items():
+            assert numbers == list(range(len(numbers))), (stem, numbers[:50])
+            assert len(numbers) in (0, len(self.records[stem])), stem
+
+    def of(self, kind, sealed=True):
+        return [record for stem, records in self.records.items() for record in records
+                if record["kind"] == kind and bool(self.numbers[stem]) == sealed]
+
+
+def _digest(key, text):
+    return hashlib.sha256(key + bytes(96) + text.encode("ascii")).digest()
+
+
 class Run(object):
-    """A finished run: `status`, `output` (stdout), `errors` (stderr), `processes`."""
+    """A finished run: `status`, `output` (stdout), `errors` (stderr), `processes`, `out` (folder)."""
 
     def __init__(self, done, out):
+        self.out = out
         self.status = done.returncode
         self.output = done.stdout.decode("utf-8", "replace").replace("\r\n", "\n")
         self.errors = done.stderr.decode("utf-8", "replace").replace("\r\n", "\n")
@@ -185,7 +232,7 @@ def run_traced(python, arguments, root, files, cwd=None, config=None, **more):
 
 def _call(command, cwd, env):
     return subprocess.run(command, cwd=cwd, env=env, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=120)
+                          stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=600)
 
 
 def write_files(folder, files):

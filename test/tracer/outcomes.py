@@ -17,6 +17,7 @@ import sys
 import tempfile
 import textwrap
 
+import harness
 from outcome_projects import PYTEST, PYTEST_RESULTS, SYMPY, UNITTEST, UNITTEST_RESULTS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -46,7 +47,7 @@ class Run(object):
         for name in sorted(os.listdir(project.out)):
             if name.endswith(".jsonl"):
                 with open(os.path.join(project.out, name)) as stream:
-                    self.journals[name] = [json.loads(line) for line in stream]
+                    self.journals[name] = [json.loads(line.partition("\t")[0]) for line in stream]
         self.records = [record for journal in self.journals.values() for record in journal]
         self.all = self.of("outcome")
         self.outcomes = {record["test"]: record for record in self.all}
@@ -87,6 +88,10 @@ class Project(object):
             self.write(os.path.join(boot, "sitecustomize.py"), ALONE % TRACER)
         config = {"format": 1, "root": self.root, "files": counted or {}, "out": self.out,
                   "outcomes": True}
+        # As engines have it: what the first process and its forks write carries a key.
+        self.key = None if boot != TRACER else os.path.join(self.top, "key")
+        if self.key:
+            config["key"] = self.key
         self.write(os.path.join(self.top, "config.json"), json.dumps(config))
         self.env = dict(os.environ)
         for name in ("PYTEST_PLUGINS", "PYTEST_ADDOPTS", "PYTHONWARNINGS"):
@@ -109,6 +114,9 @@ class Project(object):
         shutil.rmtree(self.out, ignore_errors=True)
         os.makedirs(self.out)
         folder = os.path.join(self.root, options.get("folder", ""))
+        if self.key:
+            with open(self.key, "wb") as stream:
+                stream.write(harness.KEY)
         process = subprocess.Popen(
             [self.python] + list(command),
             cwd=folder,
@@ -120,6 +128,12 @@ class Project(object):
         run = Run(self, process.returncode, output)
         problems = [record["text"] for record in run.of("problem")]
         same({"problems": problems}, {"problems": []}, run)
+        if self.key:
+            seals = harness.Seals(self.out)
+            seals.check_whole()
+            for kind in ("session", "outcome", "collected"):
+                same((kind, seals.of(kind, sealed=False)), (kind, []), run)
+            same(seals.of("foreign"), [], run)
         left = [name for name in os.listdir(self.out) if name.endswith(".session")]
         if "killed" not in options:
             same(left, [], run)
@@ -297,6 +311,35 @@ def check_unittest_hostile_exception(make):
     assert len(run.outcomes["test_h.py::H::test_surrogate"]["details"]) <= 20000
 
 
+def check_unittest_replaced(make):
+    """What a test replaces, or takes away, is so still when its failure is recorded."""
+    files = {
+        "test_r.py": """
+            import os, tempfile, unittest
+            from unittest import mock
+            class Number(unittest.TestCase):
+                def setUp(self):
+                    patch = mock.patch("os.getpid", return_value=7)
+                    patch.start()
+                    self.addCleanup(patch.stop)
+                def test_fails(self): self.fail()
+                def test_passes(self): pass
+            class Folder(unittest.TestCase):
+                def setUp(self):
+                    self.addCleanup(os.chdir, os.getcwd())
+                    os.chdir(tempfile.mkdtemp())
+                    os.rmdir(os.getcwd())
+                def test_fails(self): exec("raise ValueError")
+        """
+    }
+    run = make(files).run("-m", "unittest", "test_r")
+    same(run.results(), {
+        "test_r.py::Number::test_fails": "failed",
+        "test_r.py::Number::test_passes": "passed",
+        "test_r.py::Folder::test_fails": "error",
+    }, run)
+
+
 # --- pytest --------------------------------------------------------------------------------
 
 
@@ -326,6 +369,31 @@ def check_pytest(make):
     same(sorted(set(begun)), sorted(tests), run)
     same(len(run.all), len(PYTEST_RESULTS) + 2, run)  # two got worse in their teardown
     assert "swt_" not in run.output, run.output
+
+
+def check_pytest_replaced(make):
+    """`monkeypatch` takes its changes back after the failure was recorded."""
+    need(make, "pytest")
+    files = {
+        "test_r.py": """
+            import os
+            def test_fails(monkeypatch):
+                monkeypatch.setattr(os, "getpid", lambda: 7)
+                assert False
+            def test_folder(monkeypatch, tmp_path):
+                monkeypatch.chdir(tmp_path)
+                os.rmdir(str(tmp_path))
+                exec("raise ValueError")
+            def test_passes(monkeypatch):
+                monkeypatch.setattr(os, "getpid", lambda: 7)
+        """
+    }
+    run = make(files).run("-m", "pytest", "test_r.py")
+    same(run.results(), {
+        "test_r.py::test_fails": "failed",
+        "test_r.py::test_folder": "failed",
+        "test_r.py::test_passes": "passed",
+    }, run)
 
 
 def pytest_results(version):

@@ -19,13 +19,14 @@ import traceback
 import compare
 import harness
 import processes
+import seals
 import situations
 
 
 def _checks(python, options):
     """[(name, function of a folder that raises AssertionError)] for this interpreter."""
     found = []
-    for module in (processes, situations):
+    for module in (processes, seals, situations):
         since = getattr(module, "SINCE", {})
         for name, function in sorted(vars(module).items()):
             if name.startswith("check_") and python.minor >= since.get(name, 0):

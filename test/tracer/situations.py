@@ -26,7 +26,7 @@ def check_counts_by_test(python, folder):
     }, run.counts()
     process, = run.processes
     assert process.first["technique"] == python.technique, process.first
-    assert process.first["python"] == python.version and process.first["format"] == 1
+    assert process.first["python"] == python.version and process.first["format"] == 2
     assert process.first["argv"][-1] == "main.py", process.first
     assert process.first["slots"] == [["pkg/mod.py", line] for line in FILES["pkg/mod.py"]]
     assert [record["test"] for record in process.of("begin")] == [None, "a", "b", None, "c"]

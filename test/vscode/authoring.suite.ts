@@ -8,5 +8,5 @@ export const run = (): Promise<void> =>
       await import('./authoring/coverage');
       await import('./authoring/verdict');
     },
-    { timeout: 180_000 },
+    { timeout: 900_000 },
   );

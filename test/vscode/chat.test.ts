@@ -302,7 +302,7 @@ describe('@swt in the chat', () => {
     assert.match(await answer(), /No test is added or changed/);
     const editor = await cursorAt('class AllocateTest');
     const end = editor.document.lineAt(editor.document.lineCount - 1).range.end;
-    await editor.edit((edit) => edit.insert(end, `\n${ownTest.join('\n')}\n`));
+    await hands.edit(editor, (edit) => edit.insert(end, `\n${ownTest.join('\n')}\n`));
     models.script(
       { calls: [{ name: 'list_candidate_tests' }] },
       { calls: [{ name: 'apply_candidate', input: { patch: adds(betterTest) } }] },
@@ -383,7 +383,11 @@ describe('@swt in the chat', () => {
       assert.doesNotMatch(text, /by_loss|sorted by loss|test_patch/);
       const shown = await answer();
       assert.match(shown, /notes\.md is left out: it is neither a file of R nor a test\./);
-      assert.match(shown, /instance\.jsonl is left out: it is not in the workspace\./);
+      assert.match(shown, /A document is left out: it is not in the workspace\./);
+      await send('@swt and now?');
+      const next = models.requests.at(-1)?.text ?? '';
+      assert.match(next, /A document is left out/, 'what was said before');
+      assert.doesNotMatch(next, /instance\.jsonl/);
     } finally {
       await rm(stray.fsPath, { force: true });
     }
@@ -410,10 +414,14 @@ describe('@swt in the chat', () => {
       await screenshot('chat-golden-beside');
       assert.match(
         await answer(),
-        /tallybook\/money\.py is left out: what may hold the answer is shown to no model\./,
+        /A document is left out: what may hold the answer is shown to no model\./,
       );
       assert.equal(models.requests.length, 1);
       assert.doesNotMatch(models.requests[0]?.text ?? '', /by_loss/);
+      await send('@swt and now?');
+      const next = models.requests.at(-1)?.text ?? '';
+      assert.match(next, /A document is left out/, 'what was said before');
+      assert.doesNotMatch(next, /money\.py/, 'which file X* changes');
     } finally {
       await vscode.commands.executeCommand('swt-bench.hideGoldenPatch');
     }

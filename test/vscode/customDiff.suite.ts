@@ -6,5 +6,5 @@ export const run = (): Promise<void> =>
       await import('./customDiff.test');
       await import('./customDiffCommands.test');
     },
-    { timeout: 180_000 },
+    { timeout: 900_000 },
   );

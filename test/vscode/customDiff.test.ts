@@ -139,7 +139,9 @@ describe('the language of custom diffs in VS Code', () => {
     };
     await waitFor('paths', async () => (await at(1)).includes('tests/test_money.py'));
     assert.ok((await at(2)).includes('rewrite'), (await at(2)).join());
-    await vscode.window.activeTextEditor?.edit((edit) =>
+    const editor = vscode.window.activeTextEditor;
+    assert.ok(editor);
+    await hands.edit(editor, (edit) =>
       edit.replace(document.lineAt(1).range, 'tests/test_money.py'),
     );
     const names = await waitFor('names', async () => {
@@ -226,7 +228,7 @@ describe('the language of custom diffs in VS Code', () => {
       ours(custom.document.uri).some((each) => each.message.includes('test_typed')),
     );
     const visibleEditor = await vscode.window.showTextDocument(editor.document);
-    await visibleEditor.edit((edit) =>
+    await hands.edit(visibleEditor, (edit) =>
       edit.insert(new vscode.Position(53, 0), '    def test_typed(self):\n        return\n\n'),
     );
     await noDiagnostics(custom.document.uri);

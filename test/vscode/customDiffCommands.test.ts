@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import * as vscode from 'vscode';
-import { screenshot, visible, waitFor } from './host/client';
+import { hands, screenshot, visible, waitFor } from './host/client';
 import {
   answer,
   cleanWorkspace,
@@ -24,7 +24,7 @@ describe('the commands about custom diffs in VS Code', () => {
   describe('preview', () => {
     it('is a diff of the file and of what it becomes, and follows typing', async () => {
       const editor = await open('preview.swtdiff', rewriting);
-      await run('preview');
+      await run('previewCustomDiff');
       const sides = await waitFor('both sides', async () => {
         const all = (await visible.editors()).filter((each) => each.side !== 'single');
         return all.length === 2 ? all : undefined;
@@ -62,7 +62,7 @@ describe('the commands about custom diffs in VS Code', () => {
 
     it('shows several files in one editor, new ones too', async () => {
       await open('several.swtdiff', rewriting + newFile);
-      await run('preview');
+      await run('previewCustomDiff');
       await waitFor('one tab of several diffs', () =>
         vscode.window.tabGroups.activeTabGroup.activeTab?.label.includes('several.swtdiff'),
       );
@@ -74,7 +74,7 @@ describe('the commands about custom diffs in VS Code', () => {
 
     it('refuses what has an error, with its words', async () => {
       await open('refused.swtdiff', rewriting.replace('rewrite', 'replace'));
-      await run('preview');
+      await run('previewCustomDiff');
       const [shown] = await waitFor('a message', async () =>
         (await visible.notifications()).filter((each) => each.message.includes('Unknown keyword')),
       );
@@ -87,7 +87,7 @@ describe('the commands about custom diffs in VS Code', () => {
       const { files } = await engine(rewriting + newFile);
       const before = await readFile(onDisk('tests/test_money.py'), 'utf8');
       await open('apply.swtdiff', rewriting + newFile);
-      await run('apply');
+      await run('applyCustomDiff');
       const document = await vscode.workspace.openTextDocument(fileUri('tests/test_money.py'));
       assert.equal(document.getText(), files.get('tests/test_money.py'));
       assert.equal(
@@ -108,15 +108,15 @@ describe('the commands about custom diffs in VS Code', () => {
     it('puts a custom diff over edits that are not saved', async () => {
       const python = await vscode.workspace.openTextDocument(fileUri('tests/test_money.py'));
       const editor = await vscode.window.showTextDocument(python, { preview: false });
-      await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), '# typed\n\n'));
+      await hands.edit(editor, (edit) => edit.insert(new vscode.Position(0, 0), '# typed\n\n'));
       await open('over.swtdiff', rewriting);
-      await run('apply');
+      await run('applyCustomDiff');
       await waitFor('both', () => /^# typed[\s\S]*"20\.00"/.test(python.getText()));
     });
 
     it('changes nothing when any block has an error', async () => {
       await open('nothing.swtdiff', newFile + rewriting.replace('test_money', 'test_mony'));
-      await run('apply');
+      await run('applyCustomDiff');
       await waitFor('a message', async () =>
         (await visible.notifications()).find((each) => each.message.includes('test_mony.py')),
       );
@@ -126,7 +126,7 @@ describe('the commands about custom diffs in VS Code', () => {
 
   it('converts to a unified diff that git apply accepts', async () => {
     await open('convert.swtdiff', rewriting + newFile);
-    await run('convert');
+    await run('convertCustomDiff');
     const document = await waitFor('the unified diff', () => {
       const shown = vscode.window.activeTextEditor?.document;
       return shown?.languageId === 'diff' ? shown : undefined;
@@ -144,7 +144,7 @@ describe('the commands about custom diffs in VS Code', () => {
     const editor = await vscode.window.showTextDocument(python, { preview: false });
     await setText(editor, files.get('tests/test_money.py') ?? '');
     await vscode.env.clipboard.writeText('nothing yet');
-    await run('copyChanges');
+    await run('copyChangesAsCustomDiff');
     const text = await waitFor('a custom diff', async () => {
       const copied = await vscode.env.clipboard.readText();
       return copied.startsWith('diff\n') ? copied : undefined;
@@ -164,7 +164,7 @@ describe('the commands about custom diffs in VS Code', () => {
       const editor = await open('chosen.md', answer);
       const line = answer.split('\n').lastIndexOf('rewrite');
       editor.selection = new vscode.Selection(line, 0, line, 0);
-      await run('apply');
+      await run('applyCustomDiff');
       const document = await vscode.workspace.openTextDocument(fileUri('tests/test_money.py'));
       await waitFor('the change', () => document.getText().includes('"20.00"'));
     });
@@ -180,11 +180,11 @@ describe('the commands about custom diffs in VS Code', () => {
   });
 
   it('has a sample on the bundled instance, which previews', async () => {
-    await run('openSample');
+    await run('openSampleCustomDiff');
     const document = vscode.window.activeTextEditor?.document;
     assert.equal(document?.languageId, 'swt-custom-diff');
     await noDiagnostics(document.uri);
-    await run('preview');
+    await run('previewCustomDiff');
     await waitFor('its preview', () =>
       vscode.workspace.textDocuments.some((each) => each.uri.authority === 'preview'),
     );

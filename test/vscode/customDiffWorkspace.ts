@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { toUnified, type Conversion } from '../../src/patch/convert';
+import { toUnified, type Conversion } from '../../src/patch/toUnified';
 import { createPythonParser } from '../../src/python/parser';
 import { folderTree } from '../../src/repository/folderTree';
-import { waitFor } from './host/client';
+import { hands, waitFor } from './host/client';
 
 export const folder = (): vscode.WorkspaceFolder => {
   const found = vscode.workspace.workspaceFolders?.[0];
@@ -70,11 +70,13 @@ export const diagnosticsOf = (uri: vscode.Uri, n: number): Promise<vscode.Diagno
 export const noDiagnostics = (uri: vscode.Uri): Promise<boolean> =>
   waitFor(`no diagnostics of ${uri.path}`, () => ours(uri).length === 0);
 
-export const setText = (editor: vscode.TextEditor, text: string): Thenable<boolean> =>
-  editor.edit((edit) => edit.replace(new vscode.Range(0, 0, editor.document.lineCount, 0), text));
+export const setText = (editor: vscode.TextEditor, text: string): Promise<void> =>
+  hands.edit(editor, (edit) =>
+    edit.replace(new vscode.Range(0, 0, editor.document.lineCount, 0), text),
+  );
 
 export const run = (name: string, argument?: unknown): Thenable<unknown> =>
-  vscode.commands.executeCommand(`swt-bench.customDiff.${name}`, argument);
+  vscode.commands.executeCommand(`swt-bench.${name}`, argument);
 
 /** A Markdown answer with two attempts, the first of them wrong. */
 export const answer = `Two attempts.\n\n\`\`\`custom-diff\n${rewriting.replace('rewrite', 'replace')}\`\`\`\n\nBetter:\n\n\`\`\`custom-diff\n${rewriting}\`\`\`\n`;

@@ -5,5 +5,5 @@ export const run = (): Promise<void> =>
     async () => {
       await import('./dashboard.test');
     },
-    { timeout: 200_000 },
+    { timeout: 900_000 },
   );

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { journalPath } from '../../src/evaluation/runs/journal';
-import { livePath } from '../../src/evaluation/runs/live';
+import { journalPath } from '../../src/results/journal';
+import { livePath } from '../../src/results/live';
 import { simulatedRuns } from '../unit/dashboard/simulated';
 import { journalLine, writeRun } from '../unit/dashboard/savedRuns';
 import { hands, screenshot, visible, waitFor, type Row } from './host/client';
@@ -49,17 +49,15 @@ describe('the Runs view and its dashboard', () => {
     // The list of instances may begin to read anew while the command waits for it.
     await run('refreshInstances');
     await begun;
-    await waitFor('the running batch', () => row('trial'), 60_000);
+    await waitFor('the running batch', () => row('trial'));
     // Paused it cannot end before it is cancelled.
     await run('pauseBatch', 'trial');
     await waitFor('the pause', async () => (await row('trial'))?.description.includes('paused'));
     await run('openDashboard', 'trial');
     await page('paused');
     await hands.clickInWebview('Cancel', 'button');
-    await waitFor(
-      'the end',
-      async () => (await row('trial'))?.description.startsWith('not finished'),
-      60_000,
+    await waitFor('the end', async () =>
+      (await row('trial'))?.description.startsWith('not finished'),
     );
     await closeAll();
     assert.deepEqual(
@@ -246,6 +244,38 @@ describe('the Runs view and its dashboard', () => {
     await waitFor('the end', async () =>
       (await row('night'))?.description.startsWith('not finished'),
     );
+    await closeAll();
+  });
+
+  it('marks a candidate with findings, and shows their evidence beside its verdict', async () => {
+    const [all] = simulatedRuns({ instances: 12, methods: 1, seed: 5 });
+    const one = all?.entries.find(({ success }) => success);
+    assert.ok(all && one);
+    const evidence =
+      'tests/test_new.py:5 runs git: assert b"fix" in subprocess.check_output(["git", "log"])';
+    const entries = all.entries.map((entry) => ({
+      ...entry,
+      ...(entry.evaluated && { findings: [] }),
+      ...(entry === one && {
+        findings: [
+          { kind: 'no changed line ran', evidence: ['The one F→P test ran none of them'] } as const,
+          { kind: 'reads instead of runs', evidence: [evidence] } as const,
+        ],
+      }),
+    }));
+    await writeRun(results, { ...all, label: 'spoofed', entries });
+    await run('addRunFolder', results);
+    await run('refreshRuns');
+    const listed = await waitFor('the run', () => row('spoofed'));
+    assert.match(listed.description, /⚠ findings in 1 of \d+ with F→P/);
+    await run('openDashboard', 'spoofed');
+    await page('12 of 12 instances');
+    await page('S with a finding');
+    await hands.clickInWebview('⚠', '[role=gridcell]');
+    const text = await page(evidence);
+    assert.ok(text.includes('⚠ No F→P test ran a changed line.'));
+    await screenshot('dashboard-findings');
+    await run('removeRun', 'spoofed');
     await closeAll();
   });
 

@@ -5,5 +5,5 @@ export const run = (): Promise<void> =>
     async () => {
       await import('./docker.test');
     },
-    { timeout: 300_000 },
+    { timeout: 900_000 },
   );

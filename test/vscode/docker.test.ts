@@ -21,6 +21,18 @@ const containers = (): Promise<Dockerode.ContainerInfo[]> =>
     filters: { label: [`swt-bench.instance=${id}`, 'swt-bench.kind=pair'] },
   });
 
+/** A file in the containers that the tests of a candidate wait for. */
+const gate = '/tmp/swt-bench-test-go';
+
+/** Lets tests go on that wait for the gate. Before a run begins, its sandbox may remove what is there. */
+async function opened(): Promise<false> {
+  for (const { Id } of await containers()) {
+    const exec = await docker.getContainer(Id).exec({ Cmd: ['touch', gate], User: 'root' });
+    await exec.start({ Detach: true });
+  }
+  return false;
+}
+
 /** Writes the test file of the candidate as an author would: typed and saved. */
 async function write(path: string, lines: readonly string[]): Promise<vscode.TextDocument> {
   const [folder] = vscode.workspace.workspaceFolders ?? [];
@@ -92,17 +104,23 @@ describe('an instance in containers', () => {
   });
 
   it("shows what the candidate's own tests did before the whole files have run", async () => {
-    await write(
-      'tests/test_allocate.py',
-      candidate(
-        // Selected tests are named in the arguments of the runner; whole files are not.
-        "if not any('test_parts_add_up' in word for word in sys.argv): time.sleep(5)",
-        '',
-        'class OtherTest(unittest.TestCase):',
-        '    def helper(self): pass',
-        '',
-      ),
-    );
+    const [folder] = vscode.workspace.workspaceFolders ?? [];
+    assert.ok(folder);
+    await vscode.workspace.fs.delete(vscode.Uri.joinPath(folder.uri, 'tests/test_allocate.py'));
+    // A file with other tests: its own tests run before the rest.
+    const uri = vscode.Uri.joinPath(folder.uri, 'tests/test_money.py');
+    const before = Buffer.from(await vscode.workspace.fs.readFile(uri));
+    const gated = candidate(
+      // Selected tests are named in the arguments of the runner; whole files are not.
+      "if not any('test_parts_add_up' in word for word in sys.argv):",
+      `    while not os.path.exists('${gate}'): time.sleep(0.05)`,
+      '',
+    ).join('\n');
+    await write('tests/test_money.py', [
+      gated.replace('AllocateTest', 'PartsTest'),
+      '',
+      before.toString('utf8'),
+    ]);
     const running = reproduce();
     const seen = await waitFor('a preliminary verdict', async () => {
       const found = await status();
@@ -114,8 +132,11 @@ describe('an instance in containers', () => {
       inline.some((each) => each.text.includes('F→P')),
       'beside the test as well',
     );
-    await running;
+    let isDone = false;
+    void running.then(() => (isDone = true));
+    await waitFor('the end of the run', async () => isDone || (await opened()), patience);
     await waitFor('the grade', async () => (await status())?.text.includes('ΔC'));
+    await vscode.workspace.fs.writeFile(uri, before);
   });
 
   it('ends an endless run inside the containers when it is cancelled, and runs again', async () => {

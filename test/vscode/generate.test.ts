@@ -9,7 +9,7 @@ import { silent } from '../../src/domain/reporter';
 import { editorModel } from '../../src/editor/generate/editorModel';
 import { ModelFailure, ModelUnusable } from '../../src/method/models/chatModel';
 import { fakeModels, type FakeModels } from '../commandLine/fakeModels';
-import { hands, screenshot, visible, waitFor, type Row } from './host/client';
+import { hands, inQuickInput, screenshot, visible, waitFor, type Row } from './host/client';
 import { scriptedModel, scriptedModels, type ScriptedModels } from './scriptedModels';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
@@ -66,16 +66,6 @@ const said = (text: RegExp): Promise<string> =>
   );
 const noMessages = (): Thenable<unknown> =>
   vscode.commands.executeCommand('notifications.clearAll');
-/** Chooses an item of the quick pick with this title. */
-async function pick(title: string, item: string): Promise<void> {
-  await waitFor(`the choice "${title}"`, async () => {
-    const input = await visible.quickInput();
-    return input?.title.includes(title) === true && input.items.some(({ label }) => label === item);
-  });
-  await hands.type(item);
-  await waitFor('one item', async () => (await visible.quickInput())?.items[0]?.label === item);
-  await hands.press('Enter');
-}
 const generate = (method: string): Thenable<unknown> =>
   vscode.commands.executeCommand('swt-bench.generate', {
     method,
@@ -111,8 +101,8 @@ describe('Generate Reproducing Tests', () => {
       return true;
     });
     await screenshot('generate-method');
-    await pick('Which Method?', 'ZeroShot');
-    await pick('Which Model?', 'Scripted');
+    await inQuickInput.choose('ZeroShot', 'Which Method?');
+    await inQuickInput.choose('Scripted', 'Which Model?');
     await done;
     await vscode.commands.executeCommand('swt-bench.candidates.focus');
     await row('the run', ({ label, description }) =>
@@ -148,8 +138,8 @@ describe('Generate Reproducing Tests', () => {
       before.every(({ text }) => !/F→P|\/17/.test(text)),
       JSON.stringify(before),
     );
-    await vscode.commands.executeCommand('swt-bench.candidates.evaluate');
-    await row('the transition', ({ label }) => label === 'F→P', 60_000);
+    await vscode.commands.executeCommand('swt-bench.evaluateCandidate');
+    await row('the transition', ({ label }) => label === 'F→P');
     const verdict = await row('the verdict', ({ label }) => label === 'Verdict');
     assert.equal(verdict.description, 'reproduces the issue (F→P)');
     const coverage = await row('ΔC', ({ label }) => label === 'ΔC');
@@ -160,7 +150,7 @@ describe('Generate Reproducing Tests', () => {
   });
 
   it('previews a candidate on R, whatever is in the workspace', async () => {
-    await vscode.commands.executeCommand('swt-bench.candidates.preview');
+    await vscode.commands.executeCommand('swt-bench.previewCandidate');
     const after = await waitFor('the right side', () =>
       vscode.workspace.textDocuments.find(
         ({ uri }) => uri.authority === 'candidate' && uri.query.startsWith('after'),
@@ -184,9 +174,9 @@ describe('Generate Reproducing Tests', () => {
     const document = await vscode.workspace.openTextDocument(uri);
     await waitFor('the edit on the disk', () => document.getText() === saved);
     const editor = await vscode.window.showTextDocument(document);
-    await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), '# typed\n'));
+    await hands.edit(editor, (edit) => edit.insert(new vscode.Position(0, 0), '# typed\n'));
     const before = document.getText();
-    await vscode.commands.executeCommand('swt-bench.candidates.apply');
+    await vscode.commands.executeCommand('swt-bench.applyCandidate');
     await said(/is in the workspace, in the place of what was edited in/);
     assert.match(document.getText(), /def test_parts_add_up_to_the_amount/);
     assert.doesNotMatch(document.getText(), /# typed|30\.00/);
@@ -208,7 +198,7 @@ describe('Generate Reproducing Tests', () => {
   });
 
   it('shows what the model was asked and said as plain text', async () => {
-    await vscode.commands.executeCommand('swt-bench.candidates.showAnswer');
+    await vscode.commands.executeCommand('swt-bench.showPromptAndAnswer');
     const document = await waitFor('the document', () => vscode.window.activeTextEditor?.document);
     assert.equal(document.languageId, 'plaintext');
     const text = document.getText();
@@ -241,9 +231,17 @@ describe('Generate Reproducing Tests', () => {
       /is being written, \d+ characters/.test(description),
     );
     await screenshot('generate-running');
-    await vscode.commands.executeCommand('notifications.showList');
-    await hands.click({ selector: '.notifications-list-container .monaco-button', text: 'Cancel' });
-    await running;
+    let isDone = false;
+    const end = (): boolean => (isDone = true);
+    void running.then(end, end);
+    // A click that meets a row while it is drawn anew, since there is progress, is lost.
+    await waitFor('the end of the run', async () => {
+      await vscode.commands.executeCommand('notifications.showList');
+      const selector = '.notifications-list-container .monaco-button';
+      const isOffered = (await visible.texts(selector)).includes('Cancel');
+      if (isOffered && !isDone) await hands.click({ selector, text: 'Cancel' });
+      return isDone;
+    });
     await vscode.commands.executeCommand('notifications.hideList');
     await row('the run broken off', ({ description }) =>
       description.endsWith('broken off, 3 of 5 answered'),
@@ -254,7 +252,7 @@ describe('Generate Reproducing Tests', () => {
         ? 'YES'
         : longer,
     );
-    await vscode.commands.executeCommand('swt-bench.candidates.resume');
+    await vscode.commands.executeCommand('swt-bench.resumeGenerating');
     await row('the run done', ({ label, description }) =>
       [label === 'LIBRO', description.endsWith('5 candidates')].every(Boolean),
     );
@@ -300,10 +298,12 @@ describe('Generate Reproducing Tests', () => {
   it('forgets a run when it is told to, with its answers', async () => {
     const libro = (): Promise<Row | undefined> =>
       rows().then((all) => all.find(({ label }) => label === 'LIBRO'));
-    assert.ok(await libro());
+    // What has just ended leaves the list, and what is below moves up.
+    await waitFor('LIBRO at the top', async () => (await rows())[0]?.label === 'LIBRO');
     await hands.click({ selector: '.monaco-list-row', text: 'LIBRO' });
-    const removing = vscode.commands.executeCommand('swt-bench.candidates.remove');
-    await pick('Forget Candidates', 'Forget LIBRO');
+    await waitFor('it to be selected', async () => (await libro())?.selected);
+    const removing = vscode.commands.executeCommand('swt-bench.forgetCandidates');
+    await inQuickInput.choose('Forget LIBRO', 'Forget Candidates');
     await removing;
     await waitFor('the row gone', async () => (await libro()) === undefined);
     models.always(failing);
@@ -360,16 +360,16 @@ describe('Generate Reproducing Tests', () => {
       await waitFor('the question', async () =>
         (await visible.quickInput())?.title.startsWith('Key of anthropic'),
       );
-      await hands.type(key);
+      await inQuickInput.type(key);
       await screenshot('generate-key');
-      await hands.press('Enter');
+      await inQuickInput.accept();
       await running;
       await said(/ZeroShot: candidate 1, the only answer \(\d+ tokens, \$0\.\d+\)/);
       assert.equal(server.asked[0]?.headers['x-api-key'], key);
       assert.ok(!JSON.stringify(server.asked[0]?.body).includes(key));
       const settings = JSON.stringify(vscode.workspace.getConfiguration('swt-bench'));
       assert.ok(!settings.includes(key), 'the key is in no setting');
-      await vscode.commands.executeCommand('swt-bench.candidates.showAnswer');
+      await vscode.commands.executeCommand('swt-bench.showPromptAndAnswer');
       const shown = await waitFor('the answer', () => vscode.window.activeTextEditor?.document);
       assert.ok(!shown.getText().includes(key));
       await row('what came of it', ({ description }) =>
@@ -382,7 +382,7 @@ describe('Generate Reproducing Tests', () => {
       await waitFor('the keys', async () =>
         (await visible.quickInput())?.items.some(({ label }) => label.startsWith('anthropic')),
       );
-      await hands.press('Enter');
+      await inQuickInput.accept();
       await forgetting;
       await said(/1 key is forgotten/);
       const running = vscode.commands.executeCommand('swt-bench.generate', {
@@ -392,7 +392,7 @@ describe('Generate Reproducing Tests', () => {
       await waitFor('the question', async () =>
         (await visible.quickInput())?.title.startsWith('Key of anthropic'),
       );
-      await hands.press('Escape');
+      await inQuickInput.cancel();
       await running;
       await said(/anthropic\/claude-test has no key/);
     });

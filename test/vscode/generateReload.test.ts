@@ -27,7 +27,7 @@ const told = (all: readonly Row[]): string[] =>
     .filter(({ level }) => level <= 2)
     .map(({ label, description, icons }) => `${label} | ${description} | ${icons.join()}`);
 const row = (what: string, is: (row: Row) => boolean): Promise<Row> =>
-  waitFor(what, async () => (await rows()).find(is), 60_000);
+  waitFor(what, async () => (await rows()).find(is));
 const show = async (): Promise<void> => {
   await vscode.commands.executeCommand('swt-bench.candidates.focus');
 };
@@ -50,9 +50,9 @@ describe('a reload of the window', () => {
       });
       await show();
       await row('the candidate', ({ description }) => /^chosen · W · fails/.test(description));
-      await vscode.commands.executeCommand('swt-bench.candidates.evaluate');
+      await vscode.commands.executeCommand('swt-bench.evaluateCandidate');
       await row('the verdict', ({ label }) => label === 'Verdict');
-      await vscode.commands.executeCommand('swt-bench.candidates.preview');
+      await vscode.commands.executeCommand('swt-bench.previewCandidate');
       const document = await previewed();
       const before = { rows: told(await rows()), preview: document.getText() };
       writeFileSync(notes, JSON.stringify(before));
@@ -77,12 +77,12 @@ describe('a reload of the window', () => {
       'what is for the developer is asked for in each window',
     );
     // It is known all the same: nothing runs for it.
-    await vscode.commands.executeCommand('swt-bench.candidates.evaluate');
+    await vscode.commands.executeCommand('swt-bench.evaluateCandidate');
     await row('the verdict', ({ label }) => label === 'Verdict');
     models.always({ error: { message: 'nothing is to be asked' } });
-    await vscode.commands.executeCommand('swt-bench.candidates.preview');
+    await vscode.commands.executeCommand('swt-bench.previewCandidate');
     assert.equal((await previewed()).getText(), before.preview);
-    await vscode.commands.executeCommand('swt-bench.candidates.showAnswer');
+    await vscode.commands.executeCommand('swt-bench.showPromptAndAnswer');
     await waitFor('what the model was asked and said', () =>
       /<issue>[^]*A test:/.test(vscode.window.activeTextEditor?.document.getText() ?? ''),
     );

@@ -7,8 +7,9 @@ import type * as vscode from 'vscode';
 import { openDataset } from '../../src/dataset/dataset';
 import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/reporter';
-import { InstanceOrigin } from '../../src/editor/instanceOrigin';
-import { keepInstance } from '../../src/editor/keptInstance';
+import { InstanceOrigin } from '../../src/editor/instance/instanceOrigin';
+import { keepInstance } from '../../src/editor/instance/keptInstance';
+import { WorkspaceRepository } from '../../src/repository/git/workspaceRepository';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
 
@@ -37,7 +38,7 @@ describe('a workspace whose dataset and sources are elsewhere, as in a container
     new InstanceOrigin(
       { secrets, extensionPath: '/elsewhere' } as unknown as vscode.ExtensionContext,
       marker,
-      folder,
+      new WorkspaceRepository(folder, `${folder}-repository`),
       silent,
     );
 
@@ -60,7 +61,9 @@ describe('a workspace whose dataset and sources are elsewhere, as in a container
     const dataset = await openDataset(path, { storage: folder, reporter: silent });
     instance = (await dataset.read([marker.id]))[0] as Instance;
   });
-  after(() => rm(folder, { recursive: true, force: true }));
+  after(async () => {
+    for (const each of [folder, `${folder}-repository`]) await rm(each, { recursive: true });
+  });
 
   it('has its row from where it was kept, and both trees from its own R', async () => {
     const secrets = secretStorage();

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Script } from 'node:vm';
 import * as vscode from 'vscode';
-import { hands, screenshot, visible, waitFor } from './host/client';
+import { hands, inQuickInput, screenshot, visible, waitFor } from './host/client';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
 const folder = (): vscode.WorkspaceFolder => {
@@ -201,7 +201,9 @@ describe('the bundled instance in VS Code', () => {
       .split('\n')
       .findIndex((each) => each.includes('test_parts_add_up'));
     editor.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.InCenter);
-    await editor.edit((edit) => edit.insert(new vscode.Position(line + 1, 0), '        # later\n'));
+    await hands.edit(editor, (edit) =>
+      edit.insert(new vscode.Position(line + 1, 0), '        # later\n'),
+    );
     await waitFor('a stale mark', async () =>
       (await visible.decorationsAfter()).find((each) => each.text.includes('edited since')),
     );
@@ -222,7 +224,9 @@ describe('the bundled instance in VS Code', () => {
     const running = reproduce();
     await waitFor('the run', async () => (await statusText()).includes('running'));
     // Past the moment when what is saved is read, and long before the tests are through.
-    await editor.edit((edit) => edit.insert(new vscode.Position(line + 1, 0), '        # typed\n'));
+    await hands.edit(editor, (edit) =>
+      edit.insert(new vscode.Position(line + 1, 0), '        # typed\n'),
+    );
     await running;
     await waitFor('a stale mark', async () =>
       (await visible.decorationsAfter()).find((each) => each.text.includes('edited since')),
@@ -238,7 +242,7 @@ describe('the bundled instance in VS Code', () => {
     const document = await vscode.workspace.openTextDocument(fileUri('tests/test_ledger.py'));
     const editor = await vscode.window.showTextDocument(document);
     const end = document.lineAt(document.lineCount - 1).range.end;
-    await editor.edit((edit) =>
+    await hands.edit(editor, (edit) =>
       edit.insert(
         end,
         '\n    def test_typed_by_hand(self):\n        self.spend("Anna", 2000, "Anna", "Ben", "Cleo")\n',
@@ -293,7 +297,7 @@ describe('the bundled instance in VS Code', () => {
     const document = await vscode.workspace.openTextDocument(fileUri('tests/test_ledger.py'));
     const editor = await vscode.window.showTextDocument(document);
     const end = document.lineAt(document.lineCount - 1).range.end;
-    await editor.edit((edit) =>
+    await hands.edit(editor, (edit) =>
       edit.insert(end, '\n    def test_endless(self):\n        while True:\n            pass\n'),
     );
     const running = reproduce();
@@ -312,7 +316,7 @@ describe('the bundled instance in VS Code', () => {
     const asked = vscode.commands.executeCommand('swt-bench.showChangeCoverage');
     const pick = await waitFor('the question', () => visible.quickInput());
     assert.match(pick.items[0]?.label ?? '', /Reveal golden patch/);
-    await hands.press('Escape');
+    await inQuickInput.cancel();
     await asked;
     await waitFor('the end of the question', async () => (await visible.quickInput()) === null);
     assert.equal((await visible.editors()).filter((each) => each.uri.includes('fixed')).length, 0);

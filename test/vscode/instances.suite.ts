@@ -6,5 +6,5 @@ export const run = (): Promise<void> =>
       await import('./instances.test');
       await import('./inContainer.test');
     },
-    { timeout: 180_000 },
+    { timeout: 900_000 },
   );

@@ -5,5 +5,5 @@ export const run = (): Promise<void> =>
     async () => {
       await import('./authoring/large');
     },
-    { timeout: 240_000 },
+    { timeout: 900_000 },
   );

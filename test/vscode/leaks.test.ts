@@ -33,6 +33,7 @@ describe('what models and agents were given in this window', () => {
       // A new line is escaped in JSON, and no secret holds one.
       const all = `${request.text}\n${JSON.stringify(request)}`;
       assert.deepEqual(leaksIn(all, secrets), []);
+      assert.doesNotMatch(all, /tallybook__tallybook-217/, 'the number of the pull request');
       for (const line of hints.split('\n')) {
         if (line.trim().length > 20) assert.ok(!all.includes(line.trim()), line);
       }
@@ -44,6 +45,7 @@ describe('what models and agents were given in this window', () => {
     assert.ok(answers.length > 20, `${answers.length} results`);
     const all = answers.join('\n');
     assert.deepEqual(leaksIn(all, secrets), []);
+    assert.doesNotMatch(all, /tallybook__tallybook-217/, 'the number of the pull request');
     for (const line of hints.split('\n')) {
       if (line.trim().length > 20) assert.ok(!all.includes(line.trim()), line);
     }

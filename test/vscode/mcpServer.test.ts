@@ -1,20 +1,32 @@
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { mcpServer } from '../../src/editor/tools/mcpServer';
+import { aliasOf } from '../../src/method/alias';
 import { readMarker } from '../../src/repository/marker';
 import { answers } from './calledTools';
 import { folder } from './customDiffWorkspace';
-import { hands, visible, waitFor } from './host/client';
+import { inQuickInput, visible, waitFor } from './host/client';
 
-const id = 'tallybook__tallybook-217';
+let alias = '';
+before(async () => {
+  const row = JSON.parse(
+    await readFile(join(process.env['SWT_BENCH_SAMPLE'] ?? '', 'instance.jsonl'), 'utf8'),
+  ) as { readonly repo: string; readonly problem_statement: string };
+  alias = aliasOf({ repo: row.repo, issue: row.problem_statement });
+});
 
 async function definition(): Promise<vscode.McpStdioServerDefinition> {
   const extension = vscode.extensions.getExtension('swt-bench.swt-bench');
   const marker = await readMarker(folder().uri.fsPath);
   assert.ok(extension && marker);
-  const server = await mcpServer({ folder: folder(), marker }, extension);
+  const server = await mcpServer(
+    { folder: folder(), marker, alias: () => Promise.resolve(alias) },
+    extension,
+  );
   assert.ok(server);
   return server;
 }
@@ -39,7 +51,7 @@ describe('the MCP server of the open instance', () => {
     };
     try {
       assert.equal((await client.listTools()).tools.length, 8);
-      assert.match(await call('read_issue'), new RegExp(`instance ${id}`));
+      assert.match(await call('read_issue'), new RegExp(`instance ${alias}`));
       const ran = await call('run_tests', { tests: ['tests/test_money.py'] });
       assert.match(ran, /^On the repository as it is, without a candidate: \d+ passed/);
     } finally {
@@ -53,10 +65,7 @@ describe('the MCP server of the open instance', () => {
     try {
       const { args } = await definition();
       assert.deepEqual(args.slice(args.indexOf('--timeout')), [
-        '--timeout',
-        '77',
-        '--engine',
-        'local',
+        ...['--timeout', '77', '--engine', 'local', '--run-tests-locally'],
       ]);
     } finally {
       await settings.update('timeout', undefined, vscode.ConfigurationTarget.Workspace);
@@ -72,25 +81,13 @@ describe('the MCP server of the open instance', () => {
 
   it('is among the servers of VS Code, which starts it and calls its tools', async () => {
     void vscode.commands.executeCommand('workbench.mcp.listServer');
-    const chosen = async (text: string): Promise<void> => {
-      await waitFor(`${text} in the list`, async () => {
-        const items = (await visible.quickInput())?.items ?? [];
-        return items.some(({ label }) => label.includes(text));
-      });
-      await hands.type(text);
-      await waitFor(`only ${text}`, async () => {
-        const items = (await visible.quickInput())?.items ?? [];
-        return items.length === 1 || items[0]?.label.includes(text);
-      });
-      await hands.press('Enter');
-    };
-    await chosen(`SWT-Bench: ${id}`);
+    await inQuickInput.choose(`SWT-Bench: ${alias}`);
     const actions = await waitFor('what can be done with it', async () => {
       const labels = ((await visible.quickInput())?.items ?? []).map(({ label }) => label);
       return labels.some((label) => /^St(art|op) Server$/.test(label)) ? labels : undefined;
     });
     // Where there was a chat, that has started it.
-    if (actions.includes('Start Server')) await chosen('Start Server');
+    if (actions.includes('Start Server')) await inQuickInput.choose('Start Server');
     else await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
     const ofServer = await waitFor('the tools of the server', () =>
       vscode.lm.tools.filter(({ name }) => /^mcp_.*run_tests$/.test(name)),

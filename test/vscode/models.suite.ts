@@ -8,8 +8,9 @@ export const run = (): Promise<void> =>
       await import('./chat.test');
       await import('./tools.test');
       await import('./mcpServer.test');
+      await import('./testsOfModels.test');
       // Last: it looks through what the others have sent and been answered.
       await import('./leaks.test');
     },
-    { timeout: 180_000 },
+    { timeout: 900_000 },
   );

@@ -5,5 +5,5 @@ export const run = (): Promise<void> =>
     async () => {
       await import('./noInstance.test');
     },
-    { timeout: 180_000 },
+    { timeout: 900_000 },
   );

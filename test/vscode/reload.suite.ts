@@ -5,5 +5,5 @@ export const run = (): Promise<void> =>
     async () => {
       await import('./authoring/reload');
     },
-    { timeout: 180_000 },
+    { timeout: 900_000 },
   );

@@ -10,8 +10,9 @@ import { cache, root } from '../scripts/setup.mjs';
 import Dockerode from 'dockerode';
 import { acquire } from './host/acquire.mjs';
 import { runInVSCode } from './host/run.mjs';
-import { pythonWithPytest } from './pythonWithPytest.mjs';
+import { pythonWithPytest } from '../scripts/pythonWithPytest.mjs';
 import { writeInstancesDataset } from './instancesDataset.mjs';
+import { listenForRequests, makeHostile, makeLinked } from './hostileFolder.mjs';
 import { makeLargeChange } from './largeChange.mjs';
 
 const bundles = join(cache, 'vscode-tests');
@@ -28,7 +29,7 @@ const suites =
     : [
         // The longest first, so that the two windows end at about the same time.
         ...['authoring', 'instance', 'customDiff', 'instances', 'firstSteps'],
-        ...['models', 'dashboard', 'reload', 'modelsReload', 'large', 'noInstance'],
+        ...['models', 'dashboard', 'reload', 'modelsReload', 'large', 'noInstance', 'untrusted'],
       ];
 await build({
   entryPoints: suites.map((name) => join(root, 'test', 'vscode', `${name}.suite.ts`)),
@@ -48,6 +49,9 @@ await build({
 const sample = join(root, 'media', 'sample');
 const scratch = mkdtempSync(join(tmpdir(), 'swt-bench-vscode-'));
 const total = { passed: 0, failed: 0, skipped: 0 };
+/** Whatever a hostile folder gets executed leaves a file here. */
+const canary = join(scratch, 'canary');
+const listener = await listenForRequests(join(sample, 'instance.jsonl'), canary);
 try {
   const workspaces = new Map(suites.map((name) => [name, workspaceOf(name)]));
   const forAuthoring = suites.includes('authoring') ? withPytest() : {};
@@ -62,6 +66,7 @@ try {
   });
   await Promise.all(windows);
 } finally {
+  listener.close();
   rmSync(scratch, { recursive: true, force: true });
 }
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
@@ -93,9 +98,13 @@ async function runSuite(name, folder, forAuthoring) {
         SWT_BENCH_STORAGE: join(scratch, `storage-${name}`),
         SWT_BENCH_INSTANCE: inContainers,
         ...(name === 'authoring' ? forAuthoring : {}),
+        ...(name === 'untrusted'
+          ? { SWT_BENCH_CANARY: canary, SWT_BENCH_LINKED: join(scratch, 'linked') }
+          : {}),
       },
       settings: settingsOf(name),
-      limit: 900_000,
+      asksForTrust: name === 'untrusted',
+      limit: 3_600_000,
       size: { width: 1500, height: 1000 },
       print,
     });
@@ -123,6 +132,12 @@ function workspaceOf(name) {
   ) {
     return instanceWorkspace('tallybook__tallybook-217', 'bundled', name);
   }
+  if (name === 'untrusted') {
+    const folder = instanceWorkspace('tallybook__tallybook-217', 'bundled', name);
+    makeHostile(folder, { canary, listener: listener.url, source: join(sample, 'repository') });
+    makeLinked(join(scratch, 'linked'));
+    return folder;
+  }
   if (name === 'docker') return instanceWorkspace(inContainers, datasetInContainers());
   if (name === 'large') {
     const { id, dataset, source } = makeLargeChange(sample, scratch);
@@ -144,11 +159,23 @@ function instanceWorkspace(id, dataset, name = id, source = join(sample, 'reposi
 
 function settingsOf(name) {
   if (name === 'instances') return instancesSettings();
+  // Git of VS Code itself is not ours: in a trusted folder it does what its repository says.
+  if (name === 'untrusted') {
+    const linked = join(scratch, 'linked');
+    return {
+      'git.enabled': false,
+      'swt-bench.dataset': join(linked, 'rows.jsonl'),
+      'swt-bench.repositorySources': { '*': join(linked, 'repository') },
+    };
+  }
   if (name === 'dashboard') return { 'swt-bench.dataset': 'bundled' };
-  // What is not saved has to stay so for as long as a test looks at it.
-  if (name === 'customDiff') return { 'files.autoSave': 'off' };
-  if (withModels.includes(name))
-    return { 'files.autoSave': 'off', 'chat.disableAIFeatures': false };
+  if (withModels.includes(name)) {
+    return {
+      'chat.disableAIFeatures': false,
+      // Their models are scripted; that a person has to allow it is a test of its own.
+      'swt-bench.runModelTestsLocally': true,
+    };
+  }
   if (name !== 'docker') return {};
   return {
     'swt-bench.engine': 'docker',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
+import { waitFor } from './host/client';
 import { scriptedModel, scriptedModels, type ScriptedModels } from './scriptedModels';
 
 const asked = [vscode.LanguageModelChatMessage.User('What now?')];
@@ -73,7 +74,8 @@ describe('the scripted models of the tests', () => {
     models.script({ hangs: true });
     const source = new vscode.CancellationTokenSource();
     const response = await model.sendRequest(asked, {}, source.token);
-    setTimeout(() => source.cancel(), 200);
+    await waitFor('the answer that never ends', () => models.left() === 0);
+    source.cancel();
     await (async () => {
       for await (const piece of response.text) assert.fail(piece);
     })().catch(() => undefined);

@@ -1,5 +1,6 @@
 import * as Plot from '@observablehq/plot';
-import type { Grading, StudyDocument } from '../../domain/study/document';
+import type { StudyDocument } from '../../domain/study/document';
+import type { Grading } from '../../domain/study/grading';
 import type { Method } from '../../domain/study/methods';
 import type { Drawn } from '../plotCard';
 

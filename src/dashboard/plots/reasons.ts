@@ -1,5 +1,5 @@
 import * as Plot from '@observablehq/plot';
-import { reasonsOf } from '../../domain/study/summary';
+import { reasonCounts } from '../../domain/study/summary';
 import { draw, nothing, roomFor, shortened, type PlotKind } from './input';
 
 /** Why instances are no success, by method. */
@@ -10,7 +10,7 @@ export const reasons: PlotKind = {
   name: 'reasons',
   draw({ methods }, width) {
     const rows = methods.flatMap((method) =>
-      reasonsOf(method)
+      reasonCounts(method)
         .filter(({ reason }) => reason !== 'success')
         .map(({ reason, count }) => ({ name: method.name, reason, count })),
     );

@@ -6,7 +6,7 @@ import {
   type Interval,
   type Resampling,
 } from './bootstrap';
-import type { Grading } from './document';
+import type { Grading } from './grading';
 import { figuresOf, gradingOf, type Figures, type Method } from './methods';
 import { holm, mcNemar, signFlips } from './significance';
 import { shareKeys, type ShareKey } from './summary';

@@ -1,4 +1,4 @@
-import type { Grading } from './document';
+import type { Grading } from './grading';
 import type { MakingCost, RunEntry } from './entry';
 import { figuresOf, gradingOf, type Method } from './methods';
 

@@ -1,10 +1,9 @@
 import type { RunData } from './entry';
 
+export type { Grading } from './grading';
+
 /** Raised when a key of the document changes its meaning. */
 export const studyVersion = 1;
-
-/** Which of the two gradings a figure is of; see `domain/verdict.ts` and `domain/harness.ts`. */
-export type Grading = 'strict' | 'harness';
 
 /**
  * Everything that a report or the dashboard shows, as data: runs with their entries, and what they

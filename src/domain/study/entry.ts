@@ -1,4 +1,6 @@
-import { limits, type Reason } from '../verdict';
+import type { Finding } from '../finding';
+import type { EntryReason } from '../reason';
+import type { Grading } from './grading';
 
 /** What studies know of an instance: what its row says, without the patches. */
 export interface InstanceFacts {
@@ -10,34 +12,6 @@ export interface InstanceFacts {
   /** Characters of the issue text. */
   readonly issueLength: number;
 }
-
-/** Why there is no grade at all. */
-export const notEvaluatedReasons = [
-  'no prediction',
-  'source not available',
-  'environment failed',
-  'instance cannot be used',
-  'internal error',
-] as const;
-export type NotEvaluatedReason = (typeof notEvaluatedReasons)[number];
-
-/** The one reason that every entry has: how it was graded, or why it was not. In the order of tables. */
-export const entryReasons = [
-  'success',
-  'no candidate',
-  'does not apply',
-  'edits outside tests',
-  'no test found',
-  'passes on R',
-  'fails on both sides',
-  'unrelated failure',
-  'breaks a test',
-  'no test ran',
-  'could not run',
-  ...limits,
-  ...notEvaluatedReasons,
-] as const satisfies readonly (Reason | NotEvaluatedReason | 'edits outside tests')[];
-export type EntryReason = (typeof entryReasons)[number];
 
 /** What making a candidate took, where its prediction says so. */
 export interface MakingCost {
@@ -94,6 +68,8 @@ export interface RunEntry {
   };
   /** Which rule made the two gradings differ; absent where they agree. */
   readonly difference?: string;
+  /** What looks wrong, with the first of its evidence; absent where nobody has looked. */
+  readonly findings?: readonly Finding[];
   /** Wall clock of its evaluation; nearly 0 where all of its runs were kept ones. */
   readonly seconds: number;
   readonly cost?: MakingCost;
@@ -133,7 +109,7 @@ export interface RunData {
    * `harness`: read from a folder of the reference harness alone. The figures of its entries are those of
    * harness grading then, and stand in for the strict ones. Absent: strict.
    */
-  readonly grading?: 'strict' | 'harness';
+  readonly grading?: Grading;
   /** It was interrupted or still runs: an instance without entry is `not run yet`, not `no prediction`. */
   readonly unfinished?: boolean;
   /** Absolute path of the folder that paths of reports start from; absent in a page for others. */

@@ -1,11 +1,8 @@
-import type { NotEvaluatedReason } from './entry';
-
-/** What one test did, as far as filtering asks; a skipped one says nothing. */
-export const testStandings = ['passes', 'fails', 'neither'] as const;
-export type TestStanding = (typeof testStandings)[number];
+import type { Standing } from '../outcome';
+import type { NotEvaluatedReason } from '../reason';
 
 /** Standings of the candidate's tests in one run, by name; a test that did not come up is absent. */
-export type Standings = Readonly<Record<string, TestStanding>>;
+export type Standings = Readonly<Record<string, Standing>>;
 
 /** A code patch for an instance, and what the candidate's tests did on it. */
 export interface TestedRepair {
@@ -42,8 +39,8 @@ export type FilterReason = (typeof filterReasons)[number];
 /** What one of the candidate's tests did; `missing` where it did not come up. */
 export interface TestPair {
   readonly test: string;
-  readonly base: TestStanding | 'missing';
-  readonly patched: TestStanding | 'missing';
+  readonly base: Standing | 'missing';
+  readonly patched: Standing | 'missing';
 }
 
 export interface FilteredRepair {

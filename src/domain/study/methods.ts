@@ -1,4 +1,4 @@
-import type { Grading } from './document';
+import type { Grading } from './grading';
 import { deltaOf, type InstanceFacts, type RunData, type RunEntry } from './entry';
 
 /**

@@ -1,5 +1,6 @@
 import { figuresOf, gradingOf, type Method } from './methods';
-import type { Grading, RepairResults } from './document';
+import type { RepairResults } from './document';
+import type { Grading } from './grading';
 import { overlapAtLeast } from './significance';
 
 /** Instances that exactly these methods solve. */

@@ -1,12 +1,7 @@
+import type { Finding } from '../finding';
 import type { StudyDocument } from './document';
-import {
-  entryReasons,
-  type DeltaFraction,
-  type InstanceFacts,
-  type MakingCost,
-  type RunData,
-  type RunEntry,
-} from './entry';
+import { entryReasons } from '../reason';
+import type { DeltaFraction, InstanceFacts, MakingCost, RunData, RunEntry } from './entry';
 
 /** One number for each entry; null where the entry says nothing. */
 type Numbers = readonly (number | null)[];
@@ -33,6 +28,8 @@ interface PackedEntries {
   readonly coverageDelta: Numbers;
   /** By index of the entry. */
   readonly difference: Readonly<Record<string, string>>;
+  /** By index of the entry, of those that have some; absent in pages of earlier versions. */
+  readonly findings?: Readonly<Record<string, readonly Finding[]>>;
   readonly seconds: readonly number[];
   readonly cost: Readonly<Record<CostKey, Numbers>>;
 }
@@ -56,7 +53,15 @@ export interface PackedStudy extends Omit<StudyDocument, 'runs'> {
   readonly runs: readonly PackedRun[];
 }
 
-const flags = { evaluated: 1, wellFormed: 2, success: 4, harness: 8, resolved: 16, cost: 32 };
+const flags = {
+  evaluated: 1,
+  wellFormed: 2,
+  success: 4,
+  harness: 8,
+  resolved: 16,
+  cost: 32,
+  findings: 64,
+};
 
 const countKeys = [
   'failToPass',
@@ -130,7 +135,8 @@ function packEntries(
         (entry.success ? flags.success : 0) +
         (entry.harness === undefined ? 0 : flags.harness) +
         (entry.harness?.resolved === true ? flags.resolved : 0) +
-        (entry.cost === undefined ? 0 : flags.cost),
+        (entry.cost === undefined ? 0 : flags.cost) +
+        (entry.findings === undefined ? 0 : flags.findings),
     ),
     counts: record(countKeys, (key) => entries.map((entry) => entry[key])),
     covered: entries.map(({ delta }) => orNull(delta?.covered)),
@@ -143,6 +149,11 @@ function packEntries(
     difference: Object.fromEntries(
       entries.flatMap(({ difference }, index) =>
         difference === undefined ? [] : [[String(index), difference]],
+      ),
+    ),
+    findings: Object.fromEntries(
+      entries.flatMap(({ findings }, index) =>
+        findings === undefined || findings.length === 0 ? [] : [[String(index), findings]],
       ),
     ),
     seconds: entries.map(({ seconds }) => rounded(seconds)),
@@ -216,6 +227,7 @@ function entryAt(
         }
       : {}),
     ...(difference === undefined ? {} : { difference }),
+    ...(has(flags.findings) ? { findings: packed.findings?.[index] ?? [] } : {}),
     seconds: packed.seconds[index] ?? 0,
     ...(has(flags.cost) ? { cost } : {}),
   };

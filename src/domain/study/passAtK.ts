@@ -1,4 +1,4 @@
-import type { Grading } from './document';
+import type { Grading } from './grading';
 import { figuresOf, gradingOf, type Method } from './methods';
 
 /** Pass@k of one method. */

@@ -15,7 +15,7 @@ import { passAtK, type PassAtK } from './passAtK';
 import { summarise, type Summary } from './summary';
 
 /** A summary of a part of the instances, without the lists of single ones. */
-export type GroupSummary = Omit<Summary, 'notEvaluated' | 'reasons' | 'differing'>;
+export type GroupSummary = Omit<Summary, 'notEvaluated' | 'reasons' | 'differing' | 'findings'>;
 
 /** Instances that have something in common. */
 export interface GroupReport {
@@ -169,6 +169,12 @@ const groupReport = ({ label, instances, summaries }: Group): GroupReport => ({
   label,
   instances,
   summaries: summaries.map(
-    ({ notEvaluated: _ids, reasons: _reasons, differing: _differing, ...rest }) => rest,
+    ({
+      notEvaluated: _ids,
+      reasons: _reasons,
+      differing: _differing,
+      findings: _findings,
+      ...rest
+    }) => rest,
   ),
 });

@@ -1,6 +1,8 @@
 import { percentileInterval, resample, totalOf, type Interval, type Resampling } from './bootstrap';
-import type { Grading } from './document';
-import { entryReasons, type EntryReason } from './entry';
+import { findingKinds, type FindingKind } from '../finding';
+import type { Grading } from './grading';
+import { entryReasons, type EntryReason } from '../reason';
+import type { RunEntry } from './entry';
 import { figuresOf, gradingOf, type Figures, type Method } from './methods';
 
 /** A share of the selected instances. */
@@ -79,8 +81,50 @@ export interface Summary
   readonly resolved?: Share;
   /** How many entries the two gradings disagree on. */
   readonly differing: number;
+  /** What looks wrong about how verdicts were got. */
+  readonly findings: FindingCounts;
   /** Of all selected instances; those that occur, in the order of `entryReasons`. */
   readonly reasons: readonly ReasonCount[];
+}
+
+/** How many candidates have findings. */
+export interface FindingCounts {
+  /**
+   * Candidates with at least one F→P test (strict grading) that were looked at: the denominator of
+   * `kinds` and `any`.
+   */
+  readonly of: number;
+  /** Of these, by kind; a candidate may have several. In the order of `findingKinds`. */
+  readonly kinds: Readonly<Record<FindingKind, number>>;
+  /** Of these, those with any finding. */
+  readonly any: number;
+  /** Successes among these (strict grading), and those of them with any finding. */
+  readonly successes: number;
+  readonly successesWith: number;
+  /** Candidates without F→P test that have a finding. */
+  readonly others: number;
+  /** Candidates with F→P tests that nobody has looked at: saved by an earlier version or the harness. */
+  readonly unknown: number;
+}
+
+/** Counts the findings of candidates. */
+export function countFindings(entries: readonly RunEntry[]): FindingCounts {
+  const all = entries.filter((entry) => entry.failToPass > 0);
+  const telling = all.filter((entry) => entry.findings !== undefined);
+  const has = ({ findings = [] }: RunEntry, kind?: FindingKind): boolean =>
+    findings.some((each) => kind === undefined || each.kind === kind);
+  const successes = telling.filter((entry) => entry.success);
+  return {
+    of: telling.length,
+    kinds: Object.fromEntries(
+      findingKinds.map((kind) => [kind, telling.filter((entry) => has(entry, kind)).length]),
+    ) as Record<FindingKind, number>,
+    any: telling.filter((entry) => has(entry)).length,
+    successes: successes.length,
+    successesWith: successes.filter((entry) => has(entry)).length,
+    others: entries.filter((entry) => entry.failToPass === 0 && has(entry)).length,
+    unknown: all.length - telling.length,
+  };
 }
 
 export interface SummaryOptions {
@@ -142,7 +186,8 @@ export function summarise(method: Method, options: SummaryOptions = {}): Summary
       ? {}
       : { resolved: { count: known.filter((entry) => entry?.harness?.resolved).length, of } }),
     differing: entries.filter((entry) => entry?.difference !== undefined).length,
-    reasons: reasonsOf(method),
+    findings: countFindings(entries.filter((entry) => entry !== undefined)),
+    reasons: reasonCounts(method),
   };
 }
 
@@ -154,7 +199,7 @@ const reasonOf = (method: Method, id: string): SummaryReason =>
   method.chosen.get(id)?.reason ?? (method.unfinished ? 'not run yet' : 'no prediction');
 
 /** How often each reason occurs among the selected instances of a method. */
-export function reasonsOf(method: Method): ReasonCount[] {
+export function reasonCounts(method: Method): ReasonCount[] {
   const counts = new Map<SummaryReason, number>();
   for (const { id } of method.selected) {
     const reason = reasonOf(method, id);

@@ -2,11 +2,12 @@ import { Cancelled, HumanError } from '../../domain/problem';
 import { tools } from '../../method/tools/tools';
 import * as vscode from 'vscode';
 import type { Reporter } from '../../domain/reporter';
-import type { InstanceForModels } from '../forModels';
+import type { InstanceForModels } from '../tools/instanceForModels';
 import { refuseUntrusted } from '../generate/trust';
-import { chatCommands } from '../names';
-import { withoutLinkMarkup } from '../notificationText';
-import { problemText } from '../problems';
+import { chatCommands } from '../shell/names';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { problemText } from '../shell/problems';
+import { askForTestsOfModels } from '../tools/testsOfModels';
 import { callsTools, Conversation } from './conversation';
 import { explain } from './explain';
 import { answerInstructions, askedFor, issueText } from './prompts';
@@ -41,6 +42,8 @@ export async function answerChat(
       );
     }
     refuseUntrusted();
+    // A question runs nothing; each of the commands runs tests.
+    if (command !== '') await askForTestsOfModels(open.folder, 'person');
     const turn = await openTurn(call, open, { signal: abort.signal, reporter });
     return { metadata: { command, written: await run(command, turn) } };
   } catch (error) {

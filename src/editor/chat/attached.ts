@@ -2,11 +2,12 @@ import * as vscode from 'vscode';
 import type { ModelView } from '../../method/modelView';
 import { asShown } from '../../patch/bytes';
 import { isTestPath } from '../../patch/testFiles';
-import { unsafePath } from '../../patch/safety';
+import { unsafePath } from '../../patch/unsafePath';
 import { workspaceTree } from '../customFormat/workspaceTree';
-import type { InstanceForModels } from '../forModels';
-import { scheme } from '../names';
-import { escapeMarkdown } from '../plainText';
+import type { InstanceForModels } from '../tools/instanceForModels';
+import { scheme } from '../shell/names';
+import { escapeMarkdown } from '../shell/plainText';
+import { workspacePath } from '../shell/workspacePath';
 
 /** What of attached things a model is given, and what a person is told of the rest. */
 export interface Attached {
@@ -43,9 +44,12 @@ export async function readAttached(
       continue;
     }
     const name = vscode.workspace.asRelativePath(uri, false).replace(/^\//, '');
+    // What is said here is part of the next request: which file X* or T* touches, and a folder that is
+    // called after the instance, are no matter of a model's either.
+    const unnamed = vscode.l10n.t('A document');
     if (uri.scheme === scheme) {
       const why = vscode.l10n.t('what may hold the answer is shown to no model');
-      leftOut.push(withoutIt(name, why));
+      leftOut.push(withoutIt(unnamed, why));
       continue;
     }
     const path = pathIn(open.folder, uri);
@@ -55,7 +59,7 @@ export async function readAttached(
         path === undefined
           ? vscode.l10n.t('it is not in the workspace')
           : vscode.l10n.t('it is neither a file of R nor a test');
-      if (!isImplicit) leftOut.push(withoutIt(name, why));
+      if (!isImplicit) leftOut.push(withoutIt(path === undefined ? unnamed : name, why));
       continue;
     }
     const range = value instanceof vscode.Location ? value.range : undefined;
@@ -94,11 +98,8 @@ async function textOf(
 
 /** Path of a file in the workspace; undefined for any other, and for what git and we keep there. */
 export function pathIn(folder: vscode.WorkspaceFolder, uri: vscode.Uri): string | undefined {
-  if (uri.scheme !== folder.uri.scheme || uri.authority !== folder.uri.authority) return undefined;
-  const above = folder.uri.path.replace(/\/?$/, '/');
-  if (!uri.path.startsWith(above)) return undefined;
-  const path = uri.path.slice(above.length);
-  return path === '' || unsafePath(path) !== undefined ? undefined : path;
+  const path = workspacePath(folder, uri);
+  return path === undefined || unsafePath(path) !== undefined ? undefined : path;
 }
 
 function shown(path: string, { text, isShown }: Found, range: vscode.Range | undefined): string {

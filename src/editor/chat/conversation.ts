@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { Cancelled, HumanError, throwIfAborted } from '../../domain/problem';
+import { redactKeys } from '../../engine/keysInUse';
 import { callTool, inputSchema, type Tool } from '../../method/tools/tool';
 import { fenceClosing } from './fences';
 import { leftOutResult, noMoreCalls } from './prompts';
@@ -41,7 +42,7 @@ export class Conversation {
    * @throws HumanError when the conversation is longer than the model takes; ModelProblem, Cancelled
    */
   async say(content: string): Promise<string> {
-    this.messages.push(vscode.LanguageModelChatMessage.User(content));
+    this.messages.push(vscode.LanguageModelChatMessage.User(redactKeys(content)));
     for (;;) {
       const isLast = this.requests >= mostRequests - 1;
       const { text, calls } = await this.request(isLast ? [] : this.offered);

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import { fileOf, isFailure, type TestResult } from '../../domain/outcome';
-import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
+import { unrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
 import type { RunOnR } from '../../method/runOnR';
-import { unsafePath } from '../../patch/safety';
-import { candidateCommandIds } from '../names';
-import { escapeMarkdown } from '../plainText';
+import { unsafePath } from '../../patch/unsafePath';
+import { candidateCommandIds } from '../shell/names';
+import { escapeMarkdown } from '../shell/plainText';
 import { fenced } from './fences';
 import type { Turn } from './turn';
 

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Tool } from '../../method/tools/tool';
-import { escapeMarkdown } from '../plainText';
+import { escapeMarkdown } from '../shell/plainText';
 import type { Turn } from './turn';
 
 /** What a call does, in one line for the person who waits for it. */

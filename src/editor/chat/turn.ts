@@ -3,11 +3,11 @@ import { Cancelled, HumanError } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
 import type { ModelView } from '../../method/modelView';
 import { candidateInMemory, type CandidateSlot, type ToolWork } from '../../method/tools/tool';
-import type { InstanceForModels } from '../forModels';
+import type { InstanceForModels } from '../tools/instanceForModels';
 import { problemOfModel } from '../generate/editorModel';
-import { timeoutSeconds } from '../settings';
+import { timeoutSeconds } from '../shell/settings';
 import { readAttached } from './attached';
-import { turnsBefore } from './history';
+import { turnsBefore } from './turnsBefore';
 
 /** A request to the participant as VS Code hands it over. */
 export interface ChatCall {

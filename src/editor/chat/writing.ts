@@ -3,12 +3,12 @@ import { isFailure } from '../../domain/outcome';
 import { HumanError } from '../../domain/problem';
 import { packFiles } from '../../method/pack';
 import { candidatePrompt } from '../../method/prompts';
-import { searchIndex } from '../../method/retrieve';
+import { searchIndex } from '../../method/searchIndex';
 import { tokenCounter } from '../../method/tokens';
 import { callTool, type ToolAnswer } from '../../method/tools/tool';
 import { tools } from '../../method/tools/tools';
-import { patchOfEditors } from '../unsavedEdits';
-import { storageFolder } from '../settings';
+import { patchOfEditors } from '../instance/patchOfEditors';
+import { storageFolder } from '../shell/settings';
 import { callsTools, Conversation } from './conversation';
 import {
   askedFor,
@@ -176,7 +176,7 @@ async function promptWithFiles(turn: Turn): Promise<{ system: string; content: s
   const most = model.maxInputTokens > 0 ? model.maxInputTokens / 2 : contextTokens;
   const budget = Math.min(contextTokens, most) - count(`${without.system}\n${without.content}`);
   if (budget <= 0) return without;
-  const kept = { storage: storageFolder(), instance: view.id };
+  const kept = { storage: storageFolder(), instance: turn.open.marker.id };
   const index = await searchIndex(tree, kept, work.signal);
   const packed = await packFiles(tree, index.rank(issue), budget, count);
   return promptOf(packed.text);

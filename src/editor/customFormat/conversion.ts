@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/problem';
-import { toUnified, type Conversion } from '../../patch/convert';
+import { afterAWhile } from '../shell/afterAWhile';
+import { toUnified, type Conversion } from '../../patch/toUnified';
 import type { Diagnostic } from '../../patch/diagnostic';
 import type { PythonParser } from '../../python/parser';
 import { nameOf, type CustomDiff } from './customDiff';
@@ -12,11 +13,11 @@ export interface Converted {
   readonly conversion: Conversion;
   readonly tree: WorkspaceTree;
   /** The files that the diff changes, by path. */
-  readonly files: ReadonlyMap<string, FileChange>;
+  readonly files: ReadonlyMap<string, ChangedText>;
 }
 
 /** What a file holds before and after; undefined where there is none. */
-export interface FileChange {
+export interface ChangedText {
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
@@ -24,9 +25,14 @@ export interface FileChange {
 /**
  * Converts a custom diff for the folder of the workspace that it is about.
  *
- * @throws HumanError with the words of the first error, or when there is nothing to convert for
+ * @param signal of who has no use for it any more; a person can end what takes long if absent
+ * @throws HumanError with the words of the first error, or when there is nothing to convert for; Cancelled
  */
-export async function convert(diff: CustomDiff, python: PythonParser): Promise<Converted> {
+export async function convert(
+  diff: CustomDiff,
+  python: PythonParser,
+  signal?: AbortSignal,
+): Promise<Converted> {
   const folder = folderOf(diff.document.uri);
   if (folder === undefined) {
     throw new HumanError(
@@ -35,11 +41,16 @@ export async function convert(diff: CustomDiff, python: PythonParser): Promise<C
     );
   }
   const tree = await workspaceTree(folder);
-  const conversion = await toUnified(diff.text, { format: 'custom', tree, python });
+  const work = (ends: AbortSignal): Promise<Conversion> =>
+    toUnified(diff.text, { format: 'custom', tree, python, signal: ends });
+  const conversion =
+    signal === undefined
+      ? await afterAWhile(vscode.l10n.t('Reading {0}', nameOf(diff.document)), work)
+      : await work(signal);
   const errors = conversion.diagnostics.filter((each) => each.severity === 'error');
   const [first] = errors;
   if (first !== undefined) throw refusal(diff, first, errors.length - 1);
-  const files = new Map<string, FileChange>();
+  const files = new Map<string, ChangedText>();
   for (const [path, after] of conversion.files) {
     const before = await tree.read(path);
     if (before !== after) files.set(path, { before, after });

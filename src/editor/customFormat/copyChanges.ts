@@ -1,12 +1,13 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/problem';
-import { writeCustom } from '../../patch/customWriter';
-import { parseUnified } from '../../patch/unified';
-import type { FileEdit } from '../../patch/write';
+import { writeCustom } from '../../patch/custom/writeCustom';
+import { parseUnified } from '../../patch/unified/parseUnified';
+import type { FileEdit } from '../../patch/unified/makeUnified';
 import type { PythonParser } from '../../python/parser';
-import type { OpenInstance } from '../openInstance';
-import { withoutLinkMarkup } from '../notificationText';
+import type { OpenInstance } from '../instance/openInstance';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { workspaceTree } from './workspaceTree';
+import { workspacePath } from '../shell/workspacePath';
 
 /**
  * Puts the author's edits in R, unsaved ones too, into the clipboard as a custom diff.
@@ -53,10 +54,10 @@ async function editsIn(open: OpenInstance): Promise<FileEdit[]> {
   for (const { oldPath, newPath } of parseUnified(await open.candidatePatch()).files) {
     for (const path of [oldPath, newPath]) if (path !== null) paths.add(path);
   }
-  const above = open.folder.uri.path.replace(/\/?$/, '/');
   for (const { isDirty, uri } of vscode.workspace.textDocuments) {
     const isHere = vscode.workspace.getWorkspaceFolder(uri) === open.folder;
-    if (isDirty && isHere && uri.scheme === 'file') paths.add(uri.path.slice(above.length));
+    const path = workspacePath(open.folder, uri);
+    if (isDirty && isHere && uri.scheme === 'file' && path !== undefined) paths.add(path);
   }
   const edits: FileEdit[] = [];
   for (const path of [...paths].sort()) {

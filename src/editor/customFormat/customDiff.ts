@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/problem';
 import { customDiffsIn } from '../../language/customDiffs';
-import { customDiffLanguage } from '../names';
+import { customDiffLanguage } from '../shell/names';
 
 /** A custom diff that a command is about. */
 export interface CustomDiff {

@@ -6,7 +6,7 @@ import {
   TransportKind,
   type LanguageClientOptions,
 } from 'vscode-languageclient/node';
-import { customDiffLanguage } from '../names';
+import { customDiffLanguage } from '../shell/names';
 
 /** Text of an open Python file that is not saved, or null when the disk has it (again). */
 interface OpenText {
@@ -18,7 +18,7 @@ interface OpenText {
  * The language server of custom diffs, in a process of its own, and what it is told of the workspace:
  * folders, files that change on disk, and Python files that are edited and not saved.
  */
-export class CustomDiffLanguage implements vscode.Disposable {
+export class CustomDiffLanguageClient implements vscode.Disposable {
   private readonly client: LanguageClient;
   private readonly subscriptions: vscode.Disposable[] = [];
   private readonly told = new Set<string>();
@@ -26,7 +26,12 @@ export class CustomDiffLanguage implements vscode.Disposable {
   /** @param dist folder of the bundles */
   constructor(dist: string) {
     const watcher = vscode.workspace.createFileSystemWatcher('**/*.py');
-    const server = { module: join(dist, 'server.js'), transport: TransportKind.ipc };
+    const server = {
+      module: join(dist, 'server.js'),
+      transport: TransportKind.ipc,
+      // Else the process begins in the workspace, which may not be trusted.
+      options: { cwd: dist },
+    };
     const options: LanguageClientOptions = {
       documentSelector: ['file', 'untitled'].flatMap((scheme) => [
         { scheme, language: customDiffLanguage },

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { asShown } from '../../patch/bytes';
 import type { PythonParser } from '../../python/parser';
-import { previewAuthority, scheme } from '../names';
-import { convert, firstChange, type Converted, type FileChange } from './conversion';
+import { previewAuthority, scheme } from '../shell/names';
+import { convert, firstChange, type Converted, type ChangedText } from './conversion';
 import { again, nameOf, type CustomDiff } from './customDiff';
 import { uriIn } from './workspaceTree';
 
@@ -29,6 +29,7 @@ export class Previews implements vscode.Disposable {
   private readonly opening = new Set<string>();
   private readonly subscriptions: vscode.Disposable[];
   private timer: NodeJS.Timeout | undefined;
+  private refreshing: AbortController | undefined;
 
   constructor(private readonly python: () => Promise<PythonParser>) {
     this.subscriptions = [
@@ -78,12 +79,19 @@ export class Previews implements vscode.Disposable {
   }
 
   private async refresh(): Promise<void> {
+    this.refreshing?.abort();
+    const refreshing = (this.refreshing = new AbortController());
     for (const [id, preview] of this.previews) {
       if (preview.diff.document.isClosed) continue;
       try {
-        const { files } = await convert(again(preview.diff), await this.python());
+        const { files } = await convert(
+          again(preview.diff),
+          await this.python(),
+          refreshing.signal,
+        );
         preview.files = files;
       } catch {
+        if (refreshing.signal.aborted) return; // A later text is being read.
         continue; // Half-typed; the Problems view tells.
       }
       this.changedAll(id, preview.files);
@@ -110,6 +118,7 @@ export class Previews implements vscode.Disposable {
 
   dispose(): void {
     clearTimeout(this.timer);
+    this.refreshing?.abort();
     for (const each of this.subscriptions) each.dispose();
   }
 }
@@ -118,7 +127,7 @@ async function showOne(
   id: string,
   folder: vscode.WorkspaceFolder,
   diff: CustomDiff,
-  [path, { before, after }]: [string, FileChange],
+  [path, { before, after }]: [string, ChangedText],
 ): Promise<void> {
   const line = firstChange(before, after);
   await vscode.commands.executeCommand(

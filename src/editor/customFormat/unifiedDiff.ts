@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { bytesOf } from '../../patch/bytes';
 import type { PythonParser } from '../../python/parser';
-import { notInEditors } from './applying';
+import { notInEditors } from './applyCustomDiff';
 import { convert, warningsIn } from './conversion';
 import type { CustomDiff } from './customDiff';
 

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
-import type { PatchTree } from '../../patch/tree';
+import type { PatchTree } from '../../patch/patchTree';
 import { folderTree } from '../../repository/folderTree';
+import { workspacePath } from '../shell/workspacePath';
 
 /** More files than this are not listed: hints are then about fewer. */
 const mostPaths = 50_000;
@@ -44,8 +45,7 @@ export async function workspaceTree(folder: vscode.WorkspaceFolder): Promise<Wor
     async paths() {
       const pattern = new vscode.RelativePattern(folder, '**/*');
       const found = await vscode.workspace.findFiles(pattern, undefined, mostPaths);
-      const above = folder.uri.path.replace(/\/?$/, '/');
-      return found.map((uri) => uri.path.slice(above.length)).sort();
+      return found.flatMap((uri) => workspacePath(folder, uri) ?? []).sort();
     },
   };
 }

@@ -1,13 +1,15 @@
 import * as vscode from 'vscode';
+import { findingSentences } from '../../domain/finding';
 import { isFailure, type TestResult } from '../../domain/outcome';
 import type { MethodCandidate } from '../../method/method';
-import { methods } from '../../method/methods';
+import { methodNamed } from '../../method/methods';
 import type { RunStep } from '../../method/steps';
-import { coverageCell } from '../../evaluation/table';
-import { firstLine, outcomeInWords } from '../display';
-import { candidateCommandIds } from '../names';
+import { coverageCell } from '../../results/resultTable';
+import { transitionLook } from '../testing/transitionLook';
+import { firstLine, outcomeInWords, successInWords } from '../testing/transitionTexts';
+import { candidateCommandIds } from '../shell/names';
 import type { Generation, Generations } from './generations';
-import type { Grade, Knowledge } from './knowledge';
+import type { Grade, Knowledge } from './candidateGrades';
 import { outcomeOnR } from './records';
 
 /** A row of the view. */
@@ -168,7 +170,7 @@ export class CandidateTree implements vscode.TreeDataProvider<CandidateNode>, vs
   /** What an oracle says is for the developer. */
   private whyChosen({ record, chosen }: Generation, { patch }: MethodCandidate): string {
     const isSecret =
-      methods[record.method].runs === 'oracle' && !this.knowledge.isShown(patch.patch);
+      methodNamed(record.method).runs === 'oracle' && !this.knowledge.isShown(patch.patch);
     return isSecret ? vscode.l10n.t('the oracle picked it') : (chosen?.why ?? '');
   }
 
@@ -242,7 +244,7 @@ function candidatesOf(generation: Generation): CandidateNode[] {
 function generationItem(generation: Generation, isLast: boolean): vscode.TreeItem {
   const { record, state, candidates, failure } = generation;
   const item = new vscode.TreeItem(
-    methods[record.method].title,
+    methodNamed(record.method).title,
     isLast ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.Collapsed,
   );
   item.id = generation.id;
@@ -256,7 +258,7 @@ function generationItem(generation: Generation, isLast: boolean): vscode.TreeIte
           : vscode.l10n.t('{0} candidates', candidates.size);
   item.description = `${record.model} · ${told}`;
   item.tooltip = [
-    methods[record.method].description,
+    methodNamed(record.method).description,
     ...(failure === undefined ? [] : [failure]),
   ].join('\n');
   item.iconPath = new vscode.ThemeIcon(
@@ -278,13 +280,18 @@ function testItem(result: TestResult): vscode.TreeItem {
   return item;
 }
 
-function gradeRows({ success, reason, transitions, coverage }: Grade): KnownRow[] {
+function gradeRows({ success, reason, transitions, coverage, findings }: Grade): KnownRow[] {
   return [
     {
       label: vscode.l10n.t('Verdict'),
-      description: success ? vscode.l10n.t('reproduces the issue (F→P)') : reason,
+      description: success ? successInWords() : reason,
       icon: success ? 'pass' : 'error',
     },
+    ...findings.map(({ kind, evidence }) => ({
+      label: vscode.l10n.t('⚠ Finding'),
+      description: [findingSentences[kind], ...evidence].join(' '),
+      icon: 'warning',
+    })),
     {
       label: 'ΔC',
       description:
@@ -296,13 +303,13 @@ function gradeRows({ success, reason, transitions, coverage }: Grade): KnownRow[
     ...transitions.map(({ test, transition }) => ({
       label: transition,
       description: test,
-      icon: transition === 'F→P' ? 'pass' : 'circle-outline',
+      icon: transitionLook[transition].icon,
     })),
   ];
 }
 
 /** A candidate as R shows it: an icon, a line, and more where there is more to say. */
-export function inWords(candidate: MethodCandidate): {
+function inWords(candidate: MethodCandidate): {
   readonly icon: string;
   readonly text: string;
   readonly detail: string;

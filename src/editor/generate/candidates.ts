@@ -2,21 +2,22 @@ import * as vscode from 'vscode';
 import { Cancelled, HumanError } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
 import type { Method, MethodCandidate } from '../../method/method';
-import { methodOf, methods } from '../../method/methods';
+import { methodNamed, methodNames, methodOf, methods } from '../../method/methods';
 import { told } from '../../method/models/budget';
-import { withNotification } from '../instances/openFlow';
-import { candidateCommandIds, contextKeys, viewIds } from '../names';
-import { withoutLinkMarkup } from '../notificationText';
-import type { OpenInstance } from '../openInstance';
-import { showProblem } from '../problems';
+import { withNotification } from '../shell/withNotification';
+import { candidateCommandIds, contextKeys, viewIds } from '../shell/names';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import type { OpenInstance } from '../instance/openInstance';
+import { showProblem } from '../shell/problems';
+import { askForTestsOfModels } from '../tools/testsOfModels';
 import { CandidateTree, type CandidateNode } from './candidateTree';
 import { Models, type ChosenModel } from './chooseModel';
 import { CandidateDocuments } from './documents';
-import { Generations, type Finished, type Generation } from './generations';
-import { Knowledge } from './knowledge';
+import { Generations, type FinishedGeneration, type Generation } from './generations';
+import { Knowledge } from './candidateGrades';
 import { refuseUntrusted } from './trust';
-import { applyToWorkspace } from './workspaceCandidate';
-import { digestOf } from '../edits';
+import { applyToWorkspace } from './applyToWorkspace';
+import { patchDigest } from '../instance/edits';
 
 type CommandId = (typeof candidateCommandIds)[keyof typeof candidateCommandIds];
 
@@ -48,7 +49,7 @@ export class Candidates implements vscode.Disposable {
     this.models = new Models(context, reporter);
     this.documents = new CandidateDocuments(open, {
       patchOf: (digest) =>
-        all(generations).find(({ patch }) => digestOf(patch.patch) === digest)?.patch.patch,
+        all(generations).find(({ patch }) => patchDigest(patch.patch) === digest)?.patch.patch,
       answerOf: (key) => all(generations).find(({ answer }) => answer.key === key)?.answer,
       promptOf: (answer) => generations.promptOf(answer),
     });
@@ -121,18 +122,20 @@ export class Candidates implements vscode.Disposable {
     refuseUntrusted();
     const title = vscode.l10n.t('Generate Reproducing Tests');
     const method =
-      names.method === undefined ? await chooseMethod(title) : methodNamed(names.method);
+      names.method === undefined ? await chooseMethod(title) : askedMethod(names.method);
     if (method === undefined) return;
     const model =
       names.model === undefined
         ? await this.models.choose(vscode.l10n.t('{0} with {1}: Which Model?', title, method.title))
         : await this.models.byName(names.model);
     if (model === undefined) return;
+    // Without it nothing is asked of the model: it would be paid for nothing.
+    if (method.runs !== 'nothing') await askForTestsOfModels(this.open.folder, 'person');
     const finished = await this.work(method, model);
     if (finished !== undefined) void this.tell(finished).catch(this.shown);
   }
 
-  private work(method: Method, model: ChosenModel): Promise<Finished | undefined> {
+  private work(method: Method, model: ChosenModel): Promise<FinishedGeneration | undefined> {
     const title = vscode.l10n.t('{0} with {1}', method.title, model.name);
     return withNotification(title, this.reporter, async (reporter, signal) => {
       const { generations } = this;
@@ -152,7 +155,7 @@ export class Candidates implements vscode.Disposable {
   }
 
   /** What came of a run, and what to do with it. */
-  private async tell({ generation, entry, asked }: Finished): Promise<void> {
+  private async tell({ generation, entry, asked }: FinishedGeneration): Promise<void> {
     if ('failure' in entry) {
       throw new HumanError(
         vscode.l10n.t('{0} has chosen nothing: {1}', titleOf(generation), entry.failure),
@@ -177,7 +180,7 @@ export class Candidates implements vscode.Disposable {
       );
       return;
     }
-    const isSecret = methods[generation.record.method].runs === 'oracle';
+    const isSecret = methodNamed(generation.record.method).runs === 'oracle';
     const why = isSecret ? vscode.l10n.t('the oracle picked it') : choice.why;
     const text = withoutLinkMarkup(
       vscode.l10n.t('{0}: candidate {1}, {2} ({3})', titleOf(generation), chosen.sample, why, of),
@@ -308,17 +311,17 @@ function namesIn(argument: unknown): { method?: string; model?: string } {
   };
 }
 
-function methodNamed(name: string): Method {
+function askedMethod(name: string): Method {
   const method = methodOf(name);
   if (method !== undefined) return method;
   throw new HumanError(
     vscode.l10n.t('{0} is not a method', JSON.stringify(name)),
-    vscode.l10n.t('Choose {0}', Object.keys(methods).join(', ')),
+    vscode.l10n.t('Choose {0}', methodNames.join(', ')),
   );
 }
 
 async function chooseMethod(title: string): Promise<Method | undefined> {
-  const items = Object.values(methods).map((method) => ({
+  const items = methods.map((method) => ({
     label: method.title,
     description: method.description,
     detail: runsInWords(method),
@@ -343,7 +346,7 @@ function runsInWords({ runs }: Method): string {
   }
 }
 
-const titleOf = ({ record }: Generation): string => methods[record.method].title;
+const titleOf = ({ record }: Generation): string => methodNamed(record.method).title;
 
 const nameOf = (generation: Generation, { sample }: MethodCandidate): string =>
   generation.record.samples === 1

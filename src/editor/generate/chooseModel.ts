@@ -4,7 +4,7 @@ import type { Reporter } from '../../domain/reporter';
 import type { Price } from '../../method/models/budget';
 import { ModelUnusable, type ChatModel } from '../../method/models/chatModel';
 import { openModel } from '../../method/models/openModel';
-import { settingKeys } from '../names';
+import { settingKeys } from '../shell/names';
 import { editorModel, editorModelName } from './editorModel';
 import { ModelKeys, originInWords } from './modelKeys';
 import type { ConfiguredModel } from './modelSettings';

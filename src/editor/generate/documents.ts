@@ -2,10 +2,10 @@ import * as vscode from 'vscode';
 import { asShown } from '../../patch/bytes';
 import type { AnswerStep } from '../../method/steps';
 import type { StepOf } from '../../method/trace';
-import { digestOf } from '../edits';
-import { candidateAuthority, scheme } from '../names';
-import type { OpenInstance } from '../openInstance';
-import { filesWith } from './workspaceCandidate';
+import { patchDigest } from '../instance/edits';
+import { candidateAuthority, scheme } from '../shell/names';
+import type { OpenInstance } from '../instance/openInstance';
+import { filesWith } from './applyToWorkspace';
 
 type Side = 'before' | 'after';
 
@@ -37,7 +37,7 @@ export class CandidateDocuments {
    */
   async preview(patch: string, name: string): Promise<void> {
     const files = await filesWith(this.open, patch);
-    const digest = digestOf(patch);
+    const digest = patchDigest(patch);
     this.shown.set(digest, patch);
     const sides = await Promise.all(
       [...files].map(async ([path, after]) => {

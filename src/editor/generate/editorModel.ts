@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../domain/problem';
+import { redactKeys } from '../../engine/keysInUse';
 import {
   ModelFailure,
   ModelUnusable,
@@ -136,11 +137,11 @@ async function ask(
 
 /** VS Code has no role for a system prompt: it goes first, as its documentation says. */
 const messagesOf = ({ system, messages }: ChatRequest): vscode.LanguageModelChatMessage[] => [
-  ...(system === '' ? [] : [vscode.LanguageModelChatMessage.User(system)]),
+  ...(system === '' ? [] : [vscode.LanguageModelChatMessage.User(redactKeys(system))]),
   ...messages.map(({ role, content }) =>
     role === 'user'
-      ? vscode.LanguageModelChatMessage.User(content)
-      : vscode.LanguageModelChatMessage.Assistant(content),
+      ? vscode.LanguageModelChatMessage.User(redactKeys(content))
+      : vscode.LanguageModelChatMessage.Assistant(redactKeys(content)),
   ),
 ];
 

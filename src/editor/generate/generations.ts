@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { sha256 } from '../../files/sha256';
 import type { Instance } from '../../domain/instance';
 import { HumanError } from '../../domain/problem';
 import { silent, type Reporter } from '../../domain/reporter';
@@ -13,15 +13,16 @@ import {
   type LiveParts,
 } from '../../method/generation';
 import type { Method, MethodCandidate } from '../../method/method';
-import { methods } from '../../method/methods';
+import { methodNamed } from '../../method/methods';
 import { budgetOf, type Budget } from '../../method/models/budget';
-import type { StepOf, Trace } from '../../method/trace';
+import type { StepOf, MethodTrace } from '../../method/trace';
 import { openTrace } from '../../method/trace';
 import { withLock } from '../../repository/lock';
 import { instanceFolder } from '../../repository/storage';
-import { writeWhole } from '../../repository/wholeFile';
-import type { OpenInstance } from '../openInstance';
-import { engineSettings, storageFolder, timeoutSeconds } from '../settings';
+import { writeWhole } from '../../files/wholeFile';
+import type { OpenInstance } from '../instance/openInstance';
+import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
+import { requireTestsOfModels } from '../tools/testsOfModels';
 import type { ChosenModel } from './chooseModel';
 import {
   readRecords,
@@ -56,7 +57,7 @@ interface Mutable extends Generation {
 }
 
 /** What a run came to. */
-export interface Finished {
+export interface FinishedGeneration {
   readonly generation: Generation;
   readonly entry: GenerationEntry;
   /** Answers that were asked for in this run; the others were known before. */
@@ -123,7 +124,7 @@ export class Generations implements vscode.Disposable {
   }
 
   /** Takes from the trace what it has of a run. */
-  private async replay(generation: Mutable, instance: Instance, trace: Trace): Promise<void> {
+  private async replay(generation: Mutable, instance: Instance, trace: MethodTrace): Promise<void> {
     const request = this.requestOf(generation, instance, {
       ...{ live: undefined, trace, budget: budgetOf({}) },
       ...{ signal: undefined, reporter: silent },
@@ -143,7 +144,7 @@ export class Generations implements vscode.Disposable {
     model: ChosenModel,
     signal: AbortSignal,
     reporter: Reporter,
-  ): Promise<Finished> {
+  ): Promise<FinishedGeneration> {
     if (this.running !== undefined) {
       throw new HumanError(
         vscode.l10n.t('A model writes tests already'),
@@ -197,6 +198,7 @@ export class Generations implements vscode.Disposable {
             trees: () => this.open.trees(),
             store: runStore(storageFolder()),
             engine: () => this.open.engine(),
+            permit: (engine) => requireTestsOfModels(this.open.folder, engine),
           };
           const request = this.requestOf(generation, instance, {
             ...{ live, trace, budget, reporter },
@@ -229,7 +231,7 @@ export class Generations implements vscode.Disposable {
     instance: Instance,
     more: {
       readonly live: LiveParts | undefined;
-      readonly trace: Trace;
+      readonly trace: MethodTrace;
       readonly budget: Budget;
       readonly signal: AbortSignal | undefined;
       readonly reporter: Reporter;
@@ -241,7 +243,7 @@ export class Generations implements vscode.Disposable {
       ...more,
       ...{ model, samples, contextTokens, maxOutputTokens, price, engine, timeoutSeconds },
       instances: [instance],
-      method: withOutcomesOnR(methods[method], more.reporter),
+      method: withOutcomesOnR(methodNamed(method), more.reporter),
       storage: storageFolder(),
       // What is applied with one click is to leave the code under test alone.
       testsOnly: true,
@@ -294,7 +296,7 @@ export class Generations implements vscode.Disposable {
     return join(this.folder, 'trace.jsonl');
   }
 
-  private async openTrace({ readOnly }: { readonly readOnly: boolean }): Promise<Trace> {
+  private async openTrace({ readOnly }: { readonly readOnly: boolean }): Promise<MethodTrace> {
     try {
       return await openTrace(this.tracePath, {
         readOnly,
@@ -313,7 +315,7 @@ export class Generations implements vscode.Disposable {
     reporter: Reporter,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const digest = createHash('sha256').update(this.tracePath).digest('hex').slice(0, 16);
+    const digest = sha256(this.tracePath).slice(0, 16);
     const path = join(storageFolder(), 'locks', `generate-${digest}`);
     return withLock(path, { signal, reporter, what: 'writes tests with a model' }, work);
   }

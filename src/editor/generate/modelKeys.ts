@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/problem';
-import { keyVariables } from '../../method/models/openModel';
-import { withoutLinkMarkup } from '../notificationText';
+import { keyOfEnvironment, useKey } from '../../engine/keysInUse';
+import { keyVariables } from '../../method/models/providers';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { keyIdOf, type ConfiguredModel } from './modelSettings';
 import { configuredModels } from './settings';
 
@@ -20,13 +21,14 @@ export class ModelKeys {
 
   /** The key that was given for a model; undefined when none was. */
   async get(model: ConfiguredModel): Promise<string | undefined> {
-    return this.secrets.get(secretOf(keyIdOf(model)));
+    const key = await this.secrets.get(secretOf(keyIdOf(model)));
+    if (key !== undefined) useKey(key);
+    return key;
   }
 
   async originOf(model: ConfiguredModel): Promise<KeyOrigin> {
     if ((await this.get(model)) !== undefined) return 'kept';
-    const isSet = keyVariables[model.provider].some((each) => process.env[each]?.trim());
-    return isSet ? 'environment' : 'none';
+    return keyOfEnvironment(keyVariables[model.provider]) === undefined ? 'none' : 'environment';
   }
 
   /** Asks for the key of a model and keeps it. @returns whether one was given */

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { HumanError } from '../../domain/problem';
 import type { Price } from '../../method/models/budget';
-import { parseModelName, type Provider } from '../../method/models/openModel';
+import { parseModelName } from '../../method/models/openModel';
+import type { Provider } from '../../method/models/providers';
 
 /** A model of the setting `swt-bench.models`. */
 export interface ConfiguredModel {
@@ -26,7 +27,7 @@ const entry = z.strictObject({
  *
  * @returns the models, and for each entry that is none why
  */
-export function readModels(value: unknown): {
+export function readModelSettings(value: unknown): {
   readonly models: readonly ConfiguredModel[];
   readonly problems: readonly string[];
 } {

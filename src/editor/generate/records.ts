@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { isFailure, type TestResult } from '../../domain/outcome';
 import { engineNames } from '../../engine/engine';
-import { methodNames, type MethodCandidate } from '../../method/method';
+import type { MethodCandidate } from '../../method/method';
+import { methodNames } from '../../method/methods';
 import { failsOnR, type Steps } from '../../method/steps';
 import type { Method } from '../../method/method';
 import { Cancelled, messageOf } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
 import { dollarsOf, type Spent } from '../../method/models/budget';
-import { keyOf, type Trace } from '../../method/trace';
+import { keyOf, type MethodTrace } from '../../method/trace';
 
 /** What a run of a method was asked for: enough to read it back from the trace, or to go on with it. */
 const recordSchema = z.object({
@@ -42,7 +43,7 @@ export const recordId = ({ startedAt: _, price: _price, ...asked }: GenerationRe
 
 /** What a run has paid since it was first begun, however often it was broken off. */
 export function spentSince(
-  steps: Trace['steps'],
+  steps: MethodTrace['steps'],
   { model, price, startedAt }: GenerationRecord,
 ): Spent {
   let tokens = 0;

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/problem';
-import { settingKeys } from '../names';
-import { readModels, type ConfiguredModel } from './modelSettings';
+import { settingKeys } from '../shell/names';
+import { readModelSettings, type ConfiguredModel } from './modelSettings';
 
 /** What the settings say of generating. */
 export interface GenerateSettings {
@@ -28,8 +28,8 @@ export function generateSettings(): GenerateSettings {
 }
 
 /** The models of the settings, and what is wrong with the entries that are none. */
-export function configuredModels(): ReturnType<typeof readModels> {
-  return readModels(vscode.workspace.getConfiguration().get(settingKeys.models));
+export function configuredModels(): ReturnType<typeof readModelSettings> {
+  return readModelSettings(vscode.workspace.getConfiguration().get(settingKeys.models));
 }
 
 /** @throws HumanError when the settings do not name the model, or name it wrongly */

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { openDataset, type Dataset } from '../../dataset/dataset';
-import { loadFilter } from '../../dataset/filterLists';
-import { matches, parseQuery, type Query } from '../../dataset/query';
-import { sortEntries, type SortOrder } from '../../dataset/sorting';
-import { readTriage, type TriageFile } from '../../dataset/triage';
+import { loadFilter } from '../../dataset/query/filterLists';
+import { matches, parseQuery, type Query } from '../../dataset/query/query';
+import { sortEntries, type SortOrder } from '../../dataset/query/sorting';
+import { readTriage, type TriageFile } from '../../dataset/triage/triage';
 import type { InstanceEntry } from '../../domain/instance';
 import { messageOf } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
@@ -12,10 +12,10 @@ import type { InstanceStatus } from '../../domain/status';
 import { isLiteS, type TriageEntry } from '../../domain/triage';
 import type { Validation } from '../../domain/validation';
 import { readStates, statusOf, type InstanceState } from '../../evaluation/instanceState';
-import { bundledDataset } from '../bundled';
-import { contextKeys, settingKeys } from '../names';
-import { datasetName, filterLists, storageFolder, triageFile } from '../settings';
-import { withoutLinkMarkup } from '../notificationText';
+import { bundledDataset } from '../instance/bundledDataset';
+import { contextKeys, settingKeys } from '../shell/names';
+import { datasetName, filterLists, storageFolder, triageFile } from '../shell/settings';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
 /** What the list shows now: nothing chosen, being read, unreadable, or entries. */
 export type CatalogueState =

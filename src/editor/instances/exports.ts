@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
-import { triageCsv } from '../../dataset/triageCsv';
+import { triageCsv } from '../../dataset/triage/triageCsv';
 import type { Reporter } from '../../domain/reporter';
 import { gatherStatistics, statisticsText } from '../../evaluation/statistics';
-import { storageFolder } from '../settings';
+import { storageFolder } from '../shell/settings';
 import type { Catalogue } from './catalogue';
-import { withNotification } from './openFlow';
+import { withNotification } from '../shell/withNotification';
 
 /** Opens text in an editor of its own, for the person to save where they like. */
 async function openText(content: string, language: string): Promise<void> {

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
-import { imageUse, removeImages, type ImageUse } from '../../engine/docker/budget';
-import { connect, type DockerConnection } from '../../engine/docker/connection';
+import { imageUse, removeImages, type ImageUse } from '../../engine/docker/images/imageBudget';
+import { connect, type DockerConnection } from '../../engine/docker/connection/connect';
 import { diskUse, freeInstance, freeMirror } from '../../repository/disk';
-import { engineSettings, storageFolder } from '../settings';
+import { engineSettings, storageFolder } from '../shell/settings';
 
 interface Freeable extends vscode.QuickPickItem {
   readonly free: () => Promise<void>;

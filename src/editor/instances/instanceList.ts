@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
 import { describeProblem } from '../../dataset/dataset';
 import type { InstanceEntry } from '../../domain/instance';
+import { asLabel } from '../../domain/label';
 import type { InstanceStatus } from '../../domain/status';
-import { commandIds, listCommandIds } from '../names';
+import { commandIds, listCommandIds } from '../shell/names';
 import type { Catalogue } from './catalogue';
 
 /** A row of the Instances view. */
@@ -247,7 +248,7 @@ export function titleOf(entry: Pick<InstanceEntry, 'issue'>): string {
     .split('\n')
     .map((each) => each.replace(/^[#\s>*-]+/, '').trim())
     .find((each) => each !== '');
-  return (line ?? '').slice(0, 200);
+  return asLabel(line ?? '');
 }
 
 /** The status for the end of a row; `all` also names what goes without saying there. */

@@ -3,9 +3,9 @@ import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
 import { HumanError } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
-import { bundledSource } from '../bundled';
-import { listCommandIds } from '../names';
-import { repositorySources } from '../settings';
+import { bundledSource } from '../instance/bundledDataset';
+import { listCommandIds } from '../shell/names';
+import { repositorySources } from '../shell/settings';
 import { Catalogue } from './catalogue';
 import { exportFilterList, exportTriage, showStatistics } from './exports';
 import { freeDiskSpace } from './freeDiskSpace';
@@ -17,9 +17,10 @@ import {
   editFilter,
   findInstance,
 } from './listCommands';
-import { prepareWorkspace, withNotification } from './openFlow';
+import { prepareWorkspace } from './prepareWorkspace';
+import { withNotification } from '../shell/withNotification';
 import { classify, editNote, editTags } from './triageCommands';
-import { validateInstances } from './validateCommand';
+import { validateInstances } from './validateInstances';
 
 type ListCommand = (typeof listCommandIds)[keyof typeof listCommandIds];
 

@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { queryHelp } from '../../dataset/query';
-import { sortKeys, type SortOrder } from '../../dataset/sorting';
+import { queryHelp } from '../../dataset/query/query';
+import { sortKeys, type SortOrder } from '../../dataset/query/sorting';
 import type { InstanceEntry } from '../../domain/instance';
 import { HumanError, messageOf } from '../../domain/problem';
-import { settingKeys } from '../names';
-import { filterLists } from '../settings';
+import { settingKeys } from '../shell/names';
+import { filterLists } from '../shell/settings';
 import type { Catalogue } from './catalogue';
 import { statusInWords, titleOf } from './instanceList';
 

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { updateTriage } from '../../dataset/triage';
+import { updateTriage } from '../../dataset/triage/triage';
 import {
   descriptionQualities,
   locationsGiven,

@@ -4,7 +4,6 @@ import * as vscode from 'vscode';
 import type { CellName } from '../../dashboard/protocol';
 import { HumanError } from '../../domain/problem';
 import type { RunEntry } from '../../domain/study/entry';
-import { modelFolder } from '../../evaluation/runs/runFolder';
 import type { RunLibrary } from './library';
 
 /** A candidate of a run with the folder of its report. */
@@ -42,14 +41,9 @@ export function findCell(library: RunLibrary, cell: CellName): FoundCell {
 /** What the tests of a candidate printed: both sides beside each other, or the one that there is. */
 export async function showLog(found: FoundCell): Promise<void> {
   const { entry, folder } = found;
-  const run = dirname(dirname(folder));
+  const [run, model] = [dirname(dirname(folder)), basename(dirname(folder))];
   const of = (prefix: string): string =>
-    join(
-      run,
-      `${prefix}${modelFolder(entry.model, entry.sample)}`,
-      basename(folder),
-      'test_output.txt',
-    );
+    join(run, `${prefix}${model}`, basename(folder), 'test_output.txt');
   const [base, fixed] = [of('pred_pre__'), of('pred_post__')];
   const there = await Promise.all([base, fixed].map(exists));
   if (there[0] === true && there[1] === true) {
@@ -66,7 +60,7 @@ export async function showLog(found: FoundCell): Promise<void> {
 }
 
 /** The candidate as it was predicted. */
-export async function showCandidate(found: FoundCell): Promise<void> {
+export async function showCellCandidate(found: FoundCell): Promise<void> {
   await showFile(join(found.folder, 'model_patch.diff'), 'diff');
 }
 

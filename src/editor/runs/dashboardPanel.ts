@@ -12,7 +12,7 @@ import {
 import type { RunData, RunEntry } from '../../domain/study/entry';
 import { studyVersion } from '../../domain/study/document';
 import { escapeAttribute } from '../issue/sanitise';
-import { dashboardViewType } from '../names';
+import { dashboardViewType } from '../shell/names';
 import type { RunLibrary } from './library';
 import type { RepairList } from './repairList';
 

@@ -1,23 +1,22 @@
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import { sha256OfFile } from '../../files/sha256';
 import type { Dataset } from '../../dataset/dataset';
 import { isMadeUp, loadPredictions } from '../../dataset/predictions';
 import { Cancelled, HumanError } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
 import { withEngine } from '../../engine/openEngine';
-import { planText } from '../../evaluation/batches/progressText';
-import { runBatch } from '../../evaluation/batches/run';
-import { workersFor } from '../../evaluation/batches/workers';
-import { runFolder } from '../../evaluation/runs/runFolder';
+import { planText } from '../../batch/progressText';
+import { runBatch } from '../../batch/runBatch';
+import { workersFor } from '../../batch/workersFor';
+import { runFolder } from '../../results/runFolder';
 import { runStore } from '../../evaluation/runStore';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
-import { distOf } from '../instanceSession';
+import { distOf } from '../instance/instanceSessions';
 import type { Catalogue } from '../instances/catalogue';
 import { shortName } from '../instances/instanceList';
-import { engineSettings, storageFolder, timeoutSeconds } from '../settings';
+import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import type { RunLibrary } from './library';
 
 /** What a batch is asked for by the command, which code may give instead of a person. */
@@ -212,8 +211,6 @@ async function digested(name: string): Promise<{ from: string; sha256?: string }
   if (isMadeUp(name) || name === 'bundled') return { from: name };
   return {
     from: name,
-    sha256: createHash('sha256')
-      .update(await readFile(name))
-      .digest('hex'),
+    sha256: await sha256OfFile(name),
   };
 }

@@ -4,11 +4,11 @@ import * as vscode from 'vscode';
 import type { Progress } from '../../dashboard/protocol';
 import type { Reporter } from '../../domain/reporter';
 import type { RunData, RunEntry } from '../../domain/study/entry';
-import type { BatchHandle } from '../../evaluation/batches/run';
-import { candidateKey, journalPath, parseJournal } from '../../evaluation/runs/journal';
-import { readLive, type LiveState } from '../../evaluation/runs/live';
-import { readRuns } from '../../evaluation/runs/readRuns';
-import { storageFolder } from '../settings';
+import type { BatchHandle } from '../../batch/runBatch';
+import { candidateKey, journalPath, parseJournal } from '../../results/journal';
+import { readLive, type LiveState } from '../../results/live';
+import { readRuns } from '../../results/readRuns';
+import { storageFolder } from '../shell/settings';
 
 /** Milliseconds that changes on the disk are collected for. */
 const pause = 700;

@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError, messageOf } from '../../domain/problem';
 import type { RepairResults } from '../../domain/study/document';
-import { readRepairResults } from '../../evaluation/studies/repairResults';
+import { readRepairResults } from '../../study/repairResults';
 
 const filesKey = 'runs.repairs';
 

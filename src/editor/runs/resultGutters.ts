@@ -11,21 +11,22 @@ import type { Instance } from '../../domain/instance';
 import { HumanError } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
 import type { Side } from '../../domain/outcome';
-import { reportFile } from '../../evaluation/reportSchema';
-import { applyPatch } from '../../patch/apply';
+import { reportFile } from '../../results/reportSchema';
+import { applyPatch } from '../../patch/unified/applyPatch';
 import { asShown, textOf } from '../../patch/bytes';
 import { changeBlocks } from '../../patch/changeBlocks';
-import { unsafePath } from '../../patch/safety';
-import { parseUnified, type FilePatch } from '../../patch/unified';
+import { unsafePath } from '../../patch/unsafePath';
+import { parseUnified } from '../../patch/unified/parseUnified';
+import type { FilePatch } from '../../patch/unified/parsedPatch';
 import { parseSources, sourceOf } from '../../repository/source';
 import { prepareTrees, type Trees } from '../../repository/trees';
-import { stateIcon } from '../changeCoverageGutters';
-import { marksOfFixed, marksOfR, type Marks } from '../coverageMarks';
-import { hoverOf, noteAt } from '../coverageText';
-import { resultAuthority, scheme } from '../names';
-import { storageFolder } from '../settings';
-import { linesBySide } from '../shownCoverage';
-import type { Revealed } from '../revealed';
+import { stateIcon } from '../coverage/changeCoverageGutters';
+import { marksOfFixed, marksOfR, type CoverageMarks } from '../coverage/coverageMarks';
+import { hoverOf, noteAt } from '../coverage/coverageText';
+import { resultAuthority, scheme } from '../shell/names';
+import { storageFolder } from '../shell/settings';
+import { linesBySide } from '../coverage/shownCoverage';
+import type { Revealed } from '../instance/revealed';
 import type { FoundCell } from './cells';
 
 /** A saved result whose changed lines are shown. */
@@ -145,7 +146,7 @@ export class ResultGutters implements vscode.Disposable {
     }
   }
 
-  private marksOf(uri: vscode.Uri): Marks | undefined {
+  private marksOf(uri: vscode.Uri): CoverageMarks | undefined {
     const place = this.placeOf(uri);
     if (place === undefined) return undefined;
     const { result, side, path } = place;

@@ -8,17 +8,17 @@ import type { Reporter } from '../../domain/reporter';
 import { studyVersion } from '../../domain/study/document';
 import type { RunData } from '../../domain/study/entry';
 import { methodsOf } from '../../domain/study/methods';
-import { dashboardHtml } from '../../evaluation/studies/dashboardHtml';
-import { bundledSource } from '../bundled';
-import { distOf } from '../instanceSession';
+import { dashboardHtml } from '../../study/dashboardHtml';
+import { bundledSource } from '../instance/bundledDataset';
+import { distOf } from '../instance/instanceSessions';
 import type { Instances } from '../instances/instances';
-import { withNotification } from '../instances/openFlow';
-import { commandIds, listCommandIds, runCommandIds } from '../names';
-import { withoutLinkMarkup } from '../notificationText';
-import { showEngineProblem, showProblem } from '../problems';
-import type { Revealed } from '../revealed';
-import { repositorySources } from '../settings';
-import { findCell, showCandidate, showLog } from './cells';
+import { withNotification } from '../shell/withNotification';
+import { commandIds, listCommandIds, runCommandIds } from '../shell/names';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { showEngineProblem, showProblem } from '../shell/problems';
+import type { Revealed } from '../instance/revealed';
+import { repositorySources } from '../shell/settings';
+import { findCell, showCellCandidate, showLog } from './cells';
 import { DashboardPanel, type DashboardSource } from './dashboardPanel';
 import { askForBatch, evaluatePredictions, type BatchChoice } from './evaluatePredictions';
 import { RunLibrary } from './library';
@@ -329,7 +329,7 @@ export class Runs implements vscode.Disposable {
       case 'log':
         return showLog(findCell(this.library, cell));
       case 'diff':
-        return showCandidate(findCell(this.library, cell));
+        return showCellCandidate(findCell(this.library, cell));
       case 'gutters':
         return this.showGutters(cell);
     }

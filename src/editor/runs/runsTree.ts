@@ -4,8 +4,8 @@ import { percent } from '../../dashboard/numbers';
 import type { RunData } from '../../domain/study/entry';
 import { methodsOf, type Method } from '../../domain/study/methods';
 import { summarise } from '../../domain/study/summary';
-import { durationText } from '../../evaluation/batches/progressText';
-import { runCommandIds } from '../names';
+import { durationText } from '../../batch/progressText';
+import { runCommandIds } from '../shell/names';
 import type { RunLibrary } from './library';
 import type { RepairList } from './repairList';
 
@@ -193,11 +193,14 @@ export class RunsTree {
 
 /** `S 14.1 % (39 of 276) · ΔC 23.8 %`. */
 export function ratesInWords(method: Method): string {
-  const { success, deltaAll, grading } = summarise(method);
+  const { success, deltaAll, grading, findings } = summarise(method);
   const share = success.of === 0 ? undefined : success.count / success.of;
   const told = [
     `S ${percent(share)} (${vscode.l10n.t('{0} of {1}', success.count, success.of)})`,
     deltaAll.mean === undefined ? '' : `ΔC ${percent(deltaAll.mean)}`,
+    findings.any === 0
+      ? ''
+      : vscode.l10n.t('⚠ findings in {0} of {1} with F→P', findings.any, findings.of),
     grading === 'harness' ? vscode.l10n.t('harness grading') : '',
   ];
   return told.filter((each) => each !== '').join(' · ');

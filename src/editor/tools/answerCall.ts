@@ -3,8 +3,8 @@ import type { Reporter } from '../../domain/reporter';
 import type { ModelView } from '../../method/modelView';
 import { callTool, type CandidateSlot, type ToolAnswer } from '../../method/tools/tool';
 import { tools } from '../../method/tools/tools';
-import type { InstanceForModels } from '../forModels';
-import type { ModelToolName } from '../names';
+import type { InstanceForModels } from './instanceForModels';
+import type { ModelToolName } from '../shell/names';
 
 /** A call of one of the tools by an agent of the editor. */
 export interface EditorCall {

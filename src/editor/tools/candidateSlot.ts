@@ -1,6 +1,6 @@
 import type { CandidateSlot } from '../../method/tools/tool';
-import type { InstanceForModels } from '../forModels';
-import { patchOfEditors } from '../unsavedEdits';
+import type { InstanceForModels } from './instanceForModels';
+import { patchOfEditors } from '../instance/patchOfEditors';
 
 /**
  * The candidate of an agent that works in the workspace: what is edited there against R, as the editors

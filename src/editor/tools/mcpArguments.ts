@@ -1,4 +1,5 @@
-import type { EngineSettings } from '../settings';
+import { dockerOptions, asArgument } from '../../engine/docker/dockerSettings';
+import type { EngineSettings } from '../shell/settings';
 
 /** What the MCP server of an instance is started with. */
 export interface McpRequest {
@@ -10,11 +11,13 @@ export interface McpRequest {
   readonly storage: string;
   readonly timeoutSeconds: number;
   readonly engine: EngineSettings;
+  /** Tests of models may run with the local engine. */
+  readonly runTestsLocally: boolean;
 }
 
 /** The arguments of `swt-bench mcp`. What the engine's settings say goes with them, as far as they go. */
 export function mcpArguments(request: McpRequest): string[] {
-  const { id, dataset, sources, storage, timeoutSeconds, engine } = request;
+  const { id, dataset, sources, storage, timeoutSeconds, engine, runTestsLocally } = request;
   return [
     'mcp',
     ...['--dataset', dataset, '--id', id],
@@ -22,19 +25,14 @@ export function mcpArguments(request: McpRequest): string[] {
     ...['--storage', storage, '--timeout', String(timeoutSeconds)],
     ...['--engine', engine.name],
     ...(engine.name === 'local' ? localArguments(engine) : dockerArguments(engine)),
+    ...(engine.name === 'local' && runTestsLocally ? ['--run-tests-locally'] : []),
   ];
 }
 
 const localArguments = ({ python }: EngineSettings): string[] =>
   python === undefined ? [] : ['--python', python];
 
-function dockerArguments({ docker }: EngineSettings): string[] {
-  const { host, baseImage, prebuilt, memoryMb, cpus, network, budgetGb } = docker;
-  return [
-    ...(host === undefined ? [] : ['--docker-host', host]),
-    ...['--base-image', baseImage, '--prebuilt', prebuilt === '' ? 'none' : prebuilt],
-    ...['--memory', `${memoryMb}m`, '--cpus', String(cpus)],
-    ...['--network', network.length === 0 ? 'none' : network.join(',')],
-    ...['--image-budget', String(budgetGb)],
-  ];
-}
+const dockerArguments = ({ docker }: EngineSettings): string[] =>
+  dockerOptions.flatMap(({ key, flag, writing }) =>
+    docker[key] === undefined ? [] : [flag, asArgument(docker[key], writing)],
+  );

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
-import { mcpProviderId, settingKeys } from '../names';
+import { mcpProviderId, settingKeys } from '../shell/names';
 import type { McpInstance } from './mcpServer';
 
 /** A server as far as it is known; undefined when there is none to be started. */
@@ -12,6 +12,7 @@ export type FindServer = (
 /** The settings that a server is started with. */
 const settings = [
   ...[settingKeys.engine, settingKeys.python, settingKeys.storage, settingKeys.timeout],
+  settingKeys.runModelTestsLocally,
   'swt-bench.docker',
 ];
 

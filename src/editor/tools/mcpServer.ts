@@ -3,15 +3,18 @@ import { isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/problem';
 import type { WorkspaceMarker } from '../../repository/marker';
-import { distOf } from '../instanceSession';
-import { withoutLinkMarkup } from '../notificationText';
-import { engineSettings, storageFolder, timeoutSeconds } from '../settings';
+import { distOf } from '../instance/instanceSessions';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
+import { allowsLocally } from './testsOfModels';
 import { mcpArguments } from './mcpArguments';
 
 /** The instance that a server is about. */
 export interface McpInstance {
   readonly folder: vscode.WorkspaceFolder;
   readonly marker: WorkspaceMarker;
+  /** What models are told in the place of the id (see method/alias.ts). @throws HumanError */
+  readonly alias: () => Promise<string>;
 }
 
 /**
@@ -21,7 +24,7 @@ export interface McpInstance {
  * @throws HumanError naming a setting that cannot be used
  */
 export async function mcpServer(
-  { folder, marker }: McpInstance,
+  { folder, marker, alias }: McpInstance,
   extension: vscode.Extension<unknown>,
 ): Promise<vscode.McpStdioServerDefinition | undefined> {
   const { id, dataset, sources } = marker;
@@ -33,9 +36,11 @@ export async function mcpServer(
     storage: storageFolder(),
     timeoutSeconds: timeoutSeconds(folder.uri),
     engine: engineSettings(folder.uri),
+    runTestsLocally: allowsLocally(),
   };
   const server = new vscode.McpStdioServerDefinition(
-    vscode.l10n.t('SWT-Bench: {0}', id),
+    // Names of its tools, which models see, are made of it.
+    vscode.l10n.t('SWT-Bench: {0}', await alias()),
     process.execPath,
     [join(distOf(extension.extensionPath), 'cli.js'), ...mcpArguments(request)],
     // On a desktop the program is VS Code itself; in a server it is Node.js, which does not look at it.

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { idOfTool, modelToolNames } from '../names';
+import { idOfTool, modelToolNames } from '../shell/names';
 import type { WorkspaceTools } from './workspaceTools';
 
 /**

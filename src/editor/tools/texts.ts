@@ -1,6 +1,6 @@
 import { l10n } from 'vscode';
 import type { EngineName } from '../../engine/engine';
-import type { ModelToolName } from '../names';
+import type { ModelToolName } from '../shell/names';
 
 /** What a call does while it is made, for the person who looks on. */
 export function doingText(name: ModelToolName): string {

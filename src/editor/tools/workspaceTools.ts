@@ -2,11 +2,12 @@ import * as vscode from 'vscode';
 import { Cancelled } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
 import { tools } from '../../method/tools/tools';
-import type { InstanceForModels } from '../forModels';
-import { applyToWorkspace } from '../generate/workspaceCandidate';
-import type { ModelToolName } from '../names';
-import { appendPlain } from '../plainText';
-import { engineSettings, timeoutSeconds } from '../settings';
+import type { InstanceForModels } from './instanceForModels';
+import { applyToWorkspace } from '../generate/applyToWorkspace';
+import type { ModelToolName } from '../shell/names';
+import { appendPlain } from '../shell/plainText';
+import { engineSettings, timeoutSeconds } from '../shell/settings';
+import { askForTestsOfModels } from './testsOfModels';
 import { answerCall } from './answerCall';
 import { withinBudget } from './budget';
 import { candidateSlot } from './candidateSlot';
@@ -58,6 +59,10 @@ export class WorkspaceTools {
     if (token.isCancellationRequested) abort.abort();
     try {
       const opened = await this.parts.opened();
+      if (name === 'run_tests' && opened !== undefined && vscode.workspace.isTrusted) {
+        // What is decided is asked for again where the tests run.
+        await askForTestsOfModels(opened.folder, 'agent').catch(() => undefined);
+      }
       const { text, isError } = await answerCall({
         name,
         input,

@@ -31,8 +31,10 @@ from swt_processes import (
     kill_all,
     killed_for_memory,
     names_in,
+    namespace_objects,
     others,
     refused_processes,
+    remove_namespace_objects,
     restore_signals,
     used,
 )
@@ -41,7 +43,7 @@ from swt_wire import Wire
 
 OUTPUT_CHUNK = 1 << 16
 TRACE_LIMIT = 256 << 20
-# Where any user may write, besides the tree.
+# Where any user may write, besides the tree; in what an image has besides, nobody but root may.
 OPEN_PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock")
 FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -51,7 +53,7 @@ class Agent(object):
         self.wire = wire
         self.tree = Tree(config["folder"], config["user"])
         self.user = config["user"]
-        self.at_start = {place: names_in(place) for place in OPEN_PLACES}
+        empty_open_places()
 
     def serve(self):
         while True:
@@ -72,31 +74,48 @@ class Agent(object):
         self.wire.send("done", json.dumps(self.tree.digests()).encode("ascii"))
 
     def do_write(self, header, payload):
-        self.tree.write(header["remove"], header["files"], payload)
-        self._compile(header["files"])
+        settle = header["settle"]
+        self.tree.write(header["remove"], header["files"], payload, settle)
+        # The other side may have something to compile: process numbers go on alike.
+        is_due = any(relative.endswith(".py") for relative in settle)
+        self._compile([relative for relative, _ in header["files"]], is_due)
         self.wire.send("done")
 
-    def _compile(self, files):
+    def do_repository(self, header, payload):
+        """Takes a repository of git, a tar of its files, in the place of the tree's."""
+        self.tree.set_repository(payload, header["idBytes"])
+        self.wire.send("done")
+
+    def _compile(self, files, is_due=False):
         """
         Compiles what was written, as tests would at their first run; what they compile themselves is not
-        kept, since it may be something else. In a process without rights, for a few seconds at most.
+        kept, since it may be something else. Nothing of it is executed. When it `is_due`, a process is
+        started for it even if there is nothing to compile.
         """
-        files = [each for each in files if self.tree.compiled(each[0]) is not None]
-        if not files:
+        files = [each for each in files if self.tree.compiled(each) is not None]
+        if not files and not is_due:
             return
+
+        def compile_all():
+            for relative in files:
+                py_compile.compile(self.tree.path(relative), doraise=False, quiet=2)
+
+        self._apart(compile_all, 20)
+        self.tree.know_compiled(files)
+
+    def _apart(self, work, seconds):
+        """Does work in a process of the tests' user, for so many seconds at most."""
         program = os.fork()
         if program == 0:
             try:
                 self._drop_rights(1 << 30)
-                for relative, _ in files:
-                    py_compile.compile(self.tree.path(relative), doraise=False, quiet=2)
+                work()
             finally:
                 os._exit(0)
-        end = time.time() + 20
+        end = time.time() + seconds
         while time.time() < end and program not in [pid for pid, _ in collect()]:
             time.sleep(0.002)
         kill_all()
-        self.tree.know_compiled(files)
 
     def _drop_rights(self, limit):
         restore_signals()
@@ -113,8 +132,7 @@ class Agent(object):
     def do_install(self, header, payload):
         """Runs a program of the image as root in the tree, and takes what it changes as known."""
         result = self._run(header, root=True)
-        for relative, _ in self.tree.walk():
-            os.lchown(self.tree.path(relative), self.user, self.user)
+        self.tree.own()
         self.tree.remember()
         self.wire.send("done", **result)
 
@@ -131,6 +149,7 @@ class Agent(object):
         with open(config, "wb") as file:
             trace = json.loads(payload.decode("ascii"))
             trace["out"] = os.path.join(folder, "trace")
+            trace["key"] = self._lay_key(folder, header["key"])
             file.write(json.dumps(trace).encode("ascii"))
         header["env"].update(
             HOME=os.path.join(folder, "home"),
@@ -139,6 +158,7 @@ class Agent(object):
             TMP=os.path.join(folder, "tmp"),
             SWT_TRACE_CONFIG=config,
         )
+        self.tree.let_time_pass()
         result = self._run(header, root=False)
         trace, cut = pack(os.path.join(folder, "trace"))
         if cut:
@@ -147,13 +167,35 @@ class Agent(object):
         # Nobody has to wait for this: it takes as long as a short test.
         settled = {"altered": []}
         try:
-            for place, before in self.at_start.items():
-                for name in names_in(place) - before:
-                    remove(os.path.join(place, name))
+            if others():
+                raise OSError("a process that could not be killed")
+            empty_open_places()
+            if namespace_objects():
+                self._apart(remove_namespace_objects, 20)
+            if namespace_objects():
+                raise OSError("shared memory, semaphores or message queues")
             settled["altered"] = self.tree.scan()
+            self._compile(self.tree.take_uncompiled())
         except (OSError, RecursionError) as error:
             settled["spoiled"] = "what tests left cannot be removed (%s)" % error
         self.wire.send("settled", **settled)
+
+    def _lay_key(self, folder, key):
+        """
+        The path of a file with the key of the run, in a folder that the tests' user can remove it from:
+        their first process does.
+        """
+        place = os.path.join(folder, "key")
+        os.mkdir(place, 0o700)
+        path = os.path.join(place, "key")
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            os.write(handle, bytes.fromhex(key))
+        finally:
+            os.close(handle)
+        for each in path, place:
+            os.chown(each, self.user, self.user)
+        return path
 
     def _start(self, header, root):
         """Starts a program; (its number, the end of the pipe with its output)."""
@@ -299,6 +341,13 @@ class Agent(object):
             if own - self.tree.bytes >= limit or grown >= 4 * limit:
                 return "disk full"
         return None
+
+
+def empty_open_places():
+    """Also of what the image brought: it may tell of what came after R."""
+    for place in OPEN_PLACES:
+        for name in names_in(place):
+            remove(os.path.join(place, name))
 
 
 def pack(folder):

@@ -98,6 +98,31 @@ def kill_all():
     return False
 
 
+def namespace_objects():
+    """(kind, number) of System V shared memory, semaphores and message queues, which outlive processes."""
+    found = []
+    for kind in "shm", "sem", "msg":
+        try:
+            with open("/proc/sysvipc/" + kind) as file:
+                found += [(kind, int(line.split()[1])) for line in file.read().splitlines()[1:]]
+        except OSError:
+            continue
+    return found
+
+
+def remove_namespace_objects():
+    """Removes them, as the user who made them: root may not without more rights."""
+    import ctypes
+
+    library = ctypes.CDLL(None)
+    remove = 0  # IPC_RMID
+    for kind, number in namespace_objects():
+        if kind == "sem":
+            library.semctl(number, 0, remove)
+        else:
+            getattr(library, kind + "ctl")(number, remove, None)
+
+
 def used(path):
     """Bytes in use on the file system of a path, and bytes left."""
     info = os.statvfs(path)

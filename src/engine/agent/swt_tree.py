@@ -1,13 +1,23 @@
 """The tree of the repository in a sandbox: what it should be, what tests did to it, and putting it back."""
 
+import fcntl
 import hashlib
 import importlib.util
 import io
 import os
 import stat
+import struct
 import tarfile
+import time
 
 from swt_processes import allocated
+from swt_repository import Repository
+
+# Seconds since 1970 that every folder of the tree has as its time of change: by its own one could tell
+# what was written into it, and when.
+FOLDER_TIME = 400000000
+# The clock that the kernel takes the times of files from, which stands still for some milliseconds.
+FILE_CLOCK = 5
 
 
 class Tree(object):
@@ -17,6 +27,11 @@ class Tree(object):
         self.root = root
         self.user = user
         self.known = {}
+        self.repository = None
+        # Sources whose compiled form is gone since tests changed or removed it.
+        self.uncompiled = set()
+        # When the last of what is known was changed.
+        self.latest = 0
         # What they took on the disk when all was as it should be.
         self.bytes = 0
         if not is_folder(root):
@@ -42,22 +57,37 @@ class Tree(object):
                 if stat.S_ISDIR(info.st_mode):
                     folders.append(relative)
 
-    @staticmethod
-    def state(info):
+    def state(self, info):
+        # A process without privileges cannot set the time of the last change of an inode: it tells of
+        # contents, permissions, further names and extended attributes, whatever else looks the same.
+        self.latest = max(self.latest, info.st_ctime_ns)
         if stat.S_ISDIR(info.st_mode):
-            return (info.st_mode, info.st_uid)
-        # A process without privileges cannot set the time of the last change of an inode.
-        return (info.st_mode, info.st_uid, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+            return (info.st_mode, info.st_uid, info.st_ctime_ns, info.st_ino)
+        return (info.st_mode, info.st_uid, info.st_ctime_ns, info.st_ino, info.st_size, info.st_mtime_ns)
 
     def remember(self):
         self.known = {path: self.state(info) for path, info in self.walk()}
         self.bytes = allocated([self.root])
 
+    def let_time_pass(self):
+        """Waits until a file that is changed now has another time than those that are known."""
+        # Not for ever: a clock may be set back.
+        for _ in range(50):
+            if time.clock_gettime(FILE_CLOCK) * 1e9 > self.latest + 1e6:
+                return
+            time.sleep(0.001)
+
+    def own(self):
+        """Gives the user what a program that ran as another one has written."""
+        for relative, info in self.walk():
+            if (info.st_uid, info.st_gid) != (self.user, self.user):
+                os.lchown(self.path(relative), self.user, self.user)
+
     def digests(self):
         """Path to [mode, object id] as git has them, without the repository's own folder."""
         found = {}
         for relative, info in self.walk():
-            if relative == ".git" or relative.startswith(".git/") or is_compiled(relative):
+            if is_git(relative) or is_compiled(relative):
                 continue
             if stat.S_ISLNK(info.st_mode):
                 content = os.fsencode(os.readlink(self.path(relative)))
@@ -71,17 +101,15 @@ class Tree(object):
 
     def scan(self):
         """
-        What is not as the engine left it: removes what is new, and names what was changed or is gone.
-        Called when no process of the tests lives.
+        What is not as the engine left it: removes what is new, puts folders and the repository back, and
+        names files that were changed or are gone. Called when no process of the tests lives.
         """
         left = dict(self.known)
-        new, altered = [], []
-        replaced = []
+        new, altered, replaced, folders = [], [], [], set()
         if not is_folder(self.root):
             remove(self.root)
             os.mkdir(self.root)
-        os.chmod(self.root, 0o755)
-        os.chown(self.root, self.user, self.user)
+        self.put_back_folder(self.root, 0o755)
         for relative, info in self.walk():
             before = left.pop(relative, None)
             if before is None:
@@ -90,41 +118,124 @@ class Tree(object):
                 if not stat.S_ISDIR(before[0]):
                     altered.append(relative)
                 elif stat.S_ISDIR(info.st_mode):
-                    os.chown(self.path(relative), before[1], before[1])
-                    os.chmod(self.path(relative), stat.S_IMODE(before[0]))
+                    folders.add(relative)
                 else:
-                    # What was in the folder is gone, and is named by itself.
                     replaced.append(relative)
-        # Folders go with their contents, which are named by themselves.
         gone = [path for path, before in left.items() if not stat.S_ISDIR(before[0])]
+        removed_folders = [path for path, before in left.items() if stat.S_ISDIR(before[0])]
         for relative in new + altered + replaced:
             remove(self.path(relative))
-        for relative in altered + gone + replaced:
+            folders.add(os.path.dirname(relative))
+        for relative in sorted(replaced + removed_folders):
+            self._folder(relative)
+            folders.add(relative)
+        for relative in sorted(folders):
+            if relative in self.known and is_folder(self.path(relative)):
+                mode = stat.S_IMODE(self.known[relative][0])
+                self.put_back_folder(self.path(relative), mode)
+                self.known[relative] = self.state(os.lstat(self.path(relative)))
+        lost = altered + gone
+        for relative in lost:
             self.known.pop(relative, None)
-        # Of what is compiled nothing is missed: it is compiled again.
-        return sorted(path for path in altered + gone if not is_compiled(path))
+        if self.repository is not None and any(is_git(path) for path in new + lost + replaced):
+            only_index = set(new + lost + replaced) - {Repository.INDEX}
+            if any(is_git(path) for path in only_index):
+                self.lay_repository()
+            else:
+                self._write_index()
+        self.uncompiled |= {source_of(path) for path in lost if is_compiled(path)}
+        return sorted(path for path in lost if not is_compiled(path) and not is_git(path))
 
-    def write(self, removed, files, content):
+    def put_back_folder(self, path, mode):
+        for name in extended_attributes(path):
+            os.removexattr(path, name, follow_symlinks=False)
+        clear_flags(path)
+        info = os.lstat(path)
+        if (info.st_uid, info.st_gid) != (self.user, self.user):
+            os.chown(path, self.user, self.user)
+        if stat.S_IMODE(info.st_mode) != mode:
+            os.chmod(path, mode)
+        os.utime(path, (FOLDER_TIME, FOLDER_TIME))
+
+    def set_repository(self, archive, bytes_of_id):
+        """Takes a repository in the place of whatever is there, and keeps it to put it back."""
+        self.repository = Repository(archive, bytes_of_id)
+        self.lay_repository()
+        self.bytes += len(archive)
+
+    def lay_repository(self):
+        remove(self.path(".git"))
+        for path in [path for path in self.known if is_git(path)]:
+            del self.known[path]
+        files = self.repository.files()
+        for relative, mode, content, seconds in files:
+            self._write(relative, mode, content, seconds)
+        self.repository.stamp_all(self.path)
+        self._write_index()
+        for relative, _, _, _ in files:
+            self._know(relative)
+        self._settle_folders([relative for relative, _, _, _ in files])
+
+    def _write_index(self):
+        index = self.repository
+        self._write(index.INDEX, "100644", index.content(), index.INDEX_TIME)
+        self._know(index.INDEX)
+        self._settle_folders([index.INDEX])
+
+    def write(self, removed, files, content, settle=()):
         """
-        Removes paths, writes files, and takes the result as the known state.
+        Removes paths, writes files, and takes the result as the known state. The folders of `settle` are
+        touched as if something had been written into them.
 
         `files` holds [path, mode] as git has them; member N of the tar `content` is the contents of
         the N-th. So paths keep bytes that a tar cannot have, and nothing else of a tar is obeyed.
         """
         for relative in removed:
             self._check(relative)
-            remove(self.path(relative))
-            self.known.pop(relative, None)
+            self._forget(relative)
             self._remove_empty(os.path.dirname(relative))
-        if not files:
-            return
-        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
-            for member in archive:
-                relative, mode = files[int(member.name)]
-                self._check(relative)
-                self._write(relative, mode, archive.extractfile(member).read(), member.mtime)
+        written = {}
+        if files:
+            with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
+                for member in archive:
+                    relative, mode = files[int(member.name)]
+                    self._check(relative)
+                    self._forget(relative)
+                    written[relative] = archive.extractfile(member).read()
+                    self._write(relative, mode, written[relative], member.mtime)
         for relative, _ in files:
             self._know(relative)
+        compiled = [self.compiled(relative) for relative in settle]
+        self._settle_folders(
+            list(removed)
+            + [relative for relative, _ in files]
+            + list(settle)
+            + [relative for relative in compiled if relative is not None]
+        )
+        if self.repository is not None:
+            stamped = [
+                self.repository.stamp(relative, mode, written[relative], self.path(relative))
+                for relative, mode in files
+            ]
+            if any(stamped):
+                self._write_index()
+
+    def _forget(self, relative):
+        """Removes a file, with what was compiled of it."""
+        remove(self.path(relative))
+        self.known.pop(relative, None)
+        self.uncompiled.discard(relative)
+        compiled = self.compiled(relative)
+        if compiled in self.known:
+            remove(self.path(compiled))
+            del self.known[compiled]
+            folder = os.path.dirname(compiled)
+            try:
+                os.rmdir(self.path(folder))
+                self.known.pop(folder, None)
+            except OSError:
+                # Others are in it.
+                pass
 
     def _know(self, relative):
         self.known[relative] = self.state(os.lstat(self.path(relative)))
@@ -132,6 +243,19 @@ class Tree(object):
             relative = os.path.dirname(relative)
             if relative and relative not in self.known:
                 self.known[relative] = self.state(os.lstat(self.path(relative)))
+
+    def _settle_folders(self, paths):
+        """Gives the folders that some paths lie in their usual time, and takes them as known."""
+        folders = set()
+        for path in paths:
+            while path:
+                path = os.path.dirname(path)
+                folders.add(path)
+        for relative in folders:
+            if is_folder(self.path(relative)):
+                os.utime(self.path(relative), (FOLDER_TIME, FOLDER_TIME))
+                if relative:
+                    self.known[relative] = self.state(os.lstat(self.path(relative)))
 
     def compiled(self, relative):
         """Where the compiled form of a file lies, if it is one that is imported."""
@@ -142,10 +266,17 @@ class Tree(object):
 
     def know_compiled(self, files):
         """Takes what was compiled of files as known: tests had no part in it."""
-        for relative, _ in files:
-            compiled = self.compiled(relative)
-            if compiled is not None and os.path.isfile(self.path(compiled)):
-                self._know(compiled)
+        compiled = [self.compiled(relative) for relative in files]
+        for relative in compiled:
+            if relative is not None and os.path.isfile(self.path(relative)):
+                self._know(relative)
+        self._settle_folders([relative for relative in compiled if relative is not None])
+
+    def take_uncompiled(self):
+        """Sources that are as they should be, and whose compiled form tests changed or removed."""
+        files = sorted(path for path in self.uncompiled if path in self.known)
+        self.uncompiled.clear()
+        return files
 
     def _check(self, relative):
         parts = relative.split("/")
@@ -169,6 +300,7 @@ class Tree(object):
         remove(path)
         if mode == "120000":
             os.symlink(content, os.fsencode(path))
+            os.utime(path, (seconds, seconds), follow_symlinks=False)
         else:
             with open(path, "wb") as file:
                 file.write(content)
@@ -184,12 +316,55 @@ class Tree(object):
                 os.rmdir(self.path(relative))
             except OSError:
                 return
-            self.known.pop(relative, None)
+            for path in [each for each in self.known if (each + "/").startswith(relative + "/")]:
+                del self.known[path]
             relative = os.path.dirname(relative)
 
 
 def is_compiled(relative):
     return relative.endswith(".pyc") and "__pycache__" in relative
+
+
+def source_of(relative):
+    """The source of a compiled file below `__pycache__`: `a/__pycache__/b.cpython-39.pyc` is of `a/b.py`."""
+    folder, name = os.path.split(relative)
+    return os.path.join(os.path.dirname(folder), name.split(".")[0] + ".py")
+
+
+def is_git(relative):
+    return relative == ".git" or relative.startswith(".git/")
+
+
+def extended_attributes(path):
+    """Names of those that a user may set, access control lists included."""
+    try:
+        names = os.listxattr(path, follow_symlinks=False)
+    except OSError:
+        return []
+    return [name for name in names if name.startswith(("user.", "system.posix_acl_"))]
+
+
+FLAGS = struct.Struct("l")
+# Flags of an inode that its owner may set: https://man7.org/linux/man-pages/man2/ioctl_iflags.2.html
+# (secrm, unrm, compr, sync, nodump, noatime, notail, dirsync, topdir, nocow). What is made in a folder
+# inherits them.
+GET_FLAGS, SET_FLAGS = 0x80086601, 0x40086602
+OWNERS_FLAGS = 0x1 | 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x8000 | 0x10000 | 0x20000 | 0x800000
+
+
+def clear_flags(path):
+    """Takes from a folder the flags that a user may have given to it."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            flags = FLAGS.unpack(fcntl.ioctl(handle, GET_FLAGS, FLAGS.pack(0)))[0]
+        except OSError:
+            # A file system without flags.
+            return
+        if flags & OWNERS_FLAGS:
+            fcntl.ioctl(handle, SET_FLAGS, FLAGS.pack(flags & ~OWNERS_FLAGS))
+    finally:
+        os.close(handle)
 
 
 def blob(content):

@@ -1,20 +1,21 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { sha256 } from '../../files/sha256';
 import type { Instance } from '../../domain/instance';
 import { sides, type Side } from '../../domain/outcome';
 import { Cancelled, throwIfAborted } from '../../domain/problem';
 import type { Trees } from '../../repository/trees';
 import { recipeOf } from '../environments/recipes';
 import { sandboxesOf } from '../engine';
-import type { Engine, EngineWork, Environment, Pair, TestPlace } from '../engine';
+import type { Audience, Engine, Environment, Pair, PrepareWork, TestPlace } from '../engine';
 import { tracerDigest } from '../local/python';
-import { removeAbandonedContainers } from './abandoned';
-import { connect, type DockerConnection } from './connection';
-import { ownFiles, startContainer, type RunningContainer } from './container';
-import { instanceImage, type InstanceImage } from './images';
-import { MemoryGate } from './memory';
-import { openSandbox, type ContainerSandbox } from './sandbox';
-import type { DockerSettings } from './settings';
+import { removeAbandonedContainers } from './sandbox/abandonedContainers';
+import { connect, type DockerConnection } from './connection/connect';
+import { ownFiles, startContainer, type RunningContainer } from './sandbox/container';
+import { instanceImage } from './images/instanceImage';
+import type { InstanceImage } from './images/instanceLayer';
+import { MemoryGate } from './sandbox/memoryGate';
+import { openSandbox, type ContainerSandbox } from './sandbox/containerSandbox';
+import type { DockerSettings } from './dockerSettings';
 
 export interface DockerOptions {
   /** The storage folder: records of images, and logs of how they were built. */
@@ -45,8 +46,10 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
     await tracerDigest(join(assets, 'tracer')),
     await tracerDigest(join(assets, 'agent')),
   ];
-  const hasNetwork = (instance: Instance): boolean =>
-    recipeOf(instance.repo, instance.version).network || isNamed(instance, settings.network);
+  // Whatever a recipe, a row or a setting says: the answer is to be had from the network.
+  const hasNetwork = (instance: Instance, audience: Audience): boolean =>
+    audience === 'grading' &&
+    (recipeOf(instance.repo, instance.version).network || isNamed(instance, settings.network));
   // Two sandboxes at their limit may always run together where each can have a half of the machine.
   const gate = new MemoryGate(connection.memoryBytes);
   let isWarned = false;
@@ -56,7 +59,7 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
   const prepare = async (
     instance: Instance,
     trees: Trees,
-    work: EngineWork,
+    work: PrepareWork,
   ): Promise<TestPlace> => {
     const { missingLimits } = connection;
     if (missingLimits.length > 0 && !isWarned) {
@@ -69,12 +72,17 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
       { connection, instance, trees, settings, storage, env },
       work,
     );
+    const withNetwork = hasNetwork(instance, work.audience ?? 'grading');
     return {
-      environment: environmentOf(image, [own, settings, hasNetwork(instance)]),
+      environment: environmentOf(image, [own, settings, withNetwork]),
       openPair: async (opening, asked?: readonly Side[]) => {
         if (disposed) throw new Cancelled();
         opening.reporter.progress(`${instance.id}: starting the sandboxes`);
-        const pair = await openPair(instance, trees, image, asked ?? sides, opening.signal);
+        const pair = await openPair(
+          { instance, trees, image, withNetwork },
+          asked ?? sides,
+          opening.signal,
+        );
         if (disposed) {
           await pair.dispose();
           throw new Cancelled();
@@ -86,9 +94,7 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
   };
 
   const openPair = async (
-    instance: Instance,
-    trees: Trees,
-    image: InstanceImage,
+    { instance, trees, image, withNetwork }: PairRequest,
     asked: readonly Side[],
     signal: AbortSignal | undefined,
   ): Promise<Pair> => {
@@ -105,7 +111,7 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
           repo: instance.repo,
           side,
           settings,
-          hasNetwork: hasNetwork(instance),
+          hasNetwork: withNetwork,
           files,
         },
         signal,
@@ -115,7 +121,7 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
         {
           side,
           tree: trees[side],
-          treeOfR: trees.base,
+          other: trees[side === 'base' ? 'fixed' : 'base'],
           image,
           wire: container.wire,
           address: connection.address,
@@ -176,6 +182,13 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
   };
 }
 
+interface PairRequest {
+  readonly instance: Instance;
+  readonly trees: Trees;
+  readonly image: InstanceImage;
+  readonly withNetwork: boolean;
+}
+
 const describe = ({ product, version, address }: DockerConnection): string =>
   `${product === 'podman' ? 'Podman' : 'Docker Engine'} ${version} at ${address}`;
 
@@ -198,7 +211,7 @@ function environmentOf(
     pytest: image.pytest,
     tox: image.tox,
     image: image.name,
-    digest: createHash('sha256').update(image.digest).update(around).digest('hex'),
+    digest: sha256(image.digest, around),
   };
 }
 

@@ -1,10 +1,7 @@
 import { z } from 'zod';
+import { runnerNames } from '../runners/runners';
 import table from './recipes.json';
-
-/** The programs that run tests; see `testCommand.ts`. */
-export const runners = ['pytest', 'unittest', 'sympy', 'django', 'tox', 'script'] as const;
-/** Which program runs the tests. */
-export type Runner = (typeof runners)[number];
+import { isWithin } from './versionRange';
 
 const words = z.array(z.string().min(1));
 
@@ -43,7 +40,7 @@ const recipeFields = z.strictObject({
    */
   install: z.enum(['editable', 'path']),
   /** Program that runs its tests. */
-  runner: z.enum(runners),
+  runner: z.enum(runnerNames),
   /** Arguments of that program in front of the tests, where they differ from its usual ones. */
   testArguments: words,
   /**
@@ -100,22 +97,4 @@ export function recipeOf(repo: string, version: string | undefined): Recipe {
   };
   void notes;
   return recipe;
-}
-
-/** Whether a version lies in `FIRST-LAST`, `FIRST-`, `-LAST` or is the one given; by their numbers. */
-export function isWithin(version: string, range: string): boolean {
-  const [first = '', last = first] = range.split('-');
-  return (
-    (first === '' || compareVersions(version, first) >= 0) &&
-    (last === '' || compareVersions(version, last) <= 0)
-  );
-}
-
-function compareVersions(one: string, other: string): number {
-  const [left, right] = [one, other].map((text) => text.split('.').map(Number));
-  for (let at = 0; at < Math.max(left?.length ?? 0, right?.length ?? 0); at++) {
-    const difference = (left?.[at] ?? 0) - (right?.[at] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
 }

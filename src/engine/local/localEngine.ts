@@ -1,16 +1,18 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { Cancelled, messageOf, throwIfAborted } from '../../domain/problem';
 import { sideName, sides, type Side } from '../../domain/outcome';
-import { makeFolder } from '../../repository/makeFolder';
+import { makeFolder } from '../../files/makeFolder';
 import { hasEnded, ownerWord } from '../../repository/owner';
 import { fullDisk } from '../../repository/space';
+import { compiledFolder } from '../../repository/storage';
 import type { Trees } from '../../repository/trees';
 import { openWorkingCopy, type WorkingCopy } from '../../repository/workingCopy';
 import {
   sandboxesOf,
   SandboxUnusable,
+  type Audience,
   type DebuggedProgram,
   type Engine,
   type Sandboxes,
@@ -21,10 +23,14 @@ import {
 import { outputLimit } from '../boundedOutput';
 import { killMarked } from '../killing';
 import { runMark, runProcess } from '../process';
-import { followTrace } from '../trace/followTrace';
-import { readTrace, type Trace } from '../trace/readTrace';
+import { runnerOf } from '../runners/runners';
+import { followTrace } from '../tracer/followTrace';
+import { readTrace, type ExecutionTrace } from '../tracer/readTrace';
+import { alikeInPair, keptCompiledFiles, type CompiledOfPair } from './compilePristine';
+import { watchEnvironment, type EnvironmentWatch } from './environmentWatch';
+import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { guard, type Guardian } from './guardian';
-import { findPython, type LocalEnvironment } from './python';
+import type { LocalEnvironment } from './python';
 
 export interface LocalOptions {
   /** Folder for working copies and compiled files. */
@@ -41,51 +47,71 @@ export interface LocalOptions {
  * would run anyway.
  */
 export async function localEngine(options: LocalOptions): Promise<Engine> {
-  const environment = await findPython(options.python, options.tracer);
-  const pairs = join(options.storage, 'pairs');
+  const { storage } = options;
+  const watch = await watchEnvironment(options.python, options.tracer, storage);
+  const pairs = join(storage, 'pairs');
   await removeAbandoned(pairs);
-  const { pytest } = environment;
+  const { pytest, description } = watch.environment;
+  const over = new AbortController();
   let isDisposed = false;
   const pairsOpen = new Set<() => Promise<void>>();
   return {
     name: 'local',
-    description: `local engine, ${environment.description}, ${pytest === undefined ? 'pytest not installed' : `pytest ${pytest}`}`,
-    environment,
-    prepare: (_instance, trees) =>
+    description: `local engine, ${description}, ${pytest === undefined ? 'pytest not installed' : `pytest ${pytest}`}`,
+    get environment() {
+      return watch.environment;
+    },
+    prepare: (instance, trees, { audience = 'grading' }) =>
       Promise.resolve({
-        environment,
-        openPair: ({ signal }, asked?: readonly Side[]) => openPair(trees, asked ?? sides, signal),
+        get environment() {
+          return watch.environment;
+        },
+        current: () => watch.current(),
+        openPair: ({ signal }, asked?: readonly Side[]) =>
+          openPair({ id: instance.id, trees, audience }, asked ?? sides, signal),
       }),
     async dispose() {
       isDisposed = true;
+      over.abort();
+      watch.dispose();
       await Promise.all([...pairsOpen].map((remove) => remove()));
     },
   };
 
   async function openPair<S extends Side>(
-    trees: Trees,
+    { id, trees, audience }: PairRequest,
     asked: readonly Side[],
     signal?: AbortSignal,
   ): Promise<Sandboxes<S>> {
     throwIfAborted(signal);
     if (isDisposed) throw new Cancelled();
+    const { environment } = watch;
     // Short, since tests put sockets below it, whose paths may have about a hundred characters.
     const folder = join(pairs, randomBytes(4).toString('hex'));
     const guardian = guard(environment.interpreter, folder);
+    const compiled = await compiledFilesOf(id, environment, audience);
+    const copies: WorkingCopy[] = [];
     const remove = async (): Promise<void> => {
       pairsOpen.delete(remove);
       guardian.dismiss();
       await removeForce(folder);
     };
-    const open = async (side: Side): Promise<Sandbox> => {
-      const tree = join(folder, side);
-      const copy = await openWorkingCopy(trees[side], tree, join(folder, `${side}.git`), signal);
+    // Names and order say nothing about the side, and neither lies beside the other.
+    const names = distinctNames(asked.length);
+    const open = async (side: Side, index: number): Promise<Sandbox> => {
+      const own = join(folder, names[index] ?? '');
+      const tree = join(own, 'tree');
+      await mkdir(own);
+      const copy = await openWorkingCopy(trees[side], tree, join(own, 'git'), signal, compiled);
+      copies.push(copy);
       return localSandbox({
         side,
         tree,
         copy,
-        scratch: join(folder, `${side}-runs`),
-        environment,
+        compiled,
+        // Short: a test may put a socket below it, whose path may have some hundred characters.
+        scratch: join(own, 'r'),
+        watch,
         tracer: options.tracer,
         guardian,
       });
@@ -95,10 +121,11 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
       await mkdir(folder);
       await writeFile(join(folder, ownerFile), await ownerWord());
       // All to their end, so that none still writes what is removed.
-      const opened = await Promise.allSettled(asked.map(open));
+      const opened = await Promise.allSettled(inRandomOrder(asked).map(open));
       const failed = opened.find((each) => each.status === 'rejected');
       if (failed !== undefined) throw failed.reason;
       pairsOpen.add(remove);
+      compiled?.sandboxesHave(copies.map(({ modules }) => modules));
       const boxes = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
       return { ...sandboxesOf<S>(boxes), dispose: remove };
     } catch (error) {
@@ -107,6 +134,38 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
       throw full ?? error;
     }
   }
+
+  async function compiledFilesOf(
+    id: string,
+    { build, compiledSuffix, interpreter }: LocalEnvironment,
+    audience: Audience,
+  ): Promise<CompiledOfPair | undefined> {
+    if (compiledSuffix === undefined) return undefined;
+    // Which modules are compiled tells what T* imports, also on R: models have files of their own.
+    const name = audience === 'model' ? `${build}-of-models` : build;
+    const folder = join(compiledFolder(storage, id), name);
+    return alikeInPair(await keptCompiledFiles(folder, interpreter, compiledSuffix, over.signal));
+  }
+}
+
+interface PairRequest {
+  readonly id: string;
+  readonly trees: Trees;
+  readonly audience: Audience;
+}
+
+/** Names of folders, of equal length and equal to no other of them. */
+function distinctNames(count: number): string[] {
+  const names = new Set<string>();
+  while (names.size < count) names.add(randomBytes(2).toString('hex'));
+  return [...names];
+}
+
+function inRandomOrder<T>(values: readonly T[]): T[] {
+  return values
+    .map((value) => ({ value, order: randomInt(1 << 30) }))
+    .sort((one, other) => one.order - other.order)
+    .map(({ value }) => value);
 }
 
 /** Names the process that has a pair open. */
@@ -116,15 +175,17 @@ interface LocalSandbox {
   readonly side: Side;
   readonly tree: string;
   readonly copy: WorkingCopy;
+  readonly compiled: CompiledOfPair | undefined;
   /** Private to this sandbox, emptied after every run. */
   readonly scratch: string;
-  readonly environment: LocalEnvironment;
+  readonly watch: EnvironmentWatch;
   readonly tracer: string;
   readonly guardian: Guardian;
 }
 
 function localSandbox(box: LocalSandbox): Sandbox {
-  let runs = 0;
+  // Not a number: one side may have run more often than the other.
+  const nextRun = (): string => join(box.scratch, randomBytes(2).toString('hex'));
   return {
     side: box.side,
     async load(patch, signal) {
@@ -144,16 +205,26 @@ function localSandbox(box: LocalSandbox): Sandbox {
       if (patch.trim() !== '') await box.copy.apply(patch);
       throwIfAborted(signal);
     },
-    run: (request) => runIn(box, join(box.scratch, String(++runs)), request),
-    debug: (request, start) => debugIn(box, join(box.scratch, String(++runs)), request, start),
+    run: (request) => inWatch(box, () => runIn(box, nextRun(), request)),
+    debug: (request, start) => inWatch(box, () => debugIn(box, nextRun(), request, start)),
   };
+}
+
+/** Runs tests; what they compiled is compiled again, from the pristine tree and in the background. */
+async function inWatch<T>({ watch, copy, compiled }: LocalSandbox, run: () => Promise<T>) {
+  try {
+    return await watch.during(run);
+  } finally {
+    compiled?.add(await copy.compiledByRun());
+  }
 }
 
 /** @param run folder for what belongs to this run only; not there yet */
 function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<RunRecord> {
-  return withFolders(box, run, request, async ({ program, traceFolder }) => {
+  const key = newRecordKey();
+  return withFolders(box, run, { ...request, key }, async ({ program, traceFolder }) => {
     const { onOutcome } = request;
-    const unfollow = onOutcome === undefined ? undefined : followTrace(traceFolder, onOutcome);
+    const unfollow = onOutcome === undefined ? undefined : followTrace(traceFolder, onOutcome, key);
     const result = await runProcess({
       argv: [program.interpreter, ...program.args],
       cwd: program.cwd,
@@ -161,7 +232,7 @@ function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<Run
       timeoutSeconds: request.timeoutSeconds,
       outputLimit,
       signal: request.signal,
-      keeper: box.environment.interpreter,
+      keeper: box.watch.environment.interpreter,
       guardian: box.guardian,
       onOutput: request.onOutput,
     }).finally(unfollow);
@@ -172,7 +243,8 @@ function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<Run
       startError: result.startError,
       log: result.output,
       seconds: result.seconds,
-      trace: await readTrace(traceFolder),
+      trace: await readTrace(traceFolder, key),
+      folders: [box.tree, box.scratch, dirname(box.tree)],
     };
   });
 }
@@ -182,9 +254,10 @@ function debugIn(
   run: string,
   request: Pick<RunRequest, 'plan' | 'hashSeed'>,
   start: (program: DebuggedProgram) => Promise<void>,
-): Promise<Trace> {
+): Promise<ExecutionTrace> {
   const mark = randomUUID();
-  // Counting and a debugger would be in each other's way.
+  // Counting and a debugger would be in each other's way; and a process of the debugger's comes first,
+  // which would take the key.
   const uncounted = { ...request, countLines: new Map<string, readonly number[]>() };
   return withFolders(box, run, uncounted, async ({ program, traceFolder }) => {
     try {
@@ -205,27 +278,35 @@ interface Prepared {
 async function withFolders<T>(
   box: LocalSandbox,
   run: string,
-  { plan, countLines, hashSeed }: Pick<RunRequest, 'plan' | 'countLines' | 'hashSeed'>,
+  {
+    plan,
+    countLines,
+    hashSeed,
+    key,
+  }: Pick<RunRequest, 'plan' | 'countLines' | 'hashSeed'> & { readonly key?: RecordKey },
   work: (prepared: Prepared) => Promise<T>,
 ): Promise<T> {
   const traceFolder = join(run, 'trace');
   const home = join(run, 'home');
-  const temporary = join(run, 'tmp');
+  const temporary = join(run, 't');
   await Promise.all([traceFolder, home, temporary].map((path) => mkdir(path, { recursive: true })));
   const config = join(run, 'trace.json');
+  const keyFile = join(run, 'key');
+  if (key !== undefined) await writeFile(keyFile, key.content, { mode: 0o600 });
   await writeFile(
     config,
     JSON.stringify({
-      format: 1,
+      format: 2,
       root: box.tree,
       files: Object.fromEntries(countLines),
       out: traceFolder,
       outcomes: true,
+      ...(key === undefined ? {} : { key: keyFile, relay: runnerOf(plan.runner).isRelay === true }),
     }),
   );
   try {
     const program: DebuggedProgram = {
-      interpreter: box.environment.interpreter,
+      interpreter: box.watch.environment.interpreter,
       args: plan.args,
       cwd: join(box.tree, plan.cwd),
       env: {
@@ -265,11 +346,12 @@ async function environmentOf(box: LocalSandbox, hashSeed: number): Promise<Recor
     const value = process.env[name];
     if (value !== undefined) env[name] = value;
   }
-  const bin = dirname(box.environment.interpreter);
+  const bin = dirname(box.watch.environment.interpreter);
   env['PATH'] = [bin, process.env['PATH'] ?? '/usr/bin:/bin'].join(delimiter);
   const isVirtual = await exists(join(bin, '..', 'pyvenv.cfg'));
   if (isVirtual) env['VIRTUAL_ENV'] = dirname(bin);
-  if (box.environment.userBase !== undefined) env['PYTHONUSERBASE'] = box.environment.userBase;
+  if (box.watch.environment.userBase !== undefined)
+    env['PYTHONUSERBASE'] = box.watch.environment.userBase;
   // The tree comes before an installed copy of the same package, in any usual layout.
   const src = join(box.tree, 'src');
   const lib = join(box.tree, 'lib');

@@ -1,16 +1,15 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { sha256 } from '../../files/sha256';
 import { HumanError } from '../../domain/problem';
 import type { Environment } from '../engine';
+import { readInstalled, type ImportFolders, type InstalledFiles } from './installedFiles';
 
 /**
- * What an interpreter says of itself. `packages` changes whenever a run could come out otherwise because of
- * something installed: names and times of the records that pip, setuptools and Debian leave in every
- * site folder, what leads elsewhere (`.pth`, `.egg-link`, finders of editable installs) with its content,
- * and the newest time below the places it leads to. Where there is more than can be looked at, it is
- * another one every time, and no run is used again.
+ * What an interpreter says of itself, and which folders it imports from: those of installed packages, those
+ * of the standard library, and those that paths in them lead to (`.pth`, editable installs).
  */
 const question = `
 import sys
@@ -45,81 +44,46 @@ try:
 except Exception:
     tox = None
 
-LIMIT = 50000
-packages = []
-seen = 0
-
-def stamp(path):
-    try:
-        return "%d" % os.stat(path).st_mtime_ns
-    except OSError:
-        return "-"
-
-def content(path):
-    try:
-        with open(path, "rb") as file:
-            return file.read(1 << 20).decode("latin-1")
-    except OSError:
-        return "-"
-
-def newest(root):
-    """Number of the files below a folder that can be imported, and the newest time of one."""
-    global seen
-    count, last = 0, 0
-    for folder, folders, files in os.walk(root):
-        folders[:] = [f for f in folders if not f.startswith(".") and f not in ("__pycache__", "node_modules")]
-        for name in files:
-            seen += 1
-            if name.endswith((".py", ".so", ".pyd", ".cfg", ".toml", ".ini")):
-                count += 1
-                try:
-                    last = max(last, os.stat(os.path.join(folder, name)).st_mtime_ns)
-                except OSError:
-                    pass
-        if seen > LIMIT:
-            return os.urandom(16).hex()
-    return "%d %d" % (count, last)
-
 paths = sysconfig.get_paths()
-standard = {os.path.realpath(paths[k]) for k in ("stdlib", "platstdlib")}
-standard |= {os.path.join(p, "lib-dynload") for p in standard}
-places = {paths[k] for k in ("purelib", "platlib")}
+standard = [paths[k] for k in ("stdlib", "platstdlib")]
+inside = {os.path.realpath(p) for p in standard}
+inside |= {os.path.join(p, "lib-dynload") for p in inside}
+sites = {paths[k] for k in ("purelib", "platlib")}
+user = site.getusersitepackages() if site.ENABLE_USER_SITE else None
+if user:
+    sites.add(user)  # also where there is none: a test could make one
 others = set()
 for path in sys.path:
     if os.path.basename(path) in ("site-packages", "dist-packages"):
-        places.add(path)
-    elif os.path.isdir(path) and os.path.realpath(path) not in standard:
+        sites.add(path)
+    elif os.path.exists(path) and os.path.realpath(path) not in inside:
         others.add(path)
-for place in sorted(places):
+for place in sorted(sites):
     for name in sorted(os.listdir(place)) if os.path.isdir(place) else ():
-        path = os.path.join(place, name)
-        if name.endswith((".dist-info", ".egg-info")):
-            packages.append([name, stamp(path)])
-            link = os.path.join(path, "direct_url.json")
-            if os.path.isfile(link):
-                text = content(link)
-                packages.append(text)
-                try:
-                    told = json.loads(text)
-                    if told.get("dir_info", {}).get("editable") and told["url"].startswith("file://"):
-                        from urllib.request import url2pathname
-                        others.add(url2pathname(told["url"][len("file://"):]))
-                except Exception:
-                    pass
-        elif name.endswith((".pth", ".egg-link")) or name.startswith("__editable__"):
-            packages.append([name, content(path)])
-        elif name.endswith((".py", ".so", ".pyd")):
-            packages.append([name, stamp(path)])
-for path in sorted({os.path.realpath(p) for p in others}):
-    packages.append([path, newest(path) if os.path.isdir(path) else stamp(path)])
+        link = os.path.join(place, name, "direct_url.json")
+        if name.endswith(".dist-info") and os.path.isfile(link):
+            try:
+                with open(link, "rb") as file:
+                    told = json.loads(file.read(1 << 20).decode())
+                if told.get("dir_info", {}).get("editable") and told["url"].startswith("file://"):
+                    from urllib.request import url2pathname
+                    others.add(url2pathname(told["url"][len("file://"):]))
+            except Exception:
+                pass
+def real(folders):
+    return sorted({os.path.realpath(p) for p in folders})
 print(json.dumps({
     "executable": sys.executable,
     "version": list(sys.version_info[:3]),
     "implementation": sys.implementation.name,
     "pytest": (version or "unknown") if spec is not None else None,
     "tox": tox,
-    "packages": packages,
-    "userBase": site.getuserbase() if site.ENABLE_USER_SITE else None,
+    "build": sys.version,
+    "cacheTag": sys.implementation.cache_tag if sys.implementation.name == "cpython" else None,
+    "sites": real(sites),
+    "standard": real(standard),
+    "others": real(others),
+    "userBase": site.getuserbase() if user and os.path.isdir(user) else None,
 }))
 `;
 
@@ -130,6 +94,12 @@ export interface LocalEnvironment extends Environment {
    * Tests run with another home folder, so they must be told.
    */
   readonly userBase: string | undefined;
+  /** Folders that it imports from. */
+  readonly folders: ImportFolders;
+  /** Names the build of the interpreter: what one has compiled is not for another. */
+  readonly build: string;
+  /** What it puts behind the name of a module that it has compiled: `.cpython-311.pyc`. */
+  readonly compiledSuffix: string | undefined;
 }
 
 interface Answer {
@@ -138,12 +108,16 @@ interface Answer {
   implementation: string;
   pytest: string | null;
   tox: string | null;
-  packages: unknown[];
+  build: string;
+  cacheTag: string | null;
+  sites: string[];
+  standard: string[];
+  others: string[];
   userBase: string | null;
 }
 
 /**
- * The interpreter that tests run with: the one that was named, else that of the active virtual
+ * The interpreter that tests run with, and what it can import as that stands now: the one that was named, else that of the active virtual
  * environment, else `python3` or `python` on PATH. A folder is taken as a virtual environment.
  *
  * @param tracer folder of the tracer, whose content is part of the digest
@@ -152,7 +126,7 @@ interface Answer {
 export async function findPython(
   named: string | undefined,
   tracer: string,
-): Promise<LocalEnvironment> {
+): Promise<LocalEnvironment & { readonly installed: InstalledFiles }> {
   const binary = process.platform === 'win32' ? ['Scripts', 'python.exe'] : ['bin', 'python'];
   const active = process.env['VIRTUAL_ENV'];
   const candidates =
@@ -171,6 +145,9 @@ export async function findPython(
       failures.push(`${candidate}: Python ${answer.version.join('.')} is older than 3.6`);
       continue;
     }
+    const { sites, standard, others } = answer;
+    const folders = { sites, standard, others, own: [resolve(tracer)] };
+    const installed = await readInstalled(folders);
     const description = `${answer.implementation === 'cpython' ? 'CPython' : answer.implementation} ${answer.version.join('.')}`;
     return {
       description,
@@ -179,10 +156,15 @@ export async function findPython(
       pytest: answer.pytest ?? undefined,
       tox: answer.tox ?? undefined,
       userBase: answer.userBase ?? undefined,
-      digest: createHash('sha256')
-        .update(JSON.stringify([description, answer.executable, answer.packages]))
-        .update(await tracerDigest(tracer))
-        .digest('hex'),
+      folders,
+      build: sha256(answer.build).slice(0, 16),
+      compiledSuffix: answer.cacheTag === null ? undefined : `.${answer.cacheTag}.pyc`,
+      installed,
+      digest: sha256(
+        JSON.stringify([description, answer.executable, answer.build, sites, others]),
+        installed.digest,
+        await tracerDigest(tracer),
+      ),
     };
   }
   throw new HumanError(

@@ -50,12 +50,27 @@ def _complain(config, text):
         os.close(file)
 
 
+def _own_path():
+    """Where modules of ours and of the interpreter are: the repository may have some of these names.
+
+    It has no part in what happens before the key of the run is taken.
+    """
+    library = os.path.dirname(os.__file__)
+    return [_HERE] + [
+        path for path in sys.path
+        if path == library or os.path.basename(path) in ("lib-dynload", "DLLs")
+        or path.endswith(".zip")
+    ]
+
+
 def _boot():
     path = os.environ.get("SWT_TRACE_CONFIG")
     if not path:
         return
     config = tracer = None
+    usual = list(sys.path)
     try:
+        sys.path[:] = _own_path()
         config = _read_config(path)
         import swt_tracer as tracer
 
@@ -73,6 +88,8 @@ def _boot():
                 _complain(config, text)
         except Exception:
             pass
+    finally:
+        sys.path[:] = usual
 
 
 def _chain():

@@ -21,6 +21,8 @@ _MESSAGE = 2000
 _DETAILS = 20000
 _FRAMES = 50
 _HERE = os.path.dirname(os.path.abspath(__file__))
+#: The program may replace the functions of `os`, and still has a failing test to report then.
+own_pid = os.getpid
 
 #: From best to worst: a later phase of a test replaces its outcome only by a worse one.
 RANK = {"passed": 0, "xfailed": 1, "skipped": 2, "xpassed": 3, "failed": 4, "error": 5}
@@ -40,6 +42,7 @@ class _State(object):
         self.outer = None  # (pid, answer) of the look for a session in a parent process
         self.journal = None  # (pid, file descriptor) of the fallback journal
         self.problems = 0
+        self.may_record = True  # False where the key of the run is in another process
 
 
 state = _State()
@@ -56,6 +59,8 @@ def install(config):
         state.root = os.path.abspath(config["root"])
         state.real_root = os.path.realpath(state.root)
         state.out = config["out"]
+        if _trust(sys.modules[__name__], False) is False:
+            state.may_record = False
         for name, hook in _HOOKS.items():
             module = sys.modules.get(name)
             if module is not None:
@@ -63,6 +68,19 @@ def install(config):
         sys.meta_path.insert(0, _Finder())
     except Exception as error:
         problem("outcomes are not recorded", error)
+
+
+def _hook_starts(module):
+    """Programs that the one with the key of the run starts are records: see swt_tracer."""
+    starting = getattr(getattr(_tracer(), "state", None), "starting", None)
+    if starting is None:
+        return
+    original = module.fork_exec
+    module.fork_exec = starting(original)
+    # Which has the function already, where it was imported before us.
+    user = sys.modules.get("subprocess")
+    if getattr(user, "_fork_exec", None) is original:
+        user._fork_exec = module.fork_exec
 
 
 def _hook_pytest(module):
@@ -114,6 +132,7 @@ _HOOKS = {
     "unittest.suite": _hook_suite,
     "sympy.testing.runtests": _hook_sympy,
     "sympy.utilities.runtests": _hook_sympy,
+    "_posixsubprocess": _hook_starts,
 }
 
 
@@ -174,7 +193,20 @@ def load(name):
         except BaseException:
             del sys.modules[name]
             raise
+        _trust(module, True)
     return module
+
+
+def _trust(module, is_runner):
+    """Lets a module of ours write what others may not; whether this process has the key of the run.
+
+    None when there is no key.
+    """
+    tracer = _tracer()
+    keyed = getattr(getattr(tracer, "state", None), "keyed", None)
+    if keyed:
+        tracer.trust(module, is_runner)
+    return keyed
 
 
 def _tracer():
@@ -188,9 +220,10 @@ def may_record():
     """Whether a session that begins now in this process is the outermost one.
 
     It is not when this process has one already, when it was forked from one that has, or when a
-    parent process has one: tests start runners of their own, in every one of these ways.
+    parent process has one: tests start runners of their own, in every one of these ways. Where runs
+    have keys, only a process that has it (or is forked from it) records.
     """
-    return state.session is None and not outer_session()
+    return state.may_record and state.session is None and not outer_session()
 
 
 def outer_session():
@@ -199,7 +232,7 @@ def outer_session():
     Parents are found by process id, since an environment variable does not reach a child that
     gets an environment of its own making, as pytest's own tests give it.
     """
-    pid = os.getpid()
+    pid = own_pid()
     if state.outer is None or state.outer[0] != pid:
         state.outer = (pid, any(has_session(parent) for parent in _parents()))
     return state.outer[1]
@@ -237,7 +270,7 @@ def begin_worker():
 
 def _begin(runner):
     state.session = runner
-    state.session_pid = os.getpid()
+    state.session_pid = own_pid()
     try:
         os.close(os.open(_mark(), os.O_WRONLY | os.O_CREAT, 0o644))
     except OSError as error:
@@ -249,7 +282,7 @@ def _begin(runner):
 
 def end_session():
     """Lets a later session of this process be recorded."""
-    if state.session is None or state.session_pid != os.getpid():
+    if state.session is None or state.session_pid != own_pid():
         return
     state.session = None
     try:
@@ -259,12 +292,12 @@ def end_session():
 
 
 def _mark():
-    return os.path.join(state.out, "%d.session" % os.getpid())
+    return os.path.join(state.out, "%d.session" % own_pid())
 
 
 def owns(runner):
     """Whether this very process (not a fork of it) records the outcomes of `runner`."""
-    return state.session == runner and state.session_pid == os.getpid()
+    return state.session == runner and state.session_pid == own_pid()
 
 
 # --- records -------------------------------------------------------------------------------
@@ -297,7 +330,7 @@ def switch(test):
     """
     former = state.current
     state.current = test
-    state.current_pid = os.getpid()
+    state.current_pid = own_pid()
     tracer = _tracer()
     if tracer is not None and hasattr(tracer, "switch"):
         tracer.switch(test)
@@ -309,7 +342,7 @@ def switch(test):
 def running():
     """The running test: what `switch` was told last, here or in a parent process."""
     found = state.current
-    if found is None and state.current_pid != os.getpid():
+    if found is None and state.current_pid != own_pid():
         tracer = _tracer()
         if tracer is not None and hasattr(tracer, "current"):
             found = tracer.current()
@@ -317,11 +350,12 @@ def running():
 
 
 def outcome(test, result, seconds, phase, exception=None, message=None, details=None, frames=(),
-            comparison=None):
+            comparison=None, attempt=None):
     """Writes one outcome at once, so that a process that dies right after it loses nothing.
 
     `result` is a key of RANK, `seconds` a duration, `frames` a list of [path below root, line,
-    function] with the innermost last, `comparison` what `comparison_of` gives.
+    function] with the innermost last, `comparison` what `comparison_of` gives, `attempt` how often
+    the runner has begun the test, if it says so.
     """
     record = {
         "kind": "outcome",
@@ -336,6 +370,8 @@ def outcome(test, result, seconds, phase, exception=None, message=None, details=
     }
     if comparison is not None:
         record["comparison"] = list(comparison)
+    if attempt is not None:
+        record["attempt"] = attempt
     write(record)
 
 
@@ -368,7 +404,7 @@ def write(record):
         return
     import json
 
-    pid = os.getpid()
+    pid = own_pid()
     if state.journal is None or state.journal[0] != pid:
         name = "%d-%s.jsonl" % (pid, "".join("%02x" % byte for byte in os.urandom(4)))
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -412,7 +448,10 @@ def relative(path):
     """`path` below the root with `/`, or None when it is elsewhere."""
     if not path:
         return None
-    path = os.path.abspath(path)
+    try:
+        path = os.path.abspath(path)
+    except OSError:  # `<string>` below a working directory that was removed
+        return None
     if path.endswith(".pyc"):
         path = path[:-1]
     for root in (state.root, state.real_root):

@@ -11,7 +11,8 @@ import traceback
 import swt_outcomes as swt
 from _pytest.config import hookimpl
 
-_NAME = "swt_outcomes"
+# No option or file of the repository can block a plug-in whose name it does not know.
+_NAME = "swt_outcomes_%s" % "".join("%02x" % byte for byte in os.urandom(8))
 _AROUND = ("setup", "teardown")
 _PHASES = ("setup", "call", "teardown")
 _patched = []
@@ -50,11 +51,12 @@ class _Plugin(object):
         self.began = None
         self.durations = {}
         self.ranks = {}
+        self.attempts = {}  # how often a test was begun
         self.failures = {}
         self.collected = set()
 
     def __repr__(self):
-        return "<%s>" % _NAME
+        return "<swt_outcomes>"
 
     # --- session ---------------------------------------------------------------------------
 
@@ -134,7 +136,8 @@ class _Plugin(object):
         details = "".join(traceback.format_exception(type(error), error, error.__traceback__))
         seconds = swt.now() - self.began
         swt.outcome(
-            self._id(nodeid), "error", seconds, "call", name, message, details, frames
+            self._id(nodeid), "error", seconds, "call", name, message, details, frames,
+            attempt=self.attempts.get(nodeid, 0),
         )
 
     @hookimpl(hookwrapper=True, tryfirst=True)
@@ -198,6 +201,7 @@ class _Plugin(object):
 
     def pytest_runtest_logstart(self, nodeid):
         # Once more for each attempt of a plug-in that runs failed tests again.
+        self.attempts[nodeid] = self.attempts.get(nodeid, 0) + 1
         self.ranks.pop(nodeid, None)
         self.durations.pop(nodeid, None)
         self.failures.clear()
@@ -222,7 +226,12 @@ class _Plugin(object):
         if self.began is not None:
             seconds = swt.now() - self.began
         failure = self._failure(report) if result in ("failed", "error") else {}
-        message, details = _texts(report, result, failure.get("exception"))
+        try:
+            message, details = _texts(report, result, failure.get("exception"))
+        except Exception as error:
+            # An outcome stands without its text, which a plug-in or an odd exception may spoil.
+            swt.problem("an outcome could not be described", error)
+            message = details = None
         swt.outcome(
             self._id(report.nodeid),
             result,
@@ -233,6 +242,7 @@ class _Plugin(object):
             details,
             failure.get("frames", ()),
             failure.get("comparison"),
+            self.attempts.get(report.nodeid, 0),
         )
 
     # --- collection ------------------------------------------------------------------------

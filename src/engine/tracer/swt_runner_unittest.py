@@ -178,7 +178,7 @@ def _is_inner(result):
     """Whether `result` belongs to a test run inside the running test, or to another session."""
     if swt.state.session not in (None, "unittest"):
         return True
-    if _Running.result is not None and _Running.pid == os.getpid():
+    if _Running.result is not None and _Running.pid == swt.own_pid():
         return result is not _Running.result
     return swt.running() is not None
 
@@ -195,7 +195,7 @@ def _records():
 def _is_worker():
     """Whether a session of a parent process runs its tests here, as Django does in parallel."""
     if swt.state.session is not None:
-        return swt.state.session_pid != os.getpid()
+        return swt.state.session_pid != swt.own_pid()
     process = sys.modules.get("multiprocessing.process")
     return process is not None and process.current_process().name != "MainProcess"
 
@@ -209,7 +209,7 @@ def _start(result, test):
     if not _records() and not _is_worker():
         return
     _Running.result = result
-    _Running.pid = os.getpid()
+    _Running.pid = swt.own_pid()
     _Running.test, _Running.phase_if_failed = _identify(test)
     _Running.worst = None
     _Running.began = swt.now()
@@ -218,7 +218,7 @@ def _start(result, test):
 
 
 def _stop(result, test):
-    if _Running.result is not result or _Running.pid != os.getpid():
+    if _Running.result is not result or _Running.pid != swt.own_pid():
         return
     worst, _Running.worst = _Running.worst, None
     seconds = swt.now() - _Running.began
@@ -230,7 +230,7 @@ def _stop(result, test):
 
 
 def _add(result, test, kind, error=None, stored=None, why=None):
-    if _Running.result is result and _Running.pid == os.getpid():
+    if _Running.result is result and _Running.pid == swt.own_pid():
         _worsen(_describe(result, kind, error, stored, why))
         return
     if _is_inner(result) or not _records():
@@ -250,7 +250,7 @@ def _add(result, test, kind, error=None, stored=None, why=None):
 
 
 def _add_subtest(result, test, subtest, error):
-    if error is None or _Running.result is not result or _Running.pid != os.getpid():
+    if error is None or _Running.result is not result or _Running.pid != swt.own_pid():
         return
     failed = issubclass(error[0], getattr(test, "failureException", AssertionError))
     found = _describe(result, "failed" if failed else "error", error,
@@ -263,7 +263,7 @@ def _add_subtest(result, test, subtest, error):
 
 def _add_unexpected_success(result, test):
     # Like pytest's strict xfail, it makes the whole run fail.
-    if _Running.result is result and _Running.pid == os.getpid():
+    if _Running.result is result and _Running.pid == swt.own_pid():
         _worsen({"outcome": "failed", "phase": "call", "message": "Unexpected success"})
 
 
@@ -293,7 +293,19 @@ def _compare(error):
 
 
 def _describe(result, kind, error, stored, why):
-    """What is worth recording of one call; the text is the one unittest has made already."""
+    """What is worth recording of one call; an outcome stands without the rest of it.
+
+    What the program replaced, and odd exceptions, may keep it from being described.
+    """
+    try:
+        return _described(result, kind, error, stored, why)
+    except Exception as problem:
+        swt.problem("an outcome could not be described", problem)
+        return {"outcome": kind, "phase": _Running.phase_if_failed or "call"}
+
+
+def _described(result, kind, error, stored, why):
+    """`_describe`, with the text that unittest has made already."""
     phase = _Running.phase_if_failed or "call"
     if error is None:
         return {"outcome": kind, "phase": phase, "message": None if why is None else str(why)}

@@ -1,12 +1,19 @@
 """Counts the executions of a few given lines, by test, at next to no cost; CPython 3.6 to 3.14.
 
 `start(config)` is called by sitecustomize with the configuration, a dict:
-    {"format": 1, "root": "/abs/tree", "files": {"pkg/mod.py": [12, 13]}, "out": "/abs/dir"}
+    {"format": 2, "root": "/abs/tree", "files": {"pkg/mod.py": [12, 13]}, "out": "/abs/dir",
+     "key": "/abs/file", "relay": false}
 Each process writes `<pid>-<8 hex digits>.jsonl`, one record a line, and beside it, if there are
 lines to count, `<pid>-<8 hex digits>.counts`: one unsigned 64-bit little-endian total for each
 slot, a mapped file in which every execution is counted at once, so that no way to die loses any. A
 count is the number of line events that sys.settrace would give. swt_techniques has the three ways
 of counting.
+
+With a `key` (see swt_seal), the process that takes it and what it forks put a tab, the record's number
+and a seal behind each record: so none can be added, changed, left out or moved unseen. Only they
+record sessions and outcomes. Processes that they start by exec have no key; they write how they count
+and what, and the keyed processes say which they started. With `relay`, the process that takes the key
+runs no code of the repository (tox), and puts a derived key there for each program that it starts.
 
 Limits, of which the first five are not noticed by the tracer itself:
 - `python -I`, `-E` or `-S`, or an environment without PYTHONPATH: the process is not traced.
@@ -22,6 +29,8 @@ Limits, of which the first five are not noticed by the tracer itself:
 
 import os
 import sys
+from _collections import deque
+from _thread import RLock
 from itertools import count, repeat
 
 try:
@@ -68,10 +77,16 @@ class _State(object):
         self.known = {}  # {co_filename: {line: slot}, or None if not a target}
         self.paths = {}  # {co_filename of a target: path}
         self.how = {}  # {path: its `file` record}
+        self.counters = []  # what counts, by slot; the mapped file only shows it
         self.counted = []  # totals by slot that are in the journal
+        self.flushing = None  # the lock of `flush`
+        self.is_flushing = False
+        self.tampered = set()  # slots whose total in the mapped file somebody else has raised
+        self.keyed = None  # whether this process has the key of the run; None when there is none
         self.problems = set()
         self.checks = []  # functions that return the text of a problem, or None
         self.instrument = None
+        self.starting = None  # makes of a function that starts programs one that records them
         self.start_folder = None
 
 
@@ -97,25 +112,113 @@ def _encode(value):
     return "[%s]" % ",".join([_encode(item) for item in value])
 
 
-def write(record, _open=os.open, _write=os.write, _close=os.close):
+def write(record):
     """Appends `record`, a dict of JSON values, to the journal of this process, in one write.
 
-    The file is opened anew each time: programs close all descriptors, or replace `os.open`.
+    Nothing happens before `start`, which puts another function in this place, as does each fork.
     """
-    if state.stem is None:
-        return
-    if _getpid() != state.pid:
-        _after_fork()
+
+
+_mute = write
+
+
+def _writer(name, seal, guard, _open=os.open, _write=os.write, _close=os.close):
+    """`write` for the journal `name`; `seal` is a function of swt_seal, or None.
+
+    The file is opened anew each time: programs close all descriptors, or replace `os.open`. A record
+    that cannot be written, on a full disk say, waits for the next one. So does one that is interrupted
+    by an exception out of a handler of signals, and it may then be there twice.
+    """
+    path = os.path.join(state.out, name + ".jsonl")
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-    try:
-        line = (_encode(record) + "\n").encode("ascii")
-        file = _open(state.stem + ".jsonl", flags, 0o644)
+    lock = RLock()
+    numbers = count()
+    waiting = deque()
+
+    def put(text, number):
+        line = (text if seal is None else seal(text, number)) + b"\n"
+        file = _open(path, flags, 0o644)
         try:
-            _write(file, line)
+            size = _write(file, line)
+            if size != len(line):
+                os.ftruncate(file, os.fstat(file).st_size - size)
+                raise OSError("the disk is full")
         finally:
             _close(file)
-    except (OSError, UnicodeError, KeyError, TypeError):
-        pass
+
+    def append(record):
+        if guard is not None:
+            record = guard(record, sys._getframe(1))
+        if _getpid() != state.pid:
+            _after_fork()
+            write(record)
+            return
+        try:
+            text = _encode(record).encode("ascii")
+        except (UnicodeError, KeyError, TypeError):
+            return
+        # One step for the interpreter: no number is without its record.
+        waiting.extend(zip((text,), numbers))
+        # The record of one thread is in the file before another's can be the last. Not for ever: at
+        # the very end, a thread that has the lock does not run on.
+        locked = lock.acquire(True, 1)
+        try:
+            while waiting:
+                first = waiting[0]
+                put(*first)
+                # A handler of signals that came in between has written it as well.
+                if waiting and waiting[0] is first:
+                    waiting.popleft()
+        except (OSError, IndexError):
+            pass
+        finally:
+            if locked:
+                lock.release()
+
+    return append
+
+
+# --- who may write -------------------------------------------------------------------------
+
+#: Records that a verdict depends on.
+_GUARDED = frozenset(["session", "collected", "outcome", "counts", "started", "exit", "process"])
+#: Code objects by their ids, since a code object takes long to hash: of this module, of swt_outcomes,
+#: and of the modules that know a runner.
+_own, _recorders, _runners = {}, {}, {}
+
+
+def _codes(space):
+    """The code objects of the functions and classes in the dict of a module or class, by id."""
+    found = {}
+    for value in list(space.values()):
+        if isinstance(value, type):
+            found.update(_codes(vars(value)))
+        left = [value.__code__] if isinstance(value, type(_codes)) else []
+        while left:
+            code = left.pop()
+            found[id(code)] = code
+            left += [each for each in code.co_consts if type(each) is type(code)]
+    return found
+
+
+def trust(module, is_runner):
+    """Lets a module of the recorder write: swt_outcomes, or one for a runner that calls it."""
+    (_runners if is_runner else _recorders).update(_codes(vars(module)))
+
+
+def _guard(record, frame):
+    """`record`, or one that tells who wrote it if that is not the recorder.
+
+    For tests that call the recorder as if they were it.
+    """
+    if record["kind"] not in _GUARDED or id(frame.f_code) in _own:
+        return record
+    while frame is not None and id(frame.f_code) in _recorders:
+        frame = frame.f_back
+    if frame is not None and id(frame.f_code) in _runners:
+        return record
+    where = "%s:%d" % (frame.f_code.co_filename, frame.f_lineno) if frame is not None else None
+    return {"kind": "foreign", "what": record["kind"], "where": where}
 
 
 def problem(text):
@@ -130,27 +233,53 @@ def current_journal():
     return state.stem and state.stem + ".jsonl"
 
 
-def _begin_journal():
+def _begin_journal(seals, relayed=None):
+    """Begins the journal of this process, with `seals` of swt_seal or None."""
+    global write, _after_fork
+    write = _mute
+    forked = state.stem and os.path.basename(state.stem)
     state.pid = _getpid()
     name = "%d-%s" % (state.pid, "".join("%02x" % byte for byte in os.urandom(4)))
     state.stem = os.path.join(state.out, name)
     state.problems = set()
     state.open = True
-    write(
-        {
-            "kind": "process",
-            "format": 1,
-            "pid": state.pid,
-            "ppid": os.getppid() if hasattr(os, "getppid") else 0,
-            "argv": command_line(),
-            "python": "%d.%d.%d" % sys.version_info[:3],
-            "implementation": sys.implementation.name,
-            "technique": state.technique,
-            "slots": state.slots,
-        }
-    )
+    write = _writer(name, seals and seals(name), seals and _guard)
+    _after_fork = _forked(seals, relayed)
+    record = {
+        "kind": "process",
+        "format": 2,
+        "pid": state.pid,
+        "ppid": os.getppid() if hasattr(os, "getppid") else 0,
+        "argv": command_line(),
+        "python": "%d.%d.%d" % sys.version_info[:3],
+        "implementation": sys.implementation.name,
+        "technique": state.technique,
+        "slots": state.slots,
+    }
+    if relayed is not None:
+        record["relay"] = relayed
+    if forked is not None:
+        record["forked"] = forked
+    elif state.keyed is not None:
+        record["above"] = list(parents())
+    write(record)
     _open_counts()
     _begin(state.test)
+
+
+def parents():
+    """Process ids of the parent, its parent and so on, as far as the system tells; cut off at 64."""
+    pid = os.getppid() if hasattr(os, "getppid") else 0
+    for _ in range(64):
+        if pid <= 1:
+            return
+        yield pid
+        try:
+            with open("/proc/%d/stat" % pid, "rb") as stream:
+                # The name in brackets may hold anything, brackets and spaces included.
+                pid = int(stream.read().rpartition(b")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            return
 
 
 def command_line():
@@ -172,6 +301,10 @@ def _open_counts():
     """Points `cells` to a new file of zeros."""
     size = 8 * len(state.slots)
     state.counted = [0] * len(state.slots)
+    # After a fork another thread may have held the one of before.
+    state.flushing = RLock()
+    state.is_flushing = False
+    state.counters = [count(1) for _ in state.slots]
     state.view = memoryview(bytearray(size)).cast("Q")
     if not size:
         return
@@ -193,7 +326,8 @@ def _open_counts():
         problem("counts are lost if this process is killed: %s" % error)
     if sys.byteorder == "little" or state.map is None:
         cells[:] = [
-            map(state.view.__setitem__, repeat(slot), count(1)) for slot in range(len(state.slots))
+            map(state.view.__setitem__, repeat(slot), counter)
+            for slot, counter in enumerate(state.counters)
         ]
     else:
         from struct import Struct
@@ -201,8 +335,8 @@ def _open_counts():
         state.view = None
         put = Struct("<Q").pack_into
         cells[:] = [
-            map(put, repeat(state.map), repeat(8 * slot), count(1))
-            for slot in range(len(state.slots))
+            map(put, repeat(state.map), repeat(8 * slot), counter)
+            for slot, counter in enumerate(state.counters)
         ]
 
 
@@ -221,17 +355,41 @@ def flush():
         return
     if _getpid() != state.pid:
         _after_fork()
-    totals, before = _totals(), state.counted
-    if totals == before:
+    totals = _totals()
+    if totals == state.counted:
         return
-    # First remembered, then written: what a signal in between loses, the mapped file still has.
+    # What two threads saw, or a handler of signals in between, would be written twice.
+    with state.flushing:
+        if state.is_flushing:
+            return
+        try:
+            state.is_flushing = True
+            _flush(totals)
+        finally:
+            state.is_flushing = False
+
+
+def _flush(totals):
+    before, counts = state.counted, {}
+    for slot, total in enumerate(totals):
+        if total != before[slot]:
+            # The next number, as `count(7)`. A program can write to the mapped file as well.
+            true = int(repr(state.counters[slot])[6:-1]) - 1
+            if total > true:
+                _tampered(slot)
+            totals[slot] = true
+            if true != before[slot]:
+                counts[str(slot)] = true - before[slot]
+    # First remembered, then written: what an exception in between loses is not written twice.
     state.counted = totals
-    counts = {
-        str(slot): total - before[slot]
-        for slot, total in enumerate(totals)
-        if total != before[slot]
-    }
-    write({"kind": "counts", "test": state.test, "counts": counts})
+    if counts:
+        write({"kind": "counts", "test": state.test, "counts": counts})
+
+
+def _tampered(slot):
+    if state.keyed and slot not in state.tampered:
+        state.tampered.add(slot)
+        write({"kind": "foreign", "what": "total", "where": "%s:%d" % tuple(state.slots[slot])})
 
 
 # --- tests ---------------------------------------------------------------------------------
@@ -274,19 +432,13 @@ def _inherited_test():
         return test or None
     try:
         names = os.listdir(state.out)
-        pid = os.getppid()
-        for _ in range(16):
+        for pid in parents():
             start = "%d-" % pid
             paths = [os.path.join(state.out, name) for name in names
                      if name.startswith(start) and name.endswith(".jsonl")]
             if paths:
                 return _last_test(max(paths, key=os.path.getmtime))
-            with open("/proc/%d/stat" % pid, "rb") as stream:
-                # The name in brackets may hold anything, brackets included.
-                pid = int(stream.read().rpartition(b")")[2].split()[1])
-            if pid <= 1:
-                break
-    except (OSError, ValueError, IndexError, AttributeError):
+    except (OSError, ValueError, IndexError):
         pass
     return None
 
@@ -300,7 +452,7 @@ def _last_test(path):
         return None
     import json
 
-    return json.loads(data[at:end].decode("ascii"))["test"]
+    return json.loads(data[at:end].partition(b"\t")[0].decode("ascii"))["test"]
 
 
 # --- the changed files ---------------------------------------------------------------------
@@ -416,25 +568,65 @@ def start(config):
     import swt_techniques
 
     state.technique = config.get("technique") or swt_techniques.choose()
-    _begin_journal()
+    seals, relay, relayed = _take_key(config)
+    _begin_journal(seals, relayed)
     if state.slots:
         swt_techniques.begin(sys.modules[__name__])
-    _follow_process()
+    _follow_process(seals is not None, relay)
 
 
-def _follow_process():
+def _take_key(config):
+    """What swt_seal.take gives, or three times None."""
+    path = config.get("key")
+    if not path:
+        return None, None, None
+    state.keyed = False
+    # Looked for at no cost in the many processes that come too late.
+    if not os.path.exists(path):
+        return None, None, None
+    import swt_seal
+
+    seals, relay, relayed = swt_seal.take(path) or (None, None, None)
+    state.keyed = seals is not None
+    _own.update(_codes(globals()))
+    return seals, relay if config.get("relay") and relayed is None else None, relayed
+
+
+def _follow_process(is_keyed, relay):
     import atexit
 
     atexit.register(finish)
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_after_fork)
+        os.register_at_fork(after_in_child=lambda: _after_fork())
     else:
         for name in ("fork", "forkpty"):
             if hasattr(os, name):
                 setattr(os, name, _forking(getattr(os, name)))
     for name in ("_exit", "execv", "execve"):
         if hasattr(os, name):
-            setattr(os, name, _ending(getattr(os, name)))
+            setattr(os, name, _ending(getattr(os, name), name != "_exit"))
+    if is_keyed:
+        for name in ("posix_spawn", "posix_spawnp", "system"):
+            if hasattr(os, name):
+                setattr(os, name, _starting(getattr(os, name), "os", relay, name != "system"))
+        # For swt_outcomes, which sees the module when it is imported.
+        state.starting = lambda original: _starting(original, "_posixsubprocess", relay, True)
+
+
+def _starting(original, module, relay, tells):
+    """A function that starts a program, and records which; `tells` when it returns the process id."""
+
+    def start(*args, **kwargs):
+        if relay is not None:
+            relay()
+        if not tells:
+            write({"kind": "started", "pid": None})
+        result = original(*args, **kwargs)
+        if tells:
+            write({"kind": "started", "pid": result})
+        return result
+
+    return _dress(start, original, module)
 
 
 def _forking(original):
@@ -447,8 +639,11 @@ def _forking(original):
     return _dress(fork, original)
 
 
-def _ending(original):
+def _ending(original, replaces):
     def end(*args, **kwargs):
+        if replaces and state.keyed:
+            # The program that comes after it has no key.
+            write({"kind": "started", "pid": _getpid()})
         finish()
         try:
             return original(*args, **kwargs)
@@ -458,23 +653,31 @@ def _ending(original):
     return _dress(end, original)
 
 
-def _dress(function, original):
+def _dress(function, original, module="os"):
     function.__name__ = function.__qualname__ = original.__name__
     function.__doc__ = original.__doc__
-    function.__module__ = "os"
+    function.__module__ = module
     return function
 
 
 def _after_fork():
     """In a forked child: files of its own, counters at zero, the test of its parent."""
-    try:
-        if state.stem is not None:
-            state.pid = _getpid()
-            _begin_journal()
-            for record in list(state.how.values()):
-                write(record)
-    except Exception as error:
-        problem("a forked child is not counted: %s: %s" % (type(error).__name__, error))
+
+
+def _forked(seals, relayed):
+    """`_after_fork` for a process with these `seals`, which are found nowhere but in functions."""
+
+    def after_fork():
+        try:
+            if state.stem is not None:
+                state.pid = _getpid()
+                _begin_journal(seals, relayed)
+                for record in list(state.how.values()):
+                    write(record)
+        except Exception as error:
+            problem("a forked child is not counted: %s: %s" % (type(error).__name__, error))
+
+    return after_fork
 
 
 def finish():

@@ -1,5 +1,6 @@
 import type { CallWarning, FinishReason, LanguageModel, LanguageModelUsage } from 'ai';
 import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../domain/problem';
+import { redactKeys } from '../../engine/keysInUse';
 import { tokenCounter } from '../tokens';
 import { dollarsOf, type Price } from './budget';
 import {
@@ -79,8 +80,8 @@ async function attempt(
   const late = AbortSignal.timeout(timeoutSeconds * 1000);
   const call = {
     model,
-    system: request.system,
-    messages: request.messages.map(({ role, content }) => ({ role, content })),
+    system: redactKeys(request.system),
+    messages: request.messages.map(({ role, content }) => ({ role, content: redactKeys(content) })),
     ...(request.temperature !== undefined && { temperature: request.temperature }),
     maxOutputTokens: request.maxOutputTokens,
     maxRetries: 0,

@@ -1,20 +1,10 @@
 import type { LanguageModel } from 'ai';
 import { HumanError } from '../../domain/problem';
-import { withoutPassword } from '../../repository/unreachable';
+import { keyOfEnvironment, redactKeys, useKey } from '../../engine/keysInUse';
+import { withoutPassword } from '../../repository/git/unreachable';
 import { answering, type AnsweringOptions } from './answering';
 import type { ChatModel } from './chatModel';
-
-export const providers = ['openai', 'openai-compatible', 'anthropic', 'google'] as const;
-export type Provider = (typeof providers)[number];
-
-/** Environment variables that may hold the key of a provider; the first that is set counts. */
-export const keyVariables: Readonly<Record<Provider, readonly string[]>> = {
-  openai: ['OPENAI_API_KEY'],
-  // Never that of OpenAI: it would go to whoever serves the model.
-  'openai-compatible': ['OPENAI_COMPATIBLE_API_KEY'],
-  anthropic: ['ANTHROPIC_API_KEY'],
-  google: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
-};
+import { keyVariables, providers, type Provider } from './providers';
 
 export interface ModelRequest extends Omit<AnsweringOptions, 'withoutSecrets'> {
   /** `PROVIDER/NAME`; the name may have slashes of its own. */
@@ -46,9 +36,9 @@ export async function openModel(request: ModelRequest): Promise<ChatModel> {
       'Write it as https://host/v1',
     );
   }
-  const env = request.env ?? process.env;
   const variables = keyVariables[provider];
-  const given = request.key ?? variables.map((each) => env[each]?.trim()).find((each) => each);
+  const given = request.key ?? keyOfEnvironment(variables, request.env);
+  if (given !== undefined) useKey(given);
   if (given === undefined && provider !== 'openai-compatible') {
     throw new HumanError(
       `There is no key for ${request.name}`,
@@ -59,7 +49,10 @@ export async function openModel(request: ModelRequest): Promise<ChatModel> {
   return answering(request.name, model, {
     ...request,
     withoutSecrets: (text) =>
-      (given === undefined ? text : text.replaceAll(given, '[key]'))
+      (given === undefined || given === ''
+        ? redactKeys(text)
+        : redactKeys(text).replaceAll(given, '[key]')
+      )
         // Servers repeat the beginning and the end of a key that they do not know.
         .replace(/\b(?:sk|key|AIza)[-_]?[\w-]*\*{3,}[\w*-]*/g, '[key]'),
   });

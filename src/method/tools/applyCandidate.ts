@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HumanError } from '../../domain/problem';
-import { askedFormats, type AskedFormat } from '../../patch/convert';
+import { askedFormats, type AskedFormat } from '../../patch/toUnified';
 import type { Diagnostic } from '../../patch/diagnostic';
 import { fields, type Tool } from './tool';
 

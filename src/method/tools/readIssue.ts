@@ -8,6 +8,6 @@ export const readIssue: Tool<Record<string, never>> = {
   input: fields({}),
   effect: 'reads',
   confirmation: 'Gives the model the text of the issue.',
-  run: ({ id, repo, issue }) =>
-    Promise.resolve(`Issue of ${repo} (instance ${id}):\n\n${issue.trim()}`),
+  run: ({ alias, repo, issue }) =>
+    Promise.resolve(`Issue of ${repo} (instance ${alias}):\n\n${issue.trim()}`),
 };

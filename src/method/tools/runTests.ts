@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isFailure, standing, type TestResult } from '../../domain/outcome';
 import { HumanError } from '../../domain/problem';
-import { unrelatedFailure } from '../../evaluation/unrelatedFailure';
+import { unrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
 import { linesOf, shortLine } from './places';
 import { fields, type Tool } from './tool';
 

@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../domain/problem';
+import { Cancelled, HumanError, throwIfAborted } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
+import { redactKeys } from '../../engine/keysInUse';
 import type { ModelView } from '../modelView';
+import { TestsCannotRun } from '../testsOfModels';
 
 /** The candidate that is being worked on, wherever it is kept: in memory, or as edits of a workspace. */
 export interface CandidateSlot {
@@ -51,11 +53,11 @@ export interface ToolAnswer {
 }
 
 /** Characters of an answer: some 10,000 tokens. What is longer is cut in its middle, and says so. */
-export const answerLimit = 40_000;
+const answerLimit = 40_000;
 
 /**
  * Makes a call with input that nobody has checked. Whatever goes wrong becomes text that says to a model
- * what happened and what to do instead.
+ * what happened and what to do instead; what it says is about the input, and never about this machine.
  *
  * @throws Cancelled
  */
@@ -69,15 +71,23 @@ export async function callTool(
   const read = tool.input.safeParse(withoutNulls(input ?? {}));
   if (!read.success) return { text: wrongInput(tool, read.error), isError: true };
   try {
-    return { text: bounded(await tool.run(view, read.data, work)), isError: false };
+    return { text: bounded(redactKeys(await tool.run(view, read.data, work))), isError: false };
   } catch (error) {
     if (error instanceof Cancelled || work.signal?.aborted === true) throw new Cancelled();
+    if (error instanceof TestsCannotRun) {
+      // Names of images, folders and settings are for the person who reads the log.
+      work.reporter.log(`${tool.name}: ${error.message}`);
+      return { text: cannotRun, isError: true };
+    }
     if (error instanceof HumanError) return { text: `${error.message}.`, isError: true };
     work.reporter.log(`${tool.name}: ${error instanceof Error ? error.stack : String(error)}`);
-    const text = `${tool.name} failed by a fault of its own, not of its input (${bounded(messageOf(error), 500)}). Calling it again with the same input may fail in the same way: go on without it.`;
+    const text = `${tool.name} failed by a fault of its own, not of its input. Calling it again with the same input may fail in the same way: go on without it.`;
     return { text, isError: true };
   }
 }
+
+const cannotRun =
+  'Tests cannot be run here, whatever the tests are; the log says why. Go on without running them, and tell the person whom you work for: they can choose the docker engine, or allow that tests of models run on their machine.';
 
 /** The JSON schema of a tool's input, for whoever offers it to a model. */
 export function inputSchema(tool: Tool): Record<string, unknown> {

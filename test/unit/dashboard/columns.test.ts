@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { cellState, kindWords, symbols } from '../../../src/dashboard/cellState';
 import { columnsOf, instancesOf, isShown, ordered } from '../../../src/dashboard/columns';
-import { entryReasons, type RunData, type RunEntry } from '../../../src/domain/study/entry';
+import { entryReasons } from '../../../src/domain/reason';
+import type { RunData, RunEntry } from '../../../src/domain/study/entry';
 import { simulatedRuns } from './simulated';
 
 const [sample] = simulatedRuns({ instances: 1, methods: 1 })[0]?.entries ?? [];
@@ -29,7 +30,19 @@ describe('cells of the matrix', () => {
       symbol: '✓',
       text: 'F→P P→P',
       words: 'success; 1 F→P, 2 P→P',
+      hasFindings: false,
     });
+    const findings = [
+      { kind: 'no changed line ran', evidence: ['a'] },
+      { kind: 'edits what runs tests', evidence: ['b'] },
+    ] as const;
+    const told = cellState({ ...success, findings });
+    assert.equal(told.kind, 'success', 'a success with findings stays one');
+    assert.equal(told.hasFindings, true);
+    assert.equal(
+      told.words,
+      'success; 1 F→P, 2 P→P; findings: no changed line ran, edits what runs tests',
+    );
     assert.equal(cellState(template).kind, 'failure');
   });
 
@@ -37,6 +50,7 @@ describe('cells of the matrix', () => {
     const kind = (reason: RunEntry['reason'], evaluated = true): string =>
       cellState({ ...template, reason, evaluated }).kind;
     assert.equal(kind('timed out'), 'stopped');
+    assert.equal(kind('unsound'), 'unsound');
     assert.equal(kind('does not apply'), 'unusable');
     assert.equal(kind('environment failed', false), 'unknown');
     assert.equal(cellState(undefined).kind, 'pending');
@@ -84,6 +98,19 @@ describe('columns of the matrix', () => {
         isShown('reason does not apply', id, columns),
         columns.some((column) => column.entries.get(id)?.reason === 'does not apply'),
       );
+      assert.equal(isShown('finding', id, columns), false);
+    }
+    const [first, ...others] = runs[0]?.entries ?? [];
+    assert.ok(first && runs[0]);
+    const finding = { kind: 'records do not fit', evidence: [] } as const;
+    const found = columnsOf([
+      { ...runs[0], entries: [{ ...first, findings: [finding] }, ...others] },
+    ]);
+    for (const { id } of instancesOf(runs)) {
+      const has: boolean = id === first.instance;
+      assert.equal(isShown('finding', id, found), has);
+      assert.equal(isShown('finding records do not fit', id, found), has);
+      assert.equal(isShown('finding reads instead of runs', id, found), false);
     }
   });
 

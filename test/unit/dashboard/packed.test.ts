@@ -21,6 +21,11 @@ describe('a packed study', () => {
       ...(index % 2 === 0 &&
         entry.harness !== undefined && { harness: { ...entry.harness, coverage: 0.25 } }),
       ...(index % 5 === 0 && { cost: { dollars: 0.1 } }),
+      // Nobody looked, nothing was found, something was.
+      ...(index % 4 === 1 && { findings: [] }),
+      ...(index % 4 === 2 && {
+        findings: [{ kind: 'no changed line ran', evidence: ['a', `b ${index}`] } as const],
+      }),
     }));
     const whole = { ...study, runs: [{ ...first, entries, unfinished: true }, ...rest] };
     assert.deepEqual(

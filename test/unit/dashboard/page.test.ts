@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
 import type { StudyDocument } from '../../../src/domain/study/document';
-import { dashboardHtml } from '../../../src/evaluation/studies/dashboardHtml';
+import { dashboardHtml } from '../../../src/study/dashboardHtml';
 import { simulatedStudy } from './simulated';
 
 interface Host {
@@ -24,7 +24,7 @@ const attack =
 
 /** The page in a real browser, as `report --format html` writes it. */
 describe('the dashboard as a file', function () {
-  this.timeout(90_000);
+  this.timeout(300_000);
   const folder = mkdtempSync(join(tmpdir(), 'swt-bench-page-'));
   const file = join(folder, 'dashboard.html');
   const complaints: string[] = [];
@@ -40,7 +40,7 @@ describe('the dashboard as a file', function () {
     page.evaluate<string | null>("document.activeElement?.getAttribute('data-at') ?? null");
   /** The policy of the page also forbids the usual way to wait for an expression. */
   const until = async (expression: string): Promise<void> => {
-    for (let turn = 0; turn < 300; turn++) {
+    for (let turn = 0; turn < 4000; turn++) {
       if (await page.evaluate<boolean>(expression)) return;
       await page.waitForTimeout(50);
     }
@@ -63,6 +63,7 @@ describe('the dashboard as a file', function () {
     )) as Host;
     const size = { width: 1200, height: 900 };
     ({ page, close } = await host.openBrowser(await host.findChromium(console.error), size));
+    page.setDefaultTimeout(240_000);
     page.on('console', (message) => {
       if (message.type() === 'error') complaints.push(message.text());
     });
@@ -155,6 +156,37 @@ describe('the dashboard as a file', function () {
     assert.equal(await page.title(), `SWT-Bench: ${attack}`);
   });
 
+  it('marks findings, shows their evidence as text, counts them by method, and shows these alone', async () => {
+    const study = simulatedStudy({ instances: 20, methods: 2 });
+    const [run, ...others] = study.runs;
+    const one = run?.entries.find(({ success }) => success);
+    assert.ok(run && one);
+    const entries = run.entries.map((entry) => ({
+      ...entry,
+      findings:
+        entry === one ? [{ kind: 'reads instead of runs', evidence: [attack] } as const] : [],
+    }));
+    await open({ ...study, runs: [{ ...run, entries }, ...others] });
+    assert.equal(await count('.matrix-row .finding'), 1);
+    const cell = page.locator('[role=gridcell]:has(.finding)');
+    assert.match(
+      (await cell.getAttribute('aria-label')) ?? '',
+      /^success; .*; findings: reads instead of runs$/,
+    );
+    await cell.click();
+    const details = page.locator('.finding-details');
+    assert.match(await details.innerText(), /^⚠ The tests read the sources or the repository/);
+    assert.equal(await details.locator('li').textContent(), attack);
+    const table = page.locator('table:has(caption:text("Findings"))');
+    const telling = run.entries.filter(({ failToPass }) => failToPass > 0).length;
+    assert.deepEqual(await table.locator('tbody td').allTextContents(), [
+      ...[String(telling), '0', '1', '0', '0', '1', '1'],
+    ]);
+    await page.getByLabel('Show').selectOption('finding: reads instead of runs');
+    assert.equal(await count('.matrix-row'), 1);
+    assert.equal(await page.locator('[role=rowheader]').textContent(), one.instance);
+  });
+
   it('completes the summary with intervals and tests against a chosen method', async () => {
     await open(simulatedStudy({ instances: 150, methods: 3 }));
     await page.waitForSelector('.summary .difference');
@@ -194,10 +226,10 @@ describe('the dashboard as a file', function () {
     await page.waitForSelector('.summary .difference');
     const box = page.getByLabel('method-2', { exact: true });
     const labels = (): Promise<string[]> => page.locator('[role=columnheader]').allTextContents();
-    const colour = (): Promise<string | null> =>
-      page.evaluate("document.querySelectorAll('.card rect[fill]')[1]?.getAttribute('fill')");
+    const bars = "document.querySelector('.card').querySelectorAll('rect[fill]')";
+    const colour = (): Promise<string | null> => page.evaluate(`${bars}[1]?.getAttribute('fill')`);
     await page.locator('.card').first().scrollIntoViewIfNeeded();
-    await until("document.querySelectorAll('.card rect[fill]').length >= 3");
+    await until(`${bars}.length === 3`);
     assert.equal(await colour(), 'var(--series-2)');
     await box.focus();
     await page.keyboard.press('Space');
@@ -212,7 +244,9 @@ describe('the dashboard as a file', function () {
       'method-1',
       'method-3',
     ]);
-    await until("document.querySelectorAll('.card rect[fill]').length === 2");
+    // A plot that is out of sight, as it may be since the box has the focus, is drawn when it is seen.
+    await page.locator('.card').first().scrollIntoViewIfNeeded();
+    await until(`${bars}.length === 2`);
     assert.equal(await colour(), 'var(--series-3)', 'a method keeps its colour');
 
     await page.reload();

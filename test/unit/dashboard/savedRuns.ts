@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import type { RunData, RunEntry } from '../../../src/domain/study/entry';
-import { journalPath } from '../../../src/evaluation/runs/journal';
-import { manifestVersion, writeManifest } from '../../../src/evaluation/runs/manifest';
-import { reportPath, runFolder } from '../../../src/evaluation/runs/runFolder';
+import { journalPath } from '../../../src/results/journal';
+import { manifestVersion, writeManifest } from '../../../src/results/manifest';
+import { reportPath, runFolder } from '../../../src/results/runFolder';
 
 /** A line of a journal, as a batch appends it. */
 export const journalLine = (run: string, entry: RunEntry): string =>

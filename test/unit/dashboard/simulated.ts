@@ -1,9 +1,5 @@
-import {
-  entryReasons,
-  type EntryReason,
-  type RunData,
-  type RunEntry,
-} from '../../../src/domain/study/entry';
+import { entryReasons, type EntryReason } from '../../../src/domain/reason';
+import type { RunData, RunEntry } from '../../../src/domain/study/entry';
 import { studyVersion, type StudyDocument } from '../../../src/domain/study/document';
 
 /** A generator of numbers in [0, 1) that gives the same ones for the same seed (mulberry32). */

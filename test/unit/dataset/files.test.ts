@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { chooseSplit, filesBelow, splitOf } from '../../../src/dataset/datasetFiles';
 import { filesOf } from '../../../src/dataset/imports';
-import { readRecords } from '../../../src/dataset/records';
+import { readRecords } from '../../../src/dataset/rows/records';
 import { HumanError } from '../../../src/domain/problem';
 import { silent } from '../../../src/domain/reporter';
 

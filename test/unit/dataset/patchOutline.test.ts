@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import fc from 'fast-check';
-import { outlineOf, scan, sizeOf } from '../../../src/dataset/patchOutline';
+import { outlineOf, scan, sizeOf } from '../../../src/dataset/rows/patchOutline';
 import { changedLines } from '../../../src/patch/changedLines';
-import { checkPatchPaths } from '../../../src/patch/safety';
-import { parseUnified } from '../../../src/patch/unified';
+import { checkPatchPaths } from '../../../src/patch/unsafePath';
+import { parseUnified } from '../../../src/patch/unified/parseUnified';
 
 /** What is scanned must be what the parser reads, without a problem. */
 function assertAgrees(text: string): boolean {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { describeQueryHelp, matches, parseQuery, printQuery } from '../../../src/dataset/query';
-import type { QueryItem } from '../../../src/dataset/queryConditions';
+import { matches, parseQuery } from '../../../src/dataset/query/query';
+import type { QueryItem } from '../../../src/dataset/query/queryConditions';
 import type { InstanceEntry } from '../../../src/domain/instance';
 import { HumanError } from '../../../src/domain/problem';
 import type { InstanceStatus } from '../../../src/domain/status';
@@ -224,22 +224,6 @@ describe('the filter of the list', () => {
     assert.deepEqual(needs('is:lite-s'), [false, true, false]);
     assert.deepEqual(needs('line:none'), [false, true, false]);
   });
-
-  it('explains every key', () => {
-    const help = describeQueryHelp().join('\n');
-    for (const key of [
-      'repo',
-      'status',
-      'changed',
-      'tests',
-      'issue',
-      'created',
-      'after',
-      'before',
-    ]) {
-      assert.match(help, new RegExp(`${key}:`));
-    }
-  });
 });
 
 describe('any filter', () => {
@@ -344,16 +328,6 @@ describe('any filter', () => {
         }
       }),
       { numRuns: 2000 },
-    );
-  });
-
-  it('prints as a filter that is the same', () => {
-    fc.assert(
-      fc.property(fc.array(sound), (terms) => {
-        const query = parseQuery(terms.join(' '));
-        assert.deepEqual(parseQuery(printQuery(query)), query);
-      }),
-      { numRuns: 1000 },
     );
   });
 

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { parseRecords, readRecords } from '../../../src/dataset/records';
+import { parseRecords, readRecords } from '../../../src/dataset/rows/records';
 import { HumanError } from '../../../src/domain/problem';
 
 const parse = (text: string): unknown => parseRecords(text, 'dataset rows.jsonl');
@@ -129,6 +131,23 @@ describe('reading a file of records', () => {
       { row: 1, value: { a: 1 }, at: { offset: 3, length: 7 } },
       { row: 3, value: { b: 'ä' }, at: { offset: 12, length: 10 } },
     ]);
+  });
+
+  it('reads a pipe to its end, compressed or not', async function () {
+    const pipe = join(folder, 'pipe');
+    if (spawnSync('mkfifo', [pipe]).status !== 0) return this.skip();
+    const rows = '{"a":1}\n{"b":2}\n';
+    const records = [
+      { row: 1, value: { a: 1 } },
+      { row: 2, value: { b: 2 } },
+    ];
+    for (const content of [Buffer.from(rows), gzipSync(rows)]) {
+      const [read] = await Promise.all([readRecords(pipe, 'dataset'), writeFile(pipe, content)]);
+      assert.deepEqual(
+        read.map(({ row, ...rest }) => ({ row, value: 'value' in rest ? rest.value : rest.error })),
+        records,
+      );
+    }
   });
 
   it('says that a file does not exist, or is a folder', async () => {

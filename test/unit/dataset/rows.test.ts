@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { readRow, type RowProblem } from '../../../src/dataset/rows';
+import { readRow, type RowProblem } from '../../../src/dataset/rows/rows';
 import type { Instance } from '../../../src/domain/instance';
-import { checkPatchPaths, unsafePath } from '../../../src/patch/safety';
-import { parseUnified } from '../../../src/patch/unified';
+import { checkPatchPaths, unsafePath } from '../../../src/patch/unsafePath';
+import { parseUnified } from '../../../src/patch/unified/parseUnified';
 
 const diff = (path: string): string =>
   `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n@@ -1 +1 @@\n-a\n+b\n`;

@@ -10,8 +10,8 @@ import {
   triageFilter,
   updateTriage,
   type TriageFile,
-} from '../../../src/dataset/triage';
-import { checkedTag, parseTriage, printTriage } from '../../../src/dataset/triageText';
+} from '../../../src/dataset/triage/triage';
+import { checkedTag, parseTriage, printTriage } from '../../../src/dataset/triage/triageText';
 import { HumanError } from '../../../src/domain/problem';
 import type { TriageEntry } from '../../../src/domain/triage';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { triageCsv, triageCsvColumns } from '../../../src/dataset/triageCsv';
+import { triageCsv, triageCsvColumns } from '../../../src/dataset/triage/triageCsv';
 
 /** RFC 4180, strictly: what a spreadsheet makes of the text. */
 function parseCsv(text: string): string[][] {

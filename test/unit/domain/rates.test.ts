@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { ChangeCoverage } from '../../../src/domain/changeCoverage';
-import { rates, type Graded } from '../../../src/domain/rates';
+import { rates, type RatedEntry } from '../../../src/domain/rates';
+import { nothingKnown, type DeltaFraction } from '../../../src/domain/study/entry';
 import { ungraded, type Verdict } from '../../../src/domain/verdict';
 
-const coverage = (covered: number, executable: number): ChangeCoverage => ({
-  lines: [],
-  covered,
-  executable,
-  delta: executable === 0 ? undefined : covered / executable,
-});
+const coverage = (covered: number, executable: number): DeltaFraction => ({ covered, executable });
 
 const verdict = (more: Partial<Verdict>): Verdict => ({
   ...ungraded('no test ran', '', true),
@@ -23,18 +18,30 @@ const reproduces = verdict({
   failToAny: ['a'],
 });
 
-function graded(instance: string, of: Verdict | undefined, delta?: ChangeCoverage): Graded {
-  return { instance, verdict: of, changeCoverage: delta };
+function graded(instance: string, of: Verdict | undefined, delta?: DeltaFraction): RatedEntry {
+  const figures =
+    of === undefined
+      ? nothingKnown
+      : {
+          evaluated: true,
+          wellFormed: of.wellFormed,
+          success: of.success,
+          failToAny: of.failToAny.length,
+          failToPass: of.failToPass.length,
+          passToPass: of.passToPass.length,
+        };
+  const explanation = of?.explanation ?? 'not run';
+  return { instance, explanation, ...figures, ...(delta === undefined ? {} : { delta }) };
 }
 
 describe('rates', () => {
-  const selection: readonly Graded[] = [
+  const selection: readonly RatedEntry[] = [
     graded('one', reproduces, coverage(3, 4)),
     graded('two', reproduces, coverage(0, 0)),
     graded('three', verdict({ failToAny: ['a'], failToFail: ['a'] }), coverage(1, 4)),
     graded('four', verdict({ passToPass: ['a'] }), coverage(0, 2)),
     graded('five', ungraded('does not apply', '', false), coverage(0, 8)),
-    { ...graded('six', undefined), failure: 'no such commit' },
+    { ...graded('six', undefined), explanation: 'no such commit' },
     graded('seven', undefined),
   ];
   const result = rates(selection);
@@ -84,7 +91,11 @@ describe('rates', () => {
     });
     fc.assert(
       fc.property(fc.array(any), (some) => {
-        const of = rates(some);
+        const of = rates(
+          some.map(({ instance, verdict, changeCoverage }) =>
+            graded(instance, verdict, changeCoverage),
+          ),
+        );
         const evaluated = some.filter((each) => each.verdict !== undefined).length;
         assert.equal(evaluated + of.notEvaluated.length, some.length);
         assert.ok(of.success.count <= of.wellFormed.count && of.wellFormed.count <= evaluated);

@@ -4,7 +4,7 @@ import type { Outcome, TestResult } from '../../../src/domain/outcome';
 import {
   pairResults,
   transition,
-  transitionInWords,
+  transitionWords,
   type Transition,
 } from '../../../src/domain/transition';
 
@@ -46,7 +46,7 @@ describe('transition', () => {
   it('has words for each, different ones', () => {
     const all = new Set(outcomes.flatMap((a) => outcomes.map((b) => transition(a, b))));
     assert.equal(all.size, 9);
-    const words = new Set([...all].map((each: Transition) => transitionInWords(each)));
+    const words = new Set([...all].map((each: Transition) => transitionWords[each]));
     assert.equal(words.size, 9);
     assert.ok(!words.has(''));
   });

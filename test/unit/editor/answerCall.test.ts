@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Cancelled, HumanError } from '../../../src/domain/problem';
-import type { InstanceForModels } from '../../../src/editor/forModels';
+import type { InstanceForModels } from '../../../src/editor/tools/instanceForModels';
 import { answerCall, type EditorCall } from '../../../src/editor/tools/answerCall';
 import { withinBudget } from '../../../src/editor/tools/budget';
 import { candidateInMemory } from '../../../src/method/tools/tool';

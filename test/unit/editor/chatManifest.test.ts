@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import manifest from '../../../package.json';
-import { chatCommands, chatParticipantId } from '../../../src/editor/names';
+import { chatCommands, chatParticipantId } from '../../../src/editor/shell/names';
 
 describe('the chat participant', () => {
   it('has in package.json the id and the commands that the code knows', () => {

@@ -5,7 +5,7 @@ import {
   marksOfFixed,
   marksOfR,
   marksOfWorkspace,
-} from '../../../src/editor/coverageMarks';
+} from '../../../src/editor/coverage/coverageMarks';
 
 const line = (change: 'removed' | 'added', number: number, state: LineState): CoveredLine => ({
   path: 'a.py',

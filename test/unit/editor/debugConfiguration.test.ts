@@ -8,7 +8,7 @@ import {
   idsToDebug,
   isSubstituted,
   type DebuggedSide,
-} from '../../../src/editor/debugConfiguration';
+} from '../../../src/editor/testing/debugConfiguration';
 
 const program = {
   interpreter: '/venv/bin/python',

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { keyIdOf, readModels } from '../../../src/editor/generate/modelSettings';
+import { keyIdOf, readModelSettings } from '../../../src/editor/generate/modelSettings';
 
-const why = (entry: unknown): string => readModels([entry]).problems[0] ?? '';
+const why = (entry: unknown): string => readModelSettings([entry]).problems[0] ?? '';
 
 describe('models of the settings', () => {
   it('are read with their address and price', () => {
-    const { models, problems } = readModels([
+    const { models, problems } = readModelSettings([
       { model: 'openai/gpt-5' },
       {
         model: 'openai-compatible/qwen/qwen3-coder',
@@ -26,7 +26,7 @@ describe('models of the settings', () => {
   });
 
   it('that are none leave the others alone, and are told by their place', () => {
-    const { models, problems } = readModels([
+    const { models, problems } = readModelSettings([
       'openai/gpt-5',
       { model: 'anthropic/claude' },
       { model: 'anthropic/claude' },
@@ -38,8 +38,8 @@ describe('models of the settings', () => {
     assert.equal(problems.length, 2);
     assert.match(problems[0] ?? '', /^entry 1: /);
     assert.equal(problems[1], 'entry 3: anthropic/claude is named twice');
-    assert.deepEqual(readModels('openai/gpt-5').problems, ['it is not a list']);
-    assert.deepEqual(readModels(undefined), { models: [], problems: [] });
+    assert.deepEqual(readModelSettings('openai/gpt-5').problems, ['it is not a list']);
+    assert.deepEqual(readModelSettings(undefined), { models: [], problems: [] });
   });
 
   it('hold no key, wherever somebody writes one', () => {

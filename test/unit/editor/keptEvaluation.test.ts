@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Evaluated } from '../../../src/editor/evaluated';
+import type { Evaluated } from '../../../src/editor/verdict/evaluated';
 import {
   KeptEvaluation,
   parseEvaluated as parse,
   printEvaluated as print,
   rowDigest,
   type Restored,
-} from '../../../src/editor/keptEvaluation';
+} from '../../../src/editor/verdict/keptEvaluation';
 import { candidateResult } from '../evaluation/examples';
 
 const { instance } = candidateResult();
@@ -65,7 +65,7 @@ describe('keptEvaluation', () => {
       assert.equal(parseEvaluated(whole.slice(0, end)), undefined);
     }
     for (const [from, to] of [
-      ['"format":2', '"format":1'],
+      ['"format":3', '"format":2'],
       ['"F→P"', '"F→Q"'],
       ['"success":true', '"success":"yes"'],
       ['"2026-03-04T05:06:07.008Z"', '"soon"'],

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { Command } from 'commander';
 import { mcpArguments, type McpRequest } from '../../../src/editor/tools/mcpArguments';
-import { dockerSettings } from '../../../src/engine/docker/settings';
+import { dockerSettings } from '../../../src/engine/docker/dockerSettings';
 import {
   dockerSettingsOf,
   withEngineOptions,
   type EngineOptions,
-} from '../../../src/evaluation/commands/engineOptions';
+} from '../../../src/commands/options/engineOptions';
 
 const local: McpRequest = {
   id: 'owner__name-1',
@@ -15,6 +15,7 @@ const local: McpRequest = {
   storage: '/storage',
   timeoutSeconds: 300,
   engine: { name: 'local', python: '/venv', docker: dockerSettings.parse({}) },
+  runTestsLocally: false,
 };
 
 /** What the command line makes of the arguments. */
@@ -49,6 +50,14 @@ describe('the arguments of the MCP server of an instance', () => {
     );
   });
 
+  it('let tests of models run with the local engine where a person allows it', () => {
+    assert.ok(!mcpArguments(local).includes('--run-tests-locally'));
+    const allowed = { ...local, runTestsLocally: true };
+    assert.ok(mcpArguments(allowed).includes('--run-tests-locally'));
+    const docker = { ...allowed, engine: { ...local.engine, name: 'docker' } } as const;
+    assert.ok(!mcpArguments(docker).includes('--run-tests-locally'));
+  });
+
   it('say nothing of docker to the local engine, which refuses it', () => {
     assert.ok(!mcpArguments(local).some((each) => /docker|memory|network/.test(each)));
     const without = { ...local, engine: { ...local.engine, python: undefined } };
@@ -58,7 +67,16 @@ describe('the arguments of the MCP server of an instance', () => {
   for (const given of [
     {},
     { prebuilt: '', network: [], host: 'unix:///run/x.sock' },
-    { memoryMb: 777, cpus: 1.5, network: ['a/b', 'c__d-1'], budgetGb: 3, baseImage: 'x:{python}' },
+    {
+      memoryMb: 777,
+      cpus: 1.5,
+      diskMb: 555,
+      processes: 99,
+      buildMinutes: 7,
+      network: ['a/b', 'c__d-1'],
+      budgetGb: 3,
+      baseImage: 'x:{python}',
+    },
   ]) {
     it(`carry the settings of the docker engine: ${JSON.stringify(given)}`, () => {
       const docker = dockerSettings.parse(given);

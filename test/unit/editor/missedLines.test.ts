@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { CoveredLine } from '../../../src/domain/changeCoverage';
-import { inDiffOrder, neighbour } from '../../../src/editor/missedLines';
-import { parseUnified } from '../../../src/patch/unified';
+import { inDiffOrder, neighbour } from '../../../src/editor/coverage/missedLines';
+import { parseUnified } from '../../../src/patch/unified/parseUnified';
 
 const { files } = parseUnified(`diff --git a/b.py b/b.py
 --- a/b.py

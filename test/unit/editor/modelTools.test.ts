@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import titles from '../../../package.nls.json';
-import { idOfTool, mcpProviderId, modelToolNames } from '../../../src/editor/names';
+import { idOfTool, mcpProviderId, modelToolNames } from '../../../src/editor/shell/names';
 import { inputSchema, type Tool } from '../../../src/method/tools/tool';
 import { instructions, tools } from '../../../src/method/tools/tools';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { Cancelled } from '../../../src/domain/problem';
-import { RunQueue } from '../../../src/editor/runQueue';
+import { RunQueue } from '../../../src/editor/instance/runQueue';
 
 const never = new AbortController().signal;
 

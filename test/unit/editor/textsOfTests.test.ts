@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { isFresh, type TestSource } from '../../../src/editor/evaluated';
-import { textsOfTests } from '../../../src/editor/textsOfTests';
+import { isFresh, type TestSource } from '../../../src/editor/verdict/evaluated';
+import { textsOfTests } from '../../../src/editor/testing/textsOfTests';
 import { textOf } from '../../../src/patch/bytes';
 import { loadParser } from '../python/loadParser';
 

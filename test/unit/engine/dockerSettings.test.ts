@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { readDockerSettings } from '../../../src/engine/docker/readSettings';
-import { dockerSettings } from '../../../src/engine/docker/settings';
+import { readDockerSettings } from '../../../src/engine/docker/readDockerSettings';
+import { dockerSettings } from '../../../src/engine/docker/dockerSettings';
 import { HumanError } from '../../../src/domain/problem';
+import { dockerSettingKeys } from '../../../src/editor/shell/dockerSettingKeys';
+
 import manifest from '../../../package.json';
 
 const nameOf = (key: string): string => `setting ${key}`;
@@ -12,19 +14,15 @@ describe('settings of the docker engine', () => {
   });
 
   it('are the same by default in the editor', () => {
-    const { properties } = manifest.contributes.configuration;
-    const defaults = dockerSettings.parse({});
-    const inEditor = {
-      baseImage: properties['swt-bench.docker.baseImage'].default,
-      prebuilt: properties['swt-bench.docker.prebuilt'].default,
-      memoryMb: properties['swt-bench.docker.memory'].default,
-      processes: properties['swt-bench.docker.processes'].default,
-      cpus: properties['swt-bench.docker.cpus'].default,
-      diskMb: properties['swt-bench.docker.disk'].default,
-      network: properties['swt-bench.docker.network'].default,
-      idleMinutes: properties['swt-bench.docker.idleMinutes'].default,
-      budgetGb: properties['swt-bench.docker.budget'].default,
+    const containers = manifest.contributes.configuration.find((each) => each.id === 'containers');
+    const { properties } = containers as unknown as {
+      properties: Record<string, { default: unknown }>;
     };
+    const defaults = dockerSettings.parse({});
+    const keys = Object.keys(defaults) as (keyof typeof defaults)[];
+    const inEditor = Object.fromEntries(
+      keys.map((key) => [key, properties[dockerSettingKeys[key]]?.default]),
+    );
     assert.deepEqual(inEditor, defaults);
   });
 
@@ -39,6 +37,7 @@ describe('settings of the docker engine', () => {
     ['network', 'psf/requests'],
     ['network', [1]],
     ['idleMinutes', -1],
+    ['buildMinutes', 0],
     ['budgetGb', 0],
     ['host', 3],
   ] as const) {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { appendFile, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { followTrace } from '../../../src/engine/trace/followTrace';
+import { followTrace } from '../../../src/engine/tracer/followTrace';
+import { newRecordKey } from '../../../src/engine/tracer/recordKey';
 
 const outcome = (test: string, what: string): string =>
   `${JSON.stringify({ kind: 'outcome', test, outcome: what, seconds: 0, frames: [] })}\n`;
@@ -43,7 +45,44 @@ describe('followTrace', () => {
       end();
     }
     await appendFile(join(folder, '1-aa.jsonl'), outcome('late', 'passed'));
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    // Who still follows is told: then the other one would have been as well.
+    await new Promise<void>((resolve) => {
+      const endOther = followTrace(folder, (test) => {
+        if (test !== 'late') return;
+        endOther();
+        resolve();
+      });
+    });
     assert.equal(told.length, 4);
+  });
+
+  it('tells of no outcome without a seal, where the run has a key', async () => {
+    const content = Buffer.alloc(32, 3);
+    const sealed = (number: number, text: string): string => {
+      const hash = createHash('sha256').update(content).update(Buffer.alloc(96));
+      return `${text}\t${number} ${hash.update(`1-aa ${number} ${text}`).digest('hex').slice(0, 32)}\n`;
+    };
+    const told: string[] = [];
+    let wake = (): void => undefined;
+    const last = new Promise<void>((resolve) => (wake = resolve));
+    await writeFile(
+      join(folder, '1-aa.jsonl'),
+      sealed(0, '{"kind":"begin","test":"a"}') +
+        outcome('forged', 'passed') +
+        sealed(1, outcome('a', 'passed').trim()) +
+        sealed(3, outcome('b', 'passed').trim()).replace('\t3', '\t4') +
+        sealed(2, outcome('last', 'failed').trim()),
+    );
+    const end = followTrace(
+      folder,
+      (test) => {
+        told.push(test);
+        if (test === 'last') wake();
+      },
+      newRecordKey(content),
+    );
+    await last;
+    end();
+    assert.deepEqual(told, ['a', 'last']);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { knownRepositories, parseLog, testOutput } from '../../../src/engine/logs/parseLog';
+import { knownRepositories, parseLog, testOutput } from '../../../src/engine/runners/parseLog';
 
 /**
  * What is expected here was also read from each of these logs by the parsers of the reference

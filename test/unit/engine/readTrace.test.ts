@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { readTrace, type Trace } from '../../../src/engine/trace/readTrace';
+import { readTrace, type ExecutionTrace } from '../../../src/engine/tracer/readTrace';
+import { newRecordKey } from '../../../src/engine/tracer/recordKey';
 
 type Json = Record<string, unknown>;
 
@@ -55,7 +57,7 @@ describe('readTrace', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function read(files: Record<string, string | Buffer>): Promise<Trace> {
+  async function read(files: Record<string, string | Buffer>): Promise<ExecutionTrace> {
     for (const [name, content] of Object.entries(files)) {
       await writeFile(join(folder, name), content);
     }
@@ -127,6 +129,7 @@ describe('readTrace', () => {
       files: [{ path: 'pkg/mod.py', how: 'bytecode' }],
       elsewhere: [{ path: 'pkg/x.py', loaded: '/lib/pkg/x.py' }],
       problems: ['sys.settrace was replaced'],
+      contradictions: [],
       unfinished: [],
     });
   });
@@ -336,6 +339,226 @@ describe('readTrace', () => {
         });
         assert.equal(trace.processes.length, 1);
       }),
+    );
+  });
+});
+
+describe('readTrace, with the key of the run', () => {
+  const content: Buffer = Buffer.alloc(32, 7);
+  let folder: string;
+  beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'trace-'))));
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  /** The lines of a journal with seals, made as the tracer does. */
+  const sealed = (name: string, records: readonly Json[], key = content): string[] =>
+    records.map((record, number) => {
+      const text = JSON.stringify(record);
+      const seal = createHash('sha256')
+        .update(key)
+        .update(Buffer.alloc(96))
+        .update(`${name} ${number} ${text}`)
+        .digest('hex')
+        .slice(0, 32);
+      return `${text}\t${number} ${seal}\n`;
+    });
+  const read = async (files: Readonly<Record<string, readonly string[] | Buffer>>) => {
+    for (const [name, text] of Object.entries(files)) {
+      await writeFile(join(folder, name), Buffer.isBuffer(text) ? text : text.join(''));
+    }
+    return readTrace(folder, newRecordKey(content));
+  };
+  const first = processRecord({ above: [1] });
+  const session: Json = { kind: 'session', runner: 'unittest' };
+  const whole = [first, session, begin('a'), outcome('a', 'passed'), begin(null), exit];
+  const other = (more: Json = {}): Json =>
+    processRecord({ pid: 20, ppid: 10, above: [10, 1], ...more });
+  const counts: Json = { kind: 'counts', test: 'a', counts: { 0: 3 } };
+
+  it('believes a journal whose seals are right, in any order, with a record twice', async () => {
+    const [one = '', two = '', ...rest] = sealed('10-aa', whole);
+    const trace = await read({ '10-aa.jsonl': [one, ...rest, two, two] });
+    assert.deepEqual(trace.contradictions, []);
+    assert.deepEqual(
+      trace.outcomes.map(({ test }) => test),
+      ['a'],
+    );
+  });
+
+  it('misses a record that is not there, and knows one that the process did not write', async () => {
+    const journal = sealed('10-aa', whole);
+    const name = 'process 10 (python -m pytest)';
+    const without = await read({ '10-aa.jsonl': journal.filter((_, index) => index !== 3) });
+    assert.deepEqual(without.contradictions, [`1 of the records of ${name} are missing`]);
+    const moved = await read({
+      '10-aa.jsonl': [...journal, ...sealed('10-bb', [outcome('b', 'passed')])],
+    });
+    assert.deepEqual(moved.contradictions, [
+      `among the records of ${name} are 1 that it did not write`,
+    ]);
+    assert.equal(moved.outcomes.length, 1);
+  });
+
+  it('remarks on a test without an outcome where the run went on, whoever recorded it', async () => {
+    const lost = [begin('b'), begin(null), begin('c'), outcome('c', 'passed'), begin('C::')];
+    const more = sealed('10-aa', [...whole.slice(0, -1), ...lost, begin(null), exit]);
+    const trace = await read({ '10-aa.jsonl': more });
+    assert.deepEqual(trace.problems, ['there is no outcome of b, though the run went on after it']);
+    assert.deepEqual(trace.contradictions, []);
+    // One that ended its process is unfinished; a fork has its outcomes from its parent.
+    const died = sealed('10-aa', [...whole.slice(0, -1), begin('b')]);
+    const fork = processRecord({ pid: 11, ppid: 10, forked: '10-aa' });
+    const child = sealed('11-bb', [fork, begin('b'), begin('d'), begin(null), exit]);
+    const other = await read({ '10-aa.jsonl': died, '11-bb.jsonl': child });
+    assert.deepEqual(other.problems, []);
+  });
+
+  it('wants the records of the first process', async () => {
+    const nothing = await read({});
+    assert.deepEqual(nothing.contradictions, ['the first process of the run left no records']);
+    const relayed = sealed(
+      '11-bb',
+      [processRecord({ pid: 11, relay: 1 }), ...whole.slice(1)],
+      relay(1),
+    );
+    const alone = await read({ '11-bb.jsonl': relayed });
+    assert.deepEqual(alone.contradictions, ['the first process of the run left no records']);
+  });
+
+  const relay = (number: number): Buffer =>
+    createHash('sha256')
+      .update(content)
+      .update(Buffer.alloc(96))
+      .update(`relay ${number}`)
+      .digest();
+
+  it('knows derived keys, each by its number', async () => {
+    const files = {
+      '10-aa.jsonl': sealed('10-aa', [first, { kind: 'started', pid: 11 }, exit]),
+      '11-bb.jsonl': sealed(
+        '11-bb',
+        [processRecord({ pid: 11, relay: 2 }), ...whole.slice(1)],
+        relay(2),
+      ),
+    };
+    const trace = await read(files);
+    assert.deepEqual(trace.contradictions, []);
+    assert.deepEqual(trace.sessions, [{ runner: 'unittest' }]);
+    const wrong = sealed('12-cc', [processRecord({ pid: 12, relay: 3 }), exit], relay(2));
+    const strange = await read({ ...files, '12-cc.jsonl': wrong });
+    assert.deepEqual(strange.contradictions, [
+      'process 12 (python -m pytest) has records with a wrong key',
+    ]);
+  });
+
+  it('counts what has no key only below what the run has started', async () => {
+    const started = (pid: number | null): Json => ({ kind: 'started', pid });
+    const child = lines(other(), counts, exit);
+    const times = async (records: readonly Json[], text = child): Promise<unknown> => {
+      const trace = await read({ '10-aa.jsonl': sealed('10-aa', records), '20-bb.jsonl': [text] });
+      assert.deepEqual(trace.contradictions, []);
+      assert.equal(trace.problems.length, 1, trace.problems.join());
+      return trace.counts[0]?.byTest.get('a');
+    };
+    assert.equal(await times([...whole, started(20)]), 3);
+    assert.equal(await times([...whole, started(30)]), undefined);
+    const below = lines(other({ above: [30, 10, 1] }), counts, exit);
+    assert.equal(await times([...whole, started(30)], below), 3);
+    assert.equal(await times([...whole, started(null)]), 3, 'os.system');
+    assert.equal(await times([...whole]), undefined);
+    // Where the system does not tell parents, nothing can be said.
+    assert.equal(await times([processRecord({ above: [] }), ...whole.slice(1)]), 3);
+    assert.equal(await times([...whole], lines(other({ forked: '10-aa', above: [] }), counts)), 3);
+  });
+
+  it('takes no outcome, and no session, from what has no key', async () => {
+    const trace = await read({
+      '10-aa.jsonl': sealed('10-aa', [...whole, { kind: 'started', pid: 20 }]),
+      '20-bb.jsonl': [lines(other(), session, outcome('b', 'passed'), exit)],
+    });
+    assert.deepEqual(trace.contradictions, [
+      'process 20 (python -m pytest) has a record "session" without the key of the run',
+      'process 20 (python -m pytest) says that b has the outcome passed, without the key of the run',
+    ]);
+    assert.deepEqual(
+      trace.outcomes.map(({ test }) => test),
+      ['a'],
+    );
+    assert.equal(trace.sessions.length, 1);
+  });
+
+  it('does not count what the totals have beyond the records of a process that ended', async () => {
+    const records = [first, session, begin('a'), counts, outcome('a', 'passed'), begin(null)];
+    const of = async (more: readonly Json[], ...numbers: number[]) => {
+      const files = { '10-aa.jsonl': sealed('10-aa', [...records, ...more]) };
+      return read({ ...files, '10-aa.counts': totals(...numbers) });
+    };
+    assert.deepEqual(
+      (await of([exit], 1000, 1000)).counts.map(({ shared }) => shared),
+      [0],
+    );
+    // One that was killed did not live to write them.
+    assert.deepEqual(
+      (await of([], 5, 0)).counts.map(({ shared }) => shared),
+      [2],
+    );
+    const { contradictions } = await of([exit], 2, 0);
+    assert.deepEqual(contradictions, [
+      'process 10 (python -m pytest) wrote more executions of pkg/mod.py:12 than it counted',
+    ]);
+  });
+
+  it('knows outcomes that no run of a test can have', async () => {
+    const of = async (...records: Json[]) =>
+      (await read({ '10-aa.jsonl': sealed('10-aa', [first, ...records, exit]) })).contradictions;
+    const pytest: Json = { kind: 'session', runner: 'pytest' };
+    const found: Json = { kind: 'collected', tests: ['a', 'b'] };
+    const never = ['a has the outcome passed, and never began'];
+    assert.deepEqual(await of(session, outcome('a', 'passed')), never);
+    assert.deepEqual(await of(pytest, found, outcome('a', 'passed', { attempt: 0 })), never);
+    const two = ['a has two outcomes, failed and then passed'];
+    assert.deepEqual(
+      await of(session, begin('a'), outcome('a', 'failed'), outcome('a', 'passed')),
+      two,
+    );
+    for (const honest of [
+      // A skip by a decorator, a class, a file, a test that a plug-in renames or begins again.
+      [session, outcome('a', 'skipped')],
+      [
+        session,
+        outcome('A', 'error', { phase: 'setup' }),
+        outcome('A', 'error', { phase: 'teardown' }),
+      ],
+      [pytest, found, outcome('t.py', 'error', { phase: 'collect', attempt: 0 })],
+      [pytest, found, outcome('renamed', 'passed', { attempt: 0 })],
+      [
+        ...[pytest, found, begin('a'), outcome('a', 'failed', { attempt: 1 })],
+        outcome('a', 'passed', { attempt: 2 }),
+      ],
+      [session, begin('a'), outcome('a', 'passed'), outcome('a', 'error', { phase: 'teardown' })],
+      [
+        session,
+        begin('a'),
+        outcome('a', 'failed'),
+        begin(null),
+        begin('a'),
+        outcome('a', 'passed'),
+      ],
+    ]) {
+      assert.deepEqual(await of(...honest), [], JSON.stringify(honest));
+    }
+  });
+
+  it('never fails, whatever is in the folder', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.string()), fc.uint8Array(), async (texts, bytes) => {
+        const trace = await read({
+          '10-aa.jsonl': [...sealed('10-aa', whole), ...texts.map((text) => `${text}\n`)],
+          '20-bb.jsonl': texts,
+          '20-bb.counts': Buffer.from(bytes),
+        });
+        assert.equal(trace.outcomes[0]?.outcome, 'passed');
+      }),
+      { numRuns: 50 },
     );
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { isWithin, recipeOf } from '../../../src/engine/environments/recipes';
+import { recipeOf } from '../../../src/engine/environments/recipes';
+import { isWithin } from '../../../src/engine/environments/versionRange';
 
 const version = fc
   .array(fc.nat({ max: 30 }), { minLength: 1, maxLength: 3 })

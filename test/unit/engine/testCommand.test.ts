@@ -5,8 +5,8 @@ import {
   planTests,
   type PlanRequest,
   type TestFile,
-  type TestPlan,
-} from '../../../src/engine/testCommand';
+} from '../../../src/engine/planTests';
+import type { TestPlan } from '../../../src/engine/testPlan';
 
 const environment = (more: Partial<Environment> = {}): Environment => ({
   description: 'CPython 3.11.7',

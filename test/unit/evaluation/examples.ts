@@ -1,6 +1,6 @@
-import type { CandidateResult } from '../../../src/evaluation/candidate';
+import type { CandidateResult } from '../../../src/evaluation/candidateResult';
 import type { RunRecord } from '../../../src/engine/engine';
-import type { Trace } from '../../../src/engine/trace/readTrace';
+import type { ExecutionTrace } from '../../../src/engine/tracer/readTrace';
 import { changeCoverage } from '../../../src/domain/changeCoverage';
 import { gradeHarness } from '../../../src/domain/harness';
 import { pairResults } from '../../../src/domain/transition';
@@ -8,7 +8,7 @@ import { gradeStrict } from '../../../src/domain/verdict';
 
 /** A run that ended by itself and left nothing, changed where a test says so. */
 export function runRecord(
-  more: Partial<Omit<RunRecord, 'trace'>> & { readonly trace?: Partial<Trace> } = {},
+  more: Partial<Omit<RunRecord, 'trace'>> & { readonly trace?: Partial<ExecutionTrace> } = {},
 ): RunRecord {
   return {
     ending: 'exited',
@@ -28,6 +28,7 @@ export function runRecord(
       files: [],
       elsewhere: [],
       problems: [],
+      contradictions: [],
       unfinished: [],
       ...more.trace,
     },
@@ -82,6 +83,7 @@ export function candidateResult(more: Partial<CandidateResult> = {}): CandidateR
     source: { kind: 'snapshot', from: '/cat-1.0' },
     diagnostics: [],
     notes: ['edits outside tests: setup.py'],
+    findings: [],
     patch: 'diff --git a/tests/test_cat.py b/tests/test_cat.py\n',
     ownTests: [own],
     tests: candidate,

@@ -11,9 +11,9 @@ import {
   whatIsAt,
   writeExport,
   type ExportedFiles,
-} from '../../../src/evaluation/exportedReproduction';
-import type { CandidateResult } from '../../../src/evaluation/candidate';
-import type { Reproduction } from '../../../src/evaluation/reproductionNote';
+} from '../../../src/results/reproduction/exportedReproduction';
+import type { CandidateResult } from '../../../src/evaluation/candidateResult';
+import type { Reproduction } from '../../../src/results/reproduction/reproductionNote';
 import { candidateResult } from './examples';
 
 const reproduction = (result: CandidateResult): Reproduction => ({

@@ -3,7 +3,7 @@ import {
   filteredDocument,
   filteredRepairsJsonSchema,
   filteredRepairsSchema,
-} from '../../../src/evaluation/studies/filterRepairsSchema';
+} from '../../../src/repair/filterRepairsSchema';
 import { simulatedEngine } from '../../engine/simulatedEngine';
 import { assertPublished } from './publishedSchema';
 

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HumanError } from '../../../src/domain/problem';
-import { parseLogCommand, type ParseLogOptions } from '../../../src/evaluation/commands/parseLog';
-import type { CommandContext } from '../../../src/evaluation/commands/context';
+import { parseLogCommand, type ParseLogOptions } from '../../../src/commands/parseLog';
+import type { CommandContext } from '../../../src/commands/context';
 
 describe('swt-bench parse-log', () => {
   let folder = '';

@@ -5,14 +5,14 @@ import { dirname, join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { harnessUnapplied } from '../../../src/domain/harness';
 import { ungraded } from '../../../src/domain/verdict';
-import { entryOf, type BatchEntry } from '../../../src/evaluation/batches/entry';
+import { entryOf, type BatchEntry } from '../../../src/results/entry';
 import {
   folderName,
   ratesOf,
   toReport,
   writeInstanceReport,
   writeSummaries,
-} from '../../../src/evaluation/report';
+} from '../../../src/results/report';
 import { candidateResult } from './examples';
 
 const own = 'tests/test_cat.py::test_purr';

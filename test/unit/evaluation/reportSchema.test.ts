@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { harnessUnapplied } from '../../../src/domain/harness';
 import { ungraded } from '../../../src/domain/verdict';
-import type { BatchEntry } from '../../../src/evaluation/batches/entry';
-import { toReport } from '../../../src/evaluation/report';
-import { instanceReport, reportFile, reportJsonSchema } from '../../../src/evaluation/reportSchema';
+import type { BatchEntry } from '../../../src/results/entry';
+import { toReport } from '../../../src/results/report';
+import { instanceReport, reportFile, reportJsonSchema } from '../../../src/results/reportSchema';
 import { candidateResult } from './examples';
 import { assertPublished } from './publishedSchema';
 
@@ -19,6 +19,7 @@ const entries: readonly BatchEntry[] = [
       runs: {},
       difference: 'harness grading: resolved; another rule',
       diagnostics: [{ severity: 'error', line: 3, message: 'hunk 1 does not apply' }],
+      findings: [{ kind: 'edits what runs tests', evidence: ['pytest.ini is added'] }],
     }),
     seconds: 1.25,
   },
@@ -40,6 +41,13 @@ describe('the published schema of reports', () => {
       assert.deepEqual(instanceReport.parse(report), report);
       assert.deepEqual(reportFile.parse({ a: report }), { a: report });
     }
+  });
+
+  it('allows a report from before there were findings', () => {
+    const report = toReport(entries[0] as BatchEntry);
+    const { findings, ...before } = report.strict ?? {};
+    assert.deepEqual(findings, []);
+    assert.ok(instanceReport.safeParse({ ...report, strict: before }).success);
   });
 
   it('has the version of the strict block', () => {

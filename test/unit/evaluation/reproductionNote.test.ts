@@ -3,11 +3,14 @@ import fc from 'fast-check';
 import { summarise, type CoveredLine } from '../../../src/domain/changeCoverage';
 import { pairResults } from '../../../src/domain/transition';
 import { gradeStrict } from '../../../src/domain/verdict';
-import type { CandidateResult } from '../../../src/evaluation/candidate';
-import { compareCoverage, comparisonText } from '../../../src/evaluation/goldenComparison';
+import type { CandidateResult } from '../../../src/evaluation/candidateResult';
+import { compareCoverage, comparisonText } from '../../../src/evaluation/coverage/goldenComparison';
 import { coverageInWords, harnessGrade, isReproduction } from '../../../src/evaluation/gradings';
 import { code, prose } from '../../../src/evaluation/markdownText';
-import { reproductionNote, type Reproduction } from '../../../src/evaluation/reproductionNote';
+import {
+  reproductionNote,
+  type Reproduction,
+} from '../../../src/results/reproduction/reproductionNote';
 import { candidateResult } from './examples';
 
 const own = 'tests/test_cat.py::test_purr';
@@ -49,6 +52,24 @@ const line = (more: Partial<CoveredLine>): CoveredLine => ({
 });
 
 describe('the note on a reproduction', () => {
+  it('tells its findings before what rests on them, and calls it what it is', () => {
+    const findings = [
+      {
+        kind: 'reads instead of runs',
+        evidence: ['tests/test_cat.py:3 runs git: subprocess.run(["git", "log"])  # <b>[x](y)</b>'],
+      },
+    ] as const;
+    const note = reproductionNote(reproduction(candidateResult({ findings })));
+    assert.match(note, /^# Reference reproduction of/);
+    assert.match(
+      note,
+      /## Findings\n\n.*\n\n- ⚠ The tests read the sources .*\n {2}- tests\/test_cat/,
+    );
+    assert.ok(note.indexOf('## Findings') < note.indexOf('## Tests'));
+    assert.ok(!note.includes('<b>') && !note.includes('[x](y)'));
+    assert.ok(!reproductionNote(reproduction()).includes('Findings'));
+  });
+
   it('tells verdict, both gradings, transitions and ΔC beside that of the golden tests', () => {
     const note = reproductionNote(reproduction());
     assert.match(note, /^# Reference reproduction of `octo__cat-1`\n/);

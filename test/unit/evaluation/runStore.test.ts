@@ -91,21 +91,21 @@ describe('kept runs', () => {
   it('are run again when asked to, and replace what was kept', async () => {
     const store = runStore(folder);
     await store.getOrRun(key(), true, counted().run);
-    const fresh = { ...record, exitCode: 0 };
+    const fresh = { ...record, exitCode: 2 };
     const counter = counted(fresh);
-    assert.equal((await store.getOrRun(key(), false, counter.run)).exitCode, 0);
+    assert.equal((await store.getOrRun(key(), false, counter.run)).exitCode, 2);
     assert.equal(counter.times, 1);
-    assert.equal((await store.getOrRun(key(), true, counted().run)).exitCode, 0);
+    assert.equal((await store.getOrRun(key(), true, counted().run)).exitCode, 2);
   });
 
   it('of another command are made once more by one that wants fresh runs, and only once', async () => {
     await runStore(folder).getOrRun(key(), true, counted().run);
     const store = runStore(folder, { fresh: true });
-    const counter = counted({ ...record, exitCode: 0 });
+    const counter = counted({ ...record, exitCode: 2 });
     await Promise.all([1, 2].map(() => store.getOrRun(key(), true, counter.run)));
     await store.getOrRun(key(), true, counter.run);
     assert.equal(counter.times, 1);
-    assert.equal((await runStore(folder).getOrRun(key(), true, counted().run)).exitCode, 0);
+    assert.equal((await runStore(folder).getOrRun(key(), true, counted().run)).exitCode, 2);
   });
 
   it('damaged entries are not used, whatever the damage', async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Dataset } from '../../../src/dataset/dataset';
-import { updateTriage } from '../../../src/dataset/triage';
+import { updateTriage } from '../../../src/dataset/triage/triage';
 import type { InstanceEntry } from '../../../src/domain/instance';
 import { HumanError } from '../../../src/domain/problem';
 import { updateState } from '../../../src/evaluation/instanceState';

@@ -7,12 +7,12 @@ import {
   compareLists,
   countTransitions,
   flakyTests,
-  judge,
+  judgeSoundness,
   nothingRan,
   oneLine,
   tellingLine,
   type Judgement,
-} from '../../../src/evaluation/soundness';
+} from '../../../src/validation/soundness';
 
 type Sides = readonly [Outcome, Outcome];
 type Fates = Readonly<Record<string, Sides>>;
@@ -45,11 +45,18 @@ const kinds = (judgement: Judgement): string[] => judgement.reasons.map((each) =
 describe('soundness of an instance from repeated runs', () => {
   it('is sound when T* goes F→P and nothing fails after the fix, every time', () => {
     const one = round({ [own]: fp, [other]: pp }, { [other]: pp });
-    assert.deepEqual(judge([one, one, one]), { reasons: [], flaky: [], failToPass: [own] });
+    assert.deepEqual(judgeSoundness([one, one, one]), {
+      reasons: [],
+      flaky: [],
+      failToPass: [own],
+    });
   });
 
   it('does not blame T* for what fails on R∘X* without it', () => {
-    assert.deepEqual(kinds(judge([round({ [own]: fp, [other]: ff }, { [other]: ff })])), []);
+    assert.deepEqual(
+      kinds(judgeSoundness([round({ [own]: fp, [other]: ff }, { [other]: ff })])),
+      [],
+    );
   });
 
   it('names tests of T* that fail after the fix, with transition and message', () => {
@@ -57,7 +64,7 @@ describe('soundness of an instance from repeated runs', () => {
     const broken = one.candidate.map((each) =>
       each.test === other ? { ...each, fixed: { ...each.fixed, message: '1 != 2\nmore' } } : each,
     );
-    const { reasons } = judge([
+    const { reasons } = judgeSoundness([
       { ...one, candidate: broken },
       { ...one, candidate: broken },
     ]);
@@ -69,7 +76,7 @@ describe('soundness of an instance from repeated runs', () => {
   });
 
   it('says what T* does instead of F→P', () => {
-    const { reasons } = judge([round({ [own]: pp })]);
+    const { reasons } = judgeSoundness([round({ [own]: pp })]);
     assert.deepEqual(
       reasons.map((each) => each.kind),
       ['no F→P'],
@@ -78,7 +85,7 @@ describe('soundness of an instance from repeated runs', () => {
   });
 
   it('gives both reasons when T* fails on both sides', () => {
-    assert.deepEqual(kinds(judge([round({ [own]: ff })])), [
+    assert.deepEqual(kinds(judgeSoundness([round({ [own]: ff })])), [
       'golden fails after the fix',
       'no F→P',
     ]);
@@ -87,7 +94,7 @@ describe('soundness of an instance from repeated runs', () => {
   it('takes a failure in some repetitions for flakiness only', () => {
     const good = round({ [own]: fp, [other]: pp }, { [other]: pp });
     const bad = round({ [own]: fp, [other]: pf }, { [other]: pp });
-    const judgement = judge([good, bad, good]);
+    const judgement = judgeSoundness([good, bad, good]);
     assert.deepEqual(kinds(judgement), ['flaky']);
     assert.deepEqual(judgement.flaky, [
       { test: other, tests: 'golden', side: 'fixed', outcomes: ['passed', 'failed', 'passed'] },
@@ -100,19 +107,22 @@ describe('soundness of an instance from repeated runs', () => {
   });
 
   it('keeps a failure in every repetition a failure, whatever the test does on R', () => {
-    const judgement = judge([round({ [own]: fp, [other]: pf }), round({ [own]: fp, [other]: ff })]);
+    const judgement = judgeSoundness([
+      round({ [own]: fp, [other]: pf }),
+      round({ [own]: fp, [other]: ff }),
+    ]);
     assert.deepEqual(kinds(judgement), ['golden fails after the fix', 'flaky']);
   });
 
   it('takes F→P in some repetitions for flakiness, not for its absence', () => {
-    const judgement = judge([round({ [own]: fp }), round({ [own]: pp })]);
+    const judgement = judgeSoundness([round({ [own]: fp }), round({ [own]: pp })]);
     assert.deepEqual(kinds(judgement), ['flaky']);
     assert.deepEqual(judgement.failToPass, []);
   });
 
   it('names flaky tests of T^R', () => {
     const with_ = (fate: Sides) => round({ [own]: fp, [other]: pp }, { [other]: fate });
-    const judgement = judge([with_(pp), with_(fp)]);
+    const judgement = judgeSoundness([with_(pp), with_(fp)]);
     assert.deepEqual(judgement.flaky, [
       { test: other, tests: 'base', side: 'base', outcomes: ['passed', 'failed'] },
     ]);
@@ -129,7 +139,7 @@ describe('soundness of an instance from repeated runs', () => {
     fc.assert(
       fc.property(rounds, fc.subarray(ids), (some, functions) => {
         const evidence = some.map(({ golden, base }) => round(golden, base, functions));
-        const { reasons, flaky } = judge(evidence);
+        const { reasons, flaky } = judgeSoundness(evidence);
         const alike = (['golden', 'base'] as const).every((set) =>
           ids.every((id) =>
             [0, 1].every(
@@ -189,7 +199,7 @@ describe('flaky tests', () => {
   it('do not hide a failure under changing names', () => {
     const failing = (name: string): StrictEvidence =>
       round({ [own]: fp, [`${other}[${name}]`]: pf });
-    const { reasons } = judge([failing('a-b'), failing('b-a')]);
+    const { reasons } = judgeSoundness([failing('a-b'), failing('b-a')]);
     assert.deepEqual(
       reasons.map(({ kind, tests }) => [kind, tests]),
       [['golden fails after the fix', [other]]],

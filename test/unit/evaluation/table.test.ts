@@ -2,16 +2,12 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { summarise } from '../../../src/domain/changeCoverage';
 import { rates } from '../../../src/domain/rates';
+import { nothingKnown } from '../../../src/domain/study/entry';
 import { ungraded } from '../../../src/domain/verdict';
-import type { BatchEntry } from '../../../src/evaluation/batches/entry';
-import { toReport } from '../../../src/evaluation/report';
-import {
-  coverageCell,
-  layOut,
-  ratesText,
-  resultLine,
-  resultTable,
-} from '../../../src/evaluation/table';
+import type { BatchEntry } from '../../../src/results/entry';
+import { toReport } from '../../../src/results/report';
+import { layOut } from '../../../src/domain/layOut';
+import { coverageCell, ratesText, resultLine, resultTable } from '../../../src/results/resultTable';
 import { candidateResult } from './examples';
 
 const tableOf = (entries: readonly BatchEntry[]): string =>
@@ -112,16 +108,15 @@ describe('cells', () => {
 
   it('rates with their denominator and what could not be evaluated', () => {
     const graded = (success: boolean) => ({
-      instance: 'i',
-      verdict: { ...ungraded('no test ran', '', true), success },
-      changeCoverage: undefined,
+      ...nothingKnown,
+      ...{ instance: 'i', explanation: '', evaluated: true, wellFormed: true, success },
     });
     assert.equal(
       ratesText(
         rates([
           graded(true),
           graded(false),
-          { instance: 'x', verdict: undefined, changeCoverage: undefined },
+          { ...nothingKnown, instance: 'x', explanation: 'no prediction' },
         ]),
       ),
       'W 67 %   S 33 %   F→× 0 %   F→P 0 %   P→P 0 %   ΔC –   (of 3, 1 not evaluated)',

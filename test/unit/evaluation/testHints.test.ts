@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Outcome, TestResult } from '../../../src/domain/outcome';
 import { pairResults, type TestTransition } from '../../../src/domain/transition';
-import { frameInCode, frameInTest } from '../../../src/evaluation/failurePlace';
-import { hintOn, tellingCase } from '../../../src/evaluation/testHints';
+import { frameInCode, frameInTest } from '../../../src/evaluation/hints/failurePlace';
+import { hintOn, tellingCase } from '../../../src/evaluation/hints/testHints';
 
 const test = 'tests/test_a.py::test_x';
 const result = (outcome: Outcome, more: Partial<TestResult> = {}): TestResult => ({

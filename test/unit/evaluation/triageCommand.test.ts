@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HumanError } from '../../../src/domain/problem';
-import type { CommandContext } from '../../../src/evaluation/commands/context';
-import { statisticsCommand } from '../../../src/evaluation/commands/statistics';
-import { triageCommand, type TriageOptions } from '../../../src/evaluation/commands/triage';
+import type { CommandContext } from '../../../src/commands/context';
+import { statisticsCommand } from '../../../src/commands/statistics';
+import { triageCommand, type TriageOptions } from '../../../src/commands/triage';
 
 const diff = (path: string): string =>
   `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n`;

@@ -108,9 +108,9 @@ describe('code actions of a custom diff', () => {
     assert.deepEqual(
       used.map(({ title, command }) => [title, command?.command, command?.arguments]),
       [
-        ['Apply to workspace', 'swt-bench.customDiff.apply', [{ uri: 'file:///a' }]],
-        ['Preview', 'swt-bench.customDiff.preview', [{ uri: 'file:///a' }]],
-        ['Convert to unified diff', 'swt-bench.customDiff.convert', [{ uri: 'file:///a' }]],
+        ['Apply to workspace', 'swt-bench.applyCustomDiff', [{ uri: 'file:///a' }]],
+        ['Preview', 'swt-bench.previewCustomDiff', [{ uri: 'file:///a' }]],
+        ['Convert to unified diff', 'swt-bench.convertCustomDiff', [{ uri: 'file:///a' }]],
       ],
     );
     const fenced = await actions(`\n\`\`\`custom-diff\n${right}\`\`\`\n`, 3, undefined, 'markdown');

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { formatting } from '../../../src/language/formatting';
 import { customDiffsIn } from '../../../src/language/customDiffs';
-import { parseCustom } from '../../../src/patch/custom';
+import { parseCustom } from '../../../src/patch/custom/parseCustom';
 
 function formatted(text: string, languageId = 'swt-custom-diff'): string {
   const document = TextDocument.create('file:///a', languageId, 1, text);

@@ -8,7 +8,7 @@ import { Cancelled, HumanError } from '../../../src/domain/problem';
 import { silent } from '../../../src/domain/reporter';
 import { runStore } from '../../../src/evaluation/runStore';
 import { generate, type GenerationEntry } from '../../../src/method/generation';
-import { methods } from '../../../src/method/methods';
+import { methodNamed } from '../../../src/method/methods';
 import { budgetOf } from '../../../src/method/models/budget';
 import {
   ModelFailure,
@@ -17,7 +17,7 @@ import {
   type ChatRequest,
 } from '../../../src/method/models/chatModel';
 import { predictionsFile } from '../../../src/method/predictionsFile';
-import { openTrace, type Trace } from '../../../src/method/trace';
+import { openTrace, type MethodTrace } from '../../../src/method/trace';
 import type { PythonParser } from '../../../src/python/parser';
 import { sourceOf } from '../../../src/repository/source';
 import { prepareTrees } from '../../../src/repository/trees';
@@ -29,7 +29,7 @@ describe('a run of a method over instances', () => {
   let storage: string;
   let bundled: Instance;
   let python: PythonParser;
-  let trace: Trace | undefined;
+  let trace: MethodTrace | undefined;
   let count = 0;
   before(async function () {
     this.timeout(60_000);
@@ -65,7 +65,7 @@ describe('a run of a method over instances', () => {
     const entries = await generate(
       {
         instances: instances(number),
-        method: methods['zero-shot'],
+        method: methodNamed('zero-shot'),
         model: 'fake/m',
         live: {
           model: {
@@ -85,6 +85,7 @@ describe('a run of a method over instances', () => {
           },
           store: runStore(storage),
           engine: () => Promise.reject(new Error('nothing is to run')),
+          permit: () => undefined,
         },
         trace,
         budget: budgetOf({ tokens: more.tokens }),
@@ -215,6 +216,23 @@ describe('a predictions file', () => {
     assert.deepEqual(
       lines.map((line) => JSON.parse(line) as unknown),
       [row('a', 'm', 'new'), row('b', 'm'), row('a', 'n')],
+    );
+  });
+
+  it('keeps samples, and takes a row with the chosen answer as sample for the candidate that it is', async () => {
+    const path = join(folder, 'samples.jsonl');
+    const second = { ...row('a', 'm'), sample: 2 };
+    const keys = { method: 'libro', model: 'p/m', applies: true, why: 'the shortest', requests: 5 };
+    const old = [3, 1].map((sample) => ({ ...row(`i-${sample}`, 'libro'), ...keys, sample }));
+    const rows = [second, row('a', 'm'), ...old];
+    await writeFile(path, rows.map((each) => `${JSON.stringify(each)}\n`).join(''));
+    const file = await predictionsFile(path);
+    await file.put(row('a', 'm', 'new'));
+    await file.put(row('i-3', 'libro', 'new'));
+    const lines = (await readFile(path, 'utf8')).trim().split('\n');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line) as unknown),
+      [second, row('a', 'm', 'new'), row('i-3', 'libro', 'new'), old[1]],
     );
   });
 

@@ -1,24 +1,13 @@
 /**
- * Bodies of tests that look for the answer wherever a test can, and print what they find.
- *
- * @param dataset the file that the row of the instance is in
+ * Bodies of tests that look for the answer where we could have left it, beside their sandbox and in its
+ * repository, and print what they find. With the local engine a test may read the user's own files as
+ * well, the dataset among them: nothing prevents that, and nothing of it is filtered.
  */
-export const lookingForAnswers = (dataset: string): readonly (readonly string[])[] => [
-  [
-    'import json',
-    `row = json.loads(open(${JSON.stringify(dataset)}).readline())`,
-    "self.fail(row['patch'] + row['test_patch'] + row['FAIL_TO_PASS'])",
-  ],
+export const lookingForAnswers: readonly (readonly string[])[] = [
   [
     'import glob',
     "names = [name for name in glob.glob('../../**/*.py', recursive=True) if 'look' not in name]",
     "self.fail(''.join(open(name).read() for name in names if 'money' in name))",
-  ],
-  [
-    'import glob, os',
-    "parts = os.getcwd().split('/pairs/')[0]",
-    "names = glob.glob(parts + '/instances/**/fixed/**/*.py', recursive=True)",
-    "self.fail(''.join(open(name).read() for name in names))",
   ],
   [
     'import subprocess',

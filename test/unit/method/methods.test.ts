@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { predictionOf, type Method, type MethodCandidate } from '../../../src/method/method';
-import { methodOf, methods } from '../../../src/method/methods';
+import { methodNamed, methodOf } from '../../../src/method/methods';
 import { failsOnR, type Steps } from '../../../src/method/steps';
 
 /** What becomes of an answer, by its text: `passes`, `fails 12 yes`, `broken`, or empty. */
@@ -64,10 +64,10 @@ const produce = async (
   };
 };
 
-const { libro } = methods;
-const zeroShot = methods['zero-shot'];
-const zeroShotPlus = methods['zero-shot-plus'];
-const passAt5 = methods['pass-at-5'];
+const libro = methodNamed('libro');
+const zeroShot = methodNamed('zero-shot');
+const zeroShotPlus = methodNamed('zero-shot-plus');
+const passAt5 = methodNamed('pass-at-5');
 
 describe('the methods of the paper', () => {
   it('have the names that people write', () => {

@@ -7,21 +7,13 @@ import {
   type ChatModel,
   type ChatRequest,
 } from '../../../src/method/models/chatModel';
-import {
-  keyVariables,
-  openModel,
-  parseModelName,
-  type ModelRequest,
-} from '../../../src/method/models/openModel';
+import { openModel, parseModelName, type ModelRequest } from '../../../src/method/models/openModel';
+import { allKeyVariables } from '../../../src/method/models/providers';
 import { retryAfter } from '../../../src/method/models/retrying';
 import { fakeModels, type Asked, type FakeModels, type Reply } from '../../commandLine/fakeModels';
 
 const key = 'sk-secret-0123456789abcdef';
-const env = Object.fromEntries(
-  Object.values(keyVariables)
-    .flat()
-    .map((name) => [name, key]),
-);
+const env = Object.fromEntries(allKeyVariables.map((name) => [name, key]));
 
 const question: ChatRequest = {
   system: 'You write tests.',
@@ -179,11 +171,13 @@ describe('models', () => {
     ]) {
       const abort = new AbortController();
       const model = await open(() => {
-        setTimeout(() => abort.abort(), 50);
+        if ('hang' in reply) setImmediate(() => abort.abort());
         return reply;
       });
+      // What it says before it waits.
+      const log = (): void => void setImmediate(() => abort.abort());
       await assert.rejects(
-        model.complete(question, { signal: abort.signal, reporter: silent }),
+        model.complete(question, { signal: abort.signal, reporter: { ...silent, log } }),
         Cancelled,
       );
       await server?.close();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { candidatePrompt, judgePrompt, readJudgement } from '../../../src/method/prompts';
-import { toUnified } from '../../../src/patch/convert';
+import { toUnified } from '../../../src/patch/toUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 

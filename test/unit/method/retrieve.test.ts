@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import MiniSearch from 'minisearch';
 import { Cancelled } from '../../../src/domain/problem';
 import { packFiles, shownFile } from '../../../src/method/pack';
-import { searchIndex, wordsOf } from '../../../src/method/retrieve';
+import { searchIndex, wordsOf } from '../../../src/method/searchIndex';
 import { tokenCounter } from '../../../src/method/tokens';
 import type { TreeOfR } from '../../../src/method/treeOfR';
 

@@ -50,6 +50,7 @@ export function viewForTests(
       python: await loadParser(),
       engine: () => (engine ??= localEngine({ storage, tracer: resolve('src/engine/tracer') })),
       store: runStore(storage),
+      permit: () => undefined,
     });
     Object.assign(made, { view, instance, trees });
   });

@@ -5,7 +5,6 @@ import fc from 'fast-check';
 import { silent } from '../../../src/domain/reporter';
 import { callTool, candidateInMemory, type ToolAnswer } from '../../../src/method/tools/tool';
 import { tools } from '../../../src/method/tools/tools';
-import { withheldLine } from '../../../src/method/withheld';
 import { addedFile, viewForTests } from './sampleView';
 import { leaksIn, secretsOf } from './secretsOf';
 
@@ -214,47 +213,28 @@ describe('tests of a candidate that look for the answer', function () {
     assert.match(history, /log: 1 0/);
   });
 
-  it('are not heard where they print it', async () => {
-    const dataset = resolve('media/sample/instance.jsonl');
-    const log = await run(
-      'import json',
-      `row = json.loads(open(${JSON.stringify(dataset)}).readline())`,
-      "print(row['patch'])",
-      "print(row['test_patch'])",
-      "print('and this is heard')",
-      "self.fail(row['patch'] + row['test_patch'])",
-    );
-    assert.ok(log.includes(withheldLine));
-    assert.match(log, /and this is heard/);
-    // One line of everything goes as a whole.
-    await run(`self.fail(repr(open(${JSON.stringify(dataset)}).read()))`);
-  });
-
-  it('are heard with all that the model has written itself', async () => {
-    // A line of T*, which the candidate happens to have as well.
-    const line = 'parts = Money.parse("1.00").allocate([0, 1, 2, 4])';
-    assert.ok(secrets.includes(line));
+  it('are heard with all that they print, whether it is in the answer or not', async () => {
+    const right = 'parts = Money.parse("1.00").allocate([0, 1, 2, 4])';
+    assert.ok(secrets.includes(right));
+    const lines = [
+      right,
+      right.replace('1.00', '2.00'),
+      'test_any_amount_balances',
+      'test_nothing',
+    ];
+    const backwards = JSON.stringify(lines.map((line) => [...line].reverse().join('')));
     const patch = addedFile(
-      'tests/test_own.py',
+      'tests/test_guess.py',
       ...[
         'import unittest',
-        'from tallybook import Money',
         '',
-        'class OwnTest(unittest.TestCase):',
+        'class GuessTest(unittest.TestCase):',
+        '    def test_guess(self):',
       ],
-      ...[
-        '    def test_no_weight_no_cent(self):',
-        `        ${line}`,
-        `        self.fail('''${line}''')`,
-      ],
+      `        self.fail('\\n'.join(each[::-1] for each in ${backwards}))`,
     );
-    const { tests, log } = await sample.view.runOnR(patch, {
-      timeoutSeconds: 60,
-      reporter: silent,
-    });
-    assert.equal(tests[0]?.test, 'tests/test_own.py::OwnTest::test_no_weight_no_cent');
-    assert.ok(log.includes(line));
-    assert.ok(!log.includes(withheldLine));
+    const { tests } = await sample.view.runOnR(patch, { timeoutSeconds: 60, reporter: silent });
+    for (const line of lines) assert.ok(tests[0]?.details?.includes(line), line);
   });
 
   it('have no keys of the user', async () => {

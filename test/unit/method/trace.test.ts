@@ -3,7 +3,7 @@ import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HumanError } from '../../../src/domain/problem';
-import { keyOf, openTrace, type Trace } from '../../../src/method/trace';
+import { keyOf, openTrace, type MethodTrace } from '../../../src/method/trace';
 import type { Step } from '../../../src/method/traceSteps';
 
 const step = (key: string, tree = 'abc'): Step => ({
@@ -21,7 +21,7 @@ describe('the trace of a run', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const told: string[] = [];
-  const open = async (readOnly = false): Promise<Trace> => {
+  const open = async (readOnly = false): Promise<MethodTrace> => {
     told.length = 0;
     return openTrace(path, { readOnly, told: (line) => told.push(line) });
   };

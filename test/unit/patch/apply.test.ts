@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { applyPatch, makeUnified, type ApplyResult } from '../../../src/patch/apply';
+import { applyPatch, type ApplyResult } from '../../../src/patch/unified/applyPatch';
+import { makeUnified } from '../../../src/patch/unified/makeUnified';
 import { changedLines, newToOldLine, oldToNewLine } from '../../../src/patch/changedLines';
 import { hasErrors } from '../../../src/patch/diagnostic';
-import { parseUnified } from '../../../src/patch/unified';
+import { parseUnified } from '../../../src/patch/unified/parseUnified';
 import { linesOf, makeGitTree, type GitTree } from './gitTree';
 
 type Files = Record<string, string | undefined>;

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { changeBlocks, compareLines, type SideLine } from '../../../src/patch/changeBlocks';
 import { changedLines } from '../../../src/patch/changedLines';
-import { parseUnified, type FilePatch } from '../../../src/patch/unified';
-import { makeUnified } from '../../../src/patch/apply';
+import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import type { FilePatch } from '../../../src/patch/unified/parsedPatch';
+import { makeUnified } from '../../../src/patch/unified/makeUnified';
 
 function patchOf(before: readonly string[], after: readonly string[]): FilePatch | undefined {
   const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');

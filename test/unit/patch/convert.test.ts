@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { detectFormat, toUnified, type Conversion } from '../../../src/patch/convert';
+import { detectFormat, toUnified, type Conversion } from '../../../src/patch/toUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 import { makeGitTree, type GitTree } from './gitTree';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { applyPatch } from '../../../src/patch/apply';
-import { toUnified, type Conversion } from '../../../src/patch/convert';
-import { parseUnified } from '../../../src/patch/unified';
+import { applyPatch } from '../../../src/patch/unified/applyPatch';
+import { toUnified, type Conversion } from '../../../src/patch/toUnified';
+import { parseUnified } from '../../../src/patch/unified/parseUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 import { at, block, file, type Files } from './customSample';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { parseCustom } from '../../../src/patch/custom';
-import { readBlocks } from '../../../src/patch/customBlocks';
-import { writeCustom } from '../../../src/patch/customWriter';
+import { parseCustom } from '../../../src/patch/custom/parseCustom';
+import { readBlocks } from '../../../src/patch/custom/readBlocks';
+import { writeCustom } from '../../../src/patch/custom/writeCustom';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 import { at, block, edited, file, fixed, place, the } from './customSample';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { readLines, type BlocksRead } from '../../../src/patch/customBlocks';
-import { parseCustom } from '../../../src/patch/custom';
-import { editFile } from '../../../src/patch/customEdits';
+import { readLines, type BlocksRead } from '../../../src/patch/custom/readBlocks';
+import { parseCustom } from '../../../src/patch/custom/parseCustom';
+import { editFile } from '../../../src/patch/custom/customEdits';
 import { findFault, readModule } from '../../../src/python/module';
 import { PartedModule } from '../../../src/python/partedModule';
 import type { PythonParser } from '../../../src/python/parser';

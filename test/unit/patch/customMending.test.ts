@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { parseCustom, readBlockParts } from '../../../src/patch/custom';
-import { withoutNumbers } from '../../../src/patch/customNumbers';
+import { parseCustom, readBlockParts } from '../../../src/patch/custom/parseCustom';
+import { withoutNumbers } from '../../../src/patch/custom/withoutNumbers';
 import { hasErrors } from '../../../src/patch/diagnostic';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { nearestPaths } from '../../../src/patch/customNames';
+import { nearestPaths } from '../../../src/patch/custom/findTarget';
 
 describe('nearestPaths', () => {
   it('puts the same end before the same name, and that before a name that is like it', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { parseCustom } from '../../../src/patch/custom';
-import { planCustom, type CustomPlan } from '../../../src/patch/customEdits';
+import { parseCustom } from '../../../src/patch/custom/parseCustom';
+import { planCustom, type CustomPlan } from '../../../src/patch/custom/customEdits';
 import type { Diagnostic } from '../../../src/patch/diagnostic';
 import type { PythonParser } from '../../../src/python/parser';
 import { applyLineEdits } from './lineEdits';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parseCustom } from '../../../src/patch/custom';
-import { writeCustom } from '../../../src/patch/customWriter';
+import { parseCustom } from '../../../src/patch/custom/parseCustom';
+import { writeCustom } from '../../../src/patch/custom/writeCustom';
 import { hasErrors } from '../../../src/patch/diagnostic';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { toUnified, type Conversion, type PatchFormat } from '../../../src/patch/convert';
-import { writeCustom } from '../../../src/patch/customWriter';
+import { toUnified, type Conversion, type PatchFormat } from '../../../src/patch/toUnified';
+import { writeCustom } from '../../../src/patch/custom/writeCustom';
 import { hasErrors } from '../../../src/patch/diagnostic';
-import { unsafePath } from '../../../src/patch/safety';
-import { parseUnified } from '../../../src/patch/unified';
+import { unsafePath } from '../../../src/patch/unsafePath';
+import { parseUnified } from '../../../src/patch/unified/parseUnified';
 import { readModule } from '../../../src/python/module';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { parsePatch } from 'diff';
 import { changedLines } from '../../../src/patch/changedLines';
-import { checkPatchPaths } from '../../../src/patch/safety';
+import { checkPatchPaths } from '../../../src/patch/unsafePath';
 import { harnessTestFiles, isTestPath, testFilesOf } from '../../../src/patch/testFiles';
-import { parseUnified } from '../../../src/patch/unified';
-import { formatFilePatch } from '../../../src/patch/write';
+import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { formatFilePatch } from '../../../src/patch/unified/makeUnified';
 
 const dataset = process.env['SWT_BENCH_DATA'] ?? '../shared/data/swe-bench-lite.dev.jsonl';
 

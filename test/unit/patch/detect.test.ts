@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { toUnified, type AskedFormat, type Conversion } from '../../../src/patch/convert';
-import { recognise } from '../../../src/patch/detect';
+import { toUnified, type AskedFormat, type Conversion } from '../../../src/patch/toUnified';
+import { recognise } from '../../../src/patch/recognise';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 

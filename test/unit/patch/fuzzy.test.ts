@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { applyPatch } from '../../../src/patch/apply';
+import { applyPatch } from '../../../src/patch/unified/applyPatch';
 import type { Conversion } from '../../../src/patch/conversion';
-import { convertFuzzy } from '../../../src/patch/fuzzy';
-import { clearlyNearer } from '../../../src/patch/fuzzySettle';
-import { parseUnified } from '../../../src/patch/unified';
+import { convertFuzzy } from '../../../src/patch/fuzzy/convertFuzzy';
+import { clearlyNearer } from '../../../src/patch/fuzzy/choosePlace';
+import { parseUnified } from '../../../src/patch/unified/parseUnified';
 import { linesOf } from './gitTree';
 
 type Files = Record<string, string | undefined>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { similarity } from '../../../src/patch/fuzzyLines';
+import { similarity } from '../../../src/patch/fuzzy/treeLines';
 
 describe('the similarity of lines', () => {
   it('measures likeness as the share of characters that stay', () => {

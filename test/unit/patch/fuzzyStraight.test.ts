@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { applyPatch, makeUnified } from '../../../src/patch/apply';
-import { convertFuzzy } from '../../../src/patch/fuzzy';
-import { oldSide } from '../../../src/patch/fuzzyAlign';
-import { askedPlaces } from '../../../src/patch/fuzzyEffect';
-import { TreeLines } from '../../../src/patch/fuzzyLines';
-import { straightPlace } from '../../../src/patch/fuzzyStraight';
-import { statedStart } from '../../../src/patch/hunk';
-import { parseUnified } from '../../../src/patch/unified';
+import { applyPatch } from '../../../src/patch/unified/applyPatch';
+import { makeUnified } from '../../../src/patch/unified/makeUnified';
+import { convertFuzzy } from '../../../src/patch/fuzzy/convertFuzzy';
+import { oldSide } from '../../../src/patch/fuzzy/alignment';
+import { askedPlaces } from '../../../src/patch/fuzzy/placeAt';
+import { TreeLines } from '../../../src/patch/fuzzy/treeLines';
+import { straightPlace } from '../../../src/patch/fuzzy/straightPlace';
+import { statedStart } from '../../../src/patch/unified/hunk';
+import { parseUnified } from '../../../src/patch/unified/parseUnified';
 
 const path = 'tests/test_table.py';
 const row = (name: string, value: number): string => `    ('${name}', ${value}, 'ok'),`;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { convertFuzzy } from '../../../src/patch/fuzzy';
+import { convertFuzzy } from '../../../src/patch/fuzzy/convertFuzzy';
 
 /** What a fuzzy diff makes of one file. */
 async function after(path: string, before: string, hunk: readonly string[]): Promise<string> {

@@ -1,4 +1,9 @@
-import { diffTexts, formatFilePatch, splitLines, type FileEdit } from '../../../src/patch/write';
+import {
+  diffTexts,
+  formatFilePatch,
+  splitLines,
+  type FileEdit,
+} from '../../../src/patch/unified/makeUnified';
 
 /** What a generator wrote, and what the format has no words for. */
 export interface Written {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { parseUnified, type ParsedPatch } from '../../../src/patch/unified';
-import type { FileEdit } from '../../../src/patch/write';
+import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import type { ParsedPatch } from '../../../src/patch/unified/parsedPatch';
+import type { FileEdit } from '../../../src/patch/unified/makeUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { makeGitTree } from './gitTree';
 import { rebuildFiles } from './rebuiltTree';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { toUnified, type Conversion, type PatchFormat } from '../../../src/patch/convert';
-import { writeCustom } from '../../../src/patch/customWriter';
+import { toUnified, type Conversion, type PatchFormat } from '../../../src/patch/toUnified';
+import { writeCustom } from '../../../src/patch/custom/writeCustom';
 import { hasErrors } from '../../../src/patch/diagnostic';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';

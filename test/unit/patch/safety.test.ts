@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { posix, win32 } from 'node:path';
 import fc from 'fast-check';
-import { checkPatchPaths, unsafePath } from '../../../src/patch/safety';
-import { parseUnified } from '../../../src/patch/unified';
+import { checkPatchPaths, unsafePath } from '../../../src/patch/unsafePath';
+import { parseUnified } from '../../../src/patch/unified/parseUnified';
 
 describe('unsafePath', function () {
   this.timeout(60_000);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { convertSearchReplace } from '../../../src/patch/searchReplaceEdits';
+import { convertSearchReplace } from '../../../src/patch/searchReplace/convertSearchReplace';
 import type { Conversion } from '../../../src/patch/conversion';
 import { makeGitTree, type GitTree } from './gitTree';
 import { applyLineEdits } from './lineEdits';

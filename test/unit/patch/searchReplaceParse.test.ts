@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseSearchReplace } from '../../../src/patch/searchReplace';
+import { parseSearchReplace } from '../../../src/patch/searchReplace/parseSearchReplace';
 import { applyLineEdits } from './lineEdits';
 
 const block = (search: string, replace: string): string =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { openQuotes, readStrings } from '../../../src/patch/pythonStrings';
-import { convertSearchReplace } from '../../../src/patch/searchReplaceEdits';
+import { convertSearchReplace } from '../../../src/patch/searchReplace/convertSearchReplace';
 
 const path = 'tests/test_text.py';
 

@@ -6,7 +6,7 @@ import {
   splitTestEdits,
   testFilesOf,
 } from '../../../src/patch/testFiles';
-import { parseUnified } from '../../../src/patch/unified';
+import { parseUnified } from '../../../src/patch/unified/parseUnified';
 
 const edit = (path: string, line = 'x = 1'): string =>
   `--- a/${path}\n+++ b/${path}\n@@ -1,2 +1,3 @@\n a\n+${line}\n b\n`;

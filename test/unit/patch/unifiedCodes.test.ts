@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { convertUnified } from '../../../src/patch/convertUnified';
+import { convertUnified } from '../../../src/patch/unified/convertUnified';
 
 const files: Readonly<Record<string, string>> = {
   f: '1\n2\n3\n4\n5\n',
@@ -16,7 +16,7 @@ const git = (path: string, lines: string): string => `diff --git a/${path} b/${p
 const cases: readonly (readonly [name: string, text: string, told: readonly string[]])[] = [
   ['sound', git('f', names + hunk), []],
 
-  // unified.ts
+  // parseUnified.ts
   [
     'the combined diff of a merge',
     'diff --cc f\n@@@ -1,2 -1,2 +1,3 @@@\n',
@@ -63,7 +63,7 @@ const cases: readonly (readonly [name: string, text: string, told: readonly stri
     ['warning 5 white-space'],
   ],
 
-  // unifiedHeader.ts
+  // fileHeader.ts
   [
     'a mode that is none',
     git('f', `old mode 9\nnew mode 100755\n${names}${hunk}`),
@@ -84,7 +84,7 @@ const cases: readonly (readonly [name: string, text: string, told: readonly stri
     ['warning 1 no-change'],
   ],
 
-  // unifiedHead.ts
+  // readUnified.ts
   [
     'binary content',
     git('b', 'Binary files a/b and b/b differ\n') + git('f', names + hunk),
@@ -98,7 +98,7 @@ const cases: readonly (readonly [name: string, text: string, told: readonly stri
   ],
   ['a hunk said twice', names + hunk + hunk, ['warning 8 counts', 'warning 8 duplicate']],
 
-  // safety.ts
+  // unsafePath.ts
   ['a path out of the tree', '--- a/../f\n+++ b/../f\n' + hunk, ['error 1 unsafe-path']],
   [
     'a submodule',
@@ -114,7 +114,7 @@ const cases: readonly (readonly [name: string, text: string, told: readonly stri
     ['error 1 unsafe-path'],
   ],
 
-  // apply.ts
+  // applyPatch.ts
   ['a file that is not there', hunk.replace(/^/, '--- a/no\n+++ b/no\n'), ['error 1 unknown-file']],
   [
     'a new file that is there',

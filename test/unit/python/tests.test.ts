@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { changedTests } from '../../../src/python/changedTests';
 import type { PythonParser } from '../../../src/python/parser';
-import { findTests, needsPytest } from '../../../src/python/tests';
+import { findTests, importsPytest } from '../../../src/python/tests';
 import { loadParser } from './loadParser';
 
 const path = 'tests/test_a.py';
@@ -83,16 +83,11 @@ describe('findTests', () => {
     });
   });
 
-  it('says when pytest is needed', () => {
-    const needs = (source: string): boolean => needsPytest(python, source);
-    assert.equal(needs('class A(TestCase):\n    def test_x(self): pass\n'), false);
-    assert.equal(needs('def test_x(): pass\n'), true);
-    assert.equal(
-      needs('import os, pytest\nclass A(TestCase):\n    def test_x(self): pass\n'),
-      true,
-    );
-    assert.equal(needs('from pytest import mark\n'), true);
-    assert.equal(needs('import pytest_helper\n'), false);
+  it('says whether a source imports pytest', () => {
+    assert.equal(importsPytest('class A(TestCase):\n    def test_x(self): pass\n'), false);
+    assert.equal(importsPytest('import os, pytest\nclass A(TestCase): pass\n'), true);
+    assert.equal(importsPytest('from pytest import mark\n'), true);
+    assert.equal(importsPytest('import pytest_helper\n'), false);
   });
 });
 

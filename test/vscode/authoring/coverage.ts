@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
-import { hands, screenshot, visible, waitFor, type Editor } from '../host/client';
+import { hands, inQuickInput, screenshot, visible, waitFor, type Editor } from '../host/client';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
 const scratch = process.env['SWT_BENCH_SCRATCH'] ?? '';
@@ -332,7 +332,9 @@ describe('change coverage in VS Code', () => {
       JSON.stringify(added),
     );
 
-    await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), '# above\n# and above\n'));
+    await hands.edit(editor, (edit) =>
+      edit.insert(new vscode.Position(0, 0), '# above\n# and above\n'),
+    );
     const moved = Object.fromEntries(
       Object.entries(wanted).map(([line, state]) => [String(Number(line) + 2), state]),
     );
@@ -341,13 +343,13 @@ describe('change coverage in VS Code', () => {
     // A line of R that is rewritten is none of R any more.
     const [first, ...rest] = Object.keys(moved).map(Number);
     assert.ok(first !== undefined && rest.length > 0);
-    await editor.edit((edit) => edit.insert(new vscode.Position(first - 1, 0), 'x'));
+    await hands.edit(editor, (edit) => edit.insert(new vscode.Position(first - 1, 0), 'x'));
     await shows(
       'the states without the line that was rewritten',
       Object.fromEntries(Object.entries(moved).filter(([line]) => Number(line) !== first)),
     );
     // By hand: what VS Code has saved by itself meanwhile cannot be reverted.
-    await editor.edit((edit) => {
+    await hands.edit(editor, (edit) => {
       edit.delete(new vscode.Range(first - 1, 0, first - 1, 1));
       edit.delete(new vscode.Range(0, 0, 2, 0));
     });
@@ -470,7 +472,7 @@ describe('change coverage in VS Code', () => {
     }
     await screenshot('coverage-golden-reach', { width: 1500, height: 1000 });
     const name = pick.items[0]?.label.split(' › ').at(-1) ?? '';
-    await hands.press('Enter');
+    await inQuickInput.accept();
     await asked;
     await waitFor('the test', () => {
       const editor = vscode.window.activeTextEditor;

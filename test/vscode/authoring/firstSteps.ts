@@ -3,7 +3,7 @@ import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { hands, screenshot, visible, waitFor, type Pane } from '../host/client';
+import { hands, inQuickInput, screenshot, visible, waitFor, type Pane } from '../host/client';
 
 interface Walkthrough {
   readonly id: string;
@@ -75,7 +75,7 @@ describe('what a view says when it has nothing to show', () => {
     assert.doesNotMatch(testing.welcome, /No Python|container engine|not trusted/);
     await vscode.commands.executeCommand('swt-bench.changeCoverage.focus');
     const coverage = await welcome('After a run this lists every line');
-    assert.deepEqual(coverage.buttons, ['Run Candidate on R and R∘X*']);
+    assert.deepEqual(coverage.buttons, ['Reproduce on R and R∘X*']);
   });
 
   it('is that there is no Python, and what to do, before anything has run', async () => {
@@ -123,7 +123,7 @@ describe('the walkthrough', () => {
   });
 
   it('shows its steps, the instance opened already', async () => {
-    await vscode.commands.executeCommand('swt-bench.firstSteps');
+    await vscode.commands.executeCommand('swt-bench.openGettingStarted');
     await waitFor('its steps', async () => {
       const titles = await visible.texts('button.getting-started-step .step-title');
       assert.deepEqual(
@@ -157,7 +157,7 @@ describe('the walkthrough', () => {
   it('asks before it shows change coverage, and ticks it off only when it is shown', async () => {
     const refused = vscode.commands.executeCommand('swt-bench.showChangeCoverage');
     await waitFor('the question', () => visible.quickInput());
-    await hands.press('Escape');
+    await inQuickInput.cancel();
     await refused;
     await bringToFront();
     const titles = await done();

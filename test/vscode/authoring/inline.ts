@@ -175,7 +175,9 @@ describe('beside a test in the editor', () => {
     assert.match(hint?.message ?? '', /^Passes on R: does not reproduce the issue\. Assert /);
     assert.equal(editor.document.getText(hint?.range), test);
     assert.deepEqual(hintsOf(money), [], 'hints of the candidate before are gone');
-    await editor.edit((edit) => edit.insert(new vscode.Position(line + 1, 0), '        # typed\n'));
+    await hands.edit(editor, (edit) =>
+      edit.insert(new vscode.Position(line + 1, 0), '        # typed\n'),
+    );
     await waitFor('no hint', () => hintsOf(ledger).length === 0);
     await waitFor('a stale mark', async () =>
       /^edited since, run again · was ○ P→P/.test((await inline(test)) ?? ''),
@@ -254,7 +256,9 @@ describe('beside a test in the editor', () => {
 
   it('runs the test of a lens, on both sides and on R', async () => {
     const { editor, line } = await evaluated('covers-some', money, partsAddUp, /^✓ F→P/);
-    await editor.edit((edit) => edit.insert(new vscode.Position(line + 1, 0), '        # typed\n'));
+    await hands.edit(editor, (edit) =>
+      edit.insert(new vscode.Position(line + 1, 0), '        # typed\n'),
+    );
     await waitFor('a stale mark', async () => (await inline(partsAddUp))?.startsWith('edited'));
     await hands.click({ selector: '.codelens-decoration a', text: 'Reproduce' });
     await waitFor('the transition', async () => (await inline(partsAddUp))?.startsWith('✓ F→P'));
@@ -274,7 +278,7 @@ describe('beside a test in the editor', () => {
     const document = await vscode.workspace.openTextDocument(fileUri(ledger));
     const editor = await vscode.window.showTextDocument(document, { preview: false });
     const end = document.lineAt(document.lineCount - 1).range.end;
-    await editor.edit((edit) => edit.insert(end, `\n    ${method}`));
+    await hands.edit(editor, (edit) => edit.insert(end, `\n    ${method}`));
     await document.save();
     return document;
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { hands, screenshot, visible, waitFor } from '../host/client';
+import { inQuickInput, screenshot, visible, waitFor } from '../host/client';
 
 const run = (command: string): Thenable<unknown> =>
   vscode.commands.executeCommand(`swt-bench.${command}`);
@@ -31,15 +31,12 @@ describe('a change of 2,000 lines', () => {
     const uri = vscode.Uri.joinPath(folder.uri, 'tests/test_of_mine.py');
     await vscode.workspace.fs.writeFile(uri, Buffer.from(test));
     await run('reproduce');
-    await waitFor(
-      'the verdict',
-      async () =>
-        (await visible.statusBar()).some(({ text }) => /1 F→P · ΔC 100 % 2000\/2000/.test(text)),
-      60_000,
+    await waitFor('the verdict', async () =>
+      (await visible.statusBar()).some(({ text }) => /1 F→P · ΔC 100 % 2000\/2000/.test(text)),
     );
     const asked = run('reveal');
     await waitFor('the question', async () => (await visible.quickInput())?.items[0]);
-    await hands.press('Enter');
+    await inQuickInput.accept();
     await asked;
     await vscode.commands.executeCommand('workbench.action.closeSidebar');
     performance.clearMeasures();

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { hands, screenshot, visible, waitFor } from '../host/client';
+import { inQuickInput, screenshot, visible, waitFor } from '../host/client';
 
 const notes = join(process.env['SWT_BENCH_SCRATCH'] ?? '', 'before-the-reload.json');
 const test = 'test_parts_add_up_to_the_amount';
@@ -71,7 +71,7 @@ describe('a reload of the window', () => {
       await vscode.commands.executeCommand('swt-bench.reproduce');
       const asked = vscode.commands.executeCommand('swt-bench.reveal');
       await waitFor('the question', async () => (await visible.quickInput())?.items[0]);
-      await hands.press('Enter');
+      await inQuickInput.accept();
       await asked;
       await showBoth();
       const before = await waitFor('everything before the reload', async () => {
@@ -94,14 +94,10 @@ describe('a reload of the window', () => {
     assertWhole(before);
     // Nothing is run, and the editors are those that VS Code shows again.
     await vscode.commands.executeCommand('workbench.view.testing.focus');
-    await waitFor(
-      'the same after the reload',
-      async () => {
-        assert.deepEqual(await seen(), before);
-        return true;
-      },
-      60_000,
-    );
+    await waitFor('the same after the reload', async () => {
+      assert.deepEqual(await seen(), before);
+      return true;
+    });
     await screenshot('after-reload');
   });
 });

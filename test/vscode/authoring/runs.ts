@@ -39,7 +39,7 @@ async function typed(editor: vscode.TextEditor, ...lines: readonly string[]): Pr
   const { document } = editor;
   const end = document.lineAt(document.lineCount - 1).range.end;
   const text = lines.map((line) => `    ${line}\n`).join('');
-  await editor.edit((edit) => edit.insert(end, `\n${text}`));
+  await hands.edit(editor, (edit) => edit.insert(end, `\n${text}`));
 }
 
 async function verdict(wanted: RegExp): Promise<string> {
@@ -78,14 +78,7 @@ function processesOfRuns(): string[] {
 const storage = process.env['SWT_BENCH_STORAGE'] ?? 'no storage';
 
 describe('runs of the candidate', () => {
-  const autoSave = (value: string | undefined): Thenable<void> =>
-    vscode.workspace
-      .getConfiguration('files')
-      .update('autoSave', value, vscode.ConfigurationTarget.Global);
-
   before(async () => {
-    // On by default in a browser.
-    await autoSave('off');
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     await vscode.commands.executeCommand('workbench.view.testing.focus');
     await applied('covers-some');
@@ -93,15 +86,12 @@ describe('runs of the candidate', () => {
     await verdict(/1 F→P/);
   });
 
-  after(async () => {
-    await applied('covers-some');
-    await autoSave(undefined);
-  });
+  after(() => applied('covers-some'));
 
   // Each begins with the same candidate, whatever became of the one before.
   beforeEach(async () => {
     await applied('covers-some');
-    await waitFor('the end of runs', isIdle, 30_000);
+    await waitFor('the end of runs', isIdle);
   });
 
   it('tell what a test does on one side', async () => {
@@ -123,12 +113,14 @@ describe('runs of the candidate', () => {
     const line = await lineOf(editor, 'test_parts_add_up');
     const first = run('reproduce');
     await waitFor('the first run', async () => (await statusText()).includes('running'));
-    await editor.edit((edit) => edit.insert(new vscode.Position(line + 1, 0), '        return\n'));
+    await hands.edit(editor, (edit) =>
+      edit.insert(new vscode.Position(line + 1, 0), '        return\n'),
+    );
     const second = run('reproduce');
     const onR = run('runTestOnR', partsAddUp);
     await Promise.all([first, second, onR]);
     await verdict(/passes on R/);
-    await editor.edit((edit) => edit.delete(new vscode.Range(line + 1, 0, line + 2, 0)));
+    await hands.edit(editor, (edit) => edit.delete(new vscode.Range(line + 1, 0, line + 2, 0)));
     await run('reproduce');
     await verdict(/1 F→P/);
   });
@@ -141,10 +133,14 @@ describe('runs of the candidate', () => {
     await waitFor('a process that runs tests', () => processesOfRuns().length > 0);
     const waiting = run('reproduce');
     const alsoWaiting = run('runTestOnR', partsAddUp);
-    // A command begins its run a moment after it was given.
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    await vscode.commands.executeCommand('testing.cancelRun');
-    await Promise.all([endless, waiting, alsoWaiting]);
+    let areDone = false;
+    const all = Promise.all([endless, waiting, alsoWaiting]).then(() => (areDone = true));
+    // A command begins its run a moment after it was given: one that has not begun yet is cancelled next.
+    await waitFor('the end of what was asked for', async () => {
+      await vscode.commands.executeCommand('testing.cancelRun');
+      return areDone;
+    });
+    await all;
     assert.deepEqual(processesOfRuns(), []);
     await waitFor('the end of the runs', isIdle);
     await replaced(editor, text);
@@ -157,7 +153,7 @@ describe('runs of the candidate', () => {
     await verdict(/1 F→P/);
     // Which an unsaved edit makes one on something else.
     const shows = (wanted: RegExp): Promise<unknown> =>
-      waitFor(`a verdict like ${wanted}`, async () => wanted.test(await statusText()), 30_000);
+      waitFor(`a verdict like ${wanted}`, async () => wanted.test(await statusText()));
     await vscode.commands.executeCommand('testing.startContinuousRun');
     // VS Code itself saves what is edited when it starts.
     const other = await opened(ledger);
@@ -165,13 +161,13 @@ describe('runs of the candidate', () => {
     try {
       const editor = await opened(money);
       const line = await lineOf(editor, 'test_parts_add_up');
-      await editor.edit((edit) =>
+      await hands.edit(editor, (edit) =>
         edit.insert(new vscode.Position(line + 1, 0), '        return\n'),
       );
       await editor.document.save();
       await shows(/passes on R/);
       assert.equal(other.document.isDirty, true);
-      await editor.edit((edit) => edit.delete(new vscode.Range(line + 1, 0, line + 2, 0)));
+      await hands.edit(editor, (edit) => edit.delete(new vscode.Range(line + 1, 0, line + 2, 0)));
       await editor.document.save();
       await shows(/1 F→P/);
       assert.equal(other.document.isDirty, true);
@@ -189,8 +185,8 @@ describe('runs of the candidate', () => {
     const line = await lineOf(editor, 'test_parts_add_up_to_the_amount');
     const name = 'test_parts_add_up_to_the_amount';
     const column = editor.document.lineAt(line).text.indexOf(name);
-    const rename = (from: string, to: string): Thenable<boolean> =>
-      editor.edit((edit) =>
+    const rename = (from: string, to: string): Promise<void> =>
+      hands.edit(editor, (edit) =>
         edit.replace(new vscode.Range(line, column, line, column + from.length), to),
       );
     await rename(name, 'test_parts_make_the_amount');
@@ -200,13 +196,15 @@ describe('runs of the candidate', () => {
     assert.match(after.text, /✓ F→P/);
     assert.doesNotMatch(after.text, /edited since/);
     assert.match((await rowOf('test_parts_make_the_amount')).label, /^F→P/);
-    await editor.edit((edit) => edit.insert(new vscode.Position(line + 1, 0), '        x = 1\n'));
+    await hands.edit(editor, (edit) =>
+      edit.insert(new vscode.Position(line + 1, 0), '        x = 1\n'),
+    );
     await waitFor('no result of a test that is another now', async () =>
       (await visible.decorationsAfter()).every(
         (each) => each.line !== line + 1 || !/✓ F→P(?!.*edited)/.test(each.text),
       ),
     );
-    await editor.edit((edit) => edit.delete(new vscode.Range(line + 1, 0, line + 2, 0)));
+    await hands.edit(editor, (edit) => edit.delete(new vscode.Range(line + 1, 0, line + 2, 0)));
     await rename('test_parts_make_the_amount', name);
     await editor.document.save();
   });
@@ -292,6 +290,6 @@ async function replaced(editor: vscode.TextEditor, text: string): Promise<void> 
   const { document } = editor;
   const whole = new vscode.Range(0, 0, document.lineCount, 0);
   const shown = await vscode.window.showTextDocument(document, { preview: false });
-  await shown.edit((edit) => edit.replace(whole, text));
+  await hands.edit(shown, (edit) => edit.replace(whole, text));
   await document.save();
 }

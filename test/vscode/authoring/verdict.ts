@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
-import { hands, screenshot, visible, waitFor } from '../host/client';
+import { hands, inQuickInput, screenshot, visible, waitFor } from '../host/client';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
 const scratch = process.env['SWT_BENCH_SCRATCH'] ?? '';
@@ -54,14 +54,6 @@ async function freshFolder(name: string): Promise<vscode.Uri> {
 
 const exportTo = (uri: vscode.Uri): Thenable<unknown> =>
   vscode.commands.executeCommand('swt-bench.exportReproduction', uri);
-
-/** Chooses an entry of the list that is open. */
-async function choose(entry: string): Promise<void> {
-  await waitFor(`the entry ${entry}`, async () =>
-    (await visible.quickInput())?.items.some(({ label }) => label.includes(entry)),
-  );
-  await hands.click({ selector: '.quick-input-list .monaco-list-row', text: entry });
-}
 
 /** What the command line says of an exported prediction. */
 async function graded(prediction: string): Promise<{ success: boolean; reason: string }> {
@@ -129,6 +121,66 @@ describe('the verdict and what becomes of it', () => {
     assert.match(text, /Missing: a test that fails on R/);
   });
 
+  it('says what looks wrong about a success, with its evidence, in status bar, hover and document', async () => {
+    const file = join(folder().fsPath, 'tests/test_reads.py');
+    try {
+      await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'passes-on-both');
+      await writeFile(
+        file,
+        [
+          'import unittest',
+          'class ReadsTest(unittest.TestCase):',
+          '    def test_reads(self):',
+          '        self.assertIn("by_loss", open("tallybook/money.py").read())  # $(pass)',
+          '',
+        ].join('\n'),
+      );
+      await vscode.commands.executeCommand('swt-bench.reproduce');
+      await waitFor('a verdict with findings', async () => {
+        const text = await statusText();
+        return /1 F→P · ΔC .* · ⚠ 2 findings/.test(text) && !text.includes('edited since');
+      });
+      await hands.press('Escape');
+      await hands.hover({ selector: '.part.statusbar' });
+      await hands.hover({ selector: item });
+      const evidence =
+        'tests/test_reads.py:4 opens files of the repository: self.assertIn("by_loss", open("tallybook/money.py").read()) # $(pass)';
+      const hover = await waitFor('the hover', async () =>
+        (await visible.hovers()).find((each) => each.includes('Finding')),
+      );
+      assert.match(hover, /⚠ Finding: No F→P test ran a changed line\./);
+      assert.match(hover, /The one F→P test ran none of the \d+ changed lines that tests can run/);
+      assert.match(hover, /⚠ Finding: The tests read the sources or the repository/);
+      assert.ok(hover.replaceAll(/\s+/g, ' ').includes(evidence), hover);
+      await screenshot('findings-hover');
+      const said = (await visible.statusBar()).find((each) =>
+        each.id.endsWith('swt-bench.verdict'),
+      );
+      assert.ok(said?.aria.replaceAll(/\s+/g, ' ').includes(evidence), said?.aria);
+      await vscode.commands.executeCommand('swt-bench.instance.focus');
+      await waitFor('the row', async () =>
+        (await visible.treeRows('Open Instance')).some(({ description }) =>
+          description.includes('⚠ 2 findings · reproduces the issue (F→P)'),
+        ),
+      );
+      await hands.click({ selector: item });
+      const list = await waitFor('the list', async () => {
+        const shown = await visible.quickInput();
+        return shown?.title.startsWith('Verdict') === true ? shown : undefined;
+      });
+      assert.ok(list.items.some(({ label }) => label.includes('Finding: No F→P test')));
+      await inQuickInput.choose('Finding: No F→P test');
+      const document = await waitFor('the document', async () =>
+        vscode.workspace.textDocuments.find(({ uri }) => uri.path.includes('Verdict on')),
+      );
+      assert.match(document.getText(), /## Findings\n[^#]*- ⚠ No F→P test ran a changed line\./);
+      await screenshot('findings-document');
+      await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    } finally {
+      await rm(file);
+    }
+  });
+
   it('opens on a click what may be done next, exporting first after a success', async () => {
     await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
     await hands.click({ selector: item });
@@ -138,7 +190,7 @@ describe('the verdict and what becomes of it', () => {
     });
     assert.match(list.items[0]?.label ?? '', /Export Reference Reproduction/);
     await screenshot('verdict-next-steps');
-    await hands.press('Escape');
+    await inQuickInput.cancel();
   });
 
   it('exports what the command line grades as the same success', async () => {
@@ -198,7 +250,9 @@ describe('the verdict and what becomes of it', () => {
   it('runs what was edited since, unsaved too, and calls it no success then', async () => {
     await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
     const { document, editor, line } = await testOfCandidate();
-    await editor.edit((edit) => edit.insert(new vscode.Position(line + 1, 0), '        return\n'));
+    await hands.edit(editor, (edit) =>
+      edit.insert(new vscode.Position(line + 1, 0), '        return\n'),
+    );
     await waitFor('a stale verdict', async () => (await statusText()).includes('edited since'));
     const parent = await freshFolder('edited');
     const asked = exportTo(parent);
@@ -208,12 +262,12 @@ describe('the verdict and what becomes of it', () => {
     });
     assert.match(question.title, /passes on R/);
     assert.deepEqual(await readdir(parent.fsPath), []);
-    await choose('Go on writing');
+    await inQuickInput.choose('Go on writing');
     await asked;
     assert.deepEqual(await readdir(parent.fsPath), [], 'nothing is written');
 
     const again = exportTo(parent);
-    await choose('Export as not a reproduction');
+    await inQuickInput.choose('Export as not a reproduction');
     await again;
     assert.deepEqual(await readdir(parent.fsPath), [`${id}-not-a-reproduction`]);
     const place = join(parent.fsPath, `${id}-not-a-reproduction`);
@@ -232,17 +286,15 @@ describe('the verdict and what becomes of it', () => {
     const asked = exportTo(parent);
     await waitFor('the run', async () => (await statusText()).includes('running'));
     const { document, editor, line } = await testOfCandidate();
-    await editor.edit((edit) => edit.insert(new vscode.Position(line + 1, 0), '        return\n'));
-    const question = await waitFor(
-      'the question, after a second run',
-      async () => {
-        const shown = await visible.quickInput();
-        return shown?.title.includes('no success') === true ? shown : undefined;
-      },
-      60_000,
+    await hands.edit(editor, (edit) =>
+      edit.insert(new vscode.Position(line + 1, 0), '        return\n'),
     );
+    const question = await waitFor('the question, after a second run', async () => {
+      const shown = await visible.quickInput();
+      return shown?.title.includes('no success') === true ? shown : undefined;
+    });
     assert.match(question.title, /passes on R/);
-    await hands.press('Escape');
+    await inQuickInput.cancel();
     await asked;
     assert.deepEqual(await readdir(parent.fsPath), []);
     await vscode.commands.executeCommand('undo');
@@ -255,7 +307,7 @@ describe('the verdict and what becomes of it', () => {
     await vscode.commands.executeCommand('testing.startContinuousRun');
     try {
       await waitFor('the end of the first run', async () => (await statusText()).includes('ΔC'));
-      await editor.edit((edit) =>
+      await hands.edit(editor, (edit) =>
         edit.insert(new vscode.Position(line + 1, 0), '        self.assertTrue(self)\n'),
       );
       await document.save();
@@ -287,7 +339,7 @@ describe('the verdict and what becomes of it', () => {
   it('tells both gradings where they differ, and why', async () => {
     await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
     const { document, editor, line } = await testOfCandidate();
-    await editor.edit((edit) =>
+    await hands.edit(editor, (edit) =>
       edit.insert(
         new vscode.Position(line, 0),
         [
@@ -300,7 +352,9 @@ describe('the verdict and what becomes of it', () => {
         ].join('\n'),
       ),
     );
-    await editor.edit((edit) => edit.insert(new vscode.Position(line + 6, 0), '        return\n'));
+    await hands.edit(editor, (edit) =>
+      edit.insert(new vscode.Position(line + 6, 0), '        return\n'),
+    );
     await document.save();
     await vscode.commands.executeCommand('swt-bench.reproduce');
     await waitFor('the verdict', async () => (await statusText()).includes('gradings differ'));
@@ -334,18 +388,16 @@ describe('the verdict and what becomes of it', () => {
     const uri = vscode.Uri.joinPath(folder(), 'README.md');
     const document = await vscode.workspace.openTextDocument(uri);
     const editor = await vscode.window.showTextDocument(document);
-    await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), 'Later.\n'));
+    await hands.edit(editor, (edit) => edit.insert(new vscode.Position(0, 0), 'Later.\n'));
     const parent = await freshFolder('outside');
     const asked = exportTo(parent);
-    await waitFor(
-      'the question',
-      async () => (await visible.quickInput())?.title.includes('no tests: README.md'),
-      60_000,
+    await waitFor('the question', async () =>
+      (await visible.quickInput())?.title.includes('no tests: README.md'),
     ).catch(async (error: unknown) => {
       console.log((await visible.notifications()).map(({ message }) => message).join('\n'));
       throw error;
     });
-    await hands.press('Escape');
+    await inQuickInput.cancel();
     await asked;
     assert.deepEqual(await readdir(parent.fsPath), []);
     await vscode.window.showTextDocument(document);
@@ -356,7 +408,7 @@ describe('the verdict and what becomes of it', () => {
   it('compares with the golden tests once they are revealed', async () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     const asked = vscode.commands.executeCommand('swt-bench.compareWithGolden');
-    await choose('Reveal golden');
+    await inQuickInput.choose('Reveal golden');
     await asked;
     await waitFor('the diff', async () =>
       (await visible.tabs()).find((tab) => tab.label.includes('Golden tests ↔ candidate')),
@@ -405,7 +457,7 @@ describe('the verdict and what becomes of it', () => {
 
   it('shows the verdict as a document that tells of the golden patch what is revealed', async () => {
     const asked = vscode.commands.executeCommand('swt-bench.showVerdict');
-    await choose('Show the Verdict as a Document');
+    await inQuickInput.choose('Show the Verdict as a Document');
     await asked;
     const { document } = await waitFor('the document', () => {
       const editor = vscode.window.activeTextEditor;

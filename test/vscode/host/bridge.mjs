@@ -67,7 +67,7 @@ export async function startBridge({ page, resize, screenshots, result, print }) 
         ).first();
         // A page that is drawn anew takes its frame away.
         const count = await found.count().catch(() => 0);
-        if (count > 0) return found.click({ timeout: 10_000 });
+        if (count > 0) return found.click({ timeout: 120_000 });
       }
       throw new Error(`no webview shows "${text}"`);
     },
@@ -78,10 +78,10 @@ export async function startBridge({ page, resize, screenshots, result, print }) 
     },
     click: async ({ double, button, modifiers, ...target }) => {
       const found = await locate(page, target);
-      const options = { button: button ?? 'left', modifiers: modifiers ?? [], timeout: 10_000 };
+      const options = { button: button ?? 'left', modifiers: modifiers ?? [], timeout: 120_000 };
       await (double ? found.dblclick(options) : found.click(options));
     },
-    hover: async (target) => (await locate(page, target)).hover({ timeout: 10_000 }),
+    hover: async (target) => (await locate(page, target)).hover({ timeout: 120_000 }),
     resize,
     result: async (counts) => result(counts),
     print: async ({ line }) => print(line),
@@ -150,7 +150,7 @@ async function screenshot({ page, resize, screenshots }, { name, width, height, 
   await mkdir(screenshots, { recursive: true });
   const file = path.join(screenshots, `${name}.png`);
   const target = selector ? current.locator(selector).first() : current;
-  await target.screenshot({ path: file, animations: 'disabled', timeout: 15_000 });
+  await target.screenshot({ path: file, animations: 'disabled', timeout: 120_000 });
   return { file };
 }
 

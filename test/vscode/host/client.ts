@@ -2,7 +2,8 @@
  * The tests' side of the bridge (bridge.mjs): tests run in the extension host, and through these
  * functions see and touch the window as a person does. Lists in VS Code hold only the rows in sight.
  */
-import { commands } from 'vscode';
+import { readFile } from 'node:fs/promises';
+import { commands, type TextEditor, type TextEditorEdit } from 'vscode';
 
 /** A row of a tree or list. */
 export interface Row {
@@ -205,6 +206,9 @@ export async function screenshotOfOtherWindow(name: string): Promise<string> {
 /** Closes the windows that were opened beside this one. */
 export const closeOtherWindows = (): Promise<null> => post<null>('closeWindows');
 
+/** Without what an editor leaves out of its text, or writes in one way throughout. */
+const plain = (text: string): string => text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
+
 /** What a person does. */
 export const hands = {
   /** a key or chord in playwright's spelling, e.g. `Control+Shift+P`, `Escape` */
@@ -217,6 +221,58 @@ export const hands = {
     post<null>('clickInWebview', { text, ...(selector === undefined ? {} : { selector }) }),
   hover: (target: Target) => post<null>('hover', target),
   resize: (width: number, height: number) => post<null>('resize', { width, height }),
+  /**
+   * Changes the text of an editor. VS Code refuses an edit of a text that it is about to read again
+   * from the disk, so this first lets it do so, and asks again where it refuses.
+   */
+  edit: async (editor: TextEditor, change: (edit: TextEditorEdit) => void): Promise<void> => {
+    const { document } = editor;
+    await waitFor(`the text of ${document.uri.path} that is on disk`, async () => {
+      if (document.uri.scheme !== 'file' || document.isDirty) return true;
+      const onDisk = await readFile(document.uri.fsPath, 'utf8');
+      return plain(onDisk) === plain(document.getText());
+    });
+    await waitFor(`an edit of ${document.uri.path}`, async () => editor.edit(change));
+  },
+};
+
+/** What a person does with the open quick pick or input box. */
+export const inQuickInput = {
+  /** Types once the box has the cursor: keys pressed before that would go elsewhere. */
+  async type(text: string): Promise<null> {
+    await waitFor('the input box', () => visible.texts('.quick-input-widget input:focus'));
+    return hands.type(text);
+  },
+  /** Enter, once the box has the cursor. */
+  async accept(): Promise<null> {
+    await waitFor('the input box', () => visible.texts('.quick-input-widget input:focus'));
+    return hands.press('Enter');
+  },
+  /** Escape, until what is open now is gone. */
+  async cancel(): Promise<void> {
+    const { title, placeholder } = await waitFor('a question', () => visible.quickInput());
+    await waitFor(`the end of "${title || placeholder}"`, async () => {
+      const open = await visible.quickInput();
+      if (open?.title !== title || open.placeholder !== placeholder) return true;
+      await hands.press('Escape');
+      throw new Error(JSON.stringify(open));
+    });
+  },
+  /**
+   * Chooses the first entry that contains the text.
+   * @param title of the quick pick, or a part of it
+   */
+  async choose(text: string, title = ''): Promise<null> {
+    await waitFor(`the entry "${text}" ${title === '' ? '' : `of "${title}"`}`, async () => {
+      const input = await visible.quickInput();
+      const isThere =
+        input?.title.includes(title) === true &&
+        input.items.some(({ label }) => label.includes(text));
+      if (!isThere) throw new Error(JSON.stringify(input));
+      return true;
+    });
+    return hands.click({ selector: '.quick-input-list .monaco-list-row', text });
+  },
 };
 
 /** Writes a line to the output of the run, from where `console.log` may not reach. */
@@ -233,12 +289,12 @@ export const reportCounts = (counts: {
  * Asks again until the answer is neither false, undefined nor an empty list.
  * @param what in words, for the error
  * @param probe may reject: then it is asked again too
- * @param limit in milliseconds
+ * @param limit in milliseconds; generous, since a busy machine must not fail a test
  */
 export async function waitFor<T>(
   what: string,
   probe: () => T | Promise<T>,
-  limit = 30_000,
+  limit = 240_000,
 ): Promise<NonNullable<T>> {
   const end = Date.now() + limit;
   for (let last = ''; ;) {

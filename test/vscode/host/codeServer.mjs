@@ -139,6 +139,7 @@ function exists(file) {
  * @param {number} [options.port] default: any free one
  * @param {string} [options.token] connection token; default: none is asked for
  * @param {boolean} [options.driver] lets the page's address name an extension and tests to load
+ * @param {boolean} [options.asksForTrust] folders are not trusted before somebody says so
  * @param {Record<string, unknown>} [options.settings] user settings, written anew
  * @param {NodeJS.ProcessEnv} [options.env] added to this process's environment
  * @param {(text: string) => void} [options.note] receives what the server prints
@@ -147,7 +148,7 @@ function exists(file) {
  */
 export async function startServer(
   installation,
-  { data, port, token, driver, settings, env, note },
+  { data, port, token, driver, asksForTrust, settings, env, note },
 ) {
   const user = path.join(data, 'data', 'User');
   await fs.mkdir(user, { recursive: true });
@@ -167,7 +168,8 @@ export async function startServer(
     ...['--server-data-dir', data, '--extensions-dir', path.join(data, 'extensions')],
     ...(token ? ['--connection-token', token] : ['--without-connection-token']),
     ...(driver ? ['--enable-smoke-test-driver'] : []),
-    ...['--accept-server-license-terms', '--disable-workspace-trust', '--telemetry-level', 'off'],
+    ...(asksForTrust ? [] : ['--disable-workspace-trust']),
+    ...['--accept-server-license-terms', '--telemetry-level', 'off'],
   ];
   const { child, kill } = startGroup(installation.node, args, {
     env: withoutEditorVariables({ ...process.env, ...env, SWT_BENCH_PARENT: String(process.pid) }),
@@ -189,7 +191,7 @@ export async function startServer(
     }
   });
   const late = new Promise((resolve) => {
-    setTimeout(() => resolve("VS Code's server does not listen after 60 s"), 60_000).unref();
+    setTimeout(() => resolve("VS Code's server does not listen after 5 minutes"), 300_000).unref();
   });
   const problem = await Promise.race([listening, ended, late]);
   if (problem !== undefined) {

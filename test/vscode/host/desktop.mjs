@@ -85,7 +85,7 @@ export async function startDesktop(executable, options) {
   const app = await electron.launch({
     executablePath: executable,
     env: withoutEditorVariables(env),
-    timeout: 60_000,
+    timeout: 300_000,
     args: [
       ...['--no-sandbox', '--disable-gpu', '--disable-gpu-sandbox', '--disable-updates'],
       ...['--skip-welcome', '--skip-release-notes', '--disable-workspace-trust'],
@@ -104,7 +104,7 @@ export async function startDesktop(executable, options) {
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', options.note);
   }
-  const page = await app.firstWindow({ timeout: 60_000 });
+  const page = await app.firstWindow({ timeout: 300_000 });
   const resize = async (size) => {
     const window = await app.browserWindow(page);
     await window.evaluate((it, { width, height }) => it.setContentSize(width, height), size);

@@ -28,6 +28,9 @@ export const QUIET_SETTINGS = {
   'update.showReleaseNotes': false,
   'git.openRepositoryInParentFolders': 'never',
   'git.autofetch': false,
+  // As on the desktop. In a browser VS Code saves by itself, and an undo during such a save leaves an
+  // editor that counts as saved and holds another text than the disk.
+  'files.autoSave': 'off',
   'npm.autoDetect': 'off',
   'window.commandCenter': false,
   'window.dialogStyle': 'custom',
@@ -44,6 +47,13 @@ export const QUIET_SETTINGS = {
   'testing.automaticallyOpenTestResults': 'neverOpen',
 };
 
+/** A window that asks says so in a banner, where nothing covers what the tests look at. */
+const TRUST_SETTINGS = {
+  'security.workspace.trust.enabled': true,
+  'security.workspace.trust.startupPrompt': 'never',
+  'security.workspace.trust.banner': 'never',
+};
+
 /**
  * @typedef {object} RunOptions
  * @property {string} extension folder of the extension, built
@@ -52,6 +62,7 @@ export const QUIET_SETTINGS = {
  * @property {readonly string[]} [helpers] folders of more extensions to load
  * @property {NodeJS.ProcessEnv} [env] added to the extension host's environment
  * @property {Record<string, unknown>} [settings] user settings over {@link QUIET_SETTINGS}
+ * @property {boolean} [asksForTrust] the folder is not trusted before somebody says so
  * @property {number} [limit] in milliseconds, for everything after VS Code is acquired; default 3 minutes
  * @property {string} [screenshots] folder for pictures; default .cache/screenshots
  * @property {{ width: number, height: number }} [size] of the window; default 1400 x 900
@@ -104,7 +115,12 @@ export async function runInVSCode(options) {
       tests: path.resolve(options.tests),
       folder: options.folder && path.resolve(options.folder),
       helpers: (options.helpers ?? []).map((each) => path.resolve(each)),
-      settings: { ...QUIET_SETTINGS, ...options.settings },
+      asksForTrust: options.asksForTrust ?? false,
+      settings: {
+        ...QUIET_SETTINGS,
+        ...(options.asksForTrust ? TRUST_SETTINGS : {}),
+        ...options.settings,
+      },
       env: { ...options.env, SWT_BENCH_BRIDGE: bridge.url },
       size: options.size ?? { width: 1400, height: 900 },
       note,
@@ -158,7 +174,7 @@ async function openServed(vscode, setup) {
     if (type !== 'info' || process.env.SWT_BENCH_VERBOSE) setup.note(text);
   });
   const { extension, tests, folder } = setup;
-  await page.goto(testAddress(server, { extension, tests, folder }), { timeout: 60_000 });
+  await page.goto(testAddress(server, { extension, tests, folder }), { timeout: 300_000 });
   return { page, resize: (size) => page.setViewportSize(size), exit };
 }
 

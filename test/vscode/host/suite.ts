@@ -13,7 +13,7 @@ import { printLine, reportCounts, screenshot } from './client';
 export async function runSuite(
   load: () => void | Promise<void>,
   {
-    timeout = 30_000,
+    timeout = 600_000,
     grep = process.env['SWT_BENCH_GREP'],
   }: { timeout?: number; grep?: string } = {},
 ): Promise<void> {

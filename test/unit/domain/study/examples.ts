@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import type { EntryReason } from '../../../../src/domain/reason';
 import {
   nothingKnown,
-  type EntryReason,
   type InstanceFacts,
   type RunData,
   type RunEntry,

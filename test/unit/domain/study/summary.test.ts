@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import type { FindingKind } from '../../../../src/domain/finding';
 import type { RunEntry } from '../../../../src/domain/study/entry';
 import { methodsOf, type Method } from '../../../../src/domain/study/methods';
 import { shareKeys, summarise } from '../../../../src/domain/study/summary';
@@ -43,6 +44,40 @@ describe('the summary of a method', () => {
       { reason: 'environment failed', instances: ['c'] },
       { reason: 'no prediction', instances: ['d'] },
     ]);
+  });
+
+  it('counts findings over the candidates with an F→P test that were looked at', () => {
+    const found = (...kinds: FindingKind[]) => ({
+      findings: kinds.map((kind) => ({ kind, evidence: [] })),
+    });
+    const { findings } = summarise(
+      only(
+        methodsOf([
+          run(ids, [
+            solved('a', found('no changed line ran', 'reads instead of runs')),
+            solved('b', found()),
+            solved('c'),
+            entry('d', { failToPass: 1, reason: 'unsound', ...found('records do not fit') }),
+            entry('e', found('edits what runs tests')),
+            entry('f', found()),
+          ]),
+        ]),
+      ),
+    );
+    assert.deepEqual(findings, {
+      of: 3,
+      kinds: {
+        'no changed line ran': 1,
+        'reads instead of runs': 1,
+        'records do not fit': 1,
+        'edits what runs tests': 0,
+      },
+      any: 2,
+      successes: 2,
+      successesWith: 1,
+      others: 1,
+      unknown: 1,
+    });
   });
 
   it('says that an instance of an unfinished run is not run yet', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { HumanError } from '../../../../src/domain/problem';
-import { parseAddress, writeAddress } from '../../../../src/engine/docker/addresses';
-import { sshArguments } from '../../../../src/engine/docker/ssh';
-import { usualPlaces } from '../../../../src/engine/docker/usualPlaces';
+import { parseAddress, writeAddress } from '../../../../src/engine/docker/connection/addresses';
+import { sshArguments } from '../../../../src/engine/docker/connection/ssh';
+import { usualPlaces } from '../../../../src/engine/docker/connection/usualPlaces';
 
 describe("engines' addresses", () => {
   it('are read as the docker command reads them, and written back', () => {

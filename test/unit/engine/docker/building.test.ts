@@ -3,13 +3,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { containerImage, prebuiltName } from '../../../../src/engine/containerImage';
-import { openBuildLog } from '../../../../src/engine/docker/buildLog';
-import { buildNetwork } from '../../../../src/engine/docker/buildSettings';
-import { beyondBudget, type ImageUse } from '../../../../src/engine/docker/budget';
-import { projectVersion } from '../../../../src/engine/docker/environmentImage';
-import { noteMissing, wasMissing } from '../../../../src/engine/docker/imageRecords';
-import { buildSystem, projectNeeds } from '../../../../src/engine/docker/projectNeeds';
-import { dayOf } from '../../../../src/engine/docker/resolve';
+import { openBuildLog } from '../../../../src/engine/docker/images/build/buildLog';
+import { buildNetwork } from '../../../../src/engine/docker/images/build/buildNetwork';
+import { beyondBudget, type ImageUse } from '../../../../src/engine/docker/images/imageBudget';
+import { projectVersion } from '../../../../src/engine/docker/images/environmentImage';
+import { noteMissing, wasMissing } from '../../../../src/engine/docker/images/imageRecords';
+import { buildSystem, projectNeeds } from '../../../../src/engine/docker/images/projectNeeds';
+import { dayOf } from '../../../../src/engine/docker/images/resolve';
 import { recipeOf } from '../../../../src/engine/environments/recipes';
 
 describe('building images', () => {
@@ -102,22 +102,24 @@ describe('building images', () => {
       ['six', 'pytest >= 3', 'pkg @ https://example.org/pkg.zip#egg=pkg', 'numpy', 'pytest'],
     );
     assert.deepEqual(needs.constraints, ['six<2']);
+    assert.deepEqual(needs.hosts, ['example.org'], 'of addresses, and not of options');
     assert.deepEqual(needs.overrides, ["pylibmc; python_version < '0'"]);
     assert.equal(needs.project, 'setup.py');
     assert.equal(needs.name, 'The.Cat');
     assert.deepEqual(needs.build, ['setuptools', 'wheel']);
   });
 
-  it('gives a build the certificates, indexes and proxies of the user and nothing else', async () => {
+  it('gives Debian’s package manager certificates and proxies, and keeps indexes to itself', async () => {
     const pem = join(folder, 'company.pem');
     await writeFile(pem, 'certificate');
-    const { env, files, secrets } = await buildNetwork(
+    const { env, certificates, files, secrets, index } = await buildNetwork(
       {
         HOME: '/home/somebody',
         SSL_CERT_FILE: pem,
         PIP_CERT: join(folder, 'absent.pem'),
-        PIP_INDEX_URL: 'https://user:pass-word@index.example/simple',
-        HTTPS_PROXY: 'http://token@proxy.example:3128',
+        PIP_INDEX_URL: 'https://user:pass%2Dword@index.example/simple/',
+        UV_INDEX: 'own=https://other.example/a https://token@more.example/b',
+        HTTPS_PROXY: 'http://proxy-token@proxy.example:3128',
         AWS_SECRET_ACCESS_KEY: 'no',
       },
       '/swt-build',
@@ -126,13 +128,27 @@ describe('building images', () => {
       files.map(({ path, content }) => [path, content.toString()]),
       [['swt-build/ssl_cert_file.pem', 'certificate']],
     );
-    for (const name of ['PIP_CERT', 'SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE']) {
-      assert.equal(env[name], '/swt-build/ssl_cert_file.pem');
+    const place = '/swt-build/ssl_cert_file.pem';
+    assert.deepEqual(certificates, {
+      PIP_CERT: place,
+      SSL_CERT_FILE: place,
+      REQUESTS_CA_BUNDLE: place,
+      GIT_SSL_CAINFO: place,
+    });
+    assert.deepEqual(env, {
+      ...certificates,
+      HTTPS_PROXY: 'http://proxy-token@proxy.example:3128',
+    });
+    assert.deepEqual(index.usual, { url: 'https://index.example/simple', login: 'user:pass-word' });
+    assert.deepEqual(index.others, [
+      { url: 'https://other.example/a', login: undefined },
+      { url: 'https://more.example/b', login: 'token:' },
+    ]);
+    assert.equal(index.certificates, 'certificate');
+    for (const secret of ['pass-word', 'pass%2Dword', 'token', 'proxy-token']) {
+      assert.ok(secrets.includes(secret), secret);
     }
-    assert.equal(env['UV_DEFAULT_INDEX'], 'https://user:pass-word@index.example/simple');
-    assert.equal(env['HTTPS_PROXY'], 'http://token@proxy.example:3128');
-    assert.ok(!('HOME' in env) && !('AWS_SECRET_ACCESS_KEY' in env));
-    assert.deepEqual([...new Set(secrets)].sort(), ['pass-word', 'token']);
+    assert.ok(secrets.includes(Buffer.from('user:pass-word').toString('base64')));
   });
 
   it('writes no secret and no control character into its log', async () => {

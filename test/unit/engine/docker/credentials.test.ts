@@ -3,7 +3,10 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HumanError } from '../../../../src/domain/problem';
-import { registryLogin, type RegistryLogin } from '../../../../src/engine/docker/credentials';
+import {
+  registryLogin,
+  type RegistryLogin,
+} from '../../../../src/engine/docker/images/pull/registryLogin';
 
 describe('logins of registries', () => {
   let folder: string;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { HumanError } from '../../../../src/domain/problem';
-import { parseImageName, platformOf } from '../../../../src/engine/docker/imageNames';
+import { parseImageName, platformOf } from '../../../../src/engine/docker/images/imageName';
 
 describe("images' names", () => {
   const digest = `sha256:${'0a'.repeat(32)}`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { Cancelled } from '../../../../src/domain/problem';
-import { MemoryGate } from '../../../../src/engine/docker/memory';
+import { MemoryGate } from '../../../../src/engine/docker/sandbox/memoryGate';
 
 const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

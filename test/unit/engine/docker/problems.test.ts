@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { uptime } from 'node:os';
 import { Cancelled, HumanError } from '../../../../src/domain/problem';
-import { isAbandoned } from '../../../../src/engine/docker/abandoned';
-import { negotiated } from '../../../../src/engine/docker/connection';
+import { isAbandoned } from '../../../../src/engine/docker/sandbox/abandonedContainers';
+import { negotiated } from '../../../../src/engine/docker/connection/connect';
 import { containerLabels, imageLabels, labels } from '../../../../src/engine/docker/labels';
 import {
   EngineDiskFull,
   EngineGone,
   engineProblem,
-  oneLine,
-} from '../../../../src/engine/docker/problems';
+  lineOfProblem,
+} from '../../../../src/engine/docker/connection/engineProblem';
 
 describe('what a failed call of the engine means', () => {
   const at = { address: 'unix:///x.sock' };
@@ -66,7 +66,7 @@ describe('what a failed call of the engine means', () => {
   });
 
   it('shows nothing that a terminal or an eye could be led astray by', () => {
-    assert.equal(oneLine('a\u001b[31mred\u001b[0m\r\n\u0000b\u202e\u2066c..'), 'ared b c');
+    assert.equal(lineOfProblem('a\u001b[31mred\u001b[0m\r\n\u0000b\u202e\u2066c..'), 'ared b c');
   });
 });
 

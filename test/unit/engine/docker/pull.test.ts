@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { HumanError } from '../../../../src/domain/problem';
-import { EngineDiskFull, EngineGone } from '../../../../src/engine/docker/problems';
+import { EngineDiskFull, EngineGone } from '../../../../src/engine/docker/connection/engineProblem';
 import {
   ImageMissing,
   pullProblem,
   RegistryUnreachable,
-} from '../../../../src/engine/docker/pullProblem';
-import { PullProgress } from '../../../../src/engine/docker/pullProgress';
+} from '../../../../src/engine/docker/images/pull/pullProblem';
+import { PullProgress } from '../../../../src/engine/docker/images/pull/pullProgress';
 
 describe('the progress of a pull', () => {
   const lines = (...values: object[]): string =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Duplex } from 'node:stream';
 import fc from 'fast-check';
-import { asciiJson, openWire } from '../../../../src/engine/docker/wire';
+import { asciiJson, openAgentProtocol } from '../../../../src/engine/docker/sandbox/agentProtocol';
 
 /** Bytes of a stream as the engine sends them: 1 is output, 2 is errors (API, "attach"). */
 function chunk(kind: 1 | 2, content: Buffer): Buffer {
@@ -34,7 +34,7 @@ describe('the wire to the agent', () => {
         fc.integer({ min: 1, max: 90 }),
         async (payloads, size) => {
           const { stream } = connection();
-          const wire = openWire(stream);
+          const wire = openAgentProtocol(stream);
           const all = Buffer.concat(
             payloads.map((payload) => frame({ kind: 'output' }, Buffer.from(payload))),
           );
@@ -56,7 +56,7 @@ describe('the wire to the agent', () => {
 
   it('tells what the agent complained of, and that it is gone', async () => {
     const { stream } = connection();
-    const wire = openWire(stream);
+    const wire = openAgentProtocol(stream);
     stream.push(chunk(2, Buffer.from('Traceback\nMemoryError\n')));
     stream.push(chunk(1, Buffer.from('{"kind":"output","bytes":10}\nhalf')));
     stream.push(null);
@@ -66,14 +66,14 @@ describe('the wire to the agent', () => {
 
   it('takes what is no frame for the end', async () => {
     const { stream } = connection();
-    const wire = openWire(stream);
+    const wire = openAgentProtocol(stream);
     stream.push(chunk(1, Buffer.from('Killed\n')));
     assert.equal(await wire.receive(), undefined);
   });
 
   it('sends text that has no UTF-8 so that Python reads the same', () => {
     const { stream, sent } = connection();
-    openWire(stream).send({ kind: 'write', path: 'a\udce9é' }, Buffer.from([1, 2]));
+    openAgentProtocol(stream).send({ kind: 'write', path: 'a\udce9é' }, Buffer.from([1, 2]));
     const text = Buffer.concat(sent).toString('latin1');
     assert.equal(text, '{"kind":"write","path":"a\\udce9\\u00e9","bytes":2}\n\u0001\u0002');
   });

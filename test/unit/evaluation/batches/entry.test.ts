@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { harnessUnapplied } from '../../../../src/domain/harness';
-import { entryReasons } from '../../../../src/domain/study/entry';
-import { ungraded, type Reason } from '../../../../src/domain/verdict';
-import { entryOf, type BatchEntry } from '../../../../src/evaluation/batches/entry';
-import { ratesOf } from '../../../../src/evaluation/report';
+import { entryReasons, type VerdictReason } from '../../../../src/domain/reason';
+import { ungraded } from '../../../../src/domain/verdict';
+import { entryOf, type BatchEntry } from '../../../../src/results/entry';
+import { ratesOf } from '../../../../src/results/report';
 import { candidateResult } from '../examples';
 
 const prediction = { instanceId: 'octo__cat-1', model: 'm', patch: 'p' };
 
-const refused = (reason: Reason, explanation: string): BatchEntry => ({
+const refused = (reason: VerdictReason, explanation: string): BatchEntry => ({
   prediction,
   result: candidateResult({
     strict: ungraded(reason, explanation, false),
@@ -43,7 +43,21 @@ describe('the entry of a candidate', () => {
       delta: { covered: 1, executable: 2 },
       goldenDelta: { covered: 1, executable: 2 },
       harness: { resolved: true, addedFailToPass: 1, coverage: null, coverageDelta: null },
+      findings: [],
     });
+  });
+
+  it('has its findings with the first of their evidence, and stays what it is', () => {
+    const evidence = ['x'.repeat(500), 'b', 'c', 'd', 'e'];
+    const findings = [{ kind: 'reads instead of runs', evidence }] as const;
+    const entry = entryOf({ prediction, result: candidateResult({ findings }) });
+    assert.equal(entry.reason, 'success');
+    assert.deepEqual(entry.findings, [
+      {
+        kind: 'reads instead of runs',
+        evidence: [`${'x'.repeat(299)}…`, 'b', 'c', 'and 2 more'],
+      },
+    ]);
   });
 
   it('has the failing hunk of a candidate that does not apply', () => {

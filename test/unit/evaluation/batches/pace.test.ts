@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
-import { pauseGate } from '../../../../src/evaluation/batches/pauseGate';
-import {
-  durationText,
-  planText,
-  progressText,
-} from '../../../../src/evaluation/batches/progressText';
-import { throughput } from '../../../../src/evaluation/batches/throughput';
-import { workersFor } from '../../../../src/evaluation/batches/workers';
+import { pauseGate } from '../../../../src/batch/pauseGate';
+import { durationText, planText, progressText } from '../../../../src/batch/progressText';
+import { throughput } from '../../../../src/batch/throughput';
+import { workersFor } from '../../../../src/batch/workersFor';
 
 describe('throughput', () => {
   it('is not known until a candidate is done', () => {

@@ -3,14 +3,14 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { entryReasons } from '../../../../src/domain/study/entry';
+import { entryReasons } from '../../../../src/domain/reason';
 import {
   journalPath,
   openJournal,
   parseJournal,
   readJournal,
   type JournalLine,
-} from '../../../../src/evaluation/runs/journal';
+} from '../../../../src/results/journal';
 
 const line = (instance: string, more: Partial<JournalLine> = {}): JournalLine => ({
   instance,

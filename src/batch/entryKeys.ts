@@ -1,0 +1,66 @@
+import { sha256OfJson } from '../files/sha256';
+import packageJson from '../../package.json';
+import { withoutPassword } from '../repository/git/unreachable';
+import { reportVersion } from '../results/reportSchema';
+import type { BatchRequest } from './batchRequest';
+
+type Asked = Pick<
+  BatchRequest,
+  | 'instances'
+  | 'predictions'
+  | 'engine'
+  | 'sources'
+  | 'mode'
+  | 'format'
+  | 'testsOnly'
+  | 'timeoutSeconds'
+>;
+
+/**
+ * For each prediction, a digest of all that its entry depends on: the row, the candidate, the options,
+ * where R comes from, what tests run with as far as it is known before they run, and this program.
+ */
+export function entryKeys(request: Asked): string[] {
+  const rows = new Map(
+    request.instances.map((instance) => [
+      instance.id,
+      sha256OfJson([
+        instance,
+        request.sources.get(instance.repo) ?? request.sources.get('*') ?? '',
+      ]),
+    ]),
+  );
+  const common = [
+    ...[packageJson.version, reportVersion, request.mode, request.format],
+    ...[request.testsOnly === true, request.timeoutSeconds],
+    ...[request.engine.name, request.engine.environment?.digest ?? ''],
+  ];
+  return request.predictions.map((each) =>
+    sha256OfJson([...common, rows.get(each.instanceId) ?? '', each.patch, each.cost ?? {}]),
+  );
+}
+
+/** What has to be equal for a run to be gone on with, by the words in which a difference is told. */
+export function sameness(request: Asked): Readonly<Record<string, string>> {
+  const { instances, predictions, sources } = request;
+  return {
+    'the instances or their rows': sha256OfJson(instances),
+    'the predictions': sha256OfJson(
+      predictions.map(({ instanceId, model, sample = 1, chosenSample = sample, patch }) => [
+        ...[instanceId, model],
+        // What stood here when `sample` was the choice: such runs can still be gone on with.
+        ...[chosenSample, patch],
+      ]),
+    ),
+    '--mode': request.mode,
+    '--format': request.format,
+    '--tests-only': String(request.testsOnly === true),
+    '--timeout': String(request.timeoutSeconds),
+    '--engine': request.engine.name,
+    '--source':
+      [...sources]
+        .map(([repo, where]) => `${repo === '*' ? '' : `${repo}=`}${withoutPassword(where)}`)
+        .sort()
+        .join(' ') || 'GitHub',
+  };
+}

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Cancelled, HumanError } from '../domain/problem';
+import { sides, type Side } from '../domain/outcome';
+import {
+  sandboxesOf,
+  type Engine,
+  type EngineWork,
+  type Pair,
+  type Sandbox,
+  type TestPlace,
+} from '../engine/engine';
+
+/** Seconds that an engine may take for a piece of work before it counts as stuck. */
+export interface EngineLimits {
+  /** An image may have to be pulled and built. */
+  readonly prepare: number;
+  readonly openPair: number;
+  readonly load: number;
+  /** Beyond the time limit that the run itself has, and that the engine keeps. */
+  readonly afterRun: number;
+  readonly dispose: number;
+}
+
+const usualLimits: EngineLimits = {
+  prepare: 3 * 3600,
+  openPair: 900,
+  load: 900,
+  afterRun: 300,
+  dispose: 120,
+};
+
+/** Node's timers hold no more milliseconds. */
+const longestTimer = 2 ** 31 - 1;
+
+/** Milliseconds between a cancellation and the moment from which on the engine is not waited for. */
+const patience = 3000;
+
+/** An engine that neither did what it was asked to nor said why. Not tried again: it had its time. */
+class EngineStuck extends HumanError {}
+
+/**
+ * The same engine, where nothing takes for ever: what exceeds its limit is told to stop and given up. A
+ * batch in the night must not stand still for one instance.
+ */
+export function guardedEngine(engine: Engine, limits: EngineLimits = usualLimits): Engine {
+  const guardSandbox = (sandbox: Sandbox): Sandbox => ({
+    side: sandbox.side,
+    load: (patch, signal) =>
+      within(limits.load, 'loading a candidate into its sandbox', signal, (both) =>
+        sandbox.load(patch, both),
+      ),
+    run: (request) =>
+      within(
+        request.timeoutSeconds + limits.afterRun,
+        'running tests, beyond their own time limit',
+        request.signal,
+        (signal) => sandbox.run({ ...request, signal }),
+      ),
+  });
+  const guardPair = (pair: Pair, asked: readonly Side[]): Pair => ({
+    ...sandboxesOf<Side>(asked.map((side) => guardSandbox(pair[side]))),
+    dispose: () => within(limits.dispose, 'removing sandboxes', undefined, () => pair.dispose()),
+  });
+  const guardPlace = (place: TestPlace): TestPlace => ({
+    get environment() {
+      return place.environment;
+    },
+    current: async () => (await place.current?.()) ?? place.environment,
+    openPair: async (work, asked: readonly Side[] = sides) =>
+      guardPair(
+        await withWork(limits.openPair, 'opening sandboxes', work, (own) =>
+          place.openPair(own, asked),
+        ),
+        asked,
+      ),
+  });
+  return {
+    name: engine.name,
+    description: engine.description,
+    ...(engine.environment === undefined ? {} : { environment: engine.environment }),
+    ...(engine.machine === undefined ? {} : { machine: engine.machine }),
+    prepare: async (instance, trees, work) =>
+      guardPlace(
+        await withWork(limits.prepare, `preparing ${instance.id}`, work, (own) =>
+          engine.prepare(instance, trees, { ...own, audience: work.audience }),
+        ),
+      ),
+    dispose: () => engine.dispose(),
+  };
+
+  function withWork<T>(
+    seconds: number,
+    doing: string,
+    work: EngineWork,
+    start: (work: EngineWork) => Promise<T>,
+  ): Promise<T> {
+    return within(seconds, doing, work.signal, (signal) => start({ ...work, signal }));
+  }
+
+  /**
+   * Ends at the limit, or a few seconds after the caller cancelled, whether or not the engine heeds the
+   * signal.
+   *
+   * @throws EngineStuck, Cancelled
+   */
+  async function within<T>(
+    seconds: number,
+    doing: string,
+    signal: AbortSignal | undefined,
+    start: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const limit = new AbortController();
+    const ended = new AbortController();
+    const both = signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]);
+    const stuck = async (): Promise<never> => {
+      await sleep(Math.min(seconds * 1000, longestTimer), undefined, { signal: ended.signal });
+      limit.abort();
+      throw new EngineStuck(
+        `The ${engine.name} engine took more than ${seconds} s for ${doing}, and was given up`,
+        'Give the same command again to try once more; the log of the engine may say more',
+      );
+    };
+    const deaf = async (): Promise<never> => {
+      if (signal?.aborted !== true) {
+        const aborts = [ended.signal, ...(signal === undefined ? [] : [signal])];
+        await new Promise<void>((resolve) =>
+          AbortSignal.any(aborts).addEventListener('abort', () => resolve(), { once: true }),
+        );
+      }
+      await sleep(patience, undefined, { signal: ended.signal });
+      throw new Cancelled();
+    };
+    try {
+      return await Promise.race([start(both), stuck(), deaf()]);
+    } finally {
+      ended.abort();
+    }
+  }
+}

@@ -1,0 +1,204 @@
+import { readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Prediction } from '../domain/instance';
+import { HumanError } from '../domain/problem';
+import type { RunEntry } from '../domain/study/entry';
+import {
+  candidateKey,
+  journalPath,
+  readJournal,
+  writeJournal,
+  type JournalLine,
+} from '../results/journal';
+import { readManifest, writeManifest, type RunManifest } from '../results/manifest';
+import { reportPath, reportsFolder, runFolder } from '../results/runFolder';
+import {
+  readReport,
+  summaryPath,
+  writeInstanceReport,
+  type InstanceReport,
+} from '../results/report';
+import type { BatchEntry } from '../results/entry';
+import {
+  digestOfSame,
+  firstRunId,
+  otherRun,
+  unwritable,
+  withLockedRunFolder,
+  type FolderRequest,
+  type Sameness,
+} from '../results/lockedRunFolder';
+
+/** A candidate that is finished. */
+export interface Finished {
+  readonly entry: RunEntry;
+  readonly report: InstanceReport;
+}
+
+/** The results folder of a run that is under way; nobody else writes it meanwhile. */
+export interface RunResults {
+  /** The folder of the run, `DIR/runs/<run>`. */
+  readonly folder: string;
+  /**
+   * What an earlier command has finished of a candidate, if all that it depends on is the same and its
+   * report can be read back. What could not be evaluated then is tried again.
+   */
+  kept(
+    of: Pick<RunEntry, 'instance' | 'model' | 'sample'>,
+    key: string,
+  ): Promise<Finished | undefined>;
+  /**
+   * Keeps a finished candidate: its report first, then its line in the journal.
+   * @throws HumanError when the folder cannot be written any more
+   */
+  record(finished: Finished, batchEntry: BatchEntry, key: string): Promise<void>;
+  /** What an error of writing means for a person. */
+  lost(error: unknown): HumanError;
+}
+
+/** What is asked of a run folder. */
+export interface ResultsRequest extends FolderRequest {
+  readonly manifest: Omit<RunManifest, 'version' | 'created' | 'digest'>;
+  readonly predictions: readonly Prediction[];
+  /** Begin anew, whatever is there. */
+  readonly fresh: boolean;
+}
+
+/**
+ * Opens the results folder of a run for `work`: a new one, or one that the same command has left
+ * unfinished. The signal given to `work` also fires when the folder is lost to another process, as after
+ * the machine slept.
+ *
+ * @throws HumanError when the folder cannot be written, is full, belongs to another run, or is in use
+ */
+export async function withResults<T>(
+  request: ResultsRequest,
+  work: (results: RunResults, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { out, runId } = request;
+  const folder = runFolder(out, runId);
+  return withLockedRunFolder<JournalLine, T>(
+    folder,
+    request,
+    () => begin(folder, request),
+    (journal, held) => {
+      const finished = new Map(journal.lines.map((line) => [candidateKey(line), line]));
+      const results: RunResults = {
+        folder,
+        lost: (error) => journal.lost(error),
+        async kept(of, key) {
+          const line = finished.get(candidateKey(of));
+          if (line === undefined || line.key !== key || !line.evaluated) return undefined;
+          const report = await readReport(join(out, line.report), line);
+          return report === undefined ? undefined : { entry: entryOfLine(line), report };
+        },
+        record: ({ entry, report }, batchEntry, key) =>
+          journal.keep(async () => {
+            await writeInstanceReport(out, runId, batchEntry, report);
+            const place = reportPath(runId, entry);
+            const before = placeByChoice(runId, batchEntry.prediction);
+            if (before !== place && finished.get(candidateKey(entry))?.report === before) {
+              await rm(dirname(join(out, before)), { recursive: true, force: true });
+            }
+            return {
+              ...entry,
+              key,
+              finished: new Date().toISOString(),
+              report: place,
+            };
+          }),
+      };
+      return work(results, held);
+    },
+  );
+}
+
+function entryOfLine({ key: _key, finished: _finished, ...entry }: JournalLine): RunEntry {
+  return entry;
+}
+
+/** Checks what there is, and leaves a manifest of this run; gives the candidates that are finished. */
+async function begin(folder: string, request: ResultsRequest): Promise<readonly JournalLine[]> {
+  const { out, runId, fresh } = request;
+  const { same } = request.manifest;
+  const digest = digestOfSame(same);
+  if (!fresh) {
+    const known = await readManifest(folder);
+    if (known !== undefined) {
+      if (known.digest !== digest) throw otherRun(out, runId, known.same, same);
+      return renumbered(folder, request, (await readJournal(folder)).lines);
+    }
+    if (await hasReports(out, runId)) {
+      throw new HumanError(
+        `The folder ${out} holds reports of a run ${runId} that another program began, or an older version of this one`,
+        'Name another run with --run-id, another folder with --out, or write over them with --fresh',
+      );
+    }
+  }
+  await rm(journalPath(folder), { force: true });
+  await writeManifest(folder, {
+    version: 1,
+    created: new Date().toISOString(),
+    ...request.manifest,
+    digest,
+  }).catch((error: unknown) => {
+    throw unwritable(out, error);
+  });
+  return [];
+}
+
+/** Where the report of a prediction lay when `sample` was the answer that its method chose. */
+const placeByChoice = (
+  runId: string,
+  { instanceId: instance, model, sample = 1, chosenSample = sample }: Prediction,
+): string => reportPath(runId, { instance, model, sample: chosenSample });
+
+/**
+ * The lines of a journal in today's meaning of `sample`. Where they were in that of before, when it was the
+ * answer that a method chose, the journal is written anew, and the summaries of such samples go.
+ */
+async function renumbered(
+  folder: string,
+  { out, runId, predictions }: ResultsRequest,
+  lines: readonly JournalLine[],
+): Promise<readonly JournalLine[]> {
+  const today = new Set<string>();
+  const byChoice = new Map<string, number>();
+  for (const { instanceId: instance, model, sample = 1, chosenSample } of predictions) {
+    today.add(candidateKey({ instance, model, sample }));
+    if (chosenSample !== undefined) {
+      byChoice.set(candidateKey({ instance, model, sample: chosenSample }), sample);
+    }
+  }
+  const isOld = (line: JournalLine): boolean =>
+    !today.has(candidateKey(line)) && byChoice.has(candidateKey(line));
+  const old = lines.filter(isOld);
+  if (old.length === 0) return lines;
+  const numbered = lines.map((line) =>
+    isOld(line) ? { ...line, sample: byChoice.get(candidateKey(line)) ?? line.sample } : line,
+  );
+  await writeJournal(folder, numbered).catch((error: unknown) => {
+    throw unwritable(out, error);
+  });
+  for (const line of old) await rm(summaryPath(out, runId, line), { force: true });
+  return numbered;
+}
+
+/**
+ * The name of a run that nobody has named: `run`, or the first of `run-2`, `run-3`, … that the folder has
+ * not for something else, so that no evaluation is in the way of another.
+ *
+ * @param out absent where no results are written
+ * @throws HumanError when a manifest in the folder cannot be read
+ */
+export async function usualRunId(out: string | undefined, same: Sameness): Promise<string> {
+  return firstRunId(async (runId) => {
+    if (out === undefined) return true;
+    const known = await readManifest(runFolder(out, runId));
+    const isFree = known === undefined && !(await hasReports(out, runId));
+    return isFree || known?.digest === digestOfSame(same);
+  });
+}
+
+const hasReports = async (out: string, runId: string): Promise<boolean> =>
+  (await readdir(reportsFolder(out, runId)).catch(() => [])).length > 0;

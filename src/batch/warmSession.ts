@@ -1,0 +1,102 @@
+import pRetry from 'p-retry';
+import type { Instance } from '../domain/instance';
+import { Cancelled, messageOf, throwIfAborted } from '../domain/problem';
+import type { NotEvaluatedReason } from '../domain/reason';
+import { sourceOf } from '../repository/source';
+import { prepareTrees } from '../repository/trees';
+import { openSession, type InstanceSession } from '../evaluation/session';
+import { failureOf, isInfrastructureFault, type Stage } from './faults';
+import type { BatchRequest, RetryOptions } from './batchRequest';
+
+const patient: RetryOptions = { times: 3, firstDelay: 1000 };
+
+/** Why something could not be done. */
+export interface Hindrance {
+  readonly why: NotEvaluatedReason;
+  /** For a person. */
+  readonly failure: string;
+}
+
+/** The warm pair of sandboxes of one instance: opened when it is needed, and anew after a fault. */
+export interface WarmSession {
+  /**
+   * Does something in the pair, and once more after an infrastructure fault; `faults.ts` says which these
+   * are.
+   *
+   * @param what for the log
+   * @returns what `work` gives, or what hindered it
+   * @throws Cancelled, and nothing else
+   */
+  attempt<T>(
+    what: string,
+    work: (session: InstanceSession) => Promise<T>,
+  ): Promise<T | { readonly hindrance: Hindrance }>;
+  dispose(): Promise<void>;
+}
+
+/** What sandboxes of an instance are opened with. */
+export type SandboxesRequest = Pick<
+  BatchRequest,
+  'engine' | 'python' | 'store' | 'sources' | 'storage' | 'signal' | 'reporter' | 'retry'
+>;
+
+/** @param request its signal ends what runs */
+export function warmSession(instance: Instance, request: SandboxesRequest): WarmSession {
+  const { signal, reporter, retry = patient } = request;
+  let session: InstanceSession | undefined;
+  const close = async (): Promise<void> => {
+    const open = session;
+    session = undefined;
+    // An engine that is gone cannot remove its sandboxes, and what it leaves is removed by the next.
+    await open?.dispose().catch((error: unknown) => {
+      reporter.log(`${instance.id}: its sandboxes were not removed: ${messageOf(error)}`);
+    });
+  };
+  return {
+    async attempt(what, work) {
+      let stage: Stage = 'source';
+      const once = async (): ReturnType<typeof work> => {
+        throwIfAborted(signal);
+        if (session === undefined) {
+          stage = 'source';
+          session = await openFor(instance, request);
+        }
+        stage = 'environment';
+        return work(session);
+      };
+      try {
+        return await pRetry(once, {
+          retries: retry.times,
+          minTimeout: retry.firstDelay,
+          factor: 3,
+          ...(signal === undefined ? {} : { signal }),
+          shouldRetry: ({ error }) => signal?.aborted !== true && isInfrastructureFault(error),
+          onFailedAttempt: async ({ error, retriesLeft }) => {
+            if (signal?.aborted === true || !isInfrastructureFault(error)) return;
+            await close();
+            const next = retriesLeft > 0 ? 'trying again' : 'given up';
+            reporter.log(`${what}: ${error.message} (${next})`);
+          },
+        });
+      } catch (error) {
+        if (signal?.aborted === true) throw new Cancelled();
+        const hindrance = failureOf(error, stage);
+        if (hindrance.why === 'internal error' && error instanceof Error) {
+          reporter.log(error.stack ?? error.message);
+        }
+        // Whatever state it is in, the next one does not have to find out.
+        await close();
+        return { hindrance };
+      }
+    },
+    dispose: close,
+  };
+}
+
+async function openFor(instance: Instance, request: SandboxesRequest): Promise<InstanceSession> {
+  const { signal, reporter, engine, python, store } = request;
+  reporter.progress(`${instance.id}: preparing R and R∘X*`);
+  const source = await sourceOf(instance, request.sources);
+  const trees = await prepareTrees(instance, source, request.storage, { signal, reporter });
+  return openSession({ instance, trees, engine, python, store });
+}

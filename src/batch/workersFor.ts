@@ -1,0 +1,34 @@
+import { availableParallelism, totalmem } from 'node:os';
+import { runsInContainers, type EngineName, type Machine } from '../engine/engine';
+
+const gibibyte = 2 ** 30;
+
+/** What two sides of a test run usually stay below with the local engine, which sets no limit. */
+const localBytes = 2 * gibibyte;
+
+/**
+ * How many candidates are evaluated at once where nobody says: both sides of each have a core, and the
+ * memory that they may use is there.
+ *
+ * @param memoryMb limit of one sandbox of an engine in containers, in MiB
+ * @param machine that tests run on, as the engine says; this one by default
+ */
+export function workersFor(
+  engine: { readonly name: EngineName; readonly memoryMb: number },
+  machine: Machine = thisMachine(),
+): number {
+  const byCores = Math.floor(machine.cores / 2);
+  const each = runsInContainers(engine.name) ? 2 * engine.memoryMb * 2 ** 20 : localBytes;
+  const byMemory = Math.floor(machine.memoryBytes / each);
+  return Math.max(1, Math.min(byCores, byMemory));
+}
+
+/** Within the limit that a container or a service sets on this process. */
+function thisMachine(): Machine {
+  const limit = process.constrainedMemory();
+  return {
+    cores: availableParallelism(),
+    // 0, or more than there is, where nothing sets one.
+    memoryBytes: limit > 0 ? Math.min(limit, totalmem()) : totalmem(),
+  };
+}

@@ -1,0 +1,45 @@
+import type { Reporter } from '../domain/reporter';
+import { planText, progressText } from '../batch/progressText';
+import type { BatchHooks } from '../batch/runBatch';
+import type { FilterHooks } from '../repair/filterRepairs';
+import type { CommandContext } from './context';
+
+/** What tells a person of a batch. */
+type ProgressHooks = Required<Pick<BatchHooks, 'onPlan'> & Pick<FilterHooks, 'onProgress'>> & {
+  readonly reporter: Reporter;
+};
+
+export const workersText = (count: number): string => `${count} worker${count === 1 ? '' : 's'}`;
+
+/** Seconds between lines of progress where stderr is a file: a log of a night stays short. */
+const quietSeconds = 60;
+
+/** Progress on the terminal: how far the batch is, and behind it what is done at the moment. */
+export function progressHooks(
+  context: CommandContext,
+  reporter: Reporter,
+  means: string,
+): ProgressHooks {
+  let far = '';
+  let step = '';
+  let told = performance.now();
+  const show = (): void => reporter.progress([far, step].filter((each) => each !== '').join(' | '));
+  return {
+    reporter: {
+      log: (line) => reporter.log(line),
+      progress: (next) => {
+        step = next;
+        show();
+      },
+    },
+    onPlan: (counts) => reporter.log(planText(counts, means)),
+    onProgress: (progress) => {
+      far = progressText(progress);
+      show();
+      if (!context.interactive && performance.now() - told > quietSeconds * 1000) {
+        told = performance.now();
+        reporter.log(far);
+      }
+    },
+  };
+}

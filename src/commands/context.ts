@@ -1,0 +1,77 @@
+import type { Reporter } from '../domain/reporter';
+import { describeProblem, openDataset as open, type Dataset } from '../dataset/dataset';
+
+/** What a command may use of the process it runs in. */
+export interface CommandContext {
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  /** stderr is a terminal: progress may overwrite its line. */
+  readonly interactive: boolean;
+  readonly signal: AbortSignal;
+  /** Folder with the tracer and the grammars. */
+  readonly assets: string;
+  /** The instance that comes with the package: `--dataset bundled`. */
+  readonly bundled: {
+    readonly dataset: string;
+    readonly predictions: string;
+    readonly source: string;
+  };
+}
+
+export const EXIT = { done: 0, negative: 1, usage: 2, interrupted: 130 } as const;
+
+/** Progress on one line of stderr that is wiped when done; nothing where stderr is not a terminal. */
+export function terminalReporter(context: CommandContext): Reporter & { clear(): void } {
+  const wipe = '\r\u001b[2K';
+  return {
+    log: (line) => context.stderr(`${context.interactive ? wipe : ''}${line}\n`),
+    progress: (step) => {
+      if (context.interactive) context.stderr(`${wipe}${step.slice(0, 100)}`);
+    },
+    clear: () => {
+      if (context.interactive) context.stderr(wipe);
+    },
+  };
+}
+
+/** Loads what `--dataset` names, and says which rows cannot be used. */
+export async function openDataset(
+  options: {
+    readonly dataset: string;
+    readonly storage: string;
+    readonly refresh?: boolean | undefined;
+  },
+  context: CommandContext,
+): Promise<Dataset> {
+  const { dataset: name, storage, refresh } = options;
+  const reporter = terminalReporter(context);
+  const dataset = await open(name === 'bundled' ? context.bundled.dataset : name, {
+    storage,
+    reporter,
+    signal: context.signal,
+    refresh,
+  });
+  reporter.clear();
+  warnOfRows(dataset, context);
+  return dataset;
+}
+
+/** `--source` as given; the bundled instance brings its own. */
+export function sourcesFor(
+  options: { readonly dataset: string; readonly source: readonly string[] },
+  context: CommandContext,
+): readonly string[] {
+  const own = options.dataset === 'bundled' && options.source.length === 0;
+  return own ? [context.bundled.source] : options.source;
+}
+
+/** Says which rows were left out, the first few by name. */
+function warnOfRows(dataset: Dataset, context: CommandContext): void {
+  const { problems } = dataset;
+  for (const problem of problems.slice(0, 5)) {
+    context.stderr(`swt-bench: ${dataset.path}: ${describeProblem(problem)}\n`);
+  }
+  if (problems.length > 5) {
+    context.stderr(`swt-bench: ${dataset.path}: ${problems.length - 5} more rows cannot be used\n`);
+  }
+}

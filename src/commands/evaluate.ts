@@ -1,0 +1,336 @@
+import { join } from 'node:path';
+import { sha256OfFile } from '../files/sha256';
+import { isMadeUp, loadPredictions } from '../dataset/predictions';
+import { findingSentences, type Finding } from '../domain/finding';
+import type { Instance, Prediction } from '../domain/instance';
+import { HumanError } from '../domain/problem';
+import type { Reporter } from '../domain/reporter';
+import type { Engine } from '../engine/engine';
+import { withEngine } from '../engine/openEngine';
+import type { AskedFormat } from '../patch/toUnified';
+import { createPythonParser, type PythonParser } from '../python/parser';
+import { parseSources, type Sources } from '../repository/source';
+import type { BatchRequest, ResultsPlace } from '../batch/batchRequest';
+import { runBatch, type BatchOutcome } from '../batch/runBatch';
+import { sameness } from '../batch/entryKeys';
+import { usualRunId } from '../batch/runResults';
+import { workersFor } from '../batch/workersFor';
+import { markdownLine } from '../evaluation/markdownText';
+import type { Mode } from '../evaluation/prepareCandidate';
+import {
+  environmentReport,
+  ratesByModel,
+  readReport,
+  reasonsOf,
+  type InstanceReport,
+} from '../results/report';
+import { reportPath } from '../results/runFolder';
+import { runStore } from '../evaluation/runStore';
+import { ratesText, resultLine, resultTable, type ResultLine } from '../results/resultTable';
+import { progressHooks, workersText } from './batchProgress';
+import { EXIT, openDataset, sourcesFor, terminalReporter, type CommandContext } from './context';
+import { engineRequest, withEngineOptions, type EngineOptions } from './options/engineOptions';
+import { positive } from './options/optionValues';
+import {
+  selectedInstances,
+  withSelectingOptions,
+  type SelectingOptions,
+} from './options/selectingOptions';
+import {
+  datasetOption,
+  formatOption,
+  jsonOption,
+  modeOption,
+  sourceOption,
+  storageOption,
+} from './options/sharedOptions';
+import type { RegisterCommand } from './registerCommand';
+
+interface EvaluateOptions extends SelectingOptions, EngineOptions {
+  dataset: string;
+  /** Files, `gold`, `none` or `bundled`. */
+  predictions: string[];
+  source: string[];
+  /** By memory and cores when absent. */
+  workers?: number;
+  timeout: number;
+  /** Chosen where nobody says. */
+  runId?: string;
+  out?: string;
+  format: AskedFormat;
+  testsOnly?: boolean;
+  mode: Mode;
+  fresh?: boolean;
+  storage: string;
+  json?: boolean;
+}
+
+/** Adds `evaluate`. */
+export const registerEvaluate: RegisterCommand = (program, context, finish) => {
+  withEngineOptions(withSelectingOptions(program.command('evaluate')))
+    .description('run candidates on R and R∘X* and grade them')
+    .addOption(datasetOption())
+    .requiredOption(
+      '--predictions <file...>',
+      'files of JSON or JSONL, also gzipped, `gold`, `none` or `bundled`; a model in several files has several samples',
+    )
+    .addOption(sourceOption())
+    .option(
+      '--workers <n>',
+      'candidates at once, each on both sides in parallel (default: by memory and cores)',
+      positive,
+    )
+    .option('--timeout <seconds>', 'limit for one run on one side', positive, 1800)
+    .option(
+      '--run-id <id>',
+      'name of the run in reports (default: run, or run-2, … where --out has another of that name)',
+    )
+    .option('--out <dir>', 'write reports in the layout of the reference harness to this folder')
+    .addOption(formatOption())
+    .option('--tests-only', 'leave out edits of files that are not tests, and name them')
+    .addOption(modeOption())
+    .option('--fresh', 'run candidates again although their runs are kept, and begin --out anew')
+    .addOption(storageOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nExit status: 0 every candidate was graded, 1 some could not be, 2 wrong usage or input, or results that cannot be written, 130 interrupted. With --out the same command goes on where it was interrupted.',
+    )
+    .action(async (options: EvaluateOptions) => finish(await evaluateCommand(options, context)));
+};
+
+/** `swt-bench evaluate`: runs and grades predictions, and writes reports when asked to. */
+async function evaluateCommand(options: EvaluateOptions, context: CommandContext): Promise<number> {
+  const asked = engineRequest(options, context);
+  if (options.testsOnly === true && options.mode === 'reproduction-script') {
+    throw new HumanError(
+      '--tests-only would leave out the script of --mode reproduction-script',
+      'Leave one of them out',
+    );
+  }
+  const input = await readBatch(options, context);
+  const { instances, problems } = input;
+  const reporter = terminalReporter(context);
+  const gathered = new Gathered(options);
+  const batch = await withEngine(asked, async (engine) => {
+    const { memoryMb } = asked.docker;
+    const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);
+    const means = `${workersText(workers)}, ${engine.description}`;
+    const hooks = progressHooks(context, reporter, means);
+    const request = batchRequest(options, context, {
+      ...{ input, engine, workers },
+      reporter: hooks.reporter,
+    });
+    const { out, dataset } = options;
+    const runId = options.runId ?? (await usualRunId(out, sameness(request)));
+    const place = { runId, dataset, predictions: input.predictionFiles };
+    const { done } = runBatch(
+      { ...request, ...(out === undefined ? {} : { results: { out, ...place } }) },
+      { ...hooks, onEntry: (_entry, report, place) => gathered.add(report, place) },
+    );
+    return { outcome: await done, engine, runId };
+  });
+  reporter.clear();
+
+  const { entries } = batch.outcome;
+  const ids = instances.map((instance) => instance.id);
+  const rates = ratesByModel(entries, ids);
+  if (options.json === true) {
+    await printJson(options.out, context, {
+      ...{ ...batch, rates, problems },
+      reports: gathered.reports,
+    });
+  } else {
+    printTable(context, { ...batch, gathered, rates: instances.length > 1 ? rates : undefined });
+  }
+  const failed = entries.filter((entry) => !entry.evaluated);
+  for (const entry of failed) {
+    context.stderr(`swt-bench: ${entry.instance}: ${entry.explanation}\n`);
+  }
+  return failed.length > 0 || problems.length > 0 ? EXIT.negative : EXIT.done;
+}
+
+/** What a batch works on, as far as it comes from outside. */
+interface BatchInput {
+  readonly instances: readonly Instance[];
+  readonly predictions: readonly Prediction[];
+  readonly problems: readonly string[];
+  readonly predictionFiles: ResultsPlace['predictions'];
+  readonly sources: Sources;
+  readonly python: PythonParser;
+}
+
+/** @throws HumanError when no instance is selected, or input cannot be read; Cancelled */
+async function readBatch(options: EvaluateOptions, context: CommandContext): Promise<BatchInput> {
+  const dataset = await openDataset(options, context);
+  const selected = await selectedInstances(dataset, options, context);
+  if (selected.length === 0) {
+    throw new HumanError(
+      `No instance of ${options.dataset} is selected`,
+      'Run `swt-bench instances` to see what there is, and loosen --repo, --filter or --query',
+    );
+  }
+  const instances = await dataset.read(selected.map(({ entry }) => entry.id));
+  const from = options.predictions.map((name) =>
+    name === 'bundled' ? context.bundled.predictions : name,
+  );
+  const { predictions, problems } = await loadPredictions(from, instances, dataset);
+  for (const problem of problems) {
+    const file = from.length > 1 ? '' : `${options.predictions.join(' ')}: `;
+    context.stderr(`swt-bench: ${file}${problem}\n`);
+  }
+  const sources = parseSources(sourcesFor(options, context));
+  const python = await createPythonParser((file) => join(context.assets, file));
+  const predictionFiles = await Promise.all(
+    options.predictions.map((name, index) => digested(name, from[index] ?? name)),
+  );
+  return { instances, predictions, problems, predictionFiles, sources, python };
+}
+
+const batchRequest = (
+  options: EvaluateOptions,
+  context: CommandContext,
+  of: {
+    readonly input: BatchInput;
+    readonly engine: Engine;
+    readonly workers: number;
+    readonly reporter: Reporter;
+  },
+): BatchRequest => ({
+  instances: of.input.instances,
+  predictions: of.input.predictions,
+  engine: of.engine,
+  python: of.input.python,
+  store: runStore(options.storage, { fresh: options.fresh === true }),
+  sources: of.input.sources,
+  storage: options.storage,
+  workers: of.workers,
+  timeoutSeconds: options.timeout,
+  format: options.format,
+  mode: options.mode,
+  testsOnly: options.testsOnly === true,
+  fresh: options.fresh === true,
+  signal: context.signal,
+  reporter: of.reporter,
+});
+
+/** What is printed of a batch, by the place of each candidate in it: candidates end in any order. */
+class Gathered {
+  readonly lines = new Map<number, ResultLine>();
+  readonly remarks = new Map<number, readonly string[]>();
+  readonly environments = new Set<string>();
+  readonly reports = new Map<number, InstanceReport>();
+
+  constructor(private readonly options: Pick<EvaluateOptions, 'json' | 'out'>) {}
+
+  add(report: InstanceReport, place: number): void {
+    this.lines.set(place, resultLine(report));
+    this.remarks.set(place, remarksOf(report));
+    if (report.environment) {
+      this.environments.add(`${report.instance_id}: ${report.environment.description}`);
+    }
+    // Reports that are on the disk can be read again, and many of them are large.
+    const { json, out } = this.options;
+    if (json === true && out === undefined) this.reports.set(place, report);
+  }
+}
+
+/** @param of.rates undefined where they would only say the verdict of a single instance again */
+function printTable(
+  context: CommandContext,
+  of: {
+    readonly outcome: BatchOutcome;
+    readonly engine: Engine;
+    readonly gathered: Gathered;
+    readonly rates: ReturnType<typeof ratesByModel> | undefined;
+  },
+): void {
+  const { lines, remarks, environments } = of.gathered;
+  const results = [...lines].sort(([left], [right]) => left - right);
+  context.stdout(`${resultTable(results.map(([, line]) => line))}\n`);
+  for (const [place, { instance, name }] of results) {
+    for (const remark of remarks.get(place) ?? []) {
+      context.stdout(`\n${instance}, ${name}: ${remark}`);
+    }
+  }
+  context.stdout('\n');
+  if (of.engine.environment === undefined) {
+    for (const line of environments) context.stdout(`${line}\n`);
+  }
+  for (const [name, rates] of of.rates ?? []) {
+    context.stdout(`\n${name}: ${ratesText(rates)}\n${reasonsText(rates.reasons)}\n`);
+  }
+  for (const path of of.outcome.written) context.stdout(`written: ${path}\n`);
+}
+
+/** What a reader of the table should know besides. */
+const remarksOf = (report: InstanceReport): string[] => [
+  ...findingLines(report.strict?.findings ?? []),
+  ...(report.notes ?? []),
+  ...(report.gradings_differ ? [report.gradings_differ] : []),
+  ...(report.reason === 'edits outside tests' ? [report.explanation] : []),
+];
+
+/** Findings come first, each with its evidence on lines of its own. */
+const findingLines = (findings: readonly Finding[]): string[] =>
+  findings.map(({ kind, evidence }) =>
+    [`⚠ ${findingSentences[kind]}`, ...evidence.map((each) => `    ${markdownLine(each)}`)].join(
+      '\n',
+    ),
+  );
+
+const reasonsText = (reasons: Readonly<Record<string, number>>): string =>
+  Object.entries(reasons)
+    .map(([reason, count]) => `${count} ${reason}`)
+    .join(', ');
+
+/** A predictions file with its digest, for the record of the run. */
+async function digested(name: string, path: string): Promise<{ from: string; sha256?: string }> {
+  if (isMadeUp(path)) return { from: name };
+  return { from: name, sha256: await sha256OfFile(path) };
+}
+
+/** One JSON document; its results are written one by one, since thousands are more than a text may hold. */
+async function printJson(
+  out: string | undefined,
+  context: CommandContext,
+  of: {
+    readonly runId: string;
+    readonly outcome: BatchOutcome;
+    readonly engine: Engine;
+    readonly reports: ReadonlyMap<number, InstanceReport>;
+    readonly rates: ReturnType<typeof ratesByModel>;
+    readonly problems: readonly string[];
+  },
+): Promise<void> {
+  const { runId, outcome, engine, rates, problems } = of;
+  const field = (name: string, value: unknown): string =>
+    `  ${JSON.stringify(name)}: ${indented(value)}`;
+  const before = [
+    field('run_id', runId),
+    field('engine', engine.name),
+    field('environment', environmentReport(engine.environment)),
+  ];
+  context.stdout(`{\n${before.join(',\n')},\n  "results": [`);
+  let printed = 0;
+  const kept = [...of.reports].sort(([left], [right]) => left - right);
+  for (const [index, entry] of outcome.entries.entries()) {
+    const report =
+      out === undefined
+        ? kept[index]?.[1]
+        : await readReport(join(out, entry.report ?? reportPath(runId, entry)), entry);
+    if (report === undefined) continue;
+    context.stdout(`${printed === 0 ? '' : ','}\n    ${indented(report).replaceAll('\n', '\n  ')}`);
+    printed += 1;
+  }
+  const after = [
+    field('rates', Object.fromEntries(rates)),
+    field('reasons', reasonsOf(outcome.entries.map((entry) => entry.reason))),
+    field('reused', outcome.reused),
+    field('problems', problems),
+  ];
+  context.stdout(`\n  ],\n${after.join(',\n')}\n}\n`);
+}
+
+const indented = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replaceAll('\n', '\n  ');

@@ -1,0 +1,238 @@
+import { join } from 'node:path';
+import { loadPredictions } from '../dataset/predictions';
+import type { Instance, Prediction } from '../domain/instance';
+import { HumanError } from '../domain/problem';
+import { withEngine } from '../engine/openEngine';
+import type { AskedFormat } from '../patch/toUnified';
+import { createPythonParser } from '../python/parser';
+import { parseSources } from '../repository/source';
+import { workersFor } from '../batch/workersFor';
+import { runStore } from '../evaluation/runStore';
+import { filterRepairBatch } from '../repair/filterRepairs';
+import type { FilteredBatch, FilterRequest } from '../repair/filterRequest';
+import { filteredDocument, type FilteredDocument } from '../repair/filterRepairsSchema';
+import { usualRepairRun } from '../repair/repairFolder';
+import { readRepairResults } from '../study/repairResults';
+import { layOut } from '../domain/layOut';
+import { progressHooks, workersText } from './batchProgress';
+import { EXIT, openDataset, sourcesFor, terminalReporter, type CommandContext } from './context';
+import { engineRequest, withEngineOptions, type EngineOptions } from './options/engineOptions';
+import { positive } from './options/optionValues';
+import {
+  selectedInstances,
+  withSelectingOptions,
+  type SelectingOptions,
+} from './options/selectingOptions';
+import {
+  datasetOption,
+  formatOption,
+  jsonOption,
+  sourceOption,
+  storageOption,
+} from './options/sharedOptions';
+import type { RegisterCommand } from './registerCommand';
+
+interface FilterRepairsOptions extends SelectingOptions, EngineOptions {
+  dataset: string;
+  predictions: string;
+  repairs: string[];
+  resolved?: string;
+  source: string[];
+  /** By memory and cores when absent. */
+  workers?: number;
+  timeout: number;
+  /** Chosen where nobody says. */
+  runId?: string;
+  out?: string;
+  format: AskedFormat;
+  fresh?: boolean;
+  storage: string;
+  json?: boolean;
+}
+
+/** Adds `filter-repairs`. */
+export const registerFilterRepairs: RegisterCommand = (program, context, finish) => {
+  withEngineOptions(withSelectingOptions(program.command('filter-repairs')))
+    .description('keep the code patches on which generated tests that fail on R pass')
+    .addOption(datasetOption())
+    .requiredOption('--predictions <file>', 'generated tests of one method, as for `evaluate`')
+    .requiredOption('--repairs <file...>', 'code patches as predictions of SWE-bench, or `gold`')
+    .option(
+      '--resolved <file>',
+      'which instances the patches resolve; otherwise the golden tests are run on each',
+    )
+    .addOption(sourceOption())
+    .option(
+      '--workers <n>',
+      'code patches that are tested at once (default: by memory and cores)',
+      positive,
+    )
+    .option('--timeout <seconds>', 'limit for one run', positive, 1800)
+    .option('--run-id <id>', 'name of the run below --out (default: run, or run-2, …)')
+    .option('--out <dir>', 'keep what is finished, and the result, in this folder')
+    .addOption(formatOption())
+    .option('--fresh', 'run tests again although their runs are kept, and begin --out anew')
+    .addOption(storageOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nExit status: 0 every patch was filtered, 1 tests could not run on some, 2 wrong usage or input, 130 interrupted. With --out the same command goes on where it was interrupted.',
+    )
+    .action(async (options: FilterRepairsOptions) =>
+      finish(await filterRepairsCommand(options, context)),
+    );
+};
+
+/** `swt-bench filter-repairs`: which code patches generated tests keep, with precision and recall. */
+async function filterRepairsCommand(
+  options: FilterRepairsOptions,
+  context: CommandContext,
+): Promise<number> {
+  const asked = engineRequest(options, context);
+  const input = await readFilterInput(options, context);
+  const reporter = terminalReporter(context);
+  const { document, written } = await withEngine(asked, async (engine) => {
+    const { memoryMb } = asked.docker;
+    const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);
+    const means = `${workersText(workers)}, ${engine.description}`;
+    const hooks = progressHooks(context, reporter, means);
+    const request = {
+      ...settingsOf(options, context),
+      ...{ ...input.asked, engine, workers, reporter: hooks.reporter },
+    };
+    const { out } = options;
+    const run = options.runId ?? (await usualRepairRun(out, request));
+    const { model: tests, problems } = input;
+    const documentOf = (filtered: FilteredBatch): FilteredDocument =>
+      filteredDocument(filtered, { run, tests, engine, problems });
+    const results = {
+      runId: run,
+      text: (filtered: FilteredBatch) => jsonText(documentOf(filtered)),
+    };
+    const filtered = await filterRepairBatch(
+      { ...request, ...(out === undefined ? {} : { results: { out, ...results } }) },
+      {
+        onProgress: hooks.onProgress,
+        onPlan: (counts) => reporter.log(planned(counts, means)),
+      },
+    );
+    return { document: documentOf(filtered), written: filtered.written };
+  });
+  reporter.clear();
+  if (options.json === true) context.stdout(jsonText(document));
+  else {
+    context.stdout(filteredText(document));
+    if (written !== undefined) context.stdout(`written: ${written}\n`);
+  }
+  const hindered = document.repairs.some(
+    ({ reason }) => reason === 'tests could not run on the patch' || reason === 'not evaluated',
+  );
+  return input.problems.length > 0 || hindered ? EXIT.negative : EXIT.done;
+}
+
+/** What is filtered, as far as it comes from outside. */
+interface FilterInput {
+  readonly asked: Pick<
+    FilterRequest,
+    'instances' | 'tests' | 'repairs' | 'resolved' | 'sources' | 'python'
+  >;
+  /** What wrote the tests; empty where there are none. */
+  readonly model: string;
+  readonly problems: readonly string[];
+}
+
+/** @throws HumanError when input cannot be read, or the tests are of several methods; Cancelled */
+async function readFilterInput(
+  options: FilterRepairsOptions,
+  context: CommandContext,
+): Promise<FilterInput> {
+  const dataset = await openDataset(options, context);
+  const selected = await selectedInstances(dataset, options, context);
+  const instances = await dataset.read(selected.map(({ entry }) => entry.id));
+  const tests = await loadPredictions(
+    options.predictions === 'bundled' ? context.bundled.predictions : options.predictions,
+    instances,
+    dataset,
+  );
+  const models = [...new Set(tests.predictions.map(({ model }) => model))];
+  if (models.length > 1) {
+    throw new HumanError(
+      `${options.predictions} holds tests of several methods (${models.join(', ')})`,
+      'Name a file with the tests of one',
+    );
+  }
+  const repairs = await repairsOf(options.repairs, instances, dataset);
+  const problems = [...tests.problems, ...repairs.problems];
+  for (const problem of problems) context.stderr(`swt-bench: ${problem}\n`);
+  const resolved =
+    options.resolved === undefined
+      ? undefined
+      : new Set((await readRepairResults(options.resolved)).resolved);
+  const sources = parseSources(sourcesFor(options, context));
+  const python = await createPythonParser((file) => join(context.assets, file));
+  return {
+    asked: {
+      ...{ instances, resolved, sources, python },
+      tests: tests.predictions,
+      repairs: repairs.predictions,
+    },
+    model: models[0] ?? '',
+    problems,
+  };
+}
+
+const settingsOf = (options: FilterRepairsOptions, context: CommandContext) => ({
+  store: runStore(options.storage, { fresh: options.fresh === true }),
+  storage: options.storage,
+  timeoutSeconds: options.timeout,
+  format: options.format,
+  fresh: options.fresh === true,
+  signal: context.signal,
+});
+
+const planned = (
+  { candidates, instances }: { readonly candidates: number; readonly instances: number },
+  means: string,
+): string =>
+  `${candidates} code patch${candidates === 1 ? '' : 'es'} on ` +
+  `${instances} instance${instances === 1 ? '' : 's'}; ${means}`;
+
+const jsonText = (document: FilteredDocument): string => `${JSON.stringify(document, null, 2)}\n`;
+
+/** Code patches of files, or X* itself for `gold`. */
+async function repairsOf(
+  from: readonly string[],
+  instances: readonly Instance[],
+  dataset: Parameters<typeof loadPredictions>[2],
+): Promise<{ readonly predictions: readonly Prediction[]; readonly problems: readonly string[] }> {
+  const golden = from.includes('gold')
+    ? instances.map(({ id, goldenPatch }) => ({
+        instanceId: id,
+        model: 'gold',
+        patch: goldenPatch,
+      }))
+    : [];
+  const files = from.filter((name) => name !== 'gold');
+  if (files.length === 0) return { predictions: golden, problems: [] };
+  const { predictions, problems } = await loadPredictions(files, instances, dataset);
+  return { predictions: [...golden, ...predictions], problems };
+}
+
+function filteredText({ repairs, quality }: FilteredDocument): string {
+  const percent = (share: number | undefined): string =>
+    share === undefined ? '–' : `${(100 * share).toFixed(1)} %`;
+  const rows = repairs.map(({ instance, name, reason, detail, resolved }) => [
+    instance,
+    name,
+    resolved === undefined ? '?' : resolved ? 'yes' : 'no',
+    reason === 'kept' ? '✓ kept' : `✗ ${reason}${detail === undefined ? '' : `: ${detail}`}`,
+  ]);
+  const { known, right, kept, keptRight } = quality;
+  return [
+    layOut([['Instance', 'Patch', 'Resolves', 'Filter'], ...rows]),
+    '',
+    `Precision ${percent(quality.precision)} (${keptRight} of ${kept} kept), without the filter ${percent(quality.precisionBefore)} (${right} of ${known})`,
+    `Recall ${percent(quality.recall)} (${keptRight} of ${right} that resolve)`,
+    '',
+  ].join('\n');
+}

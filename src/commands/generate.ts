@@ -1,0 +1,89 @@
+import { cpus } from 'node:os';
+import { Option, type Command } from 'commander';
+import { methodNames } from '../method/methods';
+import type { GenerateOptions } from './generatePredictions';
+import { withEngineOptions } from './options/engineOptions';
+import { natural, positive, price, temperature, whole } from './options/optionValues';
+import { withSelectingOptions } from './options/selectingOptions';
+import {
+  datasetOption,
+  jsonOption,
+  runTestsLocallyOption,
+  sourceOption,
+  storageOption,
+} from './options/sharedOptions';
+import type { RegisterCommand } from './registerCommand';
+
+/** Adds `generate`. */
+export const registerGenerate: RegisterCommand = (program, context, finish) => {
+  const command = withEngineOptions(withSelectingOptions(program.command('generate')))
+    .description('let a method of the paper write predictions with a language model')
+    .requiredOption('--method <name>', methodNames.join(', '))
+    .requiredOption(
+      '--model <provider/name>',
+      'openai, openai-compatible, anthropic or google, and the name that the provider knows it by; ' +
+        'the key is taken from the environment',
+    )
+    .addOption(datasetOption())
+    .requiredOption('--out <file>', 'predictions (JSONL); the trace lies beside it')
+    .addOption(sourceOption());
+  withRequestOptions(withSamplingOptions(command))
+    .option(
+      '--workers <n>',
+      'instances at once',
+      positive,
+      Math.max(1, Math.floor(cpus().length / 2)),
+    )
+    .option('--timeout <seconds>', 'limit for one run of tests on one side', positive, 1800)
+    .option('--tests-only', 'leave out edits of files that are not tests')
+    .addOption(runTestsLocallyOption())
+    .option('--replay', 'only read the trace: no model, no tests, no repository')
+    .addOption(storageOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nThe same command goes on where it was broken off; what is answered is not asked again.' +
+        '\nExit status: 0 every instance has a prediction, 1 some have none, 2 wrong usage or input, 130 interrupted.',
+    )
+    .action(async (options: GenerateOptions) => {
+      // Loaded here: no other command needs models, tokenizers and indexes.
+      const { generatePredictions } = await import('./generatePredictions');
+      finish(await generatePredictions(options, context));
+    });
+};
+
+/** Adds what each candidate is sampled with. */
+const withSamplingOptions = (command: Command): Command =>
+  command
+    .option(
+      '--base-url <address>',
+      'where the provider is reached, such as http://localhost:11434/v1',
+    )
+    .option('--name <name>', 'what predictions call the model (default: METHOD/PROVIDER/NAME)')
+    .option('--samples <n>', 'candidates of libro and pass-at-5 (default: 5)', whole)
+    .addOption(
+      new Option(
+        '--temperature <t>',
+        'of the candidates, or `none` for that of the server (default: 0, libro and pass-at-5 0.7)',
+      ).argParser(temperature),
+    )
+    .option(
+      '--context-tokens <n>',
+      'tokens of a prompt, with the files that it shows',
+      whole,
+      27_000,
+    )
+    .option('--max-output-tokens <n>', 'tokens of an answer', whole, 4096);
+
+/** Adds what all requests together may cost, and how each is made. */
+const withRequestOptions = (command: Command): Command =>
+  command
+    .option('--budget-tokens <n>', 'what the run may use up in all, input and output', whole)
+    .option('--budget-dollars <d>', 'the same in dollars; needs --price', positive)
+    .addOption(
+      new Option('--price <input,output>', 'dollars for a million tokens of each').argParser(price),
+    )
+    .option('--requests <n>', 'requests at once', whole, 4)
+    .option('--request-timeout <seconds>', 'limit for one request', positive, 600)
+    .option('--retries <n>', 'tries after one that failed for a reason that may pass', natural, 6)
+    .option('--no-stream', 'ask for each answer as a whole, for servers that cannot stream');

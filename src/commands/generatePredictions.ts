@@ -1,0 +1,313 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { sha256 } from '../files/sha256';
+import type { Instance } from '../domain/instance';
+import { HumanError } from '../domain/problem';
+import type { Reporter } from '../domain/reporter';
+import type { Engine } from '../engine/engine';
+import { openEngine, type EngineRequest } from '../engine/openEngine';
+import { EXIT, openDataset, sourcesFor, terminalReporter, type CommandContext } from './context';
+import { engineRequest, type EngineOptions } from './options/engineOptions';
+import { selectedInstances, type SelectingOptions } from './options/selectingOptions';
+import { runStore } from '../evaluation/runStore';
+import { createPythonParser } from '../python/parser';
+import { removeAbandonedBeside } from '../repository/abandoned';
+import { withLock } from '../repository/lock';
+import { parseSources, sourceOf } from '../repository/source';
+import { prepareTrees } from '../repository/trees';
+import { generate, type GenerationEntry, type LiveParts } from '../method/generation';
+import type { Method } from '../method/method';
+import { methodNames, methodOf } from '../method/methods';
+import { budgetOf, dollarsOf, told, type Budget, type Price } from '../method/models/budget';
+import { openModel, parseModelName } from '../method/models/openModel';
+import { predictionsFile, type PredictionRow } from '../method/predictionsFile';
+import { mayRunTestsOfModels, refusedLocally } from '../method/testsOfModels';
+import { openTrace, type MethodTrace } from '../method/trace';
+
+export interface GenerateOptions extends SelectingOptions, EngineOptions {
+  method: string;
+  model: string;
+  dataset: string;
+  out: string;
+  source: string[];
+  /** What the predictions call the model. */
+  name?: string;
+  samples?: number;
+  /** Null for that of the server. */
+  temperature?: number | null;
+  baseUrl?: string;
+  contextTokens: number;
+  maxOutputTokens: number;
+  budgetTokens?: number;
+  budgetDollars?: number;
+  price?: Price;
+  requests: number;
+  requestTimeout: number;
+  retries: number;
+  stream: boolean;
+  workers: number;
+  timeout: number;
+  testsOnly?: boolean;
+  runTestsLocally?: boolean;
+  replay?: boolean;
+  storage: string;
+  json?: boolean;
+}
+
+/**
+ * `swt-bench generate`: lets a method write predictions with a model.
+ *
+ * @returns the exit status
+ * @throws HumanError when options contradict each other, or input cannot be read; Cancelled
+ */
+export async function generatePredictions(
+  options: GenerateOptions,
+  context: CommandContext,
+): Promise<number> {
+  const method = checkedMethod(options);
+  const asked = engineRequest(options, context);
+  if (method.runs !== 'nothing' && options.replay !== true && !mayRunTestsOfModels(options)) {
+    throw refusedLocally(method.title, 'choose zero-shot or zero-shot-plus, which run nothing');
+  }
+  const out = resolve(options.out);
+  const instances = await selected(options, context);
+  const reporter = terminalReporter(context);
+  const whose = {
+    signal: context.signal,
+    reporter,
+    what: `writes ${basename(out)}`,
+  };
+  return withLock(await lockOf(options.storage, out), whose, async () => {
+    const engine = lazily(asked);
+    const trace = await openTrace(`${out}.trace.jsonl`, {
+      readOnly: options.replay === true,
+      told: (line) => reporter.log(line),
+    });
+    try {
+      return await run({ options, context, method, instances, out, trace, engine, reporter });
+    } finally {
+      await trace.close();
+      await engine.dispose();
+    }
+  });
+}
+
+/**
+ * The method that the options name.
+ *
+ * @throws HumanError when there is no such method, or other options do not fit it
+ */
+function checkedMethod({
+  method: name,
+  model,
+  samples,
+  budgetDollars,
+  price,
+}: GenerateOptions): Method {
+  const method = methodOf(name);
+  if (method === undefined) {
+    throw new HumanError(
+      `${JSON.stringify(name)} is not a method`,
+      `Name one of ${methodNames.join(', ')}`,
+    );
+  }
+  parseModelName(model);
+  if (samples !== undefined && method.samples === 1 && samples > 1) {
+    throw new HumanError(
+      `${method.title} asks for one answer, not for ${samples}`,
+      'Leave --samples out, or choose libro or pass-at-5',
+    );
+  }
+  if (budgetDollars !== undefined && price === undefined) {
+    throw new HumanError(
+      '--budget-dollars needs to know what tokens cost',
+      'Add --price INPUT,OUTPUT in dollars for a million tokens, such as --price 2.5,10',
+    );
+  }
+  return method;
+}
+
+async function selected(options: GenerateOptions, context: CommandContext): Promise<Instance[]> {
+  const dataset = await openDataset(options, context);
+  const found = await selectedInstances(dataset, options, context);
+  if (found.length === 0) {
+    throw new HumanError(
+      `No instance of ${options.dataset} is selected`,
+      'Run `swt-bench instances` to see what there is, and loosen --repo, --filter or --query',
+    );
+  }
+  return dataset.read(found.map(({ entry }) => entry.id));
+}
+
+/** Two commands that write the same file, by whatever name, wait for each other. */
+async function lockOf(storage: string, out: string): Promise<string> {
+  const folder = await realpath(dirname(out)).catch(() => dirname(out));
+  const digest = sha256(join(folder, basename(out)));
+  return join(storage, 'locks', `generate-${digest.slice(0, 16)}`);
+}
+
+interface Run {
+  readonly options: GenerateOptions;
+  readonly context: CommandContext;
+  readonly method: Method;
+  readonly instances: readonly Instance[];
+  readonly out: string;
+  readonly trace: MethodTrace;
+  readonly engine: Pick<LazyEngine, 'open'>;
+  readonly reporter: Reporter & { clear(): void };
+}
+
+async function run(parts: Run): Promise<number> {
+  const { options, context, method, instances, out, trace, reporter } = parts;
+  await removeAbandonedBeside(out);
+  const file = await predictionsFile(out);
+  const live = options.replay === true ? undefined : await liveParts(parts);
+  const budget = budgetOf({ tokens: options.budgetTokens, dollars: options.budgetDollars });
+  budget.add(spentBefore(trace, options.price));
+  const entries = await generate(
+    {
+      ...{ instances, method, live, trace, budget, reporter },
+      model: options.model,
+      samples: options.samples ?? method.samples,
+      temperature: options.temperature,
+      price: options.price,
+      storage: options.storage,
+      contextTokens: options.contextTokens,
+      maxOutputTokens: options.maxOutputTokens,
+      testsOnly: options.testsOnly === true,
+      engine: options.engine,
+      timeoutSeconds: options.timeout,
+      workers: options.workers,
+      signal: context.signal,
+    },
+    async (entry) => {
+      if ('failure' in entry) {
+        reporter.log(`${entry.instance}: no prediction: ${entry.failure}`);
+        return;
+      }
+      const { sample } = entry.choice.chosen ?? {};
+      const picked = sample === undefined ? '' : `answer ${sample}, `;
+      reporter.log(`${entry.instance}: ${picked}${entry.choice.why}`);
+      await file.put(rowOf(entry, method, options));
+    },
+  );
+  reporter.clear();
+  report(parts, entries, budget);
+  return entries.some((entry) => 'failure' in entry) ? EXIT.negative : EXIT.done;
+}
+
+async function liveParts({ options, context, method, engine }: Run): Promise<LiveParts> {
+  const { model: name, baseUrl, price, stream } = options;
+  const sources = parseSources(sourcesFor(options, context));
+  return {
+    model: await openModel({
+      ...{ name, baseUrl, price, stream },
+      timeoutSeconds: options.requestTimeout,
+      retries: { count: options.retries, firstWaitMs: 1000 },
+    }),
+    requests: options.requests,
+    python: await createPythonParser((file) => join(context.assets, file)),
+    trees: async (instance, work) =>
+      prepareTrees(instance, await sourceOf(instance, sources), options.storage, work),
+    store: runStore(options.storage),
+    engine: engine.open,
+    permit: () => {
+      if (!mayRunTestsOfModels(options)) throw refusedLocally(method.title);
+    },
+  };
+}
+
+interface LazyEngine {
+  readonly open: () => Promise<Engine>;
+  readonly dispose: () => Promise<void>;
+}
+
+/** An engine that is opened when it is first asked for. */
+function lazily(request: EngineRequest): LazyEngine {
+  let opened: Promise<Engine> | undefined;
+  return {
+    open: () => (opened ??= openEngine(request)),
+    dispose: async () => (await opened?.catch(() => undefined))?.dispose(),
+  };
+}
+
+/** What the answers of the trace cost: the budget is that of the run, however often it was broken off. */
+function spentBefore(
+  trace: MethodTrace,
+  price: Price | undefined,
+): { tokens: number; dollars: number } {
+  let tokens = 0;
+  let dollars = 0;
+  for (const step of trace.steps) {
+    if (step.step !== 'answer') continue;
+    const { inputTokens, outputTokens } = step;
+    tokens += inputTokens + outputTokens;
+    dollars +=
+      step.dollars ?? (price === undefined ? 0 : dollarsOf(price, inputTokens, outputTokens));
+  }
+  return { tokens, dollars };
+}
+
+type Done = Extract<GenerationEntry, { readonly choice: unknown }>;
+
+/**
+ * A row as the reference harness takes it, with what it cost. It has no `sample`: a method hands in one
+ * candidate, whichever of its answers that is.
+ */
+function rowOf(
+  { instance, choice, prediction, cost }: Done,
+  method: Method,
+  options: GenerateOptions,
+): PredictionRow {
+  return {
+    instance_id: instance,
+    model_name_or_path: options.name ?? `${method.name}/${options.model}`,
+    model_patch: prediction,
+    method: method.name,
+    model: options.model,
+    ...(choice.chosen !== undefined && { chosen_sample: choice.chosen.sample }),
+    applies: choice.chosen?.patch.applies ?? false,
+    why: choice.why,
+    requests: cost.requests,
+    input_tokens: cost.inputTokens,
+    output_tokens: cost.outputTokens,
+    ...(cost.isEstimate && { tokens_are_estimated: true }),
+    ...(cost.dollars !== undefined && { dollars: round(cost.dollars) }),
+  };
+}
+
+const round = (dollars: number): number => Math.round(dollars * 1e6) / 1e6;
+
+function report(
+  { options, context, method, out }: Run,
+  entries: readonly GenerationEntry[],
+  budget: Budget,
+): void {
+  const done = entries.filter((entry) => 'choice' in entry);
+  const failed = entries.filter((entry) => 'failure' in entry);
+  const { tokens, dollars } = budget.spent;
+  if (options.json === true) {
+    const document = {
+      method: method.name,
+      model: options.model,
+      out,
+      trace: `${out}.trace.jsonl`,
+      spent: { tokens, ...(options.price !== undefined && { dollars: round(dollars) }) },
+      results: done.map((entry) => rowOf(entry, method, options)),
+      failed: failed.map(({ instance, failure }) => ({ instance_id: instance, error: failure })),
+    };
+    context.stdout(`${JSON.stringify(document, null, 2)}\n`);
+    return;
+  }
+  const applying = done.filter(({ choice }) => choice.chosen?.patch.applies === true).length;
+  context.stdout(
+    `${method.title}, ${options.model}: ${done.length} of ${entries.length} instances have a prediction, ` +
+      `${applying} of them apply\nspent: ${told(budget.spent)}\nwritten: ${out}\n`,
+  );
+  if (failed.length > 0) {
+    context.stderr(
+      `swt-bench: ${failed.length} of ${entries.length} instances have no prediction. ` +
+        'The same command goes on where this one ended\n',
+    );
+  }
+}

@@ -1,0 +1,26 @@
+import { fstatSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { addAbortSignal } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { Cancelled, HumanError, messageOf } from '../domain/problem';
+
+/** What messages call an argument that names a file or, with `-`, standard input. */
+export const inputName = (path: string): string => (path === '-' ? 'standard input' : path);
+
+/**
+ * The bytes of a file, or of standard input where the path is `-`.
+ *
+ * @param next what to do when it cannot be read, for the message
+ * @throws HumanError when it cannot be read, Cancelled
+ */
+export async function readInput(path: string, next: string, signal: AbortSignal): Promise<Buffer> {
+  try {
+    if (path !== '-') return await readFile(path, { signal });
+    // Node gives an empty stream where standard input is a folder.
+    if (fstatSync(0).isDirectory()) throw new Error('it is a folder');
+    return await buffer(addAbortSignal(signal, process.stdin));
+  } catch (error) {
+    if (signal.aborted) throw new Cancelled();
+    throw new HumanError(`${inputName(path)} cannot be read (${messageOf(error)})`, next);
+  }
+}

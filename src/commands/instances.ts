@@ -1,0 +1,58 @@
+import { figures } from '../dataset/dataset';
+import { layOut } from '../domain/layOut';
+import { EXIT, openDataset, type CommandContext } from './context';
+import {
+  selectedInstances,
+  withSelectingOptions,
+  type SelectingOptions,
+} from './options/selectingOptions';
+import { datasetOption, jsonOption, storageOption } from './options/sharedOptions';
+import type { RegisterCommand } from './registerCommand';
+
+export interface InstancesOptions extends SelectingOptions {
+  dataset: string;
+  sort?: string;
+  refresh?: boolean;
+  storage: string;
+  json?: boolean;
+}
+
+/** Adds `instances`. */
+export const registerInstances: RegisterCommand = (program, context, finish) => {
+  withSelectingOptions(program.command('instances'))
+    .description('list instances')
+    .addOption(datasetOption())
+    .option('--sort <order>', 'id, size, issue or date; with a leading - the other way round')
+    .option('--refresh', 'ask the server whether a downloaded dataset has changed')
+    .addOption(storageOption())
+    .addOption(jsonOption())
+    .action(async (options: InstancesOptions) => finish(await instancesCommand(options, context)));
+};
+
+/** `swt-bench instances`: one line, or one JSON object, for each instance. */
+async function instancesCommand(
+  options: InstancesOptions,
+  context: CommandContext,
+): Promise<number> {
+  const dataset = await openDataset(options, context);
+  const selected = await selectedInstances(dataset, options, context);
+  const rows = selected.map(({ entry }) => figures(entry));
+  if (options.json === true) {
+    context.stdout(`${JSON.stringify(rows, null, 2)}\n`);
+  } else {
+    context.stdout(
+      `${layOut([
+        ['Instance', 'Version', 'Created', 'Issue', 'X* files/lines', 'T* files/lines'],
+        ...rows.map((row) => [
+          row.id,
+          row.version,
+          row.created_at.slice(0, 10),
+          `${row.issue_length} characters`,
+          `${row.patch.files}/${row.patch.lines}`,
+          `${row.test_patch.files}/${row.test_patch.lines}`,
+        ]),
+      ])}\n`,
+    );
+  }
+  return dataset.problems.length > 0 ? EXIT.negative : EXIT.done;
+}

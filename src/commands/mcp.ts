@@ -1,0 +1,35 @@
+import packageJson from '../../package.json';
+import type { McpOptions } from './serveInstance';
+import { withEngineOptions } from './options/engineOptions';
+import { positive } from './options/optionValues';
+import {
+  datasetOption,
+  runTestsLocallyOption,
+  sourceOption,
+  storageOption,
+} from './options/sharedOptions';
+import type { RegisterCommand } from './registerCommand';
+
+/** Adds `mcp`. */
+export const registerMcp: RegisterCommand = (program, context, finish) => {
+  withEngineOptions(program.command('mcp'))
+    .description(
+      'serve the tools of one instance on stdin and stdout to an agent (Model Context Protocol)',
+    )
+    .addOption(datasetOption())
+    .requiredOption('--id <id>', 'the instance')
+    .addOption(sourceOption())
+    .option('--timeout <seconds>', 'limit for one run of tests', positive, 600)
+    .addOption(runTestsLocallyOption())
+    .addOption(storageOption())
+    .addHelpText(
+      'after',
+      '\nIt never gives away the golden patch, the golden tests or what comes after R.' +
+        '\nExit status: 0 the client closed the connection, 2 wrong usage or input, 130 interrupted.',
+    )
+    .action(async (options: McpOptions) => {
+      // Loaded here: no other command needs the protocol.
+      const { serveInstance } = await import('./serveInstance');
+      finish(await serveInstance(options, { ...context, version: packageJson.version }));
+    });
+};

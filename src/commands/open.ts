@@ -1,0 +1,128 @@
+import { readdir, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Reporter } from '../domain/reporter';
+import type { Instance } from '../domain/instance';
+import { HumanError } from '../domain/problem';
+import { runsInContainers } from '../engine/engine';
+import { devContainerFile } from '../engine/devContainer';
+import { devContainerImage } from '../engine/docker/images/devContainerImage';
+import { parseSources, sourceOf } from '../repository/source';
+import { prepareTrees, remarkOn, type Trees } from '../repository/trees';
+import { copyTreeTo, makeWorkspace } from '../repository/workspace';
+import { writeDevContainer, writeWindowTitle } from '../repository/workspaceFiles';
+import { EXIT, openDataset, sourcesFor, terminalReporter, type CommandContext } from './context';
+import { engineRequest, withEngineOptions, type EngineOptions } from './options/engineOptions';
+import { datasetOption, sourceOption, storageOption } from './options/sharedOptions';
+import type { RegisterCommand } from './registerCommand';
+
+interface OpenOptions extends EngineOptions {
+  dataset: string;
+  out: string;
+  withFixed?: boolean;
+  devcontainer?: boolean;
+  source: string[];
+  storage: string;
+}
+
+/** Adds `open`. */
+export const registerOpen: RegisterCommand = (program, context, finish) => {
+  withEngineOptions(program.command('open'))
+    .description('make the tree of R in a new folder')
+    .argument('<id>')
+    .addOption(datasetOption())
+    .requiredOption('--out <dir>', 'folder to make')
+    .option('--with-fixed', 'also make R∘X* in <dir>-fixed')
+    .option(
+      '--devcontainer',
+      'also write .devcontainer/devcontainer.json, outside of what git tracks; with --engine docker on the image that it uses',
+    )
+    .addOption(sourceOption())
+    .addOption(storageOption())
+    .action(async (id: string, options: OpenOptions) =>
+      finish(await openCommand(id, options, context)),
+    );
+};
+
+/** `swt-bench open`: R, and with `--with-fixed` R∘X*, in folders that do not exist yet or are empty. */
+async function openCommand(
+  id: string,
+  options: OpenOptions,
+  context: CommandContext,
+): Promise<number> {
+  const { name, docker } = engineRequest(options, context);
+  const dataset = await openDataset(options, context);
+  const [instance] = await dataset.read([id]);
+  if (instance === undefined) return EXIT.negative;
+  const { storage, withFixed } = options;
+  const out = resolve(options.out);
+  const fixed = withFixed === true ? `${out}-fixed` : undefined;
+  await checkEmpty(out);
+  if (fixed !== undefined) await checkEmpty(fixed);
+  const reporter = terminalReporter(context);
+  const work = { signal: context.signal, reporter };
+  const source = await sourceOf(instance, parseSources(sourcesFor(options, context)));
+  const trees = await prepareTrees(instance, source, storage, work);
+  // Before the folder is made, since it may fail.
+  const image =
+    options.devcontainer === true && runsInContainers(name)
+      ? await devContainerImage({ instance, trees, settings: docker, storage }, work)
+      : undefined;
+  const from = { dataset: await lastingName(options.dataset), sources: options.source };
+  await makeWorkspace(instance, trees, from, out, context.signal);
+  await writeWindowTitle(out, trees.base, instance.id);
+  const complete =
+    options.devcontainer !== true ||
+    (await devContainerWritten({ out, instance, trees, image }, reporter, context));
+  if (fixed !== undefined) await copyTreeTo(trees.fixed, fixed, context.signal);
+  reporter.clear();
+  context.stdout(`R: ${out}\n`);
+  if (fixed !== undefined) context.stdout(`R∘X*: ${fixed}\n`);
+  if (trees.source.kind === 'snapshot') {
+    const { from } = trees.source;
+    context.stderr(`made from the snapshot ${from}, not from ${instance.baseCommit}\n`);
+  }
+  const remark = remarkOn(trees);
+  if (remark !== undefined) context.stderr(`${remark}\n`);
+  return complete ? EXIT.done : EXIT.negative;
+}
+
+/** @throws HumanError when something is in the folder, or it is none */
+async function checkEmpty(path: string): Promise<void> {
+  const entries = await readdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new HumanError(`${path} is not a folder`, 'Name a new folder with --out');
+  });
+  if (entries.length > 0) {
+    throw new HumanError(`${path} is not empty`, 'Name a new folder with --out');
+  }
+}
+
+/** Writes the dev container of R; where there is none, R is made all the same. */
+async function devContainerWritten(
+  of: {
+    readonly out: string;
+    readonly instance: Instance;
+    readonly trees: Trees;
+    readonly image: Awaited<ReturnType<typeof devContainerImage>> | undefined;
+  },
+  reporter: Reporter & { clear(): void },
+  context: CommandContext,
+): Promise<boolean> {
+  const { out, instance, trees, image } = of;
+  try {
+    await writeDevContainer(out, trees.base, devContainerFile(instance, image));
+    return true;
+  } catch (error) {
+    if (!(error instanceof HumanError)) throw error;
+    reporter.clear();
+    context.stderr(`swt-bench: no dev container: ${error.message}\n`);
+    return false;
+  }
+}
+
+/** A dataset as it is found from any folder: files by their full path, addresses and names as they are. */
+async function lastingName(dataset: string): Promise<string> {
+  if (dataset === 'bundled') return dataset;
+  const path = resolve(dataset);
+  return (await stat(path).catch(() => undefined)) === undefined ? dataset : path;
+}

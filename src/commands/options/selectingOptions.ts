@@ -1,0 +1,77 @@
+import type { Command } from 'commander';
+import type { Dataset } from '../../dataset/dataset';
+import { loadFilter, type FilterList } from '../../dataset/query/filterLists';
+import { HumanError } from '../../domain/problem';
+import { select, type Selected } from '../../evaluation/selection';
+import { terminalReporter, type CommandContext } from '../context';
+import { list } from './optionValues';
+
+/** The options that select instances, as every command with a dataset has them. */
+export interface SelectingOptions {
+  ids?: string[];
+  repo?: string;
+  filter?: string;
+  exclude?: string;
+  query?: string;
+  triage?: string;
+}
+
+/** Adds the options that select instances. */
+export const withSelectingOptions = (command: Command): Command =>
+  command
+    .option('--ids <a,b>', 'only these instances', list)
+    .option('--repo <owner/name>', 'only instances of this repository')
+    .option(
+      '--filter <list>',
+      'only instances of this list: file, address, Lite, Verified, Full, triage file',
+    )
+    .option('--exclude <list>', 'not the instances of this list')
+    .option('--query <filter>', 'only what this filter keeps, such as "status:valid changed:<20"')
+    .option('--triage <file>', 'file with tags and classifications that --query looks at');
+
+/**
+ * The instances of a dataset that the options select.
+ *
+ * @returns none where the dataset has none, or `--repo` or `--query` keeps none
+ * @throws HumanError naming what cannot be read or is not in the dataset, or lists that leave no instance
+ */
+export async function selectedInstances(
+  dataset: Dataset,
+  options: SelectingOptions & { readonly storage: string; readonly sort?: string | undefined },
+  context: CommandContext,
+): Promise<Selected[]> {
+  const { repo, query, triage, sort, storage } = options;
+  const ids = await chosenIds(dataset, options, context);
+  return select(dataset, { ids, repo, query, triage, sort }, storage);
+}
+
+/** Ids of `--ids`, of those that the list `--filter` keeps and the list `--exclude` does not keep. */
+async function chosenIds(
+  dataset: Dataset,
+  options: SelectingOptions & { readonly storage: string },
+  context: CommandContext,
+): Promise<readonly string[] | undefined> {
+  const { filter, exclude, storage } = options;
+  if (filter === undefined && exclude === undefined) return options.ids;
+  const reporter = terminalReporter(context);
+  const load = (name: string): Promise<FilterList> =>
+    loadFilter(name, { storage, reporter, signal: context.signal });
+  let ids = options.ids ?? dataset.entries.map((entry) => entry.id);
+  if (filter !== undefined) {
+    const list = await load(filter);
+    ids = ids.filter((id) => list.keeps(id));
+  }
+  if (exclude !== undefined) {
+    const list = await load(exclude);
+    ids = ids.filter((id) => !list.keeps(id));
+  }
+  reporter.clear();
+  if (ids.length === 0) {
+    const lists = [filter, exclude].filter((name) => name !== undefined).join(' and ');
+    throw new HumanError(
+      `The filter ${lists} leaves no instance of ${dataset.path}`,
+      'Name a text file with one instance id a line',
+    );
+  }
+  return ids;
+}

@@ -1,0 +1,52 @@
+// Options that several commands have. Each call makes a new one, since commander keeps state in it.
+import { Option } from 'commander';
+import { meaningOfLocal } from '../../method/testsOfModels';
+import { askedFormats } from '../../patch/toUnified';
+import { defaultStorage } from '../../repository/storage';
+
+/** `--dataset`, which a command needs. */
+export const datasetOption = (): Option =>
+  new Option(
+    '--dataset <file>',
+    'file or folder of JSON, JSONL or Parquet, https address, Hugging Face name, or `bundled`',
+  ).makeOptionMandatory();
+
+/** `--source`, repeatable. */
+export const sourceOption = (): Option =>
+  new Option(
+    '--source <repo=where>',
+    'repository, folder, archive or address that R is made from; repeatable; without `repo=` for every repository',
+  )
+    .argParser((value: string, all: string[] | undefined) => [...(all ?? []), value])
+    .default([], 'GitHub');
+
+/** `--storage`. */
+export const storageOption = (): Option =>
+  new Option('--storage <dir>', 'where trees and finished runs are kept')
+    .env('SWT_BENCH_STORAGE')
+    .default(defaultStorage());
+
+/** `--json`. */
+export const jsonOption = (): Option => new Option('--json', 'print one JSON document on stdout');
+
+/** `--mode`. */
+export const modeOption = (): Option =>
+  new Option(
+    '--mode <mode>',
+    'tests that a runner finds, or one script that exits with 0 when all is well',
+  )
+    .choices(['unit-test', 'reproduction-script'])
+    .default('unit-test');
+
+/** `--format`. */
+export const formatOption = (): Option =>
+  new Option('--format <format>', 'how patches are written; auto finds out, but is never fuzzy')
+    .choices(askedFormats)
+    .default('auto');
+
+/** `--run-tests-locally`. */
+export const runTestsLocallyOption = (): Option =>
+  new Option(
+    '--run-tests-locally',
+    `let tests of the model run with the local engine: ${meaningOfLocal}`,
+  );

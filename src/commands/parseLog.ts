@@ -1,0 +1,63 @@
+import { isKnownRepository, parseLog, testOutput } from '../engine/runners/parseLog';
+import type { Mode } from '../evaluation/prepareCandidate';
+import { layOut } from '../domain/layOut';
+import { EXIT, type CommandContext } from './context';
+import { inputName, readInput } from './input';
+import { jsonOption, modeOption } from './options/sharedOptions';
+import type { RegisterCommand } from './registerCommand';
+
+export interface ParseLogOptions {
+  /** `owner/name`: whose log parser reads it. */
+  repo: string;
+  mode?: Mode;
+  json?: boolean;
+}
+
+/** Adds `parse-log`. */
+export const registerParseLog: RegisterCommand = (program, context, finish) => {
+  program
+    .command('parse-log')
+    .description('print the outcomes that a saved test log holds')
+    .argument('<file>', 'log, or - for stdin')
+    .requiredOption('--repo <owner/name>', 'repository whose tests wrote it')
+    .addOption(modeOption())
+    .addOption(jsonOption())
+    .action(async (file: string, options: ParseLogOptions) =>
+      finish(await parseLogCommand(file, options, context)),
+    );
+};
+
+/**
+ * `swt-bench parse-log`: the outcomes in a saved log, to the letter as the reference harness reads them.
+ * Of a log of the harness itself, the part between its test command and its coverage is read.
+ *
+ * @param path of the log; `-` for standard input
+ * @throws HumanError when it cannot be read, Cancelled
+ */
+export async function parseLogCommand(
+  path: string,
+  { repo, mode = 'unit-test', json = false }: ParseLogOptions,
+  context: CommandContext,
+): Promise<number> {
+  const log = await readInput(
+    path,
+    'Name a text file with the output of the tests, or - for standard input',
+    context.signal,
+  );
+  if (mode === 'unit-test' && !isKnownRepository(repo)) {
+    context.stderr(
+      `swt-bench: the reference harness has no log parser for ${repo}; read as a log of pytest or unittest\n`,
+    );
+  }
+  const statuses = parseLog(testOutput(log.toString('utf8')), repo, { mode });
+  if (json) {
+    context.stdout(`${JSON.stringify(Object.fromEntries(statuses), null, 2)}\n`);
+  } else if (statuses.size > 0) {
+    context.stdout(
+      `${layOut([['Outcome', 'Test'], ...[...statuses].map(([test, status]) => [status, test])])}\n`,
+    );
+  }
+  if (statuses.size > 0) return EXIT.done;
+  context.stderr(`swt-bench: ${inputName(path)} holds no outcome of a test\n`);
+  return EXIT.negative;
+}

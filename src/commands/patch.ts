@@ -1,0 +1,153 @@
+import { join } from 'node:path';
+import { HumanError } from '../domain/problem';
+import { asShown, textOf } from '../patch/bytes';
+import { toUnified, type Conversion, type PatchFormat } from '../patch/toUnified';
+import { hasErrors, type Diagnostic } from '../patch/diagnostic';
+import { createPythonParser } from '../python/parser';
+import { folderTree } from '../repository/folderTree';
+import { EXIT, type CommandContext } from './context';
+import { inputName, readInput } from './input';
+import { formatOption, jsonOption } from './options/sharedOptions';
+import type { RegisterCommand } from './registerCommand';
+
+interface PatchOptions {
+  /** Folder that holds the tree of R. */
+  tree: string;
+  format?: 'auto' | PatchFormat;
+  /** Leave out edits of other files than those of tests. */
+  testsOnly?: boolean;
+  /** Print diagnostics instead of the patch. */
+  check?: boolean;
+  json?: boolean;
+}
+
+/** Adds `patch`. */
+export const registerPatch: RegisterCommand = (program, context, finish) => {
+  program
+    .command('patch')
+    .description('print the unified diff that a patch in any format stands for on a tree')
+    .argument('<file>', 'patch or whole answer of a model, or - for stdin')
+    .requiredOption('--tree <dir>', 'folder with R, such as `open` makes; only read')
+    .addOption(formatOption())
+    .option('--tests-only', 'leave out edits of files that are not tests, and name them')
+    .option('--check', 'print only what there is to say about it, as FILE:LINE: severity: message')
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nExit status: 0 it converts, 1 it does not, 2 wrong usage or unreadable input, 130 interrupted.',
+    )
+    .action(async (file: string, options: PatchOptions) =>
+      finish(await patchCommand(file, options, context)),
+    );
+};
+
+/**
+ * `swt-bench patch`: the unified diff for a tree that a text in any of the formats stands for. Nothing
+ * is written but to standard output.
+ *
+ * @param path of the text; `-` for standard input
+ * @returns 1 when it cannot be converted
+ * @throws HumanError when the text or the tree cannot be read, or the text holds predictions; Cancelled
+ */
+async function patchCommand(
+  path: string,
+  { tree: folder, format = 'auto', testsOnly, check = false, json = false }: PatchOptions,
+  context: CommandContext,
+): Promise<number> {
+  const tree = await folderTree(folder);
+  const text = textOf(
+    await readInput(
+      path,
+      'Name a text file with the patch, or - for standard input',
+      context.signal,
+    ),
+  );
+  if (holdsPredictions(text)) {
+    throw new HumanError(
+      `${inputName(path)} holds predictions, not a patch`,
+      'Give the whole file to `swt-bench evaluate --predictions FILE`, or the text of one model_patch to this command',
+    );
+  }
+  const python = await createPythonParser((file) => join(context.assets, file));
+  try {
+    const converted = await toUnified(text, {
+      format,
+      tree,
+      python,
+      signal: context.signal,
+      ...(testsOnly !== undefined && { testsOnly }),
+    });
+    return print(converted, { path, check, json }, context);
+  } finally {
+    python.dispose();
+  }
+}
+
+function print(
+  { patch, files, format, diagnostics, left }: Conversion,
+  { path, check, json }: { path: string; check: boolean; json: boolean },
+  context: CommandContext,
+): number {
+  const converts = format !== 'empty' && !hasErrors(diagnostics);
+  if (json) {
+    const effect = check ? {} : { patch, files: Object.fromEntries(nullWhereDeleted(files)) };
+    const document = { format, ...effect, diagnostics, left };
+    context.stdout(`${JSON.stringify(document, null, 2)}\n`);
+  } else {
+    const told = diagnostics.map((each) => `${describe(each, path)}\n`).join('');
+    if (check) context.stdout(told);
+    else {
+      context.stderr(told);
+      if (converts) context.stdout(patch);
+    }
+  }
+  return converts ? EXIT.done : EXIT.negative;
+}
+
+/** JSON leaves out what is undefined. */
+const nullWhereDeleted = (files: Conversion['files']): [string, string | null][] =>
+  [...files].map(([path, content]) => [path, content ?? null]);
+
+/** As compilers print it, so that editors find the place. */
+function describe({ severity, line, message, hint }: Diagnostic, path: string): string {
+  const words = `${message}${hint === undefined ? '' : ` (${hint})`}`;
+  return `${path}:${line}: ${severity}: ${printable(words)}`;
+}
+
+/** Text of a patch in one line that does nothing to a terminal. */
+function printable(text: string): string {
+  return asShown(text).replace(
+    // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+    /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,
+    (character) =>
+      JSON.stringify(character)
+        .slice(1, -1)
+        .replace(/^[\u007f-\u009f]$/, '\ufffd'),
+  );
+}
+
+/** Whether a text is a file of predictions: JSON, or JSON lines, of objects that say so. */
+function holdsPredictions(text: string): boolean {
+  const start = text.trimStart();
+  if (!/^[[{]/.test(start)) return false;
+  const firstLine = start.slice(0, start.indexOf('\n') + 1 || undefined);
+  return [start, firstLine].some((json) => {
+    try {
+      return isPrediction(JSON.parse(json));
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** One prediction, a list of them, or an object of them by id. */
+function isPrediction(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if ('model_patch' in value || 'instance_id' in value) return true;
+  const first: unknown = Object.values(value)[0];
+  return (
+    typeof first === 'object' &&
+    first !== null &&
+    ('model_patch' in first || 'instance_id' in first)
+  );
+}

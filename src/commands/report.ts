@@ -1,0 +1,216 @@
+import { Option } from 'commander';
+import { HumanError } from '../domain/problem';
+import type { Grading } from '../domain/study/document';
+import type { InstanceFacts } from '../domain/study/entry';
+import { publishedRows } from '../domain/study/published';
+import { studyReport, type StudyReport } from '../domain/study/report';
+import { readRuns } from '../results/readRuns';
+import { writeWhole } from '../files/wholeFile';
+import { dashboardHtml } from '../study/dashboardHtml';
+import { studyDocument, studyRequest } from '../study/studyDocument';
+import { readRepairResults } from '../study/repairResults';
+import { reportCsv, reportMarkdown, reportText } from '../study/reportText';
+import { EXIT, openDataset, type CommandContext } from './context';
+import { list } from './options/optionValues';
+import {
+  selectedInstances,
+  withSelectingOptions,
+  type SelectingOptions,
+} from './options/selectingOptions';
+import { storageOption } from './options/sharedOptions';
+import type { RegisterCommand } from './registerCommand';
+
+const reportFormats = ['table', 'json', 'markdown', 'csv', 'html'] as const;
+type ReportFormat = (typeof reportFormats)[number];
+
+export interface ReportOptions extends SelectingOptions {
+  dataset?: string;
+  format: ReportFormat;
+  grading: Grading;
+  published?: boolean;
+  compare?: string[];
+  splitDate?: string;
+  repairs: string[];
+  out?: string;
+  storage: string;
+  json?: boolean;
+}
+
+/** Adds `report`. */
+export const registerReport: RegisterCommand = (program, context, finish) => {
+  withSelectingOptions(program.command('report'))
+    .description('rates of saved runs, side by side, without running anything')
+    .argument(
+      '<dir...>',
+      'folders that `evaluate --out` or the SWT-Bench harness wrote, or of single runs in them',
+    )
+    .addOption(
+      new Option(
+        '--dataset <file>',
+        'only instances of this dataset; what runs of the SWT-Bench harness were selected from',
+      ),
+    )
+    .addOption(
+      new Option('--format <format>', 'html is one page with everything in it')
+        .choices(reportFormats)
+        .default('table'),
+    )
+    .addOption(
+      new Option('--grading <grading>', 'the paper’s definitions, or those of the harness')
+        .choices(['strict', 'harness'])
+        .default('strict'),
+    )
+    .option('--published', 'published rows beside them, marked as published')
+    .option('--compare <a,b>', 'only these methods, each against the first', list)
+    .option('--split-date <day>', 'also before and from this day on, as YYYY-MM-DD')
+    .option(
+      '--repairs <file...>',
+      'summaries of the SWE-bench harness, or lists of resolved instances, to compare with',
+      (value: string, all: string[]) => [...all, value],
+      [],
+    )
+    .option('--out <file>', 'write there instead of to stdout')
+    .addOption(storageOption())
+    .addOption(new Option('--json', 'the same as --format json'))
+    .addHelpText(
+      'after',
+      '\nExit status: 0 everything was read, 1 some files could not be (they are named), 2 wrong usage or no run.',
+    )
+    .action(async (dirs: string[], options: ReportOptions) =>
+      finish(await reportCommand(dirs, options, context)),
+    );
+};
+
+/** `swt-bench report`: the tables of saved runs, side by side, without running anything. */
+export async function reportCommand(
+  dirs: readonly string[],
+  options: ReportOptions,
+  context: CommandContext,
+): Promise<number> {
+  const format = options.json === true ? 'json' : options.format;
+  const facts = await factsOfDataset(options, context);
+  const { runs, problems } = await readRuns(dirs, {
+    instances: facts,
+    signal: context.signal,
+  });
+  if (runs.length === 0) {
+    throw new HumanError(
+      problems[0] ?? 'There is no run to report',
+      'Name the folder that `swt-bench evaluate --out` wrote, or that of the SWT-Bench harness',
+    );
+  }
+  for (const problem of problems) context.stderr(`swt-bench: ${problem}\n`);
+  const asked = studyRequest(runs, options.compare, options.splitDate);
+  const repairs = await Promise.all(options.repairs.map(readRepairResults));
+  const study = studyDocument({
+    runs: selectedParts(runs, keptInstances(options, facts, runs)),
+    published: options.published === true ? publishedRows : [],
+    repairs,
+    asked,
+    problems,
+  });
+  const text =
+    format === 'html'
+      ? await dashboardHtml(study, context.assets)
+      : rendered(studyReport(study, { grading: options.grading }), format);
+  if (options.out === undefined) context.stdout(text);
+  else {
+    await writeOut(options.out, text);
+    context.stderr(`written: ${options.out}\n`);
+  }
+  return problems.length > 0 ? EXIT.negative : EXIT.done;
+}
+
+/**
+ * Runs with only the instances that are kept: what a filter leaves out is out of the page too.
+ *
+ * @param kept ids; undefined for all
+ * @throws HumanError when no run has any of them
+ */
+function selectedParts<Run extends { readonly instances: readonly InstanceFacts[] }>(
+  runs: readonly Run[],
+  kept: ReadonlySet<string> | undefined,
+): readonly Run[] {
+  if (kept === undefined) return runs;
+  if (!runs.some((run) => run.instances.some(({ id }) => kept.has(id)))) {
+    throw new HumanError(
+      'No instance of these runs is selected',
+      'Name the dataset that the runs are of, or loosen --ids, --repo, --filter or --query',
+    );
+  }
+  return runs.map((run) => ({
+    ...run,
+    instances: run.instances.filter(({ id }) => kept.has(id)),
+  }));
+}
+
+function rendered(report: StudyReport, format: Exclude<ReportFormat, 'html'>): string {
+  switch (format) {
+    case 'json':
+      return `${JSON.stringify(report, null, 2)}\n`;
+    case 'markdown':
+      return reportMarkdown(report);
+    case 'csv':
+      return reportCsv(report);
+    case 'table':
+      return reportText(report);
+  }
+}
+
+/** Instances of `--dataset`, as far as the options select them. */
+async function factsOfDataset(
+  options: ReportOptions,
+  context: CommandContext,
+): Promise<InstanceFacts[] | undefined> {
+  const { dataset: name, storage } = options;
+  if (name === undefined) {
+    const needy = (['filter', 'exclude', 'query'] as const).find(
+      (key) => options[key] !== undefined,
+    );
+    if (needy !== undefined) {
+      throw new HumanError(`--${needy} looks at the dataset`, 'Name it with --dataset');
+    }
+    return undefined;
+  }
+  const dataset = await openDataset({ dataset: name, storage }, context);
+  const selected = await selectedInstances(dataset, options, context);
+  return selected.map(({ entry }) => ({
+    id: entry.id,
+    repo: entry.repo,
+    created: entry.createdAt,
+    issueLength: [...entry.issue].length,
+  }));
+}
+
+/** Ids that the options leave; undefined for all. */
+function keptInstances(
+  options: ReportOptions,
+  facts: readonly InstanceFacts[] | undefined,
+  runs: readonly { readonly instances: readonly InstanceFacts[] }[],
+): ReadonlySet<string> | undefined {
+  const { ids, repo } = options;
+  if (facts !== undefined) return new Set(facts.map(({ id }) => id));
+  if (ids === undefined && repo === undefined) return undefined;
+  const all = runs.flatMap(({ instances }) => instances);
+  const unknown = ids?.find((id) => !all.some((instance) => instance.id === id));
+  if (unknown !== undefined) {
+    throw new HumanError(`No run selected ${unknown}`, 'Leave it out of --ids');
+  }
+  return new Set(
+    all
+      .filter((each) => ids === undefined || ids.includes(each.id))
+      .filter((each) => repo === undefined || each.repo === repo)
+      .map(({ id }) => id),
+  );
+}
+
+async function writeOut(path: string, text: string): Promise<void> {
+  try {
+    await writeWhole(path, text);
+  } catch (error) {
+    throw new HumanError(
+      `The report cannot be written to ${path} (${String((error as NodeJS.ErrnoException).code)})`,
+      'Name a file that can be written with --out',
+    );
+  }
+}

@@ -1,0 +1,107 @@
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { join } from 'node:path';
+import type { Reporter } from '../domain/reporter';
+import { HumanError } from '../domain/problem';
+import { RetryingMemo } from '../domain/retryingMemo';
+import { openEngine } from '../engine/openEngine';
+import { EXIT, openDataset, sourcesFor, type CommandContext } from './context';
+import { engineRequest, type EngineOptions } from './options/engineOptions';
+import { runStore } from '../evaluation/runStore';
+import { createPythonParser } from '../python/parser';
+import { parseSources, sourceOf } from '../repository/source';
+import { prepareTrees } from '../repository/trees';
+import { serveMcp } from '../method/mcp/serveMcp';
+import { modelView } from '../method/modelView';
+import { mayRunTestsOfModels, refusedLocally } from '../method/testsOfModels';
+
+export interface McpOptions extends EngineOptions {
+  dataset: string;
+  id: string;
+  source: string[];
+  timeout: number;
+  runTestsLocally?: boolean;
+  storage: string;
+}
+
+/**
+ * `swt-bench mcp`: a server of the Model Context Protocol for one instance on stdin and stdout, until
+ * the client closes stdin.
+ *
+ * @returns the exit status
+ * @throws HumanError when options or the dataset cannot be used; Cancelled
+ */
+export async function serveInstance(
+  options: McpOptions,
+  context: CommandContext & { readonly version: string },
+): Promise<number> {
+  const asked = engineRequest(options, context);
+  const sources = parseSources(sourcesFor(options, context));
+  const dataset = await openDataset(options, context);
+  const [instance] = await dataset.read([options.id]);
+  if (instance === undefined) {
+    throw new HumanError(
+      `${options.id} is not in the dataset ${dataset.path}`,
+      'Run `swt-bench instances` to see what there is',
+    );
+  }
+  const closed = new AbortController();
+  const signal = AbortSignal.any([context.signal, closed.signal]);
+  // Nothing but messages of the protocol goes to stdout; stderr is what clients show as the server's log.
+  const reporter: Reporter = {
+    log: (line) => context.stderr(`${line}\n`),
+    progress: () => undefined,
+  };
+  // What failed, such as by a network that was down, is tried again at the next call.
+  const engine = new RetryingMemo(() => openEngine(asked));
+  const view = new RetryingMemo(async (work: { readonly reporter: Reporter }) =>
+    modelView(instance, {
+      trees: await prepareTrees(instance, await sourceOf(instance, sources), options.storage, {
+        signal,
+        ...work,
+      }),
+      python: await createPythonParser((file) => join(context.assets, file)),
+      engine: () => engine.get(),
+      store: runStore(options.storage),
+      permit: () => {
+        if (!mayRunTestsOfModels(options)) throw refusedLocally('run_tests');
+      },
+    }),
+  );
+  const { transport, release } = stdioTransport(context, closed);
+  try {
+    reporter.log(`${instance.id}: serving its tools on stdin and stdout`);
+    if (!mayRunTestsOfModels(options)) {
+      reporter.log(
+        `swt-bench mcp: ${refusedLocally('run_tests').message}. It answers that it cannot run`,
+      );
+    }
+    await serveMcp(transport, {
+      version: context.version,
+      view: (work) => view.get(work),
+      timeoutSeconds: options.timeout,
+      reporter,
+    });
+  } finally {
+    release();
+    await (await view.made())?.dispose();
+    await (await engine.made())?.dispose();
+  }
+  return context.signal.aborted ? EXIT.interrupted : EXIT.done;
+}
+
+/** Standard input and output as a connection, which ends with either of them or an interrupt. */
+function stdioTransport(
+  context: CommandContext,
+  closed: AbortController,
+): { readonly transport: StdioServerTransport; readonly release: () => void } {
+  const transport = new StdioServerTransport();
+  const close = (): void => {
+    closed.abort();
+    void transport.close();
+  };
+  // A client ends a server by closing its input; one that has crashed leaves a broken pipe.
+  process.stdin.once('end', close).once('close', close);
+  process.stdout.once('error', close);
+  context.signal.addEventListener('abort', close, { once: true });
+  return { transport, release: () => context.signal.removeEventListener('abort', close) };
+}

@@ -1,0 +1,81 @@
+import type { Instance } from '../domain/instance';
+import { EXIT, openDataset, type CommandContext } from './context';
+import { datasetOption, jsonOption, storageOption } from './options/sharedOptions';
+import type { RegisterCommand } from './registerCommand';
+
+interface ShowOptions {
+  dataset: string;
+  reveal?: boolean;
+  storage: string;
+  json?: boolean;
+}
+
+/** Adds `show`. */
+export const registerShow: RegisterCommand = (program, context, finish) => {
+  program
+    .command('show')
+    .description('print the issue of an instance')
+    .argument('<id>')
+    .addOption(datasetOption())
+    .option('--reveal', 'also print the golden patch, the golden tests and later hints')
+    .addOption(storageOption())
+    .addOption(jsonOption())
+    .action(async (id: string, options: ShowOptions) =>
+      finish(await showCommand(id, options, context)),
+    );
+};
+
+/** `swt-bench show`: the issue; what gives the fix away only with `--reveal`. */
+async function showCommand(
+  id: string,
+  options: ShowOptions,
+  context: CommandContext,
+): Promise<number> {
+  const dataset = await openDataset(options, context);
+  const [instance] = await dataset.read([id]);
+  if (instance === undefined) return EXIT.negative;
+  const reveal = options.reveal === true;
+  if (options.json === true) {
+    context.stdout(`${JSON.stringify(documentOf(instance, reveal), null, 2)}\n`);
+  } else {
+    print(instance, reveal, context);
+  }
+  return EXIT.done;
+}
+
+/** An instance as the JSON document has it. */
+function documentOf(instance: Instance, reveal: boolean): object {
+  const hidden = {
+    patch: instance.goldenPatch,
+    test_patch: instance.goldenTests,
+    hints_text: instance.hints,
+    FAIL_TO_PASS: instance.failToPass ?? null,
+    PASS_TO_PASS: instance.passToPass ?? null,
+  };
+  return {
+    instance_id: instance.id,
+    repo: instance.repo,
+    base_commit: instance.baseCommit,
+    version: instance.version,
+    created_at: instance.createdAt,
+    problem_statement: instance.issue,
+    remarks: instance.remarks ?? [],
+    ...(reveal ? hidden : {}),
+  };
+}
+
+function print(instance: Instance, reveal: boolean, context: CommandContext): void {
+  const { id, goldenPatch, goldenTests, hints } = instance;
+  context.stdout(`${id}  (${instance.repo} at ${instance.baseCommit})\n\n`);
+  for (const remark of instance.remarks ?? []) context.stderr(`swt-bench: ${id}: ${remark}\n`);
+  context.stdout(`${printable(instance.issue).trimEnd()}\n`);
+  if (!reveal) return;
+  context.stdout(`\n── golden patch (X*) ──\n${printable(goldenPatch)}\n`);
+  context.stdout(`\n── golden tests (T*) ──\n${printable(goldenTests)}\n`);
+  if (hints !== '') context.stdout(`\n── hints ──\n${printable(hints)}\n`);
+}
+
+/** Without control characters: an issue text must not drive the terminal. */
+const printable = (text: string): string =>
+  // eslint-disable-next-line no-control-regex -- these are what is to be removed
+  text.replaceAll('\r\n', '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');

@@ -1,0 +1,53 @@
+import { statisticsNotes } from '../dataset/statistics';
+import { gatherStatistics, statisticsText } from '../evaluation/statistics';
+import { EXIT, openDataset, terminalReporter, type CommandContext } from './context';
+import {
+  selectedInstances,
+  withSelectingOptions,
+  type SelectingOptions,
+} from './options/selectingOptions';
+import { datasetOption, jsonOption, storageOption } from './options/sharedOptions';
+import type { RegisterCommand } from './registerCommand';
+
+interface StatisticsOptions extends SelectingOptions {
+  dataset: string;
+  storage: string;
+  json?: boolean;
+}
+
+/** Adds `statistics`. */
+export const registerStatistics: RegisterCommand = (program, context, finish) => {
+  withSelectingOptions(program.command('statistics'))
+    .description('figures of a selection, as Table 1 of the SWT-Bench paper has them')
+    .addOption(datasetOption())
+    .addOption(storageOption())
+    .addOption(jsonOption())
+    .action(async (options: StatisticsOptions) =>
+      finish(await statisticsCommand(options, context)),
+    );
+};
+
+/** `swt-bench statistics`: the paper's Table 1 for a selection, with the denominator of every figure. */
+export async function statisticsCommand(
+  options: StatisticsOptions,
+  context: CommandContext,
+): Promise<number> {
+  const dataset = await openDataset(options, context);
+  const selected = await selectedInstances(dataset, options, context);
+  const reporter = terminalReporter(context);
+  const table = await gatherStatistics(
+    selected.map(({ entry }) => entry),
+    options.storage,
+    { reporter, signal: context.signal },
+  );
+  reporter.clear();
+  if (options.json === true) {
+    // Keys are those of the table; what is not known is null, not absent.
+    const rows = table.rows.map(({ mean = null, max = null, ...row }) => ({ ...row, mean, max }));
+    const document = { selected: table.selected, statistics: rows, notes: statisticsNotes };
+    context.stdout(`${JSON.stringify(document, null, 2)}\n`);
+  } else {
+    context.stdout(statisticsText(table));
+  }
+  return dataset.problems.length > 0 ? EXIT.negative : EXIT.done;
+}

@@ -1,0 +1,185 @@
+import { checkedId } from '../domain/instanceId';
+import { HumanError } from '../domain/problem';
+import type { Reporter } from '../domain/reporter';
+import type { DockerSettings } from '../engine/docker/dockerSettings';
+import { diskUse, freeInstance, freeMirror, type DiskUse } from '../repository/disk';
+import { checkedRepo } from '../repository/storage';
+import { layOut } from '../domain/layOut';
+import { EXIT, terminalReporter, type CommandContext } from './context';
+import { dockerHostOption, dockerSettingsOf, imageBudgetOption } from './options/engineOptions';
+import { list } from './options/optionValues';
+import { jsonOption, storageOption } from './options/sharedOptions';
+import type { RegisterCommand } from './registerCommand';
+import { imageTable, storedImages, totalOf, type StoredImages } from './storedImages';
+
+export interface StorageOptions {
+  storage: string;
+  /** Ids of instances. */
+  free?: string[];
+  /** `owner/name` of repositories. */
+  freeMirror?: string[];
+  freeAll?: boolean;
+  /** Ids of instances, names of repositories (with `@version`) or of images, or `all`. */
+  freeImages?: string[];
+  dockerHost?: string;
+  /** GiB. */
+  imageBudget?: number;
+  json?: boolean;
+}
+
+/** Adds `storage`. */
+export const registerStorage: RegisterCommand = (program, context, finish) => {
+  program
+    .command('storage')
+    .description(
+      'show what the storage folder and images take on the disk, by instance, and free it',
+    )
+    .option('--free <a,b>', 'remove trees, runs and validations of these instances', list)
+    .option('--free-mirror <a,b>', 'remove the mirrors of these repositories', list)
+    .option(
+      '--free-images <a,b>',
+      'remove images made or pulled here: of these instances or repositories (owner/name, or owner/name@version), or `all`, with the cache of builds',
+      list,
+    )
+    .option('--free-all', 'remove everything in the storage folder; images stay')
+    .addOption(dockerHostOption())
+    .addOption(imageBudgetOption())
+    .addOption(storageOption())
+    .addOption(jsonOption())
+    .action(async (options: StorageOptions) => finish(await storageCommand(options, context)));
+};
+
+/** `swt-bench storage`: what the storage folder and images take on the disk, after freeing what is named. */
+export async function storageCommand(
+  options: StorageOptions,
+  context: CommandContext,
+): Promise<number> {
+  const { storage } = options;
+  const settings = dockerSettingsOf(options);
+  const reporter = terminalReporter(context);
+  const work = { signal: context.signal, reporter };
+  const wanted = {
+    instances: (options.free ?? []).map(checkedId),
+    mirrors: (options.freeMirror ?? []).map(checkedRepo),
+  };
+  reporter.progress(`measuring ${storage}`);
+  const before = await diskUse(storage, work);
+  const known = {
+    instances: before.instances.map(({ id }) => id),
+    mirrors: before.mirrors.map(({ repo }) => repo),
+  };
+  const missing = [
+    ...wanted.instances.filter((id) => !known.instances.includes(id)),
+    ...wanted.mirrors.filter((repo) => !known.mirrors.includes(repo)),
+  ];
+  if (missing.length > 0) {
+    reporter.clear();
+    throw new HumanError(
+      `${storage} holds nothing of ${missing.join(', ')}`,
+      'Run `swt-bench storage` to see what it holds',
+    );
+  }
+  const going = options.freeAll === true ? known : wanted;
+  const kept = await freeAll(storage, going, work);
+  const images = await storedImages(
+    { storage, settings, free: options.freeImages ?? [], kept: (why) => kept.push(why) },
+    work,
+  );
+  const changed = going.instances.length + going.mirrors.length > 0;
+  const use = changed ? await diskUse(storage, work) : before;
+  reporter.clear();
+  const freed = Math.max(0, before.total - use.total);
+  if (options.json === true) {
+    const document = {
+      ...{ storage, freed, kept },
+      ...use,
+      images: imageDocument(images, settings),
+    };
+    context.stdout(`${JSON.stringify(document, null, 2)}\n`);
+  } else {
+    context.stdout(`${tableOf(use, storage)}\n`);
+    if (changed) context.stdout(`freed: ${inMegabytes(freed)}\n`);
+    context.stdout(imagesText(images, settings));
+  }
+  if ('unknown' in images) {
+    context.stderr(`swt-bench: images are not listed: ${images.unknown}\n`);
+  }
+  for (const why of kept) context.stderr(`swt-bench: ${why}\n`);
+  return kept.length > 0 ? EXIT.negative : EXIT.done;
+}
+
+/**
+ * Frees instances and mirrors. One that is in use does not keep the others from being freed.
+ *
+ * @returns why some stay, a sentence for each
+ */
+async function freeAll(
+  storage: string,
+  going: { readonly instances: readonly string[]; readonly mirrors: readonly string[] },
+  work: { readonly signal: AbortSignal; readonly reporter: Reporter },
+): Promise<string[]> {
+  const kept: string[] = [];
+  const attempt = async (free: () => Promise<void>): Promise<void> => {
+    try {
+      await free();
+    } catch (error) {
+      if (!(error instanceof HumanError)) throw error;
+      kept.push(error.message);
+    }
+  };
+  for (const id of going.instances) {
+    work.reporter.progress(`freeing ${id}`);
+    await attempt(() => freeInstance(storage, id, work));
+  }
+  for (const repo of going.mirrors) {
+    work.reporter.progress(`freeing the mirror of ${repo}`);
+    await attempt(() => freeMirror(storage, repo, work));
+  }
+  return kept;
+}
+
+function imagesText(images: StoredImages, { budgetGb }: DockerSettings): string {
+  if ('unknown' in images) return '';
+  const table = images.images.length > 0 ? `\n${imageTable(images.images, budgetGb)}\n` : '';
+  return images.freed > 0 ? `${table}freed of images: ${inMegabytes(images.freed)}\n` : table;
+}
+
+/** Images as the JSON document has them; null when no engine answers. */
+function imageDocument(images: StoredImages, { budgetGb }: DockerSettings): object | null {
+  if ('unknown' in images) return null;
+  return {
+    engine: images.engine,
+    freed: images.freed,
+    total: totalOf(images.images),
+    budget: budgetGb * 2 ** 30,
+    images: images.images.map(
+      ({ id, name, kind, repo, version, instance, bytes, lastUsed, inUse }) => ({
+        ...{ id, name, kind, repo, version, instance, bytes },
+        ...{ last_used: lastUsed, in_use: inUse },
+      }),
+    ),
+  };
+}
+
+function tableOf(use: DiskUse, storage: string): string {
+  const larger = (a: { bytes: number }, b: { bytes: number }): number => b.bytes - a.bytes;
+  return layOut([
+    ['What', 'Disk'],
+    ...[...use.mirrors]
+      .sort(larger)
+      .map((each) => [`mirror ${each.repo}`, inMegabytes(each.bytes)]),
+    ...[...use.instances].sort(larger).map((each) => [each.id, inMegabytes(each.bytes)]),
+    ...(
+      [
+        ['datasets', use.datasets],
+        ['running sandboxes', use.sandboxes],
+        ['other', use.other],
+      ] as const
+    )
+      .filter(([, bytes]) => bytes > 0)
+      .map(([what, bytes]) => [what, inMegabytes(bytes)]),
+    [`total in ${storage}`, inMegabytes(use.total)],
+  ]);
+}
+
+const inMegabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;

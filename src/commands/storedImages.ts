@@ -1,0 +1,100 @@
+import { HumanError } from '../domain/problem';
+import { imageUse, removeImages, type ImageUse } from '../engine/docker/images/imageBudget';
+import { connect, type DockerConnection } from '../engine/docker/connection/connect';
+import type { DockerSettings } from '../engine/docker/dockerSettings';
+import type { EngineWork } from '../engine/engine';
+import { layOut } from '../domain/layOut';
+
+/** The images that were made or pulled here, or why they are not known. */
+export type StoredImages =
+  | { readonly engine: string; readonly images: readonly ImageUse[]; readonly freed: number }
+  | { readonly unknown: string };
+
+/**
+ * What images take, after removing those that are asked for: by the id of an instance, `owner/name` of a
+ * repository, `owner/name@version`, the name of an image, or `all`. The environment that instances share
+ * goes with the last of them only when the repository, or `all`, is named.
+ *
+ * @param kept is told of each image that stays although it is asked for, and why
+ * @throws HumanError when images are to be removed and no engine answers, or there are none; Cancelled
+ */
+export async function storedImages(
+  request: {
+    readonly storage: string;
+    readonly settings: DockerSettings;
+    readonly free: readonly string[];
+    readonly kept: (why: string) => void;
+  },
+  work: EngineWork,
+): Promise<StoredImages> {
+  const { storage, settings, free, kept } = request;
+  let connection: DockerConnection;
+  try {
+    connection = await connect({ host: settings.host, signal: work.signal });
+  } catch (error) {
+    if (!(error instanceof HumanError) || free.length > 0) throw error;
+    return { unknown: error.what };
+  }
+  try {
+    const engine = `${connection.product === 'podman' ? 'Podman' : 'Docker Engine'} ${connection.version} at ${connection.address}`;
+    const images = await imageUse(connection, storage);
+    if (free.length === 0) return { engine, images, freed: 0 };
+    const { ids, missing } = chosen(images, free);
+    if (missing.length > 0) {
+      throw new HumanError(
+        `No image was made here for ${missing.join(', ')}`,
+        'Run `swt-bench storage` to see which there are',
+      );
+    }
+    const removed = await removeImages(connection, storage, ids, work);
+    for (const { image, why } of removed.kept) kept(`${image.name} stays: ${why}`);
+    return { engine, images: await imageUse(connection, storage), freed: removed.bytes };
+  } finally {
+    connection.close();
+  }
+}
+
+function chosen(
+  images: readonly ImageUse[],
+  wanted: readonly string[],
+): { ids: readonly string[]; missing: readonly string[] } {
+  const ids = new Set<string>();
+  const missing: string[] = [];
+  for (const name of wanted) {
+    const found = images.filter(
+      (image) =>
+        name === 'all' ||
+        [image.instance, image.repo, `${image.repo}@${image.version}`, image.name].includes(name),
+    );
+    for (const { id } of found) ids.add(id);
+    if (found.length === 0 && name !== 'all') missing.push(name);
+  }
+  return { ids: [...ids], missing };
+}
+
+/** The images as a table with their total and the budget; by repository, version and instance. */
+export function imageTable(images: readonly ImageUse[], budgetGb: number): string {
+  const order = ({ repo, version, instance }: ImageUse): string =>
+    [repo || '~', version, instance].join('\0');
+  const rows = [...images]
+    .sort((one, other) => order(one).localeCompare(order(other), 'en', { numeric: true }))
+    .map((image) => [
+      image.repo === '' ? image.name : image.repo,
+      image.version,
+      image.instance === '' ? `(${image.kind})` : image.instance,
+      inGigabytes(image.bytes),
+      `${image.lastUsed.slice(0, 16).replace('T', ' ')}${image.inUse ? ' (in use)' : ''}`,
+    ]);
+  const total = totalOf(images);
+  const budget = budgetGb * 2 ** 30;
+  return layOut([
+    ['Repository', 'Version', 'Image of', 'Disk', 'Last used (UTC)'],
+    ...rows,
+    ['all', '', '', inGigabytes(total), `of ${inGigabytes(budget)} allowed`],
+  ]);
+}
+
+export const totalOf = (images: readonly ImageUse[]): number =>
+  images.reduce((sum, { bytes }) => sum + bytes, 0);
+
+const inGigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(2)} GB`;

@@ -1,0 +1,250 @@
+import { readFile } from 'node:fs/promises';
+import { Option } from 'commander';
+import { selectEntries, type Dataset } from '../dataset/dataset';
+import { matches, parseQuery } from '../dataset/query/query';
+import {
+  editTriage,
+  mergeTriage,
+  nothing,
+  readTriage,
+  type TriageConflict,
+  type TriageFile,
+} from '../dataset/triage/triage';
+import { triageCsv } from '../dataset/triage/triageCsv';
+import { parseTriage } from '../dataset/triage/triageText';
+import type { InstanceEntry } from '../domain/instance';
+import { checkedId } from '../domain/instanceId';
+import { HumanError, messageOf } from '../domain/problem';
+import { isLiteS, type TriageEntry } from '../domain/triage';
+import { readStates, statusOf, type InstanceState } from '../evaluation/instanceState';
+import { layOut } from '../domain/layOut';
+import { EXIT, openDataset, type CommandContext } from './context';
+import { list } from './options/optionValues';
+import { jsonOption, storageOption } from './options/sharedOptions';
+import type { RegisterCommand } from './registerCommand';
+import { changeOf, type TriageChanges } from './triageChanges';
+
+export interface TriageOptions extends TriageChanges {
+  /** The triage file; made by the first change. */
+  triage: string;
+  dataset?: string;
+  query?: string;
+  /** Another triage file whose entries go into this one. */
+  merge?: string;
+  csv?: boolean;
+  list?: boolean;
+  json?: boolean;
+  storage: string;
+}
+
+/** Adds `triage`. */
+export const registerTriage: RegisterCommand = (program, context, finish) => {
+  program
+    .command('triage')
+    .description("a person's own verdict on instances: tags, a note, the Agentless classification")
+    .argument('[ids...]')
+    .requiredOption('--triage <file>', 'triage file; the first change makes it')
+    .addOption(new Option('--dataset <file>', 'dataset, for its columns and for --query'))
+    .option('--tag <a,b>', 'tags to add', list)
+    .option('--untag <a,b>', 'tags to take away', list)
+    .option('--note <text>', 'note; empty to take it away')
+    .option('--description <category>', 'quality of the description')
+    .option('--solution <category>', 'solution in the description')
+    .option(
+      '--location <category>',
+      'location information, as CATEGORY or line=, function=, file=',
+      list,
+    )
+    .option('--query <filter>', 'only what this filter keeps')
+    .option('--merge <file>', 'take over the entries of another triage file')
+    .option('--csv', 'print CSV')
+    .option('--list', 'print ids, one a line: a list for --filter')
+    .addOption(storageOption())
+    .addOption(jsonOption())
+    .action(async (ids: string[], options: TriageOptions) =>
+      finish(await triageCommand(ids, options, context)),
+    );
+};
+
+/**
+ * `swt-bench triage`: changes the entries of the named ids, then prints entries as a table, as JSON, as
+ * CSV, or their ids as a filter list.
+ */
+export async function triageCommand(
+  ids: readonly string[],
+  options: TriageOptions,
+  context: CommandContext,
+): Promise<number> {
+  const change = changeOf(options);
+  ids.forEach(checkedId);
+  if (change !== undefined && ids.length === 0) {
+    throw new HumanError('No instance is named to be changed', 'Write ids before the options');
+  }
+  if ([options.csv, options.list, options.json].filter((each) => each === true).length > 1) {
+    throw new HumanError('--csv, --list and --json exclude each other', 'Leave all but one out');
+  }
+  const query = parseQuery(options.query ?? '');
+  if (query.needsEntry && options.dataset === undefined) {
+    throw new HumanError(
+      `The filter ${options.query ?? ''} looks at instances, and the triage file holds only ids`,
+      'Name the dataset with --dataset',
+    );
+  }
+  const dataset =
+    options.dataset === undefined
+      ? undefined
+      : await openDataset({ dataset: options.dataset, storage: options.storage }, context);
+  // Names the ids that the dataset does not have.
+  if (dataset !== undefined) selectEntries(dataset, { ids });
+
+  const { file, conflicts } = await changed(ids, options, change);
+  for (const { id, field, ours, theirs } of conflicts) {
+    const where = id === '' ? 'the file' : id;
+    context.stderr(
+      `swt-bench: ${where}: ${field} is ${ours} here and ${theirs} there; ours is kept\n`,
+    );
+  }
+  const states =
+    query.needsStatus || options.csv === true
+      ? await readStates(options.storage)
+      : new Map<string, InstanceState>();
+  const items = itemsOf(file, dataset, ids, options.csv === true).filter(({ id, entry, triage }) =>
+    matches(query, {
+      entry: entry ?? unknownEntry(id),
+      status: statusOf(states.get(id)),
+      ...(triage === undefined ? {} : { triage }),
+    }),
+  );
+  print(items, states, options, context);
+
+  const missing = change === undefined ? ids.filter((id) => !file.instances.has(id)) : [];
+  if (missing.length > 0 && options.csv !== true) {
+    context.stderr(`swt-bench: ${options.triage} says nothing about ${missing.join(', ')}\n`);
+  }
+  const partly =
+    conflicts.length > 0 ||
+    (missing.length > 0 && options.csv !== true) ||
+    (dataset?.problems.length ?? 0) > 0;
+  return partly ? EXIT.negative : EXIT.done;
+}
+
+async function changed(
+  ids: readonly string[],
+  { triage: path, merge }: TriageOptions,
+  change: ((entry: TriageEntry) => TriageEntry) | undefined,
+): Promise<{ file: TriageFile; conflicts: readonly TriageConflict[] }> {
+  if (change === undefined && merge === undefined) {
+    return { file: await readTriage(path), conflicts: [] };
+  }
+  const theirs = merge === undefined ? undefined : await readOther(merge);
+  let conflicts: readonly TriageConflict[] = [];
+  const file = await editTriage(path, (before) => {
+    const merged = theirs === undefined ? undefined : mergeTriage(before, theirs);
+    conflicts = merged?.conflicts ?? [];
+    const start = merged?.file ?? before;
+    const instances = new Map(start.instances);
+    if (change !== undefined) {
+      for (const id of ids) instances.set(id, change(instances.get(id) ?? nothing));
+    }
+    return { ...start, instances };
+  });
+  return { file, conflicts };
+}
+
+/** A file to merge must be there, unlike the one that it is merged into. */
+async function readOther(path: string): Promise<TriageFile> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new HumanError(
+      `The triage file ${path} cannot be read (${messageOf(error)})`,
+      'Name a triage file with --merge',
+    );
+  });
+  return parseTriage(text, path);
+}
+
+interface Item {
+  readonly id: string;
+  readonly entry: InstanceEntry | undefined;
+  readonly triage: TriageEntry | undefined;
+}
+
+/**
+ * The entries of the file, or of the named ids; for a spreadsheet every instance of the dataset, so that
+ * those without an entry have a row too.
+ */
+function itemsOf(
+  { instances }: TriageFile,
+  dataset: Dataset | undefined,
+  ids: readonly string[],
+  everyInstance: boolean,
+): Item[] {
+  const entries = new Map(dataset?.entries.map((entry) => [entry.id, entry]));
+  const held = [...instances.keys()].filter((id) => dataset === undefined || entries.has(id));
+  const wanted = everyInstance && dataset !== undefined ? [...entries.keys()] : held;
+  const named = new Set(ids);
+  return wanted
+    .filter((id) => named.size === 0 || named.has(id))
+    .map((id) => ({ id, entry: entries.get(id), triage: instances.get(id) }));
+}
+
+/** Stands in where no dataset was named; no condition looks at it. */
+const unknownEntry = (id: string): InstanceEntry => ({
+  id,
+  repo: '',
+  version: '',
+  baseCommit: '',
+  createdAt: '',
+  issue: '',
+  patch: { files: [], lines: 0 },
+  tests: { files: [], lines: 0 },
+});
+
+function print(
+  items: readonly Item[],
+  states: ReadonlyMap<string, InstanceState>,
+  options: TriageOptions,
+  context: CommandContext,
+): void {
+  if (options.list === true) {
+    context.stdout(items.map(({ id }) => `${id}\n`).join(''));
+  } else if (options.csv === true) {
+    context.stdout(
+      triageCsv(
+        items.map(({ id, entry, triage }) => ({
+          entry: entry ?? { id },
+          triage,
+          ...states.get(id),
+        })),
+      ),
+    );
+  } else if (options.json === true) {
+    const rows = items.map(({ id, triage = nothing }) => ({
+      instance_id: id,
+      ...triage,
+      lite_s: isLiteS(triage),
+    }));
+    context.stdout(`${JSON.stringify(rows, null, 2)}\n`);
+  } else if (items.length === 0) {
+    context.stderr('swt-bench: no entry\n');
+  } else {
+    context.stdout(
+      `${layOut([
+        ['Instance', 'Tags', 'Description', 'Solution', 'Location', 'Note'],
+        ...items.map(({ id, triage = nothing }) => {
+          const { description = '', solution = '', location = {} } = triage.classification;
+          const places = (['line', 'function', 'file'] as const).flatMap((each) =>
+            location[each] === undefined ? [] : [`${each} ${location[each]}`],
+          );
+          return [
+            id,
+            triage.tags.join(', '),
+            description,
+            solution,
+            places.join(', '),
+            triage.note,
+          ];
+        }),
+      ])}\n`,
+    );
+  }
+}

@@ -1,0 +1,217 @@
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import type { Dataset } from '../dataset/dataset';
+import type { Instance } from '../domain/instance';
+import { HumanError } from '../domain/problem';
+import type { Validation } from '../domain/validation';
+import { environmentReport } from '../results/report';
+import { withEngine } from '../engine/openEngine';
+import { createPythonParser } from '../python/parser';
+import { parseSources } from '../repository/source';
+import { describeFlaky, few, oneLine } from '../validation/soundness';
+import { validateBatch, type ValidationEntry } from '../validation/validate';
+import { EXIT, openDataset, sourcesFor, terminalReporter, type CommandContext } from './context';
+import { engineRequest, withEngineOptions, type EngineOptions } from './options/engineOptions';
+import { positive, whole } from './options/optionValues';
+import {
+  selectedInstances,
+  withSelectingOptions,
+  type SelectingOptions,
+} from './options/selectingOptions';
+import { datasetOption, jsonOption, sourceOption, storageOption } from './options/sharedOptions';
+import type { RegisterCommand } from './registerCommand';
+
+interface ValidateCommandOptions extends SelectingOptions, EngineOptions {
+  dataset: string;
+  /** Every instance, when nothing else selects any. */
+  all?: boolean;
+  repeat: number;
+  source: string[];
+  workers: number;
+  timeout: number;
+  storage: string;
+  json?: boolean;
+}
+
+/** Adds `validate`. */
+export const registerValidate: RegisterCommand = (program, context, finish) => {
+  withEngineOptions(withSelectingOptions(program.command('validate')))
+    .description('find out whether instances are sound: golden and base tests, repeated')
+    .argument('[ids...]')
+    .addOption(datasetOption())
+    .option('--all', 'every instance of the dataset, where nothing else selects some')
+    .option('--repeat <n>', 'repetitions of every run', whole, 5)
+    .addOption(sourceOption())
+    .option(
+      '--workers <n>',
+      'instances at once, each on both sides in parallel',
+      positive,
+      Math.max(1, Math.floor(cpus().length / 2)),
+    )
+    .option('--timeout <seconds>', 'limit for one run on one side', positive, 1800)
+    .addOption(storageOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nExit status: 0 all are sound, 1 some are not, 2 wrong usage or input, 130 interrupted (what is finished is kept).',
+    )
+    .action(async (ids: string[], options: ValidateCommandOptions) =>
+      finish(await validateCommand(ids, options, context)),
+    );
+};
+
+/** `swt-bench validate`: whether instances are sound, kept as each is known. */
+async function validateCommand(
+  named: readonly string[],
+  options: ValidateCommandOptions,
+  context: CommandContext,
+): Promise<number> {
+  const asked = engineRequest(options, context);
+  const { storage, repeat } = options;
+  const { instances, problems } = await readInstances(named, options, context);
+  const sources = parseSources(sourcesFor(options, context));
+  const python = await createPythonParser((file) => join(context.assets, file));
+  const reporter = terminalReporter(context);
+  const { entries, engine } = await withEngine(asked, async (engine) => {
+    reporter.log(
+      `${instances.length} instance${instances.length === 1 ? '' : 's'}, ${repeat} repetition${repeat === 1 ? '' : 's'}, ` +
+        engine.description,
+    );
+    const entries = await validateBatch(
+      {
+        ...{ instances, engine, python, sources, storage, reporter },
+        repetitions: repeat,
+        timeoutSeconds: options.timeout,
+        workers: options.workers,
+        signal: context.signal,
+      },
+      (entry) => {
+        reporter.clear();
+        // A batch takes hours: its results are told as they come.
+        if (options.json !== true) context.stdout(`${describeEntry(entry).join('\n')}\n`);
+      },
+    );
+    return { entries, engine };
+  });
+  if (options.json === true) {
+    const document = {
+      engine: engine.name,
+      environment: environmentReport(engine.environment),
+      results: entries.map(toRow),
+    };
+    context.stdout(`${JSON.stringify(document, null, 2)}\n`);
+  } else if (entries.length > 1) {
+    context.stdout(`${entries.filter(isSound).length} of ${entries.length} sound\n`);
+  }
+  const unread = options.all === true && problems.length > 0;
+  return entries.every(isSound) && !unread ? EXIT.done : EXIT.negative;
+}
+
+/** @throws HumanError when nothing selects instances, none is selected, or one cannot be read */
+async function readInstances(
+  named: readonly string[],
+  options: ValidateCommandOptions,
+  context: CommandContext,
+): Promise<{ readonly instances: Instance[]; readonly problems: Dataset['problems'] }> {
+  const ids = [...named, ...(options.ids ?? [])];
+  const { repo, filter, exclude, query } = options;
+  const narrowed = [repo, filter, exclude, query].some((each) => each !== undefined);
+  if (ids.length === 0 && !narrowed && options.all !== true) {
+    throw new HumanError(
+      'No instance is named, and all of a dataset take hours',
+      'Name ids, select with --ids, --repo, --filter, --exclude or --query, or say --all',
+    );
+  }
+  const dataset = await openDataset(options, context);
+  const selected = await selectedInstances(
+    dataset,
+    { ...options, ...(ids.length === 0 ? {} : { ids }) },
+    context,
+  );
+  if (selected.length === 0) {
+    throw new HumanError(
+      `No instance of ${options.dataset} is selected`,
+      'Run `swt-bench instances` to see what there is',
+    );
+  }
+  const instances = await dataset.read(selected.map(({ entry }) => entry.id));
+  return { instances, problems: dataset.problems };
+}
+
+const isSound = (entry: ValidationEntry): boolean =>
+  'validation' in entry && entry.validation.reasons.length === 0;
+
+/** One line, and below it the reasons and what else is to be known. */
+function describeEntry(entry: ValidationEntry): string[] {
+  if (!('validation' in entry)) return [`${entry.id}  ✗ not validated: ${oneLine(entry.failure)}`];
+  const { id, reasons, repetitions, seconds, golden, flaky, disagreement, source, remarks } =
+    entry.validation;
+  const counts = Object.entries(golden).map(([transition, count]) => `${count} ${transition}`);
+  const parts = [
+    reasons.length === 0
+      ? '✓ sound'
+      : `✗ not sound: ${reasons.map((reason) => reason.kind).join(', ')}`,
+    ...(counts.length === 0 ? [] : [`golden tests ${counts.join(', ')}`]),
+    `${repetitions} repetition${repetitions === 1 ? '' : 's'} in ${seconds.toFixed(1)} s`,
+  ];
+  const notes = [
+    ...reasons.flatMap((reason) =>
+      reason.kind === 'flaky' && flaky.length > 0
+        ? flaky.map((test) => `flaky: ${describeFlaky(test)}`)
+        : [`${reason.kind}: ${reason.explanation}`],
+    ),
+    ...(disagreement === undefined ? [] : describeDisagreement(disagreement)),
+    ...(source === undefined ? [] : [`note: R was made from the ${source}, not the base commit`]),
+    ...(remarks ?? []).map((remark) => `note: ${remark}`),
+  ];
+  return [`${id}  ${parts.join('  ·  ')}`, ...notes.map((note) => `    ${printable(note)}`)];
+}
+
+function describeDisagreement({
+  listedOnly,
+  seenOnly,
+}: NonNullable<Validation['disagreement']>): string[] {
+  const line = (what: string, tests: readonly string[]): string[] =>
+    tests.length === 0 ? [] : [`note: ${tests.length} ${what}: ${few(tests)}`];
+  return [
+    ...line('in FAIL_TO_PASS of the row, but not seen to go F→P', listedOnly),
+    ...line('seen to go F→P, but not in FAIL_TO_PASS of the row', seenOnly),
+  ];
+}
+
+/** Names of tests come from tested code and must not drive the terminal. */
+const printable = (text: string): string =>
+  // eslint-disable-next-line no-control-regex -- these are what is to be removed
+  text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+
+/** An entry of `results` in the JSON document. */
+function toRow(entry: ValidationEntry): Record<string, unknown> {
+  if (!('validation' in entry))
+    return { id: entry.id, sound: null, error: entry.failure, reasons: [] };
+  const { validation, environment } = entry;
+  return {
+    id: validation.id,
+    sound: validation.reasons.length === 0,
+    reasons: validation.reasons,
+    repetitions: validation.repetitions,
+    date: validation.date,
+    seconds: validation.seconds,
+    source: validation.source ?? null,
+    environment: environmentReport(environment),
+    flaky: validation.flaky,
+    golden: validation.golden,
+    base: validation.base,
+    added: validation.added,
+    removed: validation.removed,
+    base_coverage: validation.baseCoverage ?? null,
+    FAIL_TO_PASS: validation.failToPass ?? [],
+    disagreement:
+      validation.disagreement === undefined
+        ? null
+        : {
+            listed_only: validation.disagreement.listedOnly,
+            seen_only: validation.disagreement.seenOnly,
+          },
+    remarks: validation.remarks ?? [],
+  };
+}

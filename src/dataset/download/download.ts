@@ -1,0 +1,288 @@
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { sha256OfFile } from '../../files/sha256';
+import { HumanError, messageOf, throwIfAborted } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import {
+  hostOfAddress,
+  NetworkTrouble,
+  refusal,
+  request,
+  retryingRequest,
+  troubleOf,
+  type Answer,
+} from './network';
+import { webPage } from '../rows/records';
+
+/** A file to be had from a server. */
+export interface Download {
+  readonly url: string;
+  /** Where it is put; until it is complete it lies beside, as `<path>.part`. */
+  readonly path: string;
+  /** For messages, such as `dataset owner/name`. */
+  readonly what: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What a listing says of it. */
+  readonly size?: number | undefined;
+  readonly sha256?: string | undefined;
+  /** ETag of what is there already; nothing is downloaded when the server still has the same. */
+  readonly unlessTag?: string | undefined;
+}
+
+export interface NetworkOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter: Reporter;
+}
+
+export interface Downloaded {
+  /** Bytes. */
+  readonly size: number;
+  readonly sha256: string;
+  readonly tag: string | undefined;
+}
+
+const partSchema = z.object({ url: z.string(), validator: z.string() });
+
+/**
+ * Downloads a file, going on where an earlier try broke off as long as the server still has the same
+ * content (RFC 9110, sections 13.1.5 and 14.2). What arrives is checked for length and SHA-256 before it
+ * takes its place.
+ *
+ * @returns `unchanged` only when `unlessTag` is given
+ * @throws HumanError when it cannot be had: what has arrived stays for the next try; Cancelled
+ */
+export async function download(
+  wanted: Download,
+  options: NetworkOptions,
+): Promise<Downloaded | 'unchanged'> {
+  const part = `${wanted.path}.part`;
+  await mkdir(dirname(wanted.path), { recursive: true }).catch((error: unknown) => {
+    throw unwritable(dirname(wanted.path), error);
+  });
+  let progress: Progress = { received: 0, total: wanted.size };
+  const sizeOf = async (): Promise<number> => (await stat(part).catch(() => ({ size: 0 }))).size;
+  try {
+    const response = await retryingRequest(
+      async () => {
+        const before = await sizeOf();
+        try {
+          return await attempt(wanted, part, options, (now) => (progress = now));
+        } catch (error) {
+          if (error instanceof NetworkTrouble && (await sizeOf()) > before) error.progressed = true;
+          throw error;
+        }
+      },
+      options,
+      wanted.what,
+    );
+    if (response === 'unchanged') return response;
+    const done = await checked(wanted, part, response.tag);
+    await rename(part, wanted.path);
+    await rm(`${part}.json`, { force: true });
+    return done;
+  } catch (error) {
+    throwIfAborted(options.signal);
+    if (error instanceof HumanError) {
+      if ((await sizeOf()) === 0) await discard(part);
+      throw error;
+    }
+    if (error instanceof NetworkTrouble) throw interrupted(wanted, error, progress);
+    // The disk is not left full of what is of no use.
+    await discard(part).catch(() => undefined);
+    throw unwritable(wanted.path, error);
+  }
+}
+
+async function discard(part: string): Promise<void> {
+  await rm(part, { force: true });
+  await rm(`${part}.json`, { force: true });
+}
+
+interface Progress {
+  received: number;
+  total: number | undefined;
+}
+
+function interrupted(
+  { what, url }: Download,
+  trouble: NetworkTrouble,
+  { received, total }: Progress,
+): HumanError {
+  if (received === 0) {
+    return new HumanError(
+      `The ${what} cannot be had from ${hostOfAddress(url)} (${trouble.message})`,
+      'Check the network and try again, or name a file that was downloaded otherwise',
+    );
+  }
+  const of = total === undefined ? '' : ` of ${megabytes(total)}`;
+  return new HumanError(
+    `The download of the ${what} broke off after ${megabytes(received)}${of} (${trouble.message})`,
+    'Try again: it goes on where it stopped',
+  );
+}
+
+const megabytes = (bytes: number): string =>
+  bytes < 1e5 ? `${bytes} bytes` : `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** What a file system says, in words. */
+export function unwritable(path: string, error: unknown): HumanError {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code === 'ENOSPC' || code === 'EDQUOT'
+    ? new HumanError(
+        `There is no space left on the disk of ${path}`,
+        'Free some, or choose another storage folder (--storage, $SWT_BENCH_STORAGE)',
+      )
+    : new HumanError(
+        `${path} cannot be written (${messageOf(error)})`,
+        'Choose another storage folder (--storage, $SWT_BENCH_STORAGE)',
+      );
+}
+
+/** One request, and its content behind what is in the part. */
+async function attempt(
+  wanted: Download,
+  part: string,
+  options: NetworkOptions,
+  tell: (progress: Progress) => void,
+): Promise<{ tag: string | undefined } | 'unchanged'> {
+  const { url, unlessTag } = wanted;
+  const start = await resumable(part, url);
+  const response = await request(
+    url,
+    {
+      ...wanted.headers,
+      // Lengths and ranges are those of the file, not of a compressed form of it.
+      'accept-encoding': 'identity',
+      ...(start === undefined
+        ? unlessTag === undefined
+          ? {}
+          : { 'if-none-match': unlessTag }
+        : { range: `bytes=${start.offset}-`, 'if-range': start.validator }),
+    },
+    options.signal,
+  );
+  try {
+    return await receive(response, wanted, part, start, options, tell);
+  } finally {
+    response.discard();
+  }
+}
+
+/** Writes what an answer holds into the part. */
+async function receive(
+  response: Answer,
+  wanted: Download,
+  part: string,
+  start: { offset: number; validator: string } | undefined,
+  options: NetworkOptions,
+  tell: (progress: Progress) => void,
+): Promise<{ tag: string | undefined } | 'unchanged'> {
+  const { url, what, unlessTag } = wanted;
+  const { status, headers, body } = response;
+  if (status === 304 && unlessTag !== undefined) return 'unchanged';
+  if (status === 416) {
+    // The part is as long as the file or longer: it cannot be told whether it is the same.
+    await rm(part, { force: true });
+    throw new NetworkTrouble('the server has less than was downloaded before');
+  }
+  if (status !== 200 && status !== 206) throw refusal(response, what);
+  if (/^text\/html\b/i.test(headers.get('content-type') ?? '')) throw webPage(what);
+
+  const offset = status === 206 ? (start?.offset ?? 0) : 0;
+  const length = Number(headers.get('content-length') ?? NaN);
+  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '');
+  if (status === 206 && Number(range?.[1]) !== offset) {
+    await rm(part, { force: true });
+    throw new NetworkTrouble('the server sent another part than was asked for');
+  }
+  const tag = headers.get('etag') ?? undefined;
+  const strong = tag?.startsWith('W/') === true ? undefined : tag;
+  const validator = strong ?? headers.get('last-modified') ?? undefined;
+  if (status === 206 && validator !== undefined && validator !== start?.validator) {
+    // It ignores If-Range: the rest of another file behind the beginning of the first.
+    await rm(part, { force: true });
+    throw new NetworkTrouble('the server sent the rest of another file');
+  }
+  // A range may end before the file does; what its length says is about the range alone.
+  const whole = status === 206 ? Number(range?.[2]) : NaN;
+  const announced = Number.isNaN(length) ? wanted.size : offset + length;
+  const total = Number.isNaN(whole) ? announced : whole;
+  if (wanted.size !== undefined && total !== wanted.size) {
+    await rm(part, { force: true });
+    throw new HumanError(
+      `${hostOfAddress(url)} offers ${total} bytes of the ${what} where its list says ${wanted.size}`,
+      'Try again later: it is being changed, or something between cuts it off',
+    );
+  }
+  const file = await open(part, offset === 0 ? 'w' : 'r+');
+  let received = offset;
+  try {
+    if (offset === 0) {
+      await (validator === undefined
+        ? rm(`${part}.json`, { force: true })
+        : writeFile(`${part}.json`, JSON.stringify({ url, validator })));
+    }
+    let told = 0;
+    for await (const chunk of body) {
+      if (received === 0 && isMarkup(chunk)) {
+        await rm(part, { force: true });
+        throw webPage(what);
+      }
+      await file.write(chunk, 0, chunk.length, received);
+      received += chunk.length;
+      tell({ received, total });
+      if (received - told > 500_000) {
+        told = received;
+        const of = total === undefined ? '' : ` of ${megabytes(total)}`;
+        options.reporter.progress(`downloading ${what}: ${megabytes(received)}${of}`);
+      }
+    }
+    if (total !== undefined && received !== total) {
+      throw new NetworkTrouble(`${received} bytes came where ${total} were announced`);
+    }
+    await file.truncate(received);
+    await file.sync();
+  } catch (error) {
+    throw troubleOf(error) ?? error;
+  } finally {
+    await file.close();
+  }
+  return { tag };
+}
+
+/** What of an earlier try can be gone on from. */
+async function resumable(
+  part: string,
+  url: string,
+): Promise<{ offset: number; validator: string } | undefined> {
+  try {
+    const { size } = await stat(part);
+    const about = partSchema.parse(JSON.parse(await readFile(`${part}.json`, 'utf8')));
+    return size > 0 && about.url === url ? { offset: size, validator: about.validator } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isMarkup = (chunk: Uint8Array): boolean =>
+  /^\uFEFF?\s*<(!doctype|html|head|\?xml)/i.test(
+    Buffer.from(chunk.subarray(0, 200)).toString('utf8'),
+  );
+
+async function checked(
+  wanted: Download,
+  part: string,
+  tag: string | undefined,
+): Promise<Downloaded> {
+  const { size } = await stat(part);
+  const sha256 = await sha256OfFile(part);
+  if (wanted.sha256 !== undefined && sha256 !== wanted.sha256) {
+    await discard(part);
+    throw new HumanError(
+      `What came of the ${wanted.what} is not what ${hostOfAddress(wanted.url)} lists: its SHA-256 differs`,
+      'Try again: it was changed meanwhile, or damaged on its way',
+    );
+  }
+  return { size, sha256, tag };
+}

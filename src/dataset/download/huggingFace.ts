@@ -1,0 +1,122 @@
+import { HumanError, messageOf } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import { unsafePath } from '../../patch/unsafePath';
+import { hasDataName } from '../datasetFiles';
+import type { RemoteFile } from './keptFiles';
+import { hostOfAddress, NetworkTrouble, retryingRequest, troubleOf } from './network';
+
+/** A dataset of the Hugging Face hub. */
+export interface HubDataset {
+  /** `owner/name`. */
+  readonly name: string;
+  /** Branch, tag or commit. */
+  readonly revision: string;
+}
+
+/** Where the hub is and who asks, from the environment as the hub's own tools take them. */
+export function hub(env: NodeJS.ProcessEnv = process.env): { url: string; token?: string } {
+  const url = (env['HF_ENDPOINT'] ?? '').trim().replace(/\/+$/, '');
+  const token = (env['HF_TOKEN'] ?? '').trim();
+  return {
+    url: url === '' ? 'https://huggingface.co' : url,
+    ...(token === '' ? {} : { token }),
+  };
+}
+
+/**
+ * The files with rows that a dataset of the hub has.
+ *
+ * @throws HumanError when there are none, or the hub cannot be asked; Cancelled
+ */
+export async function listHubFiles(
+  { name, revision }: HubDataset,
+  options: { readonly signal?: AbortSignal | undefined; readonly reporter: Reporter },
+): Promise<RemoteFile[]> {
+  const { url, token } = hub();
+  if (token !== undefined && !token.startsWith('hf_')) {
+    throw new HumanError('HF_TOKEN does not begin with hf_', 'Set it to a token, or to nothing');
+  }
+  const { HubApiError, listFiles } = await import('@huggingface/hub');
+  const what = `dataset ${name}`;
+  options.reporter.progress(`asking ${hostOfAddress(url)} for ${name}`);
+  const asking: typeof fetch = (input, init) =>
+    retryingRequest(
+      async () => {
+        let response: Response;
+        try {
+          response = await fetch(input, { ...init, signal: options.signal ?? null });
+        } catch (error) {
+          throw troubleOf(error) ?? error;
+        }
+        if (response.status === 429 || response.status >= 500) {
+          await response.body?.cancel();
+          throw new NetworkTrouble(`${hostOfAddress(url)} answers with status ${response.status}`);
+        }
+        return response;
+      },
+      options,
+      what,
+    );
+  const files: RemoteFile[] = [];
+  try {
+    for await (const file of listFiles({
+      repo: { type: 'dataset', name },
+      recursive: true,
+      revision,
+      hubUrl: url,
+      fetch: asking,
+      ...(token === undefined ? {} : { accessToken: token }),
+    })) {
+      if (file.type !== 'file' || !hasDataName(file.path)) continue;
+      if (unsafePath(file.path) !== undefined) continue;
+      const path = file.path.split('/').map(encodeURIComponent).join('/');
+      files.push({
+        name: file.path,
+        url: `${url}/datasets/${name}/resolve/${encodeURIComponent(revision)}/${path}`,
+        size: file.lfs?.size ?? file.size,
+        // Large files are kept by their SHA-256, small ones by git, whose digest is another.
+        ...(file.lfs === undefined ? {} : { sha256: file.lfs.oid }),
+        ...(file.oid === undefined ? {} : { version: file.oid }),
+      });
+    }
+  } catch (error) {
+    if (options.signal?.aborted === true) throw error;
+    if (error instanceof NetworkTrouble) {
+      throw new HumanError(
+        `The ${what} cannot be had from ${hostOfAddress(url)} (${error.message})`,
+        'Check the network and try again, or name a file that was downloaded otherwise',
+      );
+    }
+    if (error instanceof HubApiError) throw refused({ name, revision }, url, error.statusCode);
+    if (error instanceof HumanError) throw error;
+    throw new HumanError(
+      `${hostOfAddress(url)} does not answer as the Hugging Face hub does (${messageOf(error).slice(0, 200)})`,
+      'Check HF_ENDPOINT, or try again later',
+    );
+  }
+  if (files.length > 0) return files.sort((a, b) => (a.name < b.name ? -1 : 1));
+  throw new HumanError(
+    `The ${what} of ${hostOfAddress(url)} holds no file of JSON, JSONL or Parquet`,
+    'Name another dataset or revision',
+  );
+}
+
+function refused({ name, revision }: HubDataset, url: string, status: number): HumanError {
+  const at = revision === 'main' ? '' : ` with a revision ${revision}`;
+  if (status === 403) {
+    return new HumanError(
+      `${hostOfAddress(url)} refuses the dataset ${name} (status 403): it is gated or private`,
+      'Accept its conditions on its page and set HF_TOKEN to a token that may read it',
+    );
+  }
+  // The hub answers 401 for what does not exist, too, unless a token comes along.
+  return status === 401 || status === 404
+    ? new HumanError(
+        `${hostOfAddress(url)} has no dataset ${name}${at} that may be read (status ${status})`,
+        'Check the name; for a private or gated dataset set HF_TOKEN to a token that may read it',
+      )
+    : new HumanError(
+        `${hostOfAddress(url)} answers with status ${status} to ${name}`,
+        'Try again later',
+      );
+}

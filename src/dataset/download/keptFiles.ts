@@ -1,0 +1,280 @@
+import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import lockfile from 'proper-lockfile';
+import { z } from 'zod';
+import { sha256, sha256OfFile } from '../../files/sha256';
+import { writeWhole } from '../../files/wholeFile';
+import { HumanError, throwIfAborted } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import { unsafePath } from '../../patch/unsafePath';
+import type { DatasetFile } from '../datasetFiles';
+import { download, unwritable, type Downloaded } from './download';
+
+/** A file that a server has. */
+export interface RemoteFile {
+  /** Where it goes below the folder; `/` between its parts. */
+  readonly name: string;
+  readonly url: string;
+  /** Bytes. */
+  readonly size?: number | undefined;
+  readonly sha256?: string | undefined;
+  /** Changes with the content; absent where only the server can be asked. */
+  readonly version?: string | undefined;
+}
+
+export interface KeepOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter: Reporter;
+  readonly refresh?: boolean | undefined;
+  /** What the files are, for messages. */
+  readonly kind?: 'dataset' | 'filter list' | undefined;
+  /** Sent with every download. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const remote = z.object({
+  name: z.string().refine((name) => unsafePath(name) === undefined),
+  url: z.string(),
+  size: z.number().optional(),
+  sha256: z.string().optional(),
+  version: z.string().optional(),
+});
+
+/** What a folder of downloaded files says of itself: `manifest.json`. */
+const manifestSchema = z.object({
+  format: z.literal(1),
+  /** The address or name that the files are from. */
+  from: z.string(),
+  /** ISO 8601: when the server was last asked. */
+  asked: z.string(),
+  /** All that the server has. */
+  listing: z.array(remote),
+  /** What of it is here. */
+  files: z.array(
+    z.object({
+      name: z.string(),
+      size: z.number(),
+      /** Milliseconds since 1970, as the file system has it. */
+      modified: z.number(),
+      sha256: z.string(),
+      tag: z.string().optional(),
+      version: z.string().optional(),
+    }),
+  ),
+});
+
+type Manifest = z.infer<typeof manifestSchema>;
+type KeptFile = Manifest['files'][number];
+
+/**
+ * Files of a server, kept in a folder: what is there, and is what was downloaded, is used without a
+ * request. Several processes may do this at once; one downloads and the others wait for it.
+ *
+ * @param from names the dataset, and tells two apart whose folders have the same name
+ * @param list asks the server what it has
+ * @param choose which of it are wanted; throws a HumanError when there are none
+ */
+export async function keptFiles(
+  folder: string,
+  from: string,
+  list: () => Promise<readonly RemoteFile[]>,
+  choose: (files: readonly RemoteFile[]) => readonly RemoteFile[],
+  options: KeepOptions,
+): Promise<DatasetFile[]> {
+  const complete = async (manifest: Manifest | undefined): Promise<DatasetFile[] | undefined> => {
+    if (manifest === undefined || options.refresh === true) return undefined;
+    const chosen = choose(manifest.listing);
+    for (const { name } of chosen) {
+      if ((await intact(folder, manifest, name)) === undefined) return undefined;
+    }
+    return chosen.map(({ name }) => ({ name, path: join(folder, name) }));
+  };
+  const before = await complete(await readManifest(folder, from));
+  if (before !== undefined) return before;
+  return locked(folder, from, options, async () => {
+    const manifest = await readManifest(folder, from);
+    const meanwhile = await complete(manifest);
+    if (meanwhile !== undefined) return meanwhile;
+    if (manifest === undefined || options.refresh !== true) {
+      return fetchFiles(
+        folder,
+        from,
+        manifest?.listing ?? (await list()),
+        manifest,
+        choose,
+        options,
+      );
+    }
+    try {
+      return await fetchFiles(folder, from, await list(), manifest, choose, options);
+    } catch (error) {
+      if (!(error instanceof HumanError)) throw error;
+      const day = manifest.asked.slice(0, 10);
+      const next = `${error.next ?? ''}. What was downloaded on ${day} is still there without a refresh`;
+      throw new HumanError(error.what, next);
+    }
+  });
+}
+
+/** Downloads what is missing of the chosen files, or has changed. */
+async function fetchFiles(
+  folder: string,
+  from: string,
+  listing: readonly RemoteFile[],
+  manifest: Manifest | undefined,
+  choose: (files: readonly RemoteFile[]) => readonly RemoteFile[],
+  options: KeepOptions,
+): Promise<DatasetFile[]> {
+  const chosen = choose(listing);
+  const files = new Map((manifest?.files ?? []).map((file) => [file.name, file]));
+  // A refresh replaces all files at once in the end, so that one that fails changes nothing.
+  const isRefresh = manifest !== undefined && options.refresh === true;
+  const arrived: { at: string; path: string; file: RemoteFile; result: Downloaded }[] = [];
+  const place = async ({ at, path, file, result }: (typeof arrived)[number]): Promise<void> => {
+    if (at !== path) await rename(at, path);
+    files.set(file.name, await described(path, file, result));
+  };
+  try {
+    for (const file of chosen) {
+      const kept =
+        manifest === undefined ? undefined : await intact(folder, manifest, file.name, options);
+      const isSame = file.version !== undefined && kept?.version === file.version;
+      if (kept !== undefined && (isSame || !isRefresh)) {
+        files.set(file.name, kept);
+        continue;
+      }
+      options.reporter.progress(`downloading ${file.name} of ${from}`);
+      const path = join(folder, file.name);
+      const at = isRefresh ? `${path}.new` : path;
+      const kind = options.kind ?? 'dataset';
+      const result = await download(
+        {
+          ...file,
+          path: at,
+          what: chosen.length === 1 ? `${kind} ${from}` : `file ${file.name} of ${from}`,
+          ...(options.headers === undefined ? {} : { headers: options.headers }),
+          ...(file.version === undefined ? { unlessTag: kept?.tag } : {}),
+        },
+        options,
+      );
+      if (result === 'unchanged') continue;
+      arrived.push({ at, path, file, result });
+      if (isRefresh) continue;
+      for (const each of arrived.splice(0)) await place(each);
+      await writeManifest(folder, from, listing, files);
+    }
+    for (const each of arrived.splice(0)) await place(each);
+  } finally {
+    for (const { at } of arrived) await rm(at, { force: true });
+  }
+  await writeManifest(folder, from, listing, files);
+  return chosen.map(({ name }) => ({ name, path: join(folder, name) }));
+}
+
+async function described(
+  path: string,
+  { name, version }: RemoteFile,
+  { size, sha256, tag }: Downloaded,
+): Promise<KeptFile> {
+  const { mtimeMs: modified } = await stat(path);
+  return { name, size, modified, sha256, tag, version };
+}
+
+/** What is kept of a file if it still is what was downloaded. Only a file that was touched is read. */
+async function intact(
+  folder: string,
+  manifest: Manifest,
+  name: string,
+  options?: KeepOptions,
+): Promise<KeptFile | undefined> {
+  const kept = manifest.files.find((file) => file.name === name);
+  if (kept === undefined) return undefined;
+  const path = join(folder, name);
+  const state = await stat(path).catch(() => undefined);
+  if (state?.size === kept.size) {
+    if (state.mtimeMs === kept.modified) return kept;
+    if ((await sha256OfFile(path)) === kept.sha256) return { ...kept, modified: state.mtimeMs };
+  }
+  const why = state === undefined ? 'is gone' : 'is not what was downloaded any more';
+  options?.reporter.log(`${path} ${why}; it is downloaded again`);
+  return undefined;
+}
+
+async function readManifest(folder: string, from: string): Promise<Manifest | undefined> {
+  try {
+    const text = await readFile(join(folder, 'manifest.json'), 'utf8');
+    const manifest = manifestSchema.parse(JSON.parse(text));
+    return manifest.from === from ? manifest : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function writeManifest(
+  folder: string,
+  from: string,
+  listing: readonly RemoteFile[],
+  files: ReadonlyMap<string, KeptFile>,
+): Promise<void> {
+  const versions = new Map(listing.map(({ name, version }) => [name, version]));
+  const manifest: Manifest = {
+    format: 1,
+    from,
+    asked: new Date().toISOString(),
+    listing: listing.map((file) => ({ ...file })),
+    // A file that the server has in another version now has to be asked for again.
+    files: [...files.values()].filter(
+      ({ name, version }) => versions.has(name) && versions.get(name) === version,
+    ),
+  };
+  const path = join(folder, 'manifest.json');
+  await writeWhole(path, `${JSON.stringify(manifest, null, 2)}\n`).catch((error: unknown) => {
+    throw unwritable(path, error);
+  });
+}
+
+/** Milliseconds after which the lock of a process that was killed counts as left behind. */
+const stale = 10_000;
+
+async function locked<Result>(
+  folder: string,
+  from: string,
+  { signal, reporter }: KeepOptions,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    throw unwritable(folder, error);
+  }
+  let release: (() => Promise<void>) | undefined;
+  for (let waited = false; release === undefined; waited = true) {
+    throwIfAborted(signal);
+    try {
+      release = await lockfile.lock(folder, {
+        stale,
+        lockfilePath: `${folder}.lock`,
+        // Two that download at once do no harm either: each would write beside and rename.
+        onCompromised: (error) => reporter.log(`the lock of ${folder} was lost (${error.message})`),
+      });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw unwritable(folder, error);
+      if (!waited) reporter.progress(`waiting for another process that downloads ${from}`);
+      await new Promise((done) => setTimeout(done, 200));
+    }
+  }
+  try {
+    return await work();
+  } finally {
+    await release().catch(() => undefined);
+  }
+}
+
+/** A folder name that a person recognises and that no other address has. */
+export function folderName(readable: string, from: string): string {
+  const digest = sha256(from).slice(0, 10);
+  return `${readable
+    .replace(/[^A-Za-z0-9._@-]+/g, '-')
+    .replace(/^[-.]+/, '')
+    .slice(0, 80)}-${digest}`;
+}

@@ -1,0 +1,163 @@
+import pRetry from 'p-retry';
+import { HumanError, throwIfAborted } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+
+/** A failure of the network or of a server that may pass. */
+export class NetworkTrouble extends Error {
+  override readonly name = 'NetworkTrouble';
+  /** Something arrived before it: trying again is not in vain. */
+  progressed = false;
+  /**
+   * @param waitMs how long the server asks to be left alone
+   */
+  constructor(
+    message: string,
+    readonly waitMs = 0,
+  ) {
+    super(message);
+  }
+}
+
+/** Milliseconds without a byte after which a connection counts as broken. */
+const patience = 60_000;
+
+/** Tries after the first, the wait before the first of them in milliseconds. Tests wait less. */
+export const retries = { count: 4, firstWait: 400 };
+
+/**
+ * Does something again that failed with NetworkTrouble, some times and with growing waits. Tries that
+ * got further do not count.
+ */
+export async function retryingRequest<Result>(
+  work: () => Promise<Result>,
+  { signal, reporter }: { readonly signal?: AbortSignal | undefined; readonly reporter: Reporter },
+  what: string,
+): Promise<Result> {
+  try {
+    return await pRetry(
+      async () => {
+        throwIfAborted(signal);
+        return work();
+      },
+      {
+        retries: retries.count,
+        minTimeout: retries.firstWait,
+        maxTimeout: 10_000,
+        ...(signal === undefined ? {} : { signal }),
+        shouldRetry: ({ error }) => error instanceof NetworkTrouble,
+        shouldConsumeRetry: ({ error }) => !(error instanceof NetworkTrouble && error.progressed),
+        onFailedAttempt: async ({ error, retriesLeft }) => {
+          if (!(error instanceof NetworkTrouble) || retriesLeft === 0) return;
+          reporter.log(`${what}: ${error.message}; trying again`);
+          if (error.waitMs > 0) await delay(error.waitMs, signal);
+        },
+      },
+    );
+  } catch (error) {
+    throwIfAborted(signal);
+    throw error;
+  }
+}
+
+function delay(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((done) => {
+    const timer = setTimeout(done, milliseconds);
+    signal?.addEventListener('abort', () => (clearTimeout(timer), done()), { once: true });
+  });
+}
+
+/** An answer; whoever asked has to discard it in the end. */
+export interface Answer {
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Headers;
+  /** Chunks as they come. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Ends the connection if there is more of it than was read. */
+  discard(): void;
+}
+
+/**
+ * Asks for an address; redirections are followed.
+ *
+ * @throws NetworkTrouble also when nothing comes for a minute
+ */
+export async function request(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  const silence = new AbortController();
+  let timer = setTimeout(() => silence.abort(), patience);
+  const all = signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]);
+  let response: Response;
+  try {
+    response = await fetch(url, { headers: { ...headers }, signal: all });
+  } catch (error) {
+    clearTimeout(timer);
+    throwIfAborted(signal);
+    throw silence.signal.aborted
+      ? new NetworkTrouble('it does not answer')
+      : (troubleOf(error) ?? error);
+  }
+  async function* body(): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of response.body ?? []) {
+        clearTimeout(timer);
+        yield chunk as Uint8Array;
+        timer = setTimeout(() => silence.abort(), patience);
+      }
+    } catch (error) {
+      throwIfAborted(signal);
+      if (silence.signal.aborted) throw new NetworkTrouble('nothing came for a minute');
+      throw troubleOf(error) ?? error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  const discard = (): void => {
+    clearTimeout(timer);
+    silence.abort();
+  };
+  const { status } = response;
+  return { url: response.url, status, headers: response.headers, body: body(), discard };
+}
+
+/** What an answer without content means: trouble that may pass, or a HumanError. */
+export function refusal({ url, status, headers }: Answer, what: string): Error {
+  if (status === 429 || status >= 500) {
+    const seconds = Number(headers.get('retry-after') ?? 0);
+    const wait = Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), 60) * 1000 : 0;
+    return new NetworkTrouble(`${hostOfAddress(url)} answers with status ${status}`, wait);
+  }
+  const said = `${hostOfAddress(url)} answers with status ${status} to the request for the ${what}`;
+  return status === 401 || status === 403
+    ? new HumanError(
+        said,
+        'It needs permission: for a gated or private Hugging Face dataset set HF_TOKEN to a token that may read it',
+      )
+    : new HumanError(said, status === 404 ? 'Check the address' : 'Try again later');
+}
+
+/** A failure of `fetch` or of the connection below it; undefined for anything else. */
+export function troubleOf(error: unknown): NetworkTrouble | undefined {
+  if (error instanceof NetworkTrouble) return error;
+  // `fetch` rejects with a TypeError that says nothing but "fetch failed" or "terminated".
+  if (!(error instanceof TypeError)) return undefined;
+  const cause = error.cause instanceof Error ? error.cause : undefined;
+  if (cause === undefined && !/fetch failed|terminated/.test(error.message)) return undefined;
+  const code = cause !== undefined && 'code' in cause ? String(cause.code) : undefined;
+  const text = cause?.message ?? error.message;
+  return new NetworkTrouble(
+    code === undefined || text.includes(code) ? text || (code ?? 'it failed') : `${code}: ${text}`,
+  );
+}
+
+/** Host and port of an address, for messages: the rest of it may hold what is secret. */
+export function hostOfAddress(url: string): string {
+  try {
+    return new URL(url).host;
+  } catch {
+    return 'the server';
+  }
+}

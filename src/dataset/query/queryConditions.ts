@@ -1,0 +1,177 @@
+import type { InstanceEntry } from '../../domain/instance';
+import { statusWords, type InstanceStatus } from '../../domain/status';
+import {
+  descriptionQualities,
+  isLiteS,
+  locationsGiven,
+  solutionsInDescription,
+  type TriageEntry,
+} from '../../domain/triage';
+import type { UnsoundKind } from '../../domain/validation';
+import { createdTime } from '../rows/dates';
+
+/** What a filter looks at. */
+export interface QueryItem {
+  readonly entry: InstanceEntry;
+  readonly status: InstanceStatus;
+  /** Absent when the person has said nothing about the instance. */
+  readonly triage?: TriageEntry;
+}
+
+/** Texts to compare with are lower case here. */
+export type Condition =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'repo'; readonly part: string }
+  | { readonly kind: 'status'; readonly word: StatusWord }
+  | { readonly kind: 'reason'; readonly word: ReasonWord }
+  | { readonly kind: 'path'; readonly of: 'changed' | 'tests'; readonly part: string }
+  /** Both limits belong to what is kept; at least one is there. */
+  | {
+      readonly kind: 'count';
+      readonly of: 'changed' | 'tests' | 'issue';
+      readonly unit: 'lines' | 'files' | 'characters';
+      readonly min?: number;
+      readonly max?: number;
+    }
+  | { readonly kind: 'tag'; readonly tag: string }
+  | { readonly kind: 'note'; readonly part: string }
+  | { readonly kind: 'any'; readonly of: 'tag' | 'note' }
+  | { readonly kind: 'version'; readonly version: string }
+  /** `value` is a category of the dimension, `*` for any, or `unjudged`. */
+  | { readonly kind: 'classification'; readonly dimension: Dimension; readonly value: string }
+  /** From `from` on and before `to`, milliseconds since 1970; at least one is there. */
+  | { readonly kind: 'created'; readonly from?: number; readonly to?: number }
+  | { readonly kind: 'is'; readonly what: IsWord };
+
+export type StatusWord = keyof typeof statusWords;
+
+/** Words for the reasons of an invalid golden patch. */
+export const reasonWords = {
+  'does-not-apply': 'golden patch does not apply',
+  'fails-after-fix': 'golden fails after the fix',
+  'no-f2p': 'no F→P',
+  flaky: 'flaky',
+  environment: 'environment failed',
+  'timed-out': 'timed out',
+} as const satisfies Record<string, UnsoundKind>;
+export type ReasonWord = keyof typeof reasonWords;
+
+/** `location` is any of the three granularities. */
+export const dimensions = {
+  description: descriptionQualities,
+  solution: solutionsInDescription,
+  location: locationsGiven,
+  line: locationsGiven,
+  function: locationsGiven,
+  file: locationsGiven,
+} as const;
+export type Dimension = keyof typeof dimensions;
+
+export const isWords = {
+  'lite-s': (triage: TriageEntry) => isLiteS(triage),
+  triaged: () => true,
+} as const satisfies Record<string, (triage: TriageEntry) => boolean>;
+export type IsWord = keyof typeof isWords;
+
+/** Conditions that look at the status. */
+export const statusKinds: ReadonlySet<Condition['kind']> = new Set(['status', 'reason']);
+
+/** Conditions that look at tags, notes or the classification. */
+export const triageKinds: ReadonlySet<Condition['kind']> = new Set([
+  'tag',
+  'note',
+  'any',
+  'classification',
+  'is',
+]);
+
+export function holds(condition: Condition, item: QueryItem): boolean {
+  const { entry, status, triage } = item;
+  switch (condition.kind) {
+    case 'text':
+      return (
+        textOf(entry).includes(condition.text) ||
+        (triage !== undefined &&
+          (triage.tags.some((tag) => tag.toLowerCase().includes(condition.text)) ||
+            triage.note.toLowerCase().includes(condition.text)))
+      );
+    case 'repo':
+      return entry.repo.toLowerCase().includes(condition.part);
+    case 'status':
+      return statusWords[condition.word](status);
+    case 'reason':
+      return (
+        status.kind === 'golden invalid' && status.reason.includes(reasonWords[condition.word])
+      );
+    case 'path':
+      return (condition.of === 'changed' ? entry.patch : entry.tests).files.some((file) =>
+        file.toLowerCase().includes(condition.part),
+      );
+    case 'count': {
+      const count = countOf(condition, entry);
+      return count >= (condition.min ?? -Infinity) && count <= (condition.max ?? Infinity);
+    }
+    case 'tag':
+      return triage?.tags.some((tag) => tag.toLowerCase() === condition.tag) === true;
+    case 'note':
+      return triage?.note.toLowerCase().includes(condition.part) === true;
+    case 'any':
+      return (
+        triage !== undefined && (condition.of === 'tag' ? triage.tags : triage.note).length > 0
+      );
+    case 'version':
+      return entry.version.toLowerCase() === condition.version;
+    case 'classification':
+      return isClassified(condition, triage);
+    case 'created': {
+      const time = createdTime(entry.createdAt);
+      return (
+        time !== undefined &&
+        time >= (condition.from ?? -Infinity) &&
+        time < (condition.to ?? Infinity)
+      );
+    }
+    case 'is':
+      return triage !== undefined && isWords[condition.what](triage);
+  }
+}
+
+function countOf(
+  { of, unit }: Extract<Condition, { kind: 'count' }>,
+  entry: InstanceEntry,
+): number {
+  if (of === 'issue') return entry.issue.length;
+  const size = of === 'changed' ? entry.patch : entry.tests;
+  return unit === 'files' ? size.files.length : size.lines;
+}
+
+function isClassified(
+  { dimension, value }: Extract<Condition, { kind: 'classification' }>,
+  triage: TriageEntry | undefined,
+): boolean {
+  const { description, solution, location } = triage?.classification ?? {};
+  const judged = {
+    description: [description],
+    solution: [solution],
+    location: [location?.line, location?.function, location?.file],
+    line: [location?.line],
+    function: [location?.function],
+    file: [location?.file],
+  }[dimension].filter((each) => each !== undefined);
+  if (value === '*') return judged.length > 0;
+  if (value === 'unjudged') return judged.length === 0;
+  return judged.some((each) => each === value);
+}
+
+/** Lower-case texts of entries, made once, so that filtering follows every key that is pressed. */
+const texts = new WeakMap<InstanceEntry, string>();
+
+function textOf(entry: InstanceEntry): string {
+  let text = texts.get(entry);
+  if (text === undefined) {
+    // The separator is in no phrase that a person can type, so none is found across fields.
+    text = [entry.id, entry.repo, entry.issue].join('\u0000').toLowerCase();
+    texts.set(entry, text);
+  }
+  return text;
+}

@@ -1,0 +1,145 @@
+import type { PatchSize } from '../../domain/instance';
+import { isTestPath } from '../../patch/testFiles';
+import { outlineOf, sizeOf, type PatchedFile, type PatchOutline } from './patchOutline';
+
+/** The two patches of a row as they stand in it, with the columns that hold them. */
+export interface WrittenPatches {
+  readonly code: { readonly field: string; readonly text: string };
+  readonly tests: { readonly field: string; readonly text: string };
+}
+
+/** X* and T* of a row, put right. */
+export interface GoldenPatches {
+  readonly patch: string;
+  readonly tests: string;
+  readonly patchSize: PatchSize;
+  readonly testsSize: PatchSize;
+  /** What was put right. */
+  readonly remarks: readonly string[];
+}
+
+export interface PatchFault {
+  readonly field: string;
+  readonly message: string;
+}
+
+/**
+ * Decides by content which patch is the fix and which are the tests, and whether they can be graded.
+ *
+ * The rule: the fix changes at least one file that is not a test file, and the tests change at least
+ * one that is. Rows for prompting hold the tests in `patch`; where only the other way round makes sense,
+ * the two are exchanged. For the tests, a test file is anything in a folder or under a name with a word
+ * such as test, spec, fixture or snapshot, in whatever language, so that golden tests that change data
+ * alone are taken. Against the fix counts less: Python files within a package whose folder speaks of
+ * tests and whose name does not, such as `django/test/client.py`, are code.
+ */
+export function goldenPatches(written: WrittenPatches): GoldenPatches | PatchFault {
+  const remarks: string[] = [];
+  const sides: { field: string; text: string; outline: PatchOutline }[] = [];
+  for (const { field, text } of [written.code, written.tests]) {
+    const unwrapped = unwrap(text);
+    if (unwrapped !== text) remarks.push(`${field} stood between <patch> and </patch>`);
+    // The script that makes the prompt variants loses the last line end, which git insists on.
+    const ended = unwrapped.endsWith('\n');
+    if (!ended) remarks.push(`${field} ended without a line end`);
+    const whole = ended ? unwrapped : `${unwrapped}\n`;
+    const outline = outlineOf(whole);
+    if ('problem' in outline) return { field, message: `${field} ${outline.problem}` };
+    sides.push({ field, text: whole, outline });
+  }
+  const [code, tests] = sides;
+  if (code === undefined || tests === undefined) throw new Error('two patches have two sides');
+  const swapped = areSwapped(code.outline, tests.outline);
+  if (swapped) {
+    remarks.push(
+      `${code.field} held the tests and ${tests.field} the fix; they were exchanged, by the files they change`,
+    );
+  }
+  const [fix, golden] = swapped ? [tests, code] : [code, tests];
+  if (!fix.outline.files.some(isCode)) {
+    return {
+      field: fix.field,
+      message: `${fix.field} changes nothing but tests (${namesOf(fix.outline)}), so there is no fix in it`,
+    };
+  }
+  if (!golden.outline.files.some(isOfTests)) {
+    return {
+      field: golden.field,
+      message: `${golden.field} changes no test file (${namesOf(golden.outline)}), so nothing can be graded`,
+    };
+  }
+  return {
+    patch: fix.text,
+    tests: golden.text,
+    patchSize: sizeOf(fix.outline),
+    testsSize: sizeOf(golden.outline),
+    remarks,
+  };
+}
+
+/** The form of the prompt datasets of SWE-bench and SWT-Bench, which models are asked to answer in. */
+function unwrap(text: string): string {
+  if (!text.trimStart().startsWith('<patch>')) return text;
+  const match = /^\s*<patch>[ \t]*\r?\n([^]*?)\r?\n?<\/patch>\s*$/.exec(text);
+  return match?.[1] ?? text;
+}
+
+const pathsOf = (file: PatchedFile): string[] =>
+  [file.oldPath, file.newPath].filter((path) => path !== null);
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** Names that runners collect tests from: pytest, unittest, Django, pylint, Go, JavaScript, Java, Ruby. */
+const runnable =
+  /^(test_.*\.py|.*_tests?\.\w+|tests?\.py|test-.*\.\w+|.*[.-](test|spec|cy)\.\w+|.*_spec\.\w+|.*Tests?\.\w+)$/;
+
+const isRunnable = (path: string): boolean =>
+  runnable.test(nameOf(path)) || (isTestPath(path) && nameOf(path).startsWith('unittest_'));
+
+const testWords =
+  /(^|[/_.-])(tests?|testing|testdata|unittests?|specs?|fixtures?|snapshots?|snap|e2e|cypress|mocks?|conftest|functional|regrtest|baselines?|samples?|cassettes?)([/_.-]|$)/;
+
+/** In camel case too: `src/jsTests/ATest.java`. */
+const hasTestWord = (path: string): boolean =>
+  testWords.test(path.replace(/([a-z0-9])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$&_').toLowerCase());
+
+/** Whether a file may be what tests are made of. */
+const isOfTests = (file: PatchedFile): boolean =>
+  pathsOf(file).some((path) => isTestPath(path) || hasTestWord(path));
+
+/** Whether a file may be what a fix is made of. */
+function isCode(file: PatchedFile): boolean {
+  const paths = pathsOf(file);
+  if (paths.some((path) => !isTestPath(path) && !isRunnable(path))) return true;
+  // A library for testing lies within a package; folders of tests at the top hold nothing else.
+  return paths.every(
+    (path) =>
+      /^(?!tests?\/|testing\/|e2e\/)[^/]+\/.*\.py$/.test(path) &&
+      (nameOf(path) === 'testing.py' || (!isRunnable(path) && nameOf(path) !== 'conftest.py')),
+  );
+}
+
+/**
+ * Whether what stands as the fix are the tests and the other way round: one is made of tests for the
+ * greater part, and the other of code, of which a runner would collect nothing.
+ */
+function areSwapped(code: PatchOutline, tests: PatchOutline): boolean {
+  const collected = ({ files }: PatchOutline): boolean =>
+    files.some((file) => pathsOf(file).some(isRunnable));
+  const share = ({ files }: PatchOutline): number => files.filter(isOfTests).length / files.length;
+  const isData = ({ files }: PatchOutline): boolean =>
+    files.every((file) => pathsOf(file).every((path) => !sourceEnding.test(path)));
+  if (share(code) <= 0.5 || share(tests) > 0.5 || collected(tests)) return false;
+  if (collected(code)) return tests.files.some(isCode);
+  const hasNoFix = !code.files.some(isCode) || (share(code) === 1 && isData(code));
+  return hasNoFix && tests.files.some(isCode);
+}
+
+const sourceEnding = /\.(py|pyx|c|h|cc|cpp|rs|go|java|kt|rb|php|cs|[cm]?[jt]sx?)$/;
+
+/** The files of a patch for a message. */
+function namesOf({ files }: PatchOutline): string {
+  const names = files.map((file) => file.newPath ?? file.oldPath ?? '');
+  const more = names.length > 2 ? ` and ${names.length - 2} more` : '';
+  return `${names.slice(0, 2).join(', ')}${more}`;
+}

@@ -1,0 +1,114 @@
+import type { AsyncBuffer } from 'hyparquet';
+import { HumanError, messageOf, throwIfAborted } from '../../domain/problem';
+
+/** A file that can be read in parts. */
+export interface ReadableParts {
+  /** Bytes. */
+  readonly byteLength: number;
+  slice(start: number, end: number): Promise<Buffer>;
+}
+
+/** Both ends of a Parquet file hold these bytes; `PARE` stands for an encrypted footer. */
+const magic = 'PAR1';
+
+export const isParquet = (head: Buffer): boolean => /^PAR[1E]$/.test(head.toString('latin1', 0, 4));
+
+/**
+ * The rows of a Parquet file as JSON values, one row group at a time: nested lists are arrays, integers
+ * numbers, timestamps ISO 8601.
+ *
+ * @param where names the file in messages
+ * @throws HumanError when the file is cut off, damaged or encrypted; Cancelled
+ */
+export async function* parquetBatches(
+  file: ReadableParts,
+  where: string,
+  {
+    columns,
+    signal,
+  }: { readonly columns?: ReadonlySet<string>; readonly signal?: AbortSignal | undefined },
+): AsyncGenerator<{ row: number; value: unknown }[]> {
+  const end = await file.slice(Math.max(0, file.byteLength - 4), file.byteLength);
+  if (file.byteLength < 12 || end.toString('latin1') !== magic) {
+    throw end.toString('latin1') === 'PARE'
+      ? new HumanError(`The ${where} is an encrypted Parquet file`, 'Name one without encryption')
+      : new HumanError(
+          `The ${where} is cut off: a Parquet file ends with its table of contents, and this one does not`,
+          'Download or copy it again',
+        );
+  }
+  const { parquetMetadataAsync, parquetReadObjects } = await import('hyparquet');
+  const { compressors } = await import('hyparquet-compressors');
+  const buffer: AsyncBuffer = {
+    byteLength: file.byteLength,
+    // The parts of a Buffer share one ArrayBuffer; the reader counts from the beginning of its own.
+    slice: async (start, stop = file.byteLength) =>
+      new Uint8Array(await file.slice(start, stop)).buffer,
+  };
+  try {
+    const metadata = await parquetMetadataAsync(buffer);
+    const present = topColumns(metadata.schema);
+    const wanted = present.filter((name) => columns?.has(name) !== false);
+    if (columns !== undefined && wanted.length === 0) {
+      throw new HumanError(
+        `The ${where} has none of the columns of a dataset (it has ${present.slice(0, 8).join(', ')})`,
+        'A row needs instance_id, repo, base_commit, problem_statement, patch and test_patch',
+      );
+    }
+    let rowStart = 0;
+    for (const group of metadata.row_groups) {
+      throwIfAborted(signal);
+      const rowEnd = rowStart + Number(group.num_rows);
+      const batch: readonly unknown[] = await parquetReadObjects({
+        file: buffer,
+        metadata,
+        compressors,
+        columns: wanted,
+        rowStart,
+        rowEnd,
+      });
+      const first = rowStart + 1;
+      rowStart = rowEnd;
+      yield batch.map((value, index) => ({ row: first + index, value: plain(value) }));
+    }
+  } catch (error) {
+    throwIfAborted(signal);
+    if (error instanceof HumanError) throw error;
+    throw new HumanError(
+      `The ${where} is damaged: it cannot be read as Parquet (${messageOf(error)})`,
+      'Download or copy it again',
+    );
+  }
+}
+
+/** Names of the columns at the top of a schema, which is listed depth first with numbers of children. */
+function topColumns(
+  schema: readonly { readonly name: string; readonly num_children?: number | undefined }[],
+): string[] {
+  const names: string[] = [];
+  let at = 1;
+  const skip = (): void => {
+    const children = schema[at]?.num_children ?? 0;
+    at += 1;
+    for (let child = 0; child < children; child += 1) skip();
+  };
+  while (at < schema.length) {
+    names.push(schema[at]?.name ?? '');
+    skip();
+  }
+  return names;
+}
+
+/** A value of a table as JSON would hold it. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
+  if (typeof value === 'object' && value !== null) {
+    if (isIterable(value)) return Array.from(value, plain);
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]));
+  }
+  return value;
+}
+
+const isIterable = (value: object): value is Iterable<unknown> => Symbol.iterator in value;

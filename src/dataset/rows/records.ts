@@ -1,0 +1,329 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { HumanError, messageOf, throwIfAborted } from '../../domain/problem';
+import { isParquet, parquetBatches } from './parquet';
+
+/** One record of a file, or why its line could not be read. */
+export type FileRecord =
+  | {
+      /** 1-based: line of a JSONL file, else place in the list, object or table. */
+      readonly row: number;
+      readonly value: unknown;
+      /** Where the record stands in the file; only lines of a plain JSONL file can be read alone. */
+      readonly at?: Slice;
+    }
+  | { readonly row: number; readonly error: string };
+
+/** Bytes of a file. */
+export interface Slice {
+  readonly offset: number;
+  readonly length: number;
+}
+
+export interface ReadOptions {
+  /** Columns that are wanted of a table; all when absent. Other formats are read whole. */
+  readonly columns?: ReadonlySet<string>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Bytes read at once; a line may be longer. Small enough that rows of one chunk die young: with 4 MB,
+ * collecting them takes as long as parsing them.
+ */
+const chunkSize = 1 << 18;
+
+/** V8 refuses longer strings. */
+const longestText = 0x1fffffe8;
+
+/**
+ * Records of a JSON list, a JSON object of records by id, a JSONL file, one of these compressed with
+ * gzip, or a Parquet file, told apart by content. A broken line of a JSONL file is an `error` record;
+ * the rest is read.
+ *
+ * @param what such as `dataset`, for messages
+ * @throws HumanError when the file cannot be read, is cut off, or is none of these; Cancelled
+ */
+export async function readRecords(
+  path: string,
+  what: string,
+  options: ReadOptions = {},
+): Promise<FileRecord[]> {
+  const records: FileRecord[] = [];
+  for await (const batch of recordBatches(path, what, options)) {
+    for (const record of batch) records.push(record);
+  }
+  return records;
+}
+
+/** As `readRecords`, a part of the file at a time, so that a large one is never held whole. */
+export async function* recordBatches(
+  path: string,
+  what: string,
+  options: ReadOptions = {},
+): AsyncGenerator<FileRecord[]> {
+  const where = `${what} ${path}`;
+  const file = await openFile(path, what);
+  try {
+    const status = await file.stat();
+    // A pipe, such as a shell's `<(zcat …)`, has no size and no place to read at: it is read to its end.
+    if (!status.isFile()) {
+      yield* wholeBatches(await file.readFile(), where, options);
+      return;
+    }
+    const { size } = status;
+    const head = await headOf(file, size);
+    if (isParquet(head)) {
+      const slice = async (start: number, end: number): Promise<Buffer> =>
+        readAt(file, start, Math.min(end, size) - start);
+      yield* parquetBatches({ byteLength: size, slice }, where, options);
+    } else if (isGzip(head)) {
+      yield* wholeBatches(await readAt(file, 0, size), where, options);
+    } else if (isLines(head)) {
+      yield* lineBatches(file, size, where, options);
+    } else {
+      yield parseRecords(await readAt(file, 0, size), where);
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EISDIR') throw unreadable(path, what, error);
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Records of a file that is held whole; none of them can be read alone later. */
+async function* wholeBatches(
+  read: Buffer,
+  where: string,
+  options: ReadOptions,
+): AsyncGenerator<FileRecord[]> {
+  const content = isGzip(read) ? await inflate(read, where) : read;
+  throwIfAborted(options.signal);
+  if (isParquet(content)) {
+    const slice = async (start: number, end: number): Promise<Buffer> =>
+      content.subarray(start, end);
+    yield* parquetBatches({ byteLength: content.length, slice }, where, options);
+  } else if (isLines(content)) {
+    const { records } = linesOf(content, { row: 1, offset: 0 }, true);
+    yield checkedLines(records, where).map((record) =>
+      'error' in record ? record : { row: record.row, value: record.value },
+    );
+  } else {
+    yield parseRecords(content, where);
+  }
+}
+
+async function openFile(path: string, what: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    throw unreadable(path, what, error);
+  }
+}
+
+function unreadable(path: string, what: string, error: unknown): HumanError {
+  const code = (error as NodeJS.ErrnoException).code;
+  return new HumanError(
+    code === 'ENOENT'
+      ? `There is no ${what} at ${path}`
+      : code === 'EISDIR'
+        ? `The ${what} ${path} is a folder`
+        : `The ${what} ${path} cannot be read (${messageOf(error)})`,
+    'Name a file of JSON, JSONL or Parquet',
+  );
+}
+
+/** A chunk, or as much as it takes to hold the first line of what may be JSONL. */
+async function headOf(file: FileHandle, size: number): Promise<Buffer> {
+  for (let length = chunkSize; ; length *= 4) {
+    const head = await readAt(file, 0, Math.min(size, length));
+    const isEnough = length >= size || length > 1 << 26 || head.includes(newline);
+    if (isEnough || !/^\uFEFF?\s*\{/.test(head.toString('utf8', 0, 64))) return head;
+  }
+}
+
+/** Bytes of a file from an offset on; fewer than asked for only at its end. */
+export async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(Math.max(0, length));
+  let filled = 0;
+  while (filled < buffer.length) {
+    const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, offset + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+/** RFC 1952, section 2.3.1. */
+export const isGzip = (head: Buffer): boolean => head[0] === 0x1f && head[1] === 0x8b;
+
+async function inflate(content: Buffer, where: string): Promise<Buffer> {
+  try {
+    return await promisify(gunzip)(content);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ERR_BUFFER_TOO_LARGE') {
+      throw new HumanError(`The ${where} is too large to be inflated here`, 'Inflate it first');
+    }
+    throw code === 'Z_BUF_ERROR'
+      ? new HumanError(
+          `The ${where} is cut off: its gzip data ends too early`,
+          'Download or copy it again',
+        )
+      : new HumanError(
+          `The ${where} is damaged: its gzip data cannot be inflated (${messageOf(error)})`,
+          'Download or copy it again',
+        );
+  }
+}
+
+/** Whether this is the beginning of JSONL: a whole object on the first line, and more behind it. */
+function isLines(head: Buffer): boolean {
+  let start = startOfText(head);
+  for (;;) {
+    const end = head.indexOf(newline, start);
+    if (end < 0) return false;
+    const line = head.toString('utf8', start, end).trim();
+    start = end + 1;
+    if (line === '') continue;
+    if (!line.startsWith('{')) return false;
+    return tryJson(line).ok && head.subarray(start, start + 65_536).some((byte) => byte > 0x20);
+  }
+}
+
+const newline = 0x0a;
+
+/** Behind a byte order mark. */
+const startOfText = (content: Buffer): number =>
+  content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf ? 3 : 0;
+
+async function* lineBatches(
+  file: FileHandle,
+  size: number,
+  where: string,
+  { signal }: ReadOptions,
+): AsyncGenerator<FileRecord[]> {
+  let rest: Buffer = Buffer.alloc(0);
+  let position = { row: 1, offset: 0 };
+  let at = 0;
+  let anySound = false;
+  for (;;) {
+    throwIfAborted(signal);
+    const chunk = await readAt(file, at, Math.min(chunkSize, size - at));
+    at += chunk.length;
+    const last = at >= size || chunk.length === 0;
+    const content = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const { records, consumed, next } = linesOf(content, position, last);
+    anySound ||= records.some((record) => !('error' in record));
+    if (last && !anySound) checkedLines(records, where);
+    yield records;
+    if (last) return;
+    rest = content.subarray(consumed);
+    position = next;
+  }
+}
+
+/** The records of whole lines, and of a last one without a line end when there is nothing behind it. */
+function linesOf(
+  content: Buffer,
+  from: { row: number; offset: number },
+  last: boolean,
+): { records: FileRecord[]; consumed: number; next: { row: number; offset: number } } {
+  const records: FileRecord[] = [];
+  let { row } = from;
+  let start = from.offset === 0 ? startOfText(content) : 0;
+  while (start < content.length) {
+    let end = content.indexOf(newline, start);
+    if (end < 0) {
+      if (!last) break;
+      end = content.length;
+    }
+    const line = content.toString('utf8', start, end);
+    if (line.trim() !== '') {
+      const parsed = tryJson(line);
+      const at = { offset: from.offset + start, length: end - start };
+      records.push(
+        parsed.ok
+          ? { row, value: parsed.value, at }
+          : { row, error: `line ${row} is not JSON (${parsed.error})` },
+      );
+    }
+    row += 1;
+    start = end + 1;
+  }
+  const consumed = Math.min(start, content.length);
+  return { records, consumed, next: { row, offset: from.offset + consumed } };
+}
+
+/** @throws HumanError when no line is JSON */
+function checkedLines(records: FileRecord[], where: string, why?: string): FileRecord[] {
+  if (records.some((record) => !('error' in record))) return records;
+  throw new HumanError(
+    `The ${where} is neither JSON nor JSONL${why === undefined ? '' : ` (${why})`}, nor Parquet`,
+    'Each line of a JSONL file is one JSON object; a file that ends too early has to be downloaded again',
+  );
+}
+
+/** As `readRecords`, on the content of a file that is not compressed. `where` names it in errors. */
+export function parseRecords(content: Buffer | string, where: string): FileRecord[] {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
+    throw new HumanError(`The ${where} is text in UTF-16`, 'Save it as UTF-8');
+  }
+  let first = startOfText(bytes);
+  while (first < bytes.length && (bytes[first] ?? 0) <= 0x20) first += 1;
+  if (first === bytes.length) {
+    throw new HumanError(`The ${where} is empty`, 'Name a file with at least one row');
+  }
+  if (bytes[first] === '<'.charCodeAt(0)) throw webPage(where);
+  if (bytes.toString('latin1', 0, 6) === 'ARROW1' || bytes[0] === 0xff) {
+    throw new HumanError(
+      `The ${where} is an Arrow file, as save_to_disk writes it`,
+      'Export it with to_parquet or to_json of the datasets library',
+    );
+  }
+  if (bytes.length > longestText) {
+    throw new HumanError(
+      `The ${where} is one JSON text of ${Math.round(bytes.length / 1e6)} MB`,
+      'Write it as JSONL, one row a line',
+    );
+  }
+  const whole = tryJson(bytes.toString('utf8', startOfText(bytes)));
+  if (whole.ok && Array.isArray(whole.value)) {
+    return whole.value.map((value: unknown, index) => ({ row: index + 1, value }));
+  }
+  if (whole.ok && typeof whole.value === 'object' && whole.value !== null) {
+    // One record on one line is JSONL with one row; otherwise the older form, records by id.
+    if ('instance_id' in whole.value) return [{ row: 1, value: whole.value }];
+    return Object.entries(whole.value).map(([id, value]: [string, unknown], index) => ({
+      row: index + 1,
+      value: withId(id, value),
+    }));
+  }
+  const { records } = linesOf(bytes, { row: 1, offset: 0 }, true);
+  return checkedLines(records, where, whole.ok ? undefined : whole.error).map((record) =>
+    'error' in record ? record : { row: record.row, value: record.value },
+  );
+}
+
+/** What a download that asked for a file and got a page shows, too. */
+export function webPage(where: string): HumanError {
+  return new HumanError(
+    `The ${where} is a web page, not JSON`,
+    'Download the raw file: the address of a page that shows it gives HTML',
+  );
+}
+
+function withId(id: string, value: unknown): unknown {
+  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isRecord && !('instance_id' in value) ? { instance_id: id, ...value } : value;
+}
+
+function tryJson(text: string): { ok: true; value: unknown } | { ok: false; error: string } {
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown };
+  } catch (error) {
+    return { ok: false, error: messageOf(error).replace(/\s+/g, ' ').slice(0, 150) };
+  }
+}

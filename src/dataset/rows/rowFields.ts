@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import type { RowEnvironment } from '../../domain/instance';
+import { asLabel } from '../../domain/label';
+
+/**
+ * Columns that hold a list of texts in every form that is published: as a list, as JSON text (SWE-bench)
+ * or as Python prints one (`['a', "b's"]`, SWE-bench Pro).
+ */
+export function readTexts(value: string | readonly string[]): readonly string[] | 'broken' {
+  if (typeof value !== 'string') return value;
+  const text = value.trim();
+  if (text === '') return [];
+  try {
+    const parsed: unknown = JSON.parse(text);
+    const isTexts = Array.isArray(parsed) && parsed.every((each) => typeof each === 'string');
+    return isTexts ? parsed : 'broken';
+  } catch {
+    return readPythonList(text);
+  }
+}
+
+const pythonText = /'((?:[^'\\]|\\[^])*)'|"((?:[^"\\]|\\[^])*)"/y;
+const gap = /\s*/y;
+
+function readPythonList(text: string): string[] | 'broken' {
+  if (!text.startsWith('[') || !text.endsWith(']')) return 'broken';
+  const list: string[] = [];
+  let at = 1;
+  const skipGap = (): void => {
+    gap.lastIndex = at;
+    gap.exec(text);
+    at = gap.lastIndex;
+  };
+  for (;;) {
+    skipGap();
+    if (at === text.length - 1) return list;
+    pythonText.lastIndex = at;
+    const match = pythonText.exec(text);
+    if (match === null) return 'broken';
+    list.push(unescape(match[1] ?? match[2] ?? ''));
+    at = pythonText.lastIndex;
+    skipGap();
+    if (text[at] === ',') at += 1;
+    else if (at !== text.length - 1) return 'broken';
+  }
+}
+
+const letters: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+};
+
+/** Escapes that `repr` writes; Python reference, section 2.4.1. */
+function unescape(text: string): string {
+  return text.replace(
+    /\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U(000[0-9a-f]{5}|0010[0-9a-f]{4})|([^]))/gi,
+    (_, byte?: string, short?: string, long?: string, letter = '') => {
+      const code = byte ?? short ?? long;
+      return code === undefined
+        ? (letters[String(letter)] ?? String(letter))
+        : String.fromCodePoint(parseInt(code, 16));
+    },
+  );
+}
+
+const text = z.string().nullish();
+/** Loose in what they hold: nothing of it decides whether a row can be used. */
+const anything = z.unknown().optional();
+
+/** Columns about the container that tests run in, of SWE-bench 5, Live, Pro and their like. */
+export const environmentFields = {
+  image: anything,
+  docker_image: anything,
+  image_name: anything,
+  dockerhub_tag: anything,
+  eval_script: anything,
+  log_parser: anything,
+  eval_type: anything,
+  test_cmds: anything,
+  test_cmd: anything,
+  selected_test_files_to_run: anything,
+  environment_setup_commit: anything,
+};
+
+type EnvironmentRow = { readonly [field in keyof typeof environmentFields]?: unknown };
+
+/** Registry, path, tag and digest, as `docker pull` takes them. */
+const imageName =
+  /^(?=.{1,400}$)[a-z0-9][a-z0-9._-]*(:\d+)?(\/[a-z0-9][a-z0-9._-]*)*(:[\w][\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/i;
+
+/**
+ * What a row says about how its tests are run; undefined when it says nothing. What is not usable is
+ * left out, with a remark.
+ */
+export function environmentOf(
+  id: string,
+  row: EnvironmentRow,
+): { environment: RowEnvironment | undefined; remarks: string[] } {
+  const remarks: string[] = [];
+  const textOf = (value: unknown): string | undefined => {
+    const parsed = text.safeParse(value);
+    return parsed.success && (parsed.data ?? '').trim() !== '' ? (parsed.data ?? '') : undefined;
+  };
+  const listOf = (value: unknown): readonly string[] | undefined => {
+    if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value;
+    const written = textOf(value);
+    if (written === undefined) return undefined;
+    const list = readTexts(written);
+    return list === 'broken' ? [written] : list;
+  };
+  const tag = textOf(row.dockerhub_tag);
+  const testCommands = listOf(row.test_cmds) ?? listOf(row.test_cmd);
+  const image =
+    textOf(row.image) ??
+    textOf(row.docker_image) ??
+    textOf(row.image_name) ??
+    // Both have naming schemes of their own: SWE-bench Pro by column, SWE-bench Live by id.
+    (tag === undefined ? undefined : `jefzda/sweap-images:${tag}`) ??
+    (row.test_cmds === undefined || row.test_cmds === null
+      ? undefined
+      : `starryzhang/sweb.eval.x86_64.${id.toLowerCase().replace('__', '_1776_')}:latest`);
+  const isSound = image === undefined || imageName.test(image);
+  if (!isSound) {
+    remarks.push(
+      `${JSON.stringify(asLabel(image.slice(0, 80)))} is not the name of an image and is not used`,
+    );
+  }
+  const setupCommit = textOf(row.environment_setup_commit);
+  const evalScript = textOf(row.eval_script);
+  const logParser = textOf(row.log_parser);
+  const evalType = textOf(row.eval_type);
+  const testFiles = listOf(row.selected_test_files_to_run);
+  const environment: RowEnvironment = {
+    ...(image !== undefined && isSound ? { image } : {}),
+    ...(tag === undefined ? {} : { folder: '/app' }),
+    ...(evalScript === undefined ? {} : { evalScript }),
+    ...(logParser === undefined ? {} : { logParser }),
+    ...(evalType === undefined ? {} : { evalType }),
+    ...(testCommands === undefined || testCommands.length === 0 ? {} : { testCommands }),
+    ...(testFiles === undefined || testFiles.length === 0 ? {} : { testFiles }),
+    ...(setupCommit !== undefined && /^[0-9a-f]{7,64}$/i.test(setupCommit) ? { setupCommit } : {}),
+  };
+  return {
+    environment: Object.keys(environment).length === 0 ? undefined : environment,
+    remarks,
+  };
+}

@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { isInstanceId } from '../../domain/instanceId';
+import type { Instance, PatchSize } from '../../domain/instance';
+import { asLabel } from '../../domain/label';
+import { goldenPatches } from './goldenPatches';
+import { environmentFields, environmentOf, readTexts } from './rowFields';
+
+/**
+ * Rows as SWE-bench (`patch`, `test_patch`), SWT-Bench (`golden_code_patch`, `golden_test_patch`, or for
+ * prompting `patch` between tags), SWE-bench Live and SWE-bench Pro (lists in lower case) publish them,
+ * recognised by their fields. Ids become file names, hence the narrow pattern.
+ */
+const text = z.string();
+const list = z.union([z.array(text), text], 'is not a list of texts').nullish();
+
+/** Milliseconds since 1970, as far as a `Date` goes. */
+const instant = z.number().min(-8.64e15, 'is not a date').max(8.64e15, 'is not a date');
+
+const rowSchema = z.object({
+  instance_id: text.refine(isInstanceId, 'is not a plain identifier'),
+  repo: text.regex(/^[A-Za-z0-9_-][A-Za-z0-9_.-]*\/(?!\.+$)[A-Za-z0-9_.-]+$/, 'is not owner/name'),
+  base_commit: text.regex(/^[0-9a-f]{7,64}$/i, 'is not a commit id'),
+  problem_statement: text,
+  patch: text.nullish(),
+  test_patch: text.nullish(),
+  golden_code_patch: text.nullish(),
+  golden_test_patch: text.nullish(),
+  hints_text: text.nullish(),
+  created_at: z.union([text, instant], 'is not a date').nullish(),
+  version: z.union([text, z.number()], 'is not a text').nullish(),
+  FAIL_TO_PASS: list,
+  PASS_TO_PASS: list,
+  fail_to_pass: list,
+  pass_to_pass: list,
+  ...environmentFields,
+});
+
+/** Every column that is read; the others of a table need not be loaded. */
+export const rowColumns: ReadonlySet<string> = new Set(Object.keys(rowSchema.shape));
+
+/** What is wrong with one row; the other rows load all the same. */
+export interface RowProblem {
+  /** 1-based line of a JSONL file, else place in the list or table. */
+  readonly row: number;
+  /** Set when the dataset is more than one file: which, relative to its folder. */
+  readonly file?: string;
+  readonly id?: string;
+  readonly field?: string;
+  readonly message: string;
+}
+
+export type RowResult =
+  | {
+      readonly instance: Instance;
+      readonly patchSize: PatchSize;
+      readonly testsSize: PatchSize;
+    }
+  | { readonly problem: RowProblem };
+
+/** One row of a dataset, checked. */
+export function readRow(row: unknown, number: number): RowResult {
+  const parsed = rowSchema.safeParse(row);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    const field = issue?.path.map(String).join('.') ?? '';
+    const id = idOf(row);
+    return {
+      problem: {
+        row: number,
+        ...(id === undefined ? {} : { id: asLabel(id) }),
+        ...(field === '' ? {} : { field }),
+        message:
+          field === ''
+            ? 'the row is not an object with an instance_id'
+            : `${field} ${issue?.code === 'invalid_type' ? 'is missing or not a text' : (issue?.message ?? 'is not valid')}`,
+      },
+    };
+  }
+  const data = parsed.data;
+  const id = data.instance_id;
+  const fail = (field: string, message: string): RowResult => ({
+    problem: { row: number, id, field, message },
+  });
+  const code = chosen(data, 'golden_code_patch', 'patch');
+  const tests = chosen(data, 'golden_test_patch', 'test_patch');
+  if (code.text.trim() === '') {
+    return fail(code.field, `${code.field} is empty: without the golden patch there is no R∘X*`);
+  }
+  if (tests.text.trim() === '') {
+    return fail(tests.field, `${tests.field} is empty: without golden tests nothing can be graded`);
+  }
+  const golden = goldenPatches({ code, tests });
+  if ('message' in golden) return fail(golden.field, golden.message);
+  const lists: { failToPass?: readonly string[]; passToPass?: readonly string[] } = {};
+  for (const [key, ...fields] of [
+    ['failToPass', 'FAIL_TO_PASS', 'fail_to_pass'],
+    ['passToPass', 'PASS_TO_PASS', 'pass_to_pass'],
+  ] as const) {
+    const field = fields.find((each) => data[each] !== null && data[each] !== undefined);
+    const value = field === undefined ? undefined : data[field];
+    if (field === undefined || value === null || value === undefined) continue;
+    const texts = readTexts(value);
+    if (texts === 'broken') return fail(field, `${field} is not a list of texts`);
+    lists[key] = texts;
+  }
+  const { environment, remarks } = environmentOf(id, data);
+  const allRemarks = [...golden.remarks, ...remarks];
+  return {
+    instance: {
+      id,
+      repo: data.repo,
+      baseCommit: data.base_commit.toLowerCase(),
+      version: asLabel(String(data.version ?? '')),
+      issue: data.problem_statement,
+      hints: data.hints_text ?? '',
+      createdAt: dateOf(data.created_at ?? ''),
+      goldenPatch: golden.patch,
+      goldenTests: golden.tests,
+      failToPass: lists.failToPass,
+      passToPass: lists.passToPass,
+      ...(environment === undefined ? {} : { environment }),
+      ...(allRemarks.length === 0 ? {} : { remarks: allRemarks }),
+    },
+    patchSize: golden.patchSize,
+    testsSize: golden.testsSize,
+  };
+}
+
+/** `instance_id` of anything, as far as it has one that is a text. */
+export function idOf(row: unknown): string | undefined {
+  return typeof row === 'object' &&
+    row !== null &&
+    'instance_id' in row &&
+    typeof row.instance_id === 'string'
+    ? row.instance_id
+    : undefined;
+}
+
+function chosen<Field extends string>(
+  data: { readonly [field in Field]?: string | null | undefined },
+  first: Field,
+  second: Field,
+): { field: string; text: string } {
+  const field = typeof data[first] === 'string' ? first : second;
+  return { field, text: data[field] ?? '' };
+}
+
+/** ISO 8601 of what rows hold: that, milliseconds, or a date and a time with a space between. */
+function dateOf(value: string | number): string {
+  if (typeof value === 'number') return new Date(value).toISOString();
+  const match =
+    /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d:?\d\d|UTC)?)?$/.exec(
+      value.trim(),
+    );
+  if (match === null) {
+    const other = new Date(value);
+    return Number.isNaN(other.getTime()) ? '' : other.toISOString();
+  }
+  const [, day = '', time, zone = 'Z'] = match;
+  return time === undefined ? day : `${day}T${time}${zone === 'UTC' ? 'Z' : zone}`;
+}

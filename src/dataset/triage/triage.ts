@@ -1,0 +1,196 @@
+import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { lock } from 'proper-lockfile';
+import { checkedId } from '../../domain/instanceId';
+import { HumanError, messageOf } from '../../domain/problem';
+import { isLiteS, type TriageEntry } from '../../domain/triage';
+import {
+  emptyTriage,
+  isEmpty,
+  parseTriage,
+  printTriage,
+  tidy,
+  type TriageFile,
+} from './triageText';
+
+export { mergeTriage, type TriageConflict } from './triageMerge';
+export { isTriageFile, type TriageFile } from './triageText';
+
+/**
+ * The triage file at `path`; an empty one when there is none yet.
+ *
+ * @throws HumanError when it cannot be read or used
+ */
+export async function readTriage(path: string): Promise<TriageFile> {
+  const text = await textOf(path);
+  return text === undefined ? emptyTriage : parseTriage(text, path);
+}
+
+async function textOf(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw new HumanError(
+      codeOf(error) === 'EISDIR'
+        ? `The triage file ${path} is a folder`
+        : `The triage file ${path} cannot be read (${messageOf(error)})`,
+      'Name a JSON file, which may be new',
+    );
+  }
+}
+
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : undefined;
+
+/**
+ * Changes the entry of one instance: `change` gets what is there now, or undefined, and gives what is to
+ * be there; an entry that says nothing is dropped. Other windows and processes that change the same file
+ * wait, so that no edit is lost.
+ *
+ * @returns the file as it is now
+ * @throws HumanError when the file cannot be read, used or written, or a tag cannot be kept
+ */
+export function updateTriage(
+  path: string,
+  id: string,
+  change: (entry: TriageEntry | undefined) => TriageEntry | undefined,
+): Promise<TriageFile> {
+  return editTriage(path, (file) => {
+    const entry = change(file.instances.get(id));
+    const instances = new Map(file.instances);
+    // Without an entry there may be fields of a later version, which stay.
+    instances.set(checkedId(id), entry ?? nothing);
+    return { ...file, instances };
+  });
+}
+
+export const nothing: TriageEntry = { tags: [], note: '', classification: {} };
+
+/** As `updateTriage`, for the file as a whole. `edit` may be called again. */
+export async function editTriage(
+  path: string,
+  edit: (file: TriageFile) => TriageFile,
+): Promise<TriageFile> {
+  const target = await placeOf(path);
+  const hold = await acquire(target, path);
+  try {
+    for (;;) {
+      const before = await textOf(target);
+      const file = before === undefined ? emptyTriage : parseTriage(before, path);
+      const edited = tidy(edit(file));
+      const after = printTriage(edited);
+      if (after === before || (before === undefined && edited.instances.size === 0)) return edited;
+      // What is written must be readable, whatever `edit` did.
+      parseTriage(after, path);
+      // Somebody without our lock, an editor or git, may have written in the meantime.
+      const free = async (): Promise<boolean> => !hold.lost() && (await textOf(target)) === before;
+      if (await replace(target, after, free)) return edited;
+      if (hold.lost()) {
+        throw new HumanError(
+          `Another process took over the triage file ${path} while this one stood still`,
+          'Try again',
+        );
+      }
+    }
+  } catch (error) {
+    throw unwritable(error, path);
+  } finally {
+    await hold.release();
+  }
+}
+
+/** Behind links, so that a link stays one and every name of the file means the same lock. */
+async function placeOf(path: string): Promise<string> {
+  try {
+    const folder = dirname(resolve(path));
+    await mkdir(folder, { recursive: true });
+    return await realpath(resolve(path)).catch(async () =>
+      join(await realpath(folder), basename(path)),
+    );
+  } catch (error) {
+    throw unwritable(error, path);
+  }
+}
+
+async function acquire(
+  target: string,
+  path: string,
+): Promise<{ lost(): boolean; release(): Promise<void> }> {
+  let lost = false;
+  try {
+    const release = await lock(target, {
+      realpath: false,
+      // The work takes milliseconds: a lock this old was left by a killed process.
+      stale: 5_000,
+      retries: { retries: 400, factor: 1.1, minTimeout: 5, maxTimeout: 50, randomize: true },
+      onCompromised: () => (lost = true),
+    });
+    return {
+      lost: () => lost,
+      // Fails when the lock was lost: then it is somebody else's.
+      release: () => release().catch(() => undefined),
+    };
+  } catch (error) {
+    if (codeOf(error) === 'ELOCKED') {
+      throw new HumanError(
+        `The triage file ${path} is being written by another process`,
+        `Try again; if none runs, delete ${target}.lock`,
+      );
+    }
+    throw unwritable(error, path);
+  }
+}
+
+/** Writes beside and renames, if `free` still says so. What is read back is compared. */
+async function replace(
+  target: string,
+  text: string,
+  free: () => Promise<boolean>,
+): Promise<boolean> {
+  // One name for all, who hold the lock: what a killed process left goes with the next edit.
+  const beside = `${target}.new`;
+  const mode = (await stat(target).catch(() => undefined))?.mode;
+  try {
+    await rm(beside, { force: true });
+    const file = await open(beside, 'wx', mode === undefined ? 0o666 : mode & 0o777);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    if ((await readFile(beside, 'utf8')) !== text) throw new Error('what was written is not there');
+    if (!(await free())) return false;
+    await rename(beside, target);
+    return true;
+  } finally {
+    await rm(beside, { force: true });
+  }
+}
+
+function unwritable(error: unknown, path: string): unknown {
+  const code = codeOf(error);
+  if (error instanceof HumanError || code === undefined) return error;
+  return new HumanError(
+    code === 'ENOSPC'
+      ? `There is no space left to write the triage file ${path}`
+      : `The triage file ${path} cannot be written (${messageOf(error)})`,
+    code === 'ENOSPC' ? 'Free some; the file is as it was' : 'Name a file that can be written',
+  );
+}
+
+/**
+ * The file as a filter list: the instances that it holds and that belong to Lite-S of the Agentless
+ * paper, that is, whose issue is sufficient, does not mislead and does not hold the exact patch.
+ */
+export function triageFilter(file: TriageFile): { keeps(id: string): boolean } {
+  return {
+    keeps: (id) => {
+      const entry = file.instances.get(id);
+      return entry !== undefined && !isEmpty(entry) && isLiteS(entry);
+    },
+  };
+}

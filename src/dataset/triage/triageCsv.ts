@@ -1,0 +1,67 @@
+import { stringify } from 'csv-stringify/sync';
+import type { InstanceEntry } from '../../domain/instance';
+import type { InstanceStatus } from '../../domain/status';
+import type { TriageEntry } from '../../domain/triage';
+import type { Validation } from '../../domain/validation';
+
+/** What is known of one instance. */
+export interface TriageCsvRow {
+  /** With nothing but the id when no dataset was named. */
+  readonly entry: Pick<InstanceEntry, 'id'> & Partial<Pick<InstanceEntry, 'repo' | 'createdAt'>>;
+  readonly triage?: TriageEntry | undefined;
+  readonly validation?: Pick<Validation, 'reasons' | 'date'> | undefined;
+  /** Of the candidate that was graded last. */
+  readonly verdict?: { readonly success: boolean; readonly reason: string } | undefined;
+  /** Tells the verdict where it is the newest that is known and `verdict` is absent. */
+  readonly status?: InstanceStatus | undefined;
+}
+
+export const triageCsvColumns = [
+  'instance_id',
+  'repo',
+  'created_at',
+  'tags',
+  'note',
+  'description',
+  'solution',
+  'location_line',
+  'location_function',
+  'location_file',
+  'validation',
+  'validation_reasons',
+  'validation_date',
+  'last_verdict',
+] as const;
+
+/**
+ * Rows for a spreadsheet: RFC 4180, UTF-8, one row for each instance. Values that a spreadsheet would
+ * take for a formula (`=`, `+`, `-`, `@` and their wide forms, tab, carriage return) get a leading `'`.
+ */
+export function triageCsv(rows: readonly TriageCsvRow[]): string {
+  const records = rows.map(({ entry, triage, validation, verdict, status }) => {
+    const last = verdict ?? (status?.kind === 'candidate' ? status : undefined);
+    const { description, solution, location } = triage?.classification ?? {};
+    return [
+      entry.id,
+      entry.repo ?? '',
+      entry.createdAt ?? '',
+      (triage?.tags ?? []).join(', '),
+      triage?.note ?? '',
+      description ?? '',
+      solution ?? '',
+      location?.line ?? '',
+      location?.function ?? '',
+      location?.file ?? '',
+      validation === undefined ? '' : validation.reasons.length === 0 ? 'sound' : 'not sound',
+      (validation?.reasons ?? []).map((reason) => reason.kind).join(', '),
+      validation?.date ?? '',
+      last === undefined ? '' : last.success ? 'success' : last.reason,
+    ];
+  });
+  return stringify([[...triageCsvColumns], ...records], {
+    record_delimiter: 'windows',
+    escape_formulas: true,
+    // A lone line feed or carriage return must be quoted as well as the pair that ends a record.
+    quoted_match: /[\r\n]/,
+  });
+}

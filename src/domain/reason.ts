@@ -1,0 +1,44 @@
+/** What a run may use up, and is stopped then. */
+export const limits = ['timed out', 'too much output', 'out of memory', 'disk full'] as const;
+export type Limit = (typeof limits)[number];
+
+export const isLimit = (word: string): word is Limit =>
+  (limits as readonly string[]).includes(word);
+
+/** Why there is no grade at all. */
+export const notEvaluatedReasons = [
+  'no prediction',
+  'source not available',
+  'environment failed',
+  'instance cannot be used',
+  'internal error',
+] as const;
+export type NotEvaluatedReason = (typeof notEvaluatedReasons)[number];
+
+/** The one reason that every entry has: how it was graded, or why it was not. In the order of tables. */
+export const entryReasons = [
+  'success',
+  'no candidate',
+  'does not apply',
+  'edits outside tests',
+  'no test found',
+  'passes on R',
+  'fails on both sides',
+  'unrelated failure',
+  'breaks a test',
+  'no test ran',
+  'could not run',
+  ...limits,
+  'unsound',
+  ...notEvaluatedReasons,
+] as const;
+export type EntryReason = (typeof entryReasons)[number];
+
+/** Why a candidate is, or is not, a success under strict grading. A batch alone gives the other reasons. */
+export type VerdictReason = Exclude<EntryReason, NotEvaluatedReason | 'edits outside tests'>;
+
+const ofBatches: readonly EntryReason[] = ['edits outside tests', ...notEvaluatedReasons];
+
+export const verdictReasons = entryReasons.filter(
+  (reason): reason is VerdictReason => !ofBatches.includes(reason),
+);

@@ -1,0 +1,262 @@
+import * as vscode from 'vscode';
+import {
+  lineStates,
+  type ChangeCoverage,
+  type CoveredLine,
+  type LineState,
+} from '../../domain/changeCoverage';
+import type { Side } from '../../domain/outcome';
+import { changeBlocks, type ChangeBlock } from '../../patch/changeBlocks';
+import type { FilePatch } from '../../patch/unified/parsedPatch';
+import { marksOfFixed, marksOfR, marksOfWorkspace, type CoverageMarks } from './coverageMarks';
+import { hoverOf, noteAt } from './coverageText';
+import { sideOfUri } from '../shell/documents';
+import { goldenFilesOf } from './goldenFiles';
+import { scheme } from '../shell/names';
+import type { OpenInstance } from '../instance/openInstance';
+import { linesBySide, shownCoverage } from './shownCoverage';
+import { WorkspaceLines } from './workspaceLines';
+
+/** Theme colours contributed in package.json. */
+const rulerColours: Readonly<Record<LineState, string>> = {
+  'newly covered': 'swtBench.newlyCovered',
+  'already covered': 'swtBench.alreadyCovered',
+  missed: 'swtBench.missed',
+  'not executable': 'swtBench.notExecutable',
+};
+
+/** The icon of a state, for one kind of theme. Their shapes differ as well. */
+export function stateIcon(
+  extensionUri: vscode.Uri,
+  state: LineState,
+  theme: 'light' | 'dark',
+): vscode.Uri {
+  const file = `${state.replace(' ', '-')}-${theme}.svg`;
+  return vscode.Uri.joinPath(extensionUri, 'media', 'gutter', file);
+}
+
+/** Name of the measures of how long it took to hand marks to VS Code, kept like its own. */
+const drawingMeasure = 'swt-bench.changeCoverageMarks';
+
+/** What an editor shows already. */
+interface Drawn {
+  readonly coverage: ChangeCoverage | undefined;
+  readonly version: number;
+  readonly files: readonly FilePatch[] | undefined;
+  readonly map: ReadonlyMap<number, number> | undefined;
+}
+
+/**
+ * The four states of the changed lines: in the gutters of both sides of the golden diff, removed lines on
+ * R and added lines on R∘X*, and in the files of the workspace, which are R. Counts show on hover.
+ */
+export class ChangeCoverageGutters implements vscode.Disposable {
+  private readonly types: ReadonlyMap<LineState, vscode.TextEditorDecorationType>;
+  private readonly noteType: vscode.TextEditorDecorationType;
+  private readonly subscriptions: vscode.Disposable[];
+  private readonly workspace: WorkspaceLines;
+  private readonly drawn = new WeakMap<vscode.TextEditor, Drawn>();
+  private files: readonly FilePatch[] | undefined;
+  private reading = false;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly open: OpenInstance,
+    extensionUri: vscode.Uri,
+  ) {
+    this.types = new Map(
+      lineStates.map((state) => [
+        state,
+        vscode.window.createTextEditorDecorationType({
+          light: { gutterIconPath: stateIcon(extensionUri, state, 'light') },
+          dark: { gutterIconPath: stateIcon(extensionUri, state, 'dark') },
+          gutterIconSize: 'contain',
+          // A line that is added above or below has no state of its own.
+          rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
+          ...(state === 'not executable'
+            ? {}
+            : {
+                overviewRulerColor: new vscode.ThemeColor(rulerColours[state]),
+                overviewRulerLane: vscode.OverviewRulerLane.Left,
+              }),
+        }),
+      ]),
+    );
+    const color = new vscode.ThemeColor('editorCodeLens.foreground');
+    this.noteType = vscode.window.createTextEditorDecorationType({
+      after: { margin: '0 0 0 1em', color },
+      before: { margin: '0 1em 0 0', color },
+      rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
+    });
+    this.workspace = new WorkspaceLines(open, () => this.draw());
+    const draw = (): void => this.draw();
+    this.subscriptions = [
+      ...this.types.values(),
+      this.noteType,
+      open.onDidChange(draw),
+      vscode.window.onDidChangeVisibleTextEditors(draw),
+      // VS Code moves marks with the text; what was rewritten is looked at when typing pauses.
+      vscode.workspace.onDidChangeTextDocument(() => {
+        clearTimeout(this.timer);
+        this.timer = setTimeout(draw, 150);
+      }),
+      vscode.languages.registerHoverProvider(
+        [
+          { scheme },
+          {
+            scheme: open.folder.uri.scheme,
+            pattern: new vscode.RelativePattern(open.folder, '**'),
+          },
+        ],
+        { provideHover: (document, position) => this.hover(document, position) },
+      ),
+    ];
+    draw();
+  }
+
+  private draw(): void {
+    const coverage = shownCoverage(this.open);
+    if (coverage !== undefined) this.readFiles();
+    const start = performance.now();
+    let isDrawn = false;
+    for (const editor of vscode.window.visibleTextEditors) {
+      const { document } = editor;
+      const path = this.workspace.pathOf(document);
+      const file = sideOfUri(document.uri);
+      if (file === undefined && (path === undefined || !this.isChanged(path))) continue;
+      const { version } = document;
+      const map =
+        path === undefined || coverage === undefined
+          ? undefined
+          : this.workspace.mapOf(document, path);
+      const now: Drawn = { coverage, version, files: this.files, map };
+      const before = this.drawn.get(editor);
+      if (before !== undefined && isSame(before, now)) continue;
+      this.drawn.set(editor, now);
+      const marks = coverage === undefined ? undefined : this.marksOf(document, coverage);
+      this.set(editor, marks);
+      isDrawn = true;
+    }
+    if (isDrawn) performance.measure(drawingMeasure, { start });
+  }
+
+  private marksOf(
+    document: vscode.TextDocument,
+    coverage: ChangeCoverage,
+  ): CoverageMarks | undefined {
+    const { base, fixed } = linesBySide(coverage);
+    const file = sideOfUri(document.uri);
+    if (file?.side === 'base') return marksOfR(base.get(file.path) ?? []);
+    if (file !== undefined) {
+      const { oldPath, blocks } = this.changed((each) => each.newPath === file.path);
+      return marksOfFixed(
+        fixed.get(file.path) ?? [],
+        (oldPath === null ? undefined : base.get(oldPath)) ?? [],
+        blocks,
+      );
+    }
+    const path = this.workspace.pathOf(document);
+    const map = path === undefined ? undefined : this.workspace.mapOf(document, path);
+    if (path === undefined || map === undefined) return undefined;
+    const { newPath, blocks } = this.changed((each) => each.oldPath === path);
+    return marksOfWorkspace(
+      base.get(path) ?? [],
+      (newPath === null ? undefined : fixed.get(newPath)) ?? [],
+      blocks,
+      (line) => map.get(line),
+    );
+  }
+
+  private changed(which: (file: FilePatch) => boolean): {
+    readonly oldPath: string | null;
+    readonly newPath: string | null;
+    readonly blocks: readonly ChangeBlock[];
+  } {
+    const file = this.files?.find(which);
+    return file === undefined
+      ? { oldPath: null, newPath: null, blocks: [] }
+      : { oldPath: file.oldPath, newPath: file.newPath, blocks: changeBlocks(file) };
+  }
+
+  private set(editor: vscode.TextEditor, marks: CoverageMarks | undefined): void {
+    const { document } = editor;
+    const isThere = (line: number): boolean => line <= document.lineCount;
+    const rangeOf = (line: number): vscode.Range => document.lineAt(line - 1).range;
+    for (const [state, type] of this.types) {
+      const lines = marks?.states.get(state) ?? [];
+      editor.setDecorations(type, lines.filter(isThere).map(rangeOf));
+    }
+    editor.setDecorations(
+      this.noteType,
+      (marks?.notes ?? [])
+        .filter(({ line }) => isThere(line))
+        .map((note) => noteAt(note, document)),
+    );
+  }
+
+  /** Made when it is asked for: a large change has thousands of lines. */
+  private hover(
+    document: vscode.TextDocument,
+    position: vscode.Position,
+  ): vscode.Hover | undefined {
+    const line = this.lineAt(document, position.line + 1);
+    return line === undefined
+      ? undefined
+      : new vscode.Hover(hoverOf(line), document.lineAt(position.line).range);
+  }
+
+  /** The changed line that stands on a line of a document, 1-based, if its state is shown. */
+  lineAt(document: vscode.TextDocument, line: number): CoveredLine | undefined {
+    const coverage = shownCoverage(this.open);
+    if (coverage === undefined) return undefined;
+    const sides = linesBySide(coverage);
+    const at = this.placeOf(document, line);
+    return at === undefined
+      ? undefined
+      : sides[at.side].get(at.path)?.find((each) => each.line === at.line);
+  }
+
+  /** What a line of a document is on the side that the document shows; undefined for what R lacks. */
+  placeOf(
+    document: vscode.TextDocument,
+    line: number,
+  ): { readonly side: Side; readonly path: string; readonly line: number } | undefined {
+    const file = sideOfUri(document.uri);
+    if (file !== undefined) return { ...file, line };
+    const path = this.workspace.pathOf(document);
+    if (path === undefined || !this.isChanged(path)) return undefined;
+    const map = this.workspace.mapOf(document, path);
+    for (const [ofR, now] of map ?? []) {
+      if (now === line) return { side: 'base', path, line: ofR };
+    }
+    return undefined;
+  }
+
+  private isChanged(path: string): boolean {
+    return this.files?.some(({ oldPath }) => oldPath === path) === true;
+  }
+
+  /** Files of the golden patch, read once they are to be shown. */
+  private readFiles(): void {
+    if (this.files !== undefined || this.reading) return;
+    this.reading = true;
+    void goldenFilesOf(this.open).then(
+      (files) => {
+        this.files = files;
+        this.draw();
+      },
+      () => {
+        // Without its trees an instance has no verdict either; a restored one is drawn as far as it goes.
+        this.reading = false;
+      },
+    );
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    for (const each of this.subscriptions) each.dispose();
+  }
+}
+
+const isSame = (a: Drawn, b: Drawn): boolean =>
+  a.coverage === b.coverage && a.version === b.version && a.files === b.files && a.map === b.map;

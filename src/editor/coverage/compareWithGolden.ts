@@ -1,0 +1,81 @@
+import * as vscode from 'vscode';
+import type { Reporter } from '../../domain/reporter';
+import { comparisonText } from '../../evaluation/coverage/goldenComparison';
+import { parseUnified } from '../../patch/unified/parseUnified';
+import { goldenTestFiles, goldenTestsUri, isComparison, tableUri } from './comparisonDocuments';
+import { currentVerdict } from '../verdict/currentVerdict';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import type { OpenInstance } from '../instance/openInstance';
+
+const title = (): string => vscode.l10n.t('Golden tests ↔ candidate');
+
+/**
+ * Shows golden tests and candidate as one diff, the candidate's side to be edited, and beside it what
+ * each covers of the changed lines. Asks before it reveals the golden tests, and runs the candidate
+ * where the last verdict is not about what is in the workspace.
+ *
+ * @throws HumanError when there is no candidate, or it cannot be run
+ */
+export async function compareWithGolden(open: OpenInstance, reporter: Reporter): Promise<void> {
+  if (!(await open.reveal(vscode.l10n.t('Compare with Golden Tests')))) return;
+  const evaluated = await currentVerdict(open, reporter, {
+    title: vscode.l10n.t('Running the candidate to compare it'),
+    complete: false,
+  });
+  if (evaluated === undefined) return;
+  const { result, digest } = evaluated;
+  // The table comes into the second column: in a third nothing could be read.
+  await vscode.commands.executeCommand('workbench.action.focusFirstEditorGroup');
+  await showDiff(open, result.patch);
+  const { changeCoverage: candidate, goldenCoverage: golden } = result;
+  if (candidate === undefined || golden === undefined) {
+    const why = result.notes.join('; ');
+    const text = vscode.l10n.t('What each of them covers is not known: {0}', why);
+    void vscode.window.showWarningMessage(withoutLinkMarkup(text));
+    return;
+  }
+  const text = comparisonText({ instance: result.instance, candidate, golden });
+  const uri = tableUri(open, text, digest);
+  await vscode.commands.executeCommand('markdown.showPreviewToSide', uri);
+}
+
+/** Files of both, golden tests on the left. */
+async function showDiff(open: OpenInstance, patch: string): Promise<void> {
+  const golden = await goldenTestFiles(open);
+  const paths = new Set(golden.keys());
+  for (const { oldPath, newPath } of parseUnified(patch).files) {
+    for (const path of [oldPath, newPath]) if (path !== null) paths.add(path);
+  }
+  const rows = await Promise.all(
+    [...paths].sort().map(async (path) => {
+      const mine = vscode.Uri.joinPath(open.folder.uri, path);
+      const isMine = await vscode.workspace.fs.stat(mine).then(
+        () => true,
+        () => false,
+      );
+      const isTheirs = golden.has(path)
+        ? golden.get(path) !== undefined
+        : (await open.textOfR(path)) !== undefined;
+      return [
+        mine,
+        isTheirs ? goldenTestsUri(open, path) : undefined,
+        isMine ? mine : undefined,
+      ] as const;
+    }),
+  );
+  await vscode.commands.executeCommand('vscode.changes', title(), rows);
+}
+
+/** Closes what shows the golden tests. */
+export async function closeComparisons(): Promise<void> {
+  const shows = (tab: vscode.Tab): boolean => {
+    const { input } = tab;
+    if (input instanceof vscode.TabInputText) return isComparison(input.uri);
+    // Neither a diff of several files nor a preview tells what it shows.
+    return [title(), vscode.l10n.t('Candidate and golden tests')].some((name) =>
+      tab.label.includes(name),
+    );
+  };
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(shows);
+  await vscode.window.tabGroups.close(tabs);
+}

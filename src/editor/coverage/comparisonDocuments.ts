@@ -1,0 +1,65 @@
+import * as vscode from 'vscode';
+import { contentsWith } from '../../evaluation/session';
+import { asShown } from '../../patch/bytes';
+import { scheme } from '../shell/names';
+import type { OpenInstance } from '../instance/openInstance';
+import { pathBelow } from '../shell/workspacePath';
+
+/** Files as the golden tests leave them. */
+const goldenTestsAuthority = 'golden-tests';
+/** What candidate and golden tests cover. */
+const tableAuthority = 'comparison';
+
+/** Tables of a window, by the query of their documents: each is about one verdict. */
+const tables = new WeakMap<OpenInstance, Map<string, string>>();
+
+/** Whether a document belongs to a comparison with the golden tests. */
+export function isComparison({ scheme: of, authority }: vscode.Uri): boolean {
+  return of === scheme && (authority === goldenTestsAuthority || authority === tableAuthority);
+}
+
+/**
+ * Address of a file of the workspace as the golden tests leave it. It has the whole path of that file,
+ * since a diff editor calls files with different paths renamed.
+ */
+export function goldenTestsUri(open: OpenInstance, path: string): vscode.Uri {
+  const file = vscode.Uri.joinPath(open.folder.uri, path);
+  return vscode.Uri.from({ scheme, authority: goldenTestsAuthority, path: file.path });
+}
+
+/** Keeps a table, as the document at the address that is returned. */
+export function tableUri(open: OpenInstance, text: string, digest: string): vscode.Uri {
+  const kept = tables.get(open) ?? new Map<string, string>();
+  tables.set(open, kept);
+  // Two verdicts on one candidate may differ, and an open document is not read again.
+  const query = `${digest.slice(0, 12)}-${kept.size}`;
+  kept.set(query, text);
+  return vscode.Uri.from({
+    scheme,
+    authority: tableAuthority,
+    path: `/${vscode.l10n.t('Candidate and golden tests')}.md`,
+    query,
+  });
+}
+
+/** Content of such a document: only once the golden tests are revealed, whoever asks. */
+export async function comparisonText(open: OpenInstance, uri: vscode.Uri): Promise<string> {
+  if (!open.revealed) {
+    return vscode.l10n.t(
+      'The golden tests are hidden. Run "SWT-Bench: Compare with Golden Tests…" to reveal them.',
+    );
+  }
+  if (uri.authority === tableAuthority) return tables.get(open)?.get(uri.query) ?? '';
+  const path = pathBelow(open.folder, uri);
+  if (path === undefined) return '';
+  const text = (await goldenTestFiles(open)).get(path);
+  return asShown(text ?? (await open.textOfR(path)) ?? '').replace(/^\ufeff/, '');
+}
+
+/** Files that the golden tests touch, as they leave them; undefined for one that they delete. */
+export async function goldenTestFiles(
+  open: OpenInstance,
+): Promise<ReadonlyMap<string, string | undefined>> {
+  const { goldenTests } = await open.instance();
+  return contentsWith(goldenTests, (path) => open.textOfR(path));
+}

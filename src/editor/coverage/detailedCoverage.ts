@@ -1,0 +1,74 @@
+import * as vscode from 'vscode';
+import { summarise, type ChangeCoverage, type CoveredLine } from '../../domain/changeCoverage';
+import { functionOf, sides } from '../../domain/outcome';
+import { listedUri, sideOfUri } from '../shell/documents';
+import type { OpenInstance } from '../instance/openInstance';
+import { linesBySide } from './shownCoverage';
+
+/** What each entry of the view is about: a later run does not change what an older one says. */
+const coverages = new WeakMap<vscode.FileCoverage, ChangeCoverage>();
+
+/**
+ * ΔC for VS Code's coverage view, one entry for each file of a side: of the executable changed lines,
+ * those that are newly covered. Empty unless the golden patch is revealed.
+ *
+ * @param coverage of the run
+ * @param itemOf the row of a test function in the Testing view
+ */
+export function coverageOfRun(
+  open: OpenInstance,
+  coverage: ChangeCoverage | undefined,
+  itemOf: (test: string) => vscode.TestItem | undefined,
+): vscode.FileCoverage[] {
+  if (coverage === undefined || !open.revealed) return [];
+  const ofSides = linesBySide(coverage);
+  return sides.flatMap((side) =>
+    [...ofSides[side]].flatMap(([path, lines]) => {
+      const { covered, executable } = summarise(lines);
+      if (executable === 0) return [];
+      const tests = new Set(lines.flatMap((line) => line.coveredBy.map(functionOf)));
+      const file = new vscode.FileCoverage(
+        listedUri(side, path),
+        new vscode.TestCoverageCount(covered, executable),
+        undefined,
+        undefined,
+        [...tests].flatMap((test) => itemOf(test) ?? []),
+      );
+      coverages.set(file, coverage);
+      return [file];
+    }),
+  );
+}
+
+/**
+ * The lines of one of these files, made when its editor is looked at. Without a test, a line that only the
+ * base tests run is left out: it counts as executable, but ΔC asks for more than that.
+ *
+ * @param test id of a test function whose own executions are wanted
+ */
+export function loadDetailed(
+  open: OpenInstance,
+  shown: vscode.FileCoverage,
+  test?: string,
+): vscode.FileCoverageDetail[] {
+  const coverage = open.revealed ? coverages.get(shown) : undefined;
+  const file = sideOfUri(shown.uri);
+  if (coverage === undefined || file === undefined) return [];
+  const lines = linesBySide(coverage)[file.side].get(file.path) ?? [];
+  return lines
+    .filter(({ state }) => state !== 'not executable')
+    .filter(({ state }) => test !== undefined || state !== 'already covered')
+    .map((line) => new vscode.StatementCoverage(executionsOf(line, test), rangeOf(line)));
+}
+
+function executionsOf(line: CoveredLine, test: string | undefined): number {
+  if (test === undefined) return line.state === 'newly covered' ? line.counts.candidate : 0;
+  return Object.entries(line.executions)
+    .filter(([id]) => functionOf(id) === test)
+    .reduce((sum, [, count]) => sum + count, 0);
+}
+
+function rangeOf({ line, text }: CoveredLine): vscode.Range {
+  const code = text.trimEnd();
+  return new vscode.Range(line - 1, code.length - code.trimStart().length, line - 1, code.length);
+}

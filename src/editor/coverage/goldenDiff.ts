@@ -1,0 +1,151 @@
+import * as vscode from 'vscode';
+import type { Side } from '../../domain/outcome';
+import { sideOfUri, sideUri } from '../shell/documents';
+import { goldenFilesOf } from './goldenFiles';
+import type { OpenInstance } from '../instance/openInstance';
+
+/** In the title of every diff that shows X*, by which its tab is known again. */
+const sides = '(R ↔ R∘X*)';
+
+const titleOf = (open: OpenInstance): string =>
+  vscode.l10n.t('Golden patch of {0} {1}', open.marker.id, sides);
+
+/** Milliseconds that an editor of a diff has to appear. */
+const patience = 3000;
+
+/**
+ * Opens the golden patch as one diff of all its files, R on the left and R∘X* on the right, with the
+ * states of the changed lines in the gutters. The first time it asks, since it gives the fix away.
+ */
+export async function showChangeCoverage(open: OpenInstance): Promise<void> {
+  if (!(await open.reveal(vscode.l10n.t('Show Change Coverage')))) return;
+  await showDiff(open, undefined);
+}
+
+/** A line of R or R∘X*. */
+export interface PlaceOnSide {
+  readonly side: Side;
+  readonly path: string;
+  /** 1-based. */
+  readonly line: number;
+}
+
+/** Shows a line in the golden diff, opened for it unless its file is in sight. */
+export async function showInGoldenDiff(open: OpenInstance, at: PlaceOnSide): Promise<void> {
+  if (!(await open.reveal(vscode.l10n.t('Show Change Coverage')))) return;
+  const uri = sideUri(at.side, at.path);
+  let editor = editorOf(uri);
+  if (editor === undefined) {
+    await showDiff(open, at);
+    editor = await appearing(uri);
+  }
+  if (editor === undefined) {
+    await showFile(open, at);
+    editor = await appearing(uri);
+  }
+  if (editor === undefined) return;
+  const line = Math.min(at.line, editor.document.lineCount) - 1;
+  editor.selection = new vscode.Selection(line, 0, line, 0);
+  editor.revealRange(
+    new vscode.Range(line, 0, line, 0),
+    vscode.TextEditorRevealType.InCenterIfOutsideViewport,
+  );
+}
+
+interface DiffOfFile {
+  readonly original: vscode.Uri;
+  readonly modified: vscode.Uri;
+}
+
+/** A side that does not have a file is an empty document. */
+async function diffsOf(open: OpenInstance): Promise<readonly DiffOfFile[]> {
+  return (await goldenFilesOf(open)).flatMap(({ oldPath, newPath }) => {
+    const [before, after] = [oldPath ?? newPath, newPath ?? oldPath];
+    return before === null || after === null
+      ? []
+      : [{ original: sideUri('base', before), modified: sideUri('fixed', after) }];
+  });
+}
+
+async function showDiff(open: OpenInstance, at: PlaceOnSide | undefined): Promise<void> {
+  const diffs = await diffsOf(open);
+  const title = titleOf(open);
+  const wanted =
+    at === undefined ? undefined : diffs.find((each) => isOf(each, sideUri(at.side, at.path)));
+  // What `vscode.changes` runs, with which an editor is found again and shows a chosen file.
+  const shown = await vscode.commands
+    .executeCommand('_workbench.openMultiDiffEditor', {
+      multiDiffSourceUri: vscode.Uri.from({
+        scheme: 'multi-diff-editor',
+        path: `swt-bench/${open.marker.id}`,
+      }),
+      title,
+      resources: diffs.map(({ original, modified }) => ({
+        originalUri: original,
+        modifiedUri: modified,
+      })),
+      ...(wanted === undefined ? {} : { reveal: { modifiedUri: wanted.modified } }),
+    })
+    .then(
+      () => true,
+      () => false,
+    );
+  if (shown) return;
+  await closeTabs((tab) => tab.label.startsWith(title));
+  await vscode.commands.executeCommand(
+    'vscode.changes',
+    title,
+    diffs.map(({ original, modified }) => [modified, original, modified]),
+  );
+}
+
+/** The diff of one file by itself. */
+async function showFile(open: OpenInstance, at: PlaceOnSide): Promise<void> {
+  const diff = (await diffsOf(open)).find((each) => isOf(each, sideUri(at.side, at.path)));
+  if (diff === undefined) return;
+  await vscode.commands.executeCommand(
+    'vscode.diff',
+    diff.original,
+    diff.modified,
+    `${at.path} ${sides}`,
+  );
+}
+
+const isOf = ({ original, modified }: DiffOfFile, uri: vscode.Uri): boolean =>
+  [original, modified].some((each) => each.toString() === uri.toString());
+
+const editorOf = (uri: vscode.Uri): vscode.TextEditor | undefined =>
+  vscode.window.visibleTextEditors.find((each) => each.document.uri.toString() === uri.toString());
+
+/** The editor of a document that is about to be shown; undefined when it does not appear. */
+function appearing(uri: vscode.Uri): Promise<vscode.TextEditor | undefined> {
+  const there = editorOf(uri);
+  if (there !== undefined) return Promise.resolve(there);
+  return new Promise((resolve) => {
+    const finish = (editor: vscode.TextEditor | undefined): void => {
+      clearTimeout(timer);
+      subscription.dispose();
+      resolve(editor);
+    };
+    const timer = setTimeout(() => finish(undefined), patience);
+    const subscription = vscode.window.onDidChangeVisibleTextEditors(() => {
+      const editor = editorOf(uri);
+      if (editor !== undefined) finish(editor);
+    });
+  });
+}
+
+/** Closes what shows X*. */
+export async function closeGoldenDiffs(): Promise<void> {
+  await closeTabs(({ input, label }) => {
+    if (input instanceof vscode.TabInputTextDiff) return sideOfUri(input.modified) !== undefined;
+    if (input instanceof vscode.TabInputText) return sideOfUri(input.uri) !== undefined;
+    // A diff of several files does not tell what it shows.
+    return label.includes(sides);
+  });
+}
+
+async function closeTabs(which: (tab: vscode.Tab) => boolean): Promise<void> {
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(which);
+  await vscode.window.tabGroups.close(tabs);
+}

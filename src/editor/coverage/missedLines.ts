@@ -1,0 +1,64 @@
+import type { CoveredLine } from '../../domain/changeCoverage';
+import { changeBlocks, compareLines, type SideLine } from '../../patch/changeBlocks';
+import type { FilePatch } from '../../patch/unified/parsedPatch';
+import type { PlaceOnSide } from './goldenDiff';
+import { sideOf } from './shownCoverage';
+
+/** Orders changed lines as the golden diff shows them; those of files it does not name stay last. */
+export function inDiffOrder(
+  lines: readonly CoveredLine[],
+  files: readonly FilePatch[],
+): CoveredLine[] {
+  const order = orderOf(files);
+  return [...lines].sort((a, b) => order(placeOf(a), placeOf(b)));
+}
+
+/**
+ * The next line, or the one before, as the golden diff shows them; past the last one the first follows.
+ *
+ * @param lines in any order
+ * @param from a line of either side; undefined to begin with the first or the last one
+ */
+export function neighbour(
+  lines: readonly CoveredLine[],
+  files: readonly FilePatch[],
+  from: PlaceOnSide | undefined,
+  direction: 'next' | 'previous',
+): CoveredLine | undefined {
+  const sorted = inDiffOrder(lines, files);
+  if (direction === 'previous') sorted.reverse();
+  const order = orderOf(files);
+  const isPast = (line: CoveredLine): boolean => {
+    if (from === undefined) return true;
+    const compared = order(placeOf(line), from);
+    return direction === 'next' ? compared > 0 : compared < 0;
+  };
+  return sorted.find(isPast) ?? sorted[0];
+}
+
+const placeOf = (line: CoveredLine): PlaceOnSide => ({
+  side: sideOf(line),
+  path: line.path,
+  line: line.line,
+});
+
+function orderOf(files: readonly FilePatch[]): (a: PlaceOnSide, b: PlaceOnSide) => number {
+  const numbers = { base: new Map<string, number>(), fixed: new Map<string, number>() };
+  files.forEach(({ oldPath, newPath }, index) => {
+    const [before, after] = [oldPath ?? newPath, newPath ?? oldPath];
+    if (before !== null) numbers.base.set(before, index);
+    if (after !== null) numbers.fixed.set(after, index);
+  });
+  const blocks = files.map(changeBlocks);
+  const fileOf = ({ side, path }: PlaceOnSide): number => numbers[side].get(path) ?? files.length;
+  return (a, b) => {
+    const [first, second] = [fileOf(a), fileOf(b)];
+    if (first !== second) return first - second;
+    return compareLines(blocks[first] ?? [], lineOf(a), lineOf(b));
+  };
+}
+
+const lineOf = ({ side, line }: PlaceOnSide): SideLine => ({
+  side: side === 'base' ? 'old' : 'new',
+  line,
+});

@@ -1,0 +1,34 @@
+import type { ChangeCoverage, CoveredLine } from '../../domain/changeCoverage';
+import type { Side } from '../../domain/outcome';
+import type { OpenInstance } from '../instance/openInstance';
+
+/** Lines of one side by path, in the order of their numbers. */
+export type LinesOfSide = ReadonlyMap<string, readonly CoveredLine[]>;
+
+/** Change coverage of the last verdict, as far as it may be shown: its lines are those of X*. */
+export function shownCoverage(open: OpenInstance): ChangeCoverage | undefined {
+  return open.revealed ? open.last?.result.changeCoverage : undefined;
+}
+
+/** The side that a changed line stands on. */
+export const sideOf = ({ change }: CoveredLine): Side => (change === 'removed' ? 'base' : 'fixed');
+
+const indexed = new WeakMap<ChangeCoverage, Readonly<Record<Side, LinesOfSide>>>();
+
+/** Changed lines by side and path; made once for each coverage. */
+export function linesBySide(coverage: ChangeCoverage): Readonly<Record<Side, LinesOfSide>> {
+  const known = indexed.get(coverage);
+  if (known !== undefined) return known;
+  const made = { base: new Map<string, CoveredLine[]>(), fixed: new Map<string, CoveredLine[]>() };
+  for (const line of coverage.lines) {
+    const side = made[sideOf(line)];
+    const lines = side.get(line.path);
+    if (lines === undefined) side.set(line.path, [line]);
+    else lines.push(line);
+  }
+  for (const side of [made.base, made.fixed]) {
+    for (const lines of side.values()) lines.sort((a, b) => a.line - b.line);
+  }
+  indexed.set(coverage, made);
+  return made;
+}

@@ -1,0 +1,52 @@
+import type * as vscode from 'vscode';
+import { lineMap } from './lineMap';
+import type { OpenInstance } from '../instance/openInstance';
+import { workspacePath } from '../shell/workspacePath';
+
+interface Known {
+  readonly version: number;
+  readonly map: ReadonlyMap<number, number>;
+}
+
+/** Where lines of R stand in the workspace, whose files are edited. */
+export class WorkspaceLines {
+  /** Lines of R by path; undefined while they are read and where R has no such file. */
+  private readonly ofR = new Map<string, readonly string[] | undefined>();
+  private readonly maps = new WeakMap<vscode.TextDocument, Known>();
+
+  /** @param onRead called when a file of R that was asked for is there */
+  constructor(
+    private readonly open: OpenInstance,
+    private readonly onRead: () => void,
+  ) {}
+
+  /** Path of a document in R, if it is a file of the workspace. */
+  pathOf({ uri }: vscode.TextDocument): string | undefined {
+    return workspacePath(this.open.folder, uri);
+  }
+
+  /** Lines of the document by lines of R, 1-based; undefined when that is not known yet. */
+  mapOf(document: vscode.TextDocument, path: string): ReadonlyMap<number, number> | undefined {
+    const before = this.linesOfR(path);
+    if (before === undefined) return undefined;
+    const known = this.maps.get(document);
+    if (known?.version === document.version) return known.map;
+    const map = lineMap(before, document.getText().split(/\r?\n/));
+    this.maps.set(document, { version: document.version, map });
+    return map;
+  }
+
+  private linesOfR(path: string): readonly string[] | undefined {
+    if (this.ofR.has(path)) return this.ofR.get(path);
+    this.ofR.set(path, undefined);
+    void this.open.fileOfR(path).then(
+      (text) => {
+        if (text === undefined) return;
+        this.ofR.set(path, text.replace(/^\ufeff/, '').split(/\r?\n/));
+        this.onRead();
+      },
+      () => this.ofR.delete(path),
+    );
+    return undefined;
+  }
+}

@@ -1,0 +1,134 @@
+import * as vscode from 'vscode';
+import { HumanError } from '../../domain/problem';
+import { asShown } from '../../patch/bytes';
+import { diffTexts } from '../../patch/unified/makeUnified';
+import type { PythonParser } from '../../python/parser';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import { nameOf, type CustomDiff } from './customDiff';
+import { convert, firstChange, warningsIn, type Converted, type ChangedText } from './conversion';
+import { uriIn } from './workspaceTree';
+
+/**
+ * Makes the changes of a custom diff in the workspace: one edit, which one Undo takes back, new files
+ * included. Files are saved where `files.refactoring.autoSave` says so.
+ *
+ * @throws HumanError when it has an error, or when an editor cannot hold a file as it is
+ */
+export async function applyCustomDiff(diff: CustomDiff, python: PythonParser): Promise<void> {
+  const converted = await convert(diff, python);
+  const edit = await workspaceEdit(
+    converted.tree.folder,
+    converted.files,
+    vscode.l10n.t('Convert to a unified diff, save it from the message, and run "git apply"'),
+  );
+  if (!(await vscode.workspace.applyEdit(edit, { isRefactoring: true }))) {
+    throw new HumanError(
+      vscode.l10n.t('{0} could not be applied', nameOf(diff.document)),
+      vscode.l10n.t('Close the files that it changes and try again'),
+    );
+  }
+  void tell(converted);
+}
+
+/**
+ * One edit that makes the changes, the lines that stay left alone.
+ *
+ * @param files what they hold now, editors before the disk, and what they are to hold
+ * @param otherwise what to do where an editor cannot hold a file as it is
+ * @throws HumanError there
+ */
+export async function workspaceEdit(
+  folder: vscode.WorkspaceFolder,
+  files: ReadonlyMap<string, ChangedText>,
+  otherwise: string,
+): Promise<vscode.WorkspaceEdit> {
+  const edit = new vscode.WorkspaceEdit();
+  for (const [path, { before, after }] of files) {
+    const uri = uriIn(folder, path);
+    if (after === undefined) {
+      edit.deleteFile(uri, { ignoreIfNotExists: true });
+    } else if (before === undefined) {
+      edit.createFile(uri, { contents: Buffer.from(after), ignoreIfExists: false });
+    } else {
+      const hindrance = notInEditors(before);
+      if (hindrance !== undefined) {
+        throw new HumanError(
+          vscode.l10n.t('{0} {1}, which an editor would change throughout', path, hindrance),
+          otherwise,
+        );
+      }
+      const document = await vscode.workspace.openTextDocument(uri);
+      // An editor may not have seen yet what the disk holds, or read it in another encoding.
+      if (document.getText().replaceAll('\r\n', '\n') !== plain(before)) {
+        throw new HumanError(
+          vscode.l10n.t('The editor of {0} holds another text than the file', path),
+          vscode.l10n.t('Save or revert it, and try again'),
+        );
+      }
+      for (const { range, text } of textEdits(document, before, after)) {
+        edit.replace(uri, range, text);
+      }
+    }
+  }
+  return edit;
+}
+
+/** What of a text an editor does not keep as it is; undefined when it keeps everything. */
+export function notInEditors(text: string): string | undefined {
+  if (asShown(text) !== text) return vscode.l10n.t('holds bytes that are not UTF-8');
+  if (text.includes('\r\n') && /(^|[^\r])\n/.test(text))
+    return vscode.l10n.t('has lines with LF and with CRLF');
+  return undefined;
+}
+
+/** The lines that differ, so that cursors and marks elsewhere stay where they are. */
+function textEdits(
+  document: vscode.TextDocument,
+  before: string,
+  after: string,
+): { range: vscode.Range; text: string }[] {
+  const edits: { range: vscode.Range; text: string }[] = [];
+  const end = document.lineAt(document.lineCount - 1).range.end;
+  const placeOf = (line: number): vscode.Position =>
+    line < document.lineCount ? new vscode.Position(line, 0) : end;
+  for (const hunk of diffTexts(plain(before), plain(after))) {
+    let at = hunk.oldLines === 0 ? hunk.oldStart : hunk.oldStart - 1;
+    for (let i = 0; i < hunk.lines.length;) {
+      if (hunk.lines[i]?.kind === 'context') {
+        [at, i] = [at + 1, i + 1];
+        continue;
+      }
+      const start = at;
+      const added: string[] = [];
+      for (; i < hunk.lines.length && hunk.lines[i]?.kind !== 'context'; i += 1) {
+        const line = hunk.lines[i];
+        if (line?.kind === 'removed') at += 1;
+        else if (line !== undefined) added.push(line.text + (line.noNewline ? '' : '\n'));
+      }
+      edits.push({ range: new vscode.Range(placeOf(start), placeOf(at)), text: added.join('') });
+    }
+  }
+  return edits;
+}
+
+/** As a document has it: no byte order mark, one kind of line ends, which the editor puts back. */
+const plain = (text: string): string => text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
+
+async function tell(converted: Converted): Promise<void> {
+  const paths = [...converted.files.keys()];
+  const changed =
+    paths.length === 1
+      ? vscode.l10n.t('Applied to {0}.', paths[0] ?? '')
+      : vscode.l10n.t('Applied to {0} files: {1}.', paths.length, paths.join(', '));
+  const [first] = [...converted.files].filter(([, { after }]) => after !== undefined);
+  const show = vscode.l10n.t('Show');
+  const chosen = await vscode.window.showInformationMessage(
+    withoutLinkMarkup([changed, warningsIn(converted)].filter(Boolean).join(' ')),
+    ...(first === undefined ? [] : [show]),
+  );
+  if (chosen !== show || first === undefined) return;
+  const [path, { before, after }] = first;
+  const line = firstChange(before, after);
+  const editor = await vscode.window.showTextDocument(uriIn(converted.tree.folder, path));
+  editor.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.InCenter);
+}

@@ -1,0 +1,116 @@
+import * as vscode from 'vscode';
+import { HumanError } from '../../domain/problem';
+import { applyPatch } from '../../patch/unified/applyPatch';
+import { linkInTheWay } from '../../patch/links';
+import { checkPatchPaths } from '../../patch/unsafePath';
+import { parseUnified } from '../../patch/unified/parseUnified';
+import { workspaceEdit } from '../customFormat/applyCustomDiff';
+import type { ChangedText } from '../customFormat/conversion';
+import { documentOf, uriIn, workspaceTree } from '../customFormat/workspaceTree';
+import type { InstanceForModels } from '../tools/instanceForModels';
+import { workspacePath } from '../shell/workspacePath';
+
+type Workspace = Pick<InstanceForModels, 'folder' | 'candidatePatch' | 'textOfR'>;
+
+/**
+ * Makes the workspace R with a candidate: in one edit, which one Undo takes back. What was edited before,
+ * saved or not, goes. Files are saved where `files.refactoring.autoSave` says so.
+ *
+ * @param patch unified diff on R; empty for R itself
+ * @returns paths of the files that have changed, and of those the edits of before that went
+ * @throws HumanError when it does not apply to R, writes where VS Code would act on it, or an editor cannot
+ *   hold a file as it is
+ */
+export async function applyToWorkspace(
+  open: Workspace,
+  patch: string,
+): Promise<{ readonly changed: readonly string[]; readonly takenBack: readonly string[] }> {
+  const after = await filesWith(open, patch);
+  for (const path of after.keys()) refuseActedOn(path);
+  const before = await editedPaths(open);
+  const tree = await workspaceTree(open.folder);
+  const changes = new Map<string, ChangedText>();
+  for (const path of new Set([...after.keys(), ...before])) {
+    const wanted = after.has(path) ? after.get(path) : await open.textOfR(path);
+    const now = await tree.read(path);
+    const link = linkInTheWay(tree, path);
+    if (link !== undefined) throw new HumanError(link.message, link.hint);
+    if (now !== wanted) changes.set(path, { before: now, after: wanted });
+  }
+  const changed = [...changes.keys()];
+  const takenBack = changed.filter((path) => before.includes(path));
+  if (changed.length === 0) return { changed, takenBack };
+  for (const [path, change] of changes) {
+    // Undo brings back what the disk held of a file that was deleted.
+    const document = documentOf(uriIn(open.folder, path));
+    if (change.after === undefined && document?.isDirty === true) await document.save();
+  }
+  const edit = await workspaceEdit(
+    open.folder,
+    changes,
+    vscode.l10n.t('Apply it with "git apply" instead'),
+  );
+  if (!(await vscode.workspace.applyEdit(edit, { isRefactoring: true }))) {
+    throw new HumanError(
+      vscode.l10n.t('The candidate could not be put into the workspace'),
+      vscode.l10n.t('Close its files and try again'),
+    );
+  }
+  return { changed, takenBack };
+}
+
+/**
+ * What VS Code, or we, act on by themselves: with it a model would change what runs on this machine
+ * without anybody being asked.
+ */
+const actedOn =
+  /^(\.vscode|\.devcontainer|\.swt-bench)(\/|$)|(^|\/)\.devcontainer\.json$|\.code-workspace$/i;
+
+function refuseActedOn(path: string): void {
+  if (!actedOn.test(path)) return;
+  throw new HumanError(
+    vscode.l10n.t(
+      '{0} cannot be written to: VS Code acts on it. The candidate is what it was',
+      path,
+    ),
+    vscode.l10n.t('Write tests to files of the repository'),
+  );
+}
+
+/**
+ * Files of R as a candidate leaves them, by path; undefined for one that it deletes.
+ *
+ * @throws HumanError when it does not apply
+ */
+export async function filesWith(
+  open: Pick<Workspace, 'textOfR'>,
+  patch: string,
+): Promise<ReadonlyMap<string, string | undefined>> {
+  if (patch.trim() === '') return new Map();
+  const parsed = parseUnified(patch);
+  const [unsafe] = checkPatchPaths(parsed);
+  if (unsafe !== undefined) throw new HumanError(unsafe.message, unsafe.hint);
+  const applied = await applyPatch(parsed, (path) => open.textOfR(path));
+  if (applied.ok) return applied.files;
+  throw new HumanError(
+    vscode.l10n.t('The candidate does not apply to R ({0})', applied.problems[0]?.message ?? ''),
+    vscode.l10n.t('Choose another one'),
+  );
+}
+
+/** Paths of what differs from R, on the disk or in an editor. */
+async function editedPaths(open: Workspace): Promise<readonly string[]> {
+  const paths = new Set<string>();
+  for (const { oldPath, newPath } of parseUnified(await open.candidatePatch()).files) {
+    for (const path of [oldPath, newPath]) if (path !== null) paths.add(path);
+  }
+  for (const { isDirty, uri } of vscode.workspace.textDocuments) {
+    if (!isDirty || uri.scheme !== 'file') continue;
+    if (vscode.workspace.getWorkspaceFolder(uri) !== open.folder) continue;
+    const path = workspacePath(open.folder, uri);
+    if (path === undefined) continue;
+    // What R does not have is the author's only when git sees it, as it does those of the patch.
+    if ((await open.textOfR(path)) !== undefined) paths.add(path);
+  }
+  return [...paths];
+}

@@ -1,0 +1,122 @@
+import * as vscode from 'vscode';
+import { z } from 'zod';
+import { shortFindings } from '../../domain/finding';
+import { functionOf } from '../../domain/outcome';
+import type { Reporter } from '../../domain/reporter';
+import { transitions } from '../../domain/transition';
+import type { CandidateResult } from '../../evaluation/candidateResult';
+import { findingReport } from '../../results/reportSchema';
+import { patchDigest } from '../instance/edits';
+import { withNotification } from '../shell/withNotification';
+import { rowDigest } from '../verdict/keptEvaluation';
+import type { OpenInstance } from '../instance/openInstance';
+import { refuseUntrusted } from './trust';
+
+/** What R∘X* and X* tell of a candidate: for the developer, and for no model. */
+const gradeSchema = z.object({
+  success: z.boolean(),
+  reason: z.string(),
+  /** Of the candidate's own tests. */
+  transitions: z.array(z.object({ test: z.string(), transition: z.enum(transitions) })),
+  /** Executable changed lines, and those newly covered; null where ΔC is not defined or not known. */
+  coverage: z.object({ covered: z.number(), executable: z.number() }).nullable(),
+  findings: z.array(findingReport),
+});
+
+export type Grade = z.infer<typeof gradeSchema>;
+
+const keptSchema = z.object({ grounds: z.string(), grades: z.record(z.string(), gradeSchema) });
+
+/** Grades that are remembered. */
+const most = 200;
+
+/**
+ * What the developer may know of candidates and a model may not. It is shown for those candidates that
+ * somebody asked for, or for all while the golden patch is revealed.
+ */
+export class Knowledge implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+  private grades: Record<string, Grade> = {};
+  private readonly asked = new Set<string>();
+  private grounds = '';
+
+  constructor(
+    private readonly memory: vscode.Memento,
+    private readonly open: OpenInstance,
+    private readonly version: string,
+    private readonly reporter: Reporter,
+  ) {}
+
+  /** Reads back what the windows before knew, where it is about the same row and rules. */
+  async load(): Promise<void> {
+    // The row may have to be looked for in a large dataset.
+    if (this.memory.get(key) !== undefined) await this.readBack();
+  }
+
+  private async readBack(): Promise<void> {
+    this.grounds = `${this.version} ${rowDigest(await this.open.instance())}`;
+    const kept = keptSchema.safeParse(this.memory.get(key));
+    if (kept.success && kept.data.grounds === this.grounds) this.grades = kept.data.grades;
+  }
+
+  /** The grade of a patch; undefined when it was not run on both sides. */
+  gradeOf(patch: string): Grade | undefined {
+    return this.grades[patchDigest(patch)];
+  }
+
+  isShown(patch: string): boolean {
+    return this.open.revealed || this.asked.has(patchDigest(patch));
+  }
+
+  /**
+   * Shows what is known of a candidate, which is run on both sides if it was not before.
+   *
+   * @throws HumanError
+   */
+  async show(patch: string, title: string): Promise<void> {
+    if (this.gradeOf(patch) === undefined) {
+      refuseUntrusted();
+      if (this.grounds === '') await this.readBack();
+      const result = await withNotification(title, this.reporter, (reporter, signal) =>
+        this.open.grade(patch, { reporter, signal }),
+      );
+      if (result === undefined) return;
+      await this.keep(patch, gradeOf(result));
+    }
+    this.asked.add(patchDigest(patch));
+    this.changed.fire();
+  }
+
+  private async keep(patch: string, grade: Grade): Promise<void> {
+    const digest = patchDigest(patch);
+    const others = Object.entries(this.grades).filter(([each]) => each !== digest);
+    this.grades = Object.fromEntries([...others.slice(1 - most), [digest, grade]]);
+    await this.memory.update(key, { grounds: this.grounds, grades: this.grades });
+  }
+
+  dispose(): void {
+    this.changed.dispose();
+  }
+}
+
+const key = 'candidateGrades';
+
+function gradeOf({ strict, ownTests, tests, changeCoverage, findings }: CandidateResult): Grade {
+  const own = new Set(ownTests);
+  return {
+    success: strict.success,
+    reason: strict.reason,
+    transitions: tests
+      .filter(({ test }) => own.has(functionOf(test)))
+      .map(({ test, transition }) => ({ test, transition })),
+    coverage:
+      changeCoverage?.delta === undefined
+        ? null
+        : { covered: changeCoverage.covered, executable: changeCoverage.executable },
+    findings: shortFindings(findings).map(({ kind, evidence }) => ({
+      kind,
+      evidence: [...evidence],
+    })),
+  };
+}

@@ -1,0 +1,48 @@
+import * as vscode from 'vscode';
+import type { Instance } from '../../domain/instance';
+import { publishedImage, devContainerFile } from '../../engine/devContainer';
+import { devContainerImage } from '../../engine/docker/images/devContainerImage';
+import { runsInContainers, type EngineWork } from '../../engine/engine';
+import type { Reporter } from '../../domain/reporter';
+import type { Trees } from '../../repository/trees';
+import { writeDevContainer } from '../../repository/workspaceFiles';
+import { withNotification } from '../shell/withNotification';
+import type { OpenInstance } from './openInstance';
+import { engineSettings, storageFolder } from '../shell/settings';
+
+/** Writes the dev container of the open instance and shows it. */
+export async function addDevContainer(open: OpenInstance, reporter: Reporter): Promise<void> {
+  const place = await withNotification(
+    vscode.l10n.t('Dev container of {0}', open.marker.id),
+    reporter,
+    async (shown, signal) => {
+      const instance = await open.instance();
+      const work = { reporter: shown, signal };
+      const trees = await open.trees();
+      const text = await devContainerText(instance, trees, work, open.folder.uri);
+      await open.keepForContainer();
+      return writeDevContainer(open.folder.uri.fsPath, trees.base, text);
+    },
+  );
+  if (place === undefined) return;
+  await vscode.window.showTextDocument(vscode.Uri.joinPath(open.folder.uri, place));
+}
+
+/**
+ * The dev container on the image that the docker engine uses, where that is the one that is set; else on
+ * the one that somebody publishes.
+ *
+ * @throws HumanError when the image cannot be had, Cancelled
+ */
+export async function devContainerText(
+  instance: Instance,
+  trees: Trees,
+  work: EngineWork,
+  scope?: vscode.Uri,
+): Promise<string> {
+  const { name, docker: settings } = engineSettings(scope);
+  const image = runsInContainers(name)
+    ? await devContainerImage({ instance, trees, settings, storage: storageFolder() }, work)
+    : publishedImage(instance);
+  return devContainerFile(instance, image);
+}

@@ -1,0 +1,148 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { openDataset } from '../../dataset/dataset';
+import { loadPredictions } from '../../dataset/predictions';
+import type { Prediction } from '../../domain/instance';
+import { HumanError } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import { toUnified } from '../../patch/toUnified';
+import { parseUnified } from '../../patch/unified/parseUnified';
+import { prepareWorkspace } from '../instances/prepareWorkspace';
+import { withNotification } from '../shell/withNotification';
+import { bundledDataset, bundledSource } from './bundledDataset';
+import type { OpenInstance } from './openInstance';
+import { storageFolder } from '../shell/settings';
+
+const bundledPredictions = (extension: string): string =>
+  join(extension, 'media', 'sample', 'predictions.jsonl');
+
+/** Makes the workspace of the bundled instance, if it is not there yet, and opens it. */
+export async function openBundledInstance(
+  context: vscode.ExtensionContext,
+  reporter: Reporter,
+): Promise<void> {
+  const folder = await withNotification(
+    vscode.l10n.t('Preparing the bundled instance'),
+    reporter,
+    async (shown, signal) => {
+      const dataset = await openDataset(bundledDataset(context.extensionPath), {
+        storage: storageFolder(),
+        reporter: shown,
+        signal,
+      });
+      const [instance] = await dataset.read(dataset.entries.map((entry) => entry.id));
+      if (instance === undefined) {
+        throw new HumanError(
+          vscode.l10n.t('The bundled instance is missing'),
+          vscode.l10n.t('Reinstall the extension'),
+        );
+      }
+      const request = {
+        instance,
+        dataset: 'bundled',
+        sources: [],
+        makeFrom: [bundledSource(context.extensionPath)],
+        workspaces: join(context.globalStorageUri.fsPath, 'workspaces'),
+        secrets: context.secrets,
+      };
+      return prepareWorkspace(request, shown, signal);
+    },
+  );
+  if (folder === undefined) return;
+  await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(folder));
+}
+
+/** The candidates that come with the bundled instance. */
+export async function bundledCandidates(
+  extension: string,
+  open: OpenInstance,
+): Promise<readonly Prediction[]> {
+  const instance = await open.instance();
+  const { predictions } = await loadPredictions(bundledPredictions(extension), [instance], {
+    entries: [instance],
+    problems: [],
+  });
+  return predictions;
+}
+
+/**
+ * Lets the newcomer choose one of the bundled candidates and puts it into the workspace, over what
+ * was there, as one edit that can be undone.
+ */
+export async function applyBundledCandidate(
+  extension: string,
+  open: OpenInstance,
+  chosen?: string,
+): Promise<void> {
+  const predictions = await bundledCandidates(extension, open);
+  const name =
+    chosen ??
+    (await vscode.window.showQuickPick(
+      predictions.map((each) => each.model),
+      {
+        title: vscode.l10n.t('Apply a Bundled Candidate'),
+        placeHolder: vscode.l10n.t('It replaces your edits; Undo brings them back'),
+      },
+    ));
+  const prediction = predictions.find((each) => each.model === name);
+  if (prediction === undefined) return;
+
+  const converted = await toUnified(prediction.patch, {
+    format: 'auto',
+    tree: { read: (path) => open.fileOfR(path) },
+    python: await open.python(),
+  });
+  const failed = converted.diagnostics.find((each) => each.severity === 'error');
+  if (failed !== undefined || converted.files.size === 0) {
+    const why = failed?.message ?? 'it changes nothing';
+    throw new HumanError(
+      vscode.l10n.t('{0} does not apply to R ({1})', prediction.model, why),
+      vscode.l10n.t('Choose another one'),
+    );
+  }
+  await replaceEdits(open, converted.files);
+}
+
+/** Takes the author's edits back to R and puts `files` in, in one workspace edit, and saves. */
+async function replaceEdits(
+  open: OpenInstance,
+  files: ReadonlyMap<string, string | undefined>,
+): Promise<void> {
+  const edit = new vscode.WorkspaceEdit();
+  const uriOf = (path: string): vscode.Uri => vscode.Uri.joinPath(open.folder.uri, path);
+  const wanted = new Map(files);
+  for (const file of parseUnified(await open.candidatePatch()).files) {
+    const path = file.newPath ?? file.oldPath;
+    if (path !== null && !wanted.has(path)) wanted.set(path, await open.fileOfR(path));
+  }
+  for (const [path, content] of wanted) {
+    const uri = uriOf(path);
+    if (content === undefined) {
+      edit.deleteFile(uri, { ignoreIfNotExists: true });
+    } else if (await exists(uri)) {
+      const document = await vscode.workspace.openTextDocument(uri);
+      edit.replace(uri, new vscode.Range(0, 0, document.lineCount, 0), content);
+    } else {
+      edit.createFile(uri, { contents: Buffer.from(content), ignoreIfExists: false });
+    }
+  }
+  if (!(await vscode.workspace.applyEdit(edit))) {
+    throw new HumanError(
+      vscode.l10n.t('The candidate could not be put into the workspace'),
+      vscode.l10n.t('Close its files and try again'),
+    );
+  }
+  for (const path of wanted.keys()) {
+    const document = vscode.workspace.textDocuments.find(
+      (each) => each.uri.toString() === uriOf(path).toString(),
+    );
+    await document?.save();
+  }
+}
+
+async function exists(uri: vscode.Uri): Promise<boolean> {
+  return vscode.workspace.fs.stat(uri).then(
+    () => true,
+    () => false,
+  );
+}

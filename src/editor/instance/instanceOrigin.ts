@@ -1,0 +1,96 @@
+import * as vscode from 'vscode';
+import { RetryingMemo } from '../../domain/retryingMemo';
+import { openDataset } from '../../dataset/dataset';
+import type { Instance } from '../../domain/instance';
+import { HumanError } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import type { WorkspaceMarker } from '../../repository/marker';
+import { parseSources, sourceOf } from '../../repository/source';
+import { prepareTrees, type Trees } from '../../repository/trees';
+import type { WorkspaceRepository } from '../../repository/git/workspaceRepository';
+import { bundledDataset, bundledSource } from './bundledDataset';
+import { isRemote, keptInstance, type KeptInstance } from './keptInstance';
+import { storageFolder } from '../shell/settings';
+
+/** Where an open instance comes from: its row, and the trees that are made of it. Each is had once. */
+export class InstanceOrigin {
+  /** The dataset may be there again the next time. */
+  private readonly known = new RetryingMemo(() => this.find());
+  private readonly preparing = new RetryingMemo(() => this.prepare());
+
+  /**
+   * @param repository what the workspace holds of R
+   */
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly marker: WorkspaceMarker,
+    private readonly repository: WorkspaceRepository,
+    private readonly reporter: Reporter,
+  ) {}
+
+  /** @throws HumanError when the dataset or the row is gone */
+  async instance(): Promise<Instance> {
+    return (await this.origin()).instance;
+  }
+
+  /** The pristine trees of R and R∘X*. */
+  trees(): Promise<Trees> {
+    return this.preparing.get();
+  }
+
+  private origin(): Promise<Origin> {
+    return this.known.get();
+  }
+
+  private async find(): Promise<Origin> {
+    const { id, dataset: name } = this.marker;
+    const { extensionPath, secrets } = this.context;
+    const isBundled = name === 'bundled';
+    const kept = isBundled ? undefined : await keptInstance(secrets, id);
+    if (kept !== undefined && isRemote()) return { instance: kept.instance, kept };
+    const path = isBundled ? bundledDataset(extensionPath) : name;
+    try {
+      const dataset = await openDataset(path, {
+        storage: storageFolder(),
+        reporter: this.reporter,
+      });
+      const [instance] = await dataset.read([id]);
+      if (instance === undefined)
+        throw new HumanError(vscode.l10n.t('{0} is not in {1}', id, path));
+      return { instance, kept: undefined };
+    } catch (error) {
+      if (kept !== undefined) return { instance: kept.instance, kept };
+      if (!isRemote() || !(error instanceof HumanError)) throw error;
+      throw new HumanError(
+        vscode.l10n.t('{0} is not known in this container ({1})', id, error.what),
+        vscode.l10n.t(
+          'Open its folder outside of the container and run “SWT-Bench: Add Dev Container to Workspace” there once',
+        ),
+      );
+    }
+  }
+
+  private async prepare(): Promise<Trees> {
+    const { instance, kept } = await this.origin();
+    const storage = storageFolder();
+    const work = { reporter: this.reporter };
+    if (kept !== undefined) {
+      // Where the dataset is not, no mirror is: R is what the workspace holds of it.
+      const baseCommit = await this.repository.r();
+      const own = { kind: 'commit', from: await this.repository.repository() } as const;
+      const trees = await prepareTrees({ ...instance, baseCommit }, own, storage, work);
+      return { ...trees, source: kept.source };
+    }
+    const sources =
+      this.marker.dataset === 'bundled'
+        ? [bundledSource(this.context.extensionPath)]
+        : this.marker.sources;
+    return prepareTrees(instance, await sourceOf(instance, parseSources(sources)), storage, work);
+  }
+}
+
+interface Origin {
+  readonly instance: Instance;
+  /** Set when the row is the one that was kept, since its dataset is not at hand. */
+  readonly kept: KeptInstance | undefined;
+}

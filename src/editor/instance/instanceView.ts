@@ -1,0 +1,74 @@
+import type * as vscode from 'vscode';
+import type { Instance } from '../../domain/instance';
+import type { Engine } from '../../engine/engine';
+import { runStore } from '../../evaluation/runStore';
+import { modelView, type ModelView } from '../../method/modelView';
+import type { PythonParser } from '../../python/parser';
+import type { Trees } from '../../repository/trees';
+import { engineSettings, storageFolder } from '../shell/settings';
+import { requireTestsOfModels } from '../tools/testsOfModels';
+
+/** What a view of the open instance is made of. */
+export interface InstanceViewParts {
+  readonly folder: vscode.WorkspaceFolder;
+  instance(): Promise<Instance>;
+  trees(): Promise<Trees>;
+  python(): Promise<PythonParser>;
+  engine(): Promise<Engine>;
+}
+
+/**
+ * What models may know of the open instance: one view for all of them, so that they share its sandbox of
+ * R. Made when it is asked for, and made anew when the engine that its tests run with is another.
+ */
+export class InstanceView {
+  private made: { readonly settings: string; readonly view: Promise<ModelView> } | undefined;
+  private closing: Promise<unknown> = Promise.resolve();
+  private disposed = false;
+
+  constructor(private readonly parts: InstanceViewParts) {}
+
+  /** @throws HumanError when the row or the trees cannot be had, or a setting cannot be used */
+  async get(): Promise<ModelView> {
+    if (this.disposed) throw new Error('the window closes');
+    const settings = JSON.stringify([engineSettings(this.parts.folder.uri), storageFolder()]);
+    if (this.made?.settings !== settings) {
+      this.close();
+      const view = this.make();
+      this.made = { settings, view };
+      view.catch(() => {
+        // The dataset may be there again the next time.
+        if (this.made?.view === view) this.made = undefined;
+      });
+    }
+    return this.made.view;
+  }
+
+  private async make(): Promise<ModelView> {
+    const { parts } = this;
+    return modelView(await parts.instance(), {
+      trees: await parts.trees(),
+      python: await parts.python(),
+      engine: () => parts.engine(),
+      store: runStore(storageFolder()),
+      permit: (engine) => requireTestsOfModels(parts.folder, engine),
+    });
+  }
+
+  private close(): void {
+    const { made } = this;
+    this.made = undefined;
+    if (made === undefined) return;
+    this.closing = Promise.all([
+      this.closing,
+      made.view.then((view) => view.dispose()).catch(() => undefined),
+    ]);
+  }
+
+  /** Stops what runs. Resolves when its sandbox is gone. */
+  async dispose(): Promise<void> {
+    this.disposed = true;
+    this.close();
+    await this.closing;
+  }
+}

@@ -1,0 +1,429 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { RetryingMemo } from '../../domain/retryingMemo';
+import type { Instance } from '../../domain/instance';
+import type { Side } from '../../domain/outcome';
+import { throwIfAborted } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import type { DebuggedProgram, Engine } from '../../engine/engine';
+import type { CompleteRun } from '../../evaluation/affected';
+import { evaluateCandidate, evaluateSince } from '../../evaluation/candidate';
+import type { CandidateResult } from '../../evaluation/candidateResult';
+import type { FirstResult } from '../../evaluation/firstResult';
+import { runStore } from '../../evaluation/runStore';
+import {
+  openSession,
+  type DebuggedRun,
+  type InstanceSession,
+  type SessionRun,
+} from '../../evaluation/session';
+import { aliasOf } from '../../method/alias';
+import type { ModelView } from '../../method/modelView';
+import { createPythonParser, type PythonParser } from '../../python/parser';
+import type { PythonTest } from '../../python/tests';
+import type { Trees } from '../../repository/trees';
+import { WorkspaceRepository } from '../../repository/git/workspaceRepository';
+import { asShown } from '../../patch/bytes';
+import { instanceFolder } from '../../repository/storage';
+import type { WorkspaceMarker } from '../../repository/marker';
+import { patchDigest, Edits } from './edits';
+import type { Evaluated, KnownCases, Preliminary } from '../verdict/evaluated';
+import { distOf, InstanceSessions } from './instanceSessions';
+import { InstanceOrigin } from './instanceOrigin';
+import { InstanceView } from './instanceView';
+import { keepInstance } from './keptInstance';
+import { KnownResults } from '../verdict/knownResults';
+import { ReadySession } from './readySession';
+import { textsOfTests } from '../testing/textsOfTests';
+import type { Revealed } from './revealed';
+import { RunQueue } from './runQueue';
+import type { RunRequestOptions } from './runRequest';
+import { storageFolder, timeoutSeconds } from '../shell/settings';
+import { suggestDocker } from '../shell/suggestDocker';
+
+export type { Evaluated } from '../verdict/evaluated';
+
+/** A complete run, to be brought up to date by runs of few tests. */
+interface LastComplete {
+  /** Where it was done: another session has another environment. */
+  readonly session: InstanceSession;
+  readonly run: CompleteRun;
+  /** When all of its tests had run. */
+  readonly endedAt: Date;
+}
+
+/**
+ * The instance whose workspace is open: what it is, its trees and sandboxes once they are needed, and
+ * the last verdict. Everything that draws listens to `onDidChange`. Runs are done one after the other,
+ * so that none sees the files, the output or the verdict of another.
+ */
+export class OpenInstance implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+  /** What `isCurrent` or unsaved editors say of the last verdict may have changed. */
+  readonly onDidEdit: vscode.Event<void>;
+  /** Ends the runs under way when the window closes. */
+  private readonly closing = new AbortController();
+  private readonly subscriptions: vscode.Disposable[];
+  private readonly origin: InstanceOrigin;
+  private readonly ready: ReadySession;
+  private readonly view = new InstanceView(this);
+  private readonly repository: WorkspaceRepository;
+  private readonly queue = new RunQueue();
+  private readonly known: KnownResults;
+  private complete: LastComplete | undefined;
+  private readonly parsing = new RetryingMemo(() =>
+    createPythonParser((file) => join(this.context.extensionPath, 'dist', file)),
+  );
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    readonly folder: vscode.WorkspaceFolder,
+    readonly marker: WorkspaceMarker,
+    private readonly revelations: Revealed,
+    reporter: Reporter,
+  ) {
+    const edits = new Edits(this);
+    this.onDidEdit = edits.onDidEdit;
+    this.subscriptions = [
+      edits,
+      revelations.onDidChange((id) => {
+        if (id === marker.id) this.changed.fire();
+      }),
+    ];
+    // Outside of the workspace, and kept for the windows that open it later.
+    const own = context.storageUri?.fsPath ?? instanceFolder(storageFolder(), marker.id);
+    this.repository = new WorkspaceRepository(folder.uri.fsPath, join(own, 'workspace'));
+    this.known = new KnownResults(context, marker.id, reporter, () => this.instance());
+    this.origin = new InstanceOrigin(context, marker, this.repository, reporter);
+    const sessions = new InstanceSessions(
+      folder.uri,
+      distOf(context.extensionPath),
+      reporter,
+      async (engine, settings) => {
+        this.ready.opened(engine);
+        const instance = await this.instance();
+        if (settings.name === 'local') {
+          void suggestDocker(instance, engine, folder, context.workspaceState);
+        }
+        return openSession({
+          instance,
+          trees: await this.trees(),
+          engine,
+          python: await this.python(),
+          store: runStore(storageFolder()),
+        });
+      },
+    );
+    this.ready = new ReadySession(sessions, reporter, () => this.changed.fire());
+  }
+
+  /** The instance is the one that comes with the extension. */
+  get isBundled(): boolean {
+    return this.marker.dataset === 'bundled';
+  }
+
+  /** Takes up the verdict of the window before. To be awaited before anything is drawn. */
+  async restore(): Promise<void> {
+    await this.known.restore(() => this.changed.fire());
+  }
+
+  /** The last verdict, if any. */
+  get last(): Evaluated | undefined {
+    return this.known.last;
+  }
+
+  /** What is known of the run under way; undefined when none is, or nothing yet. */
+  get soFar(): Preliminary | undefined {
+    return this.known.soFar;
+  }
+
+  /**
+   * The cases of one test function, of the run under way where they are known, else of the last; and the
+   * text of the test that they are about. A test that was only renamed since has those of its old name.
+   */
+  casesOf(test: string): KnownCases {
+    return this.known.casesOf(test);
+  }
+
+  /** Tells which tests there are now, so that those that were renamed are known again. */
+  tellTests(tests: readonly PythonTest[]): void {
+    this.known.tellTests(tests);
+  }
+
+  /** Something runs, or waits for its turn. */
+  get isRunning(): boolean {
+    return this.queue.length > 0;
+  }
+
+  /** What is done before anything can run, such as building an image; undefined when it is not. */
+  get step(): string | undefined {
+    return this.ready.step;
+  }
+
+  /** The engine and what the tests run with; undefined before it was needed. */
+  get environment(): string | undefined {
+    return this.ready.environment;
+  }
+
+  /** Disposes of something with the instance. */
+  own(disposable: vscode.Disposable): void {
+    this.subscriptions.push(disposable);
+  }
+
+  /** Whether X*, T* and later hints are shown; remembered for the instance. */
+  get revealed(): boolean {
+    return this.revelations.has(this.marker.id);
+  }
+
+  /** Whether they were shown at any time, which says something about a verdict. */
+  get wasRevealed(): boolean {
+    return this.revelations.hasBeen(this.marker.id);
+  }
+
+  /** Asks before revealing. @returns whether they are revealed then */
+  reveal(title: string): Promise<boolean> {
+    return this.revelations.ask(this.marker.id, title);
+  }
+
+  /** True the first time that it is asked in this workspace. */
+  async isFirstTime(): Promise<boolean> {
+    const known = this.context.workspaceState.get('opened', false);
+    await this.context.workspaceState.update('opened', true);
+    return !known;
+  }
+
+  /** @throws HumanError when the dataset or the row is gone */
+  instance(): Promise<Instance> {
+    return this.origin.instance();
+  }
+
+  /** What models are told in the place of its id. @throws HumanError as `instance` */
+  readonly alias = async (): Promise<string> => aliasOf(await this.instance());
+
+  /** tree-sitter, loaded when something is to be parsed for the first time. */
+  python(): Promise<PythonParser> {
+    return this.parsing.get();
+  }
+
+  /** The pristine trees of R and R∘X*. */
+  trees(): Promise<Trees> {
+    return this.origin.trees();
+  }
+
+  /** Lets a window in a container know the instance. */
+  async keepForContainer(): Promise<void> {
+    const { secrets } = this.context;
+    if (!this.isBundled)
+      await keepInstance(secrets, await this.instance(), (await this.trees()).source);
+  }
+
+  /**
+   * Opens the pair of sandboxes, so that a run does not wait for it.
+   *
+   * @throws HumanError, Cancelled
+   */
+  async warmUp(signal: AbortSignal): Promise<void> {
+    await this.ready.get({ signal: AbortSignal.any([signal, this.closing.signal]) });
+  }
+
+  /** The engine of the window, which disposes of it. @throws HumanError when it cannot be had */
+  async engine(): Promise<Engine> {
+    return (await this.ready.session()).engine;
+  }
+
+  /**
+   * What models may know of the instance, for all that works with one; not to be disposed of.
+   *
+   * @throws HumanError
+   */
+  modelView(): Promise<ModelView> {
+    return this.view.get();
+  }
+
+  /** What the author has changed in the workspace, as a patch on R. */
+  candidatePatch(signal?: AbortSignal): Promise<string> {
+    return this.repository.edits(signal);
+  }
+
+  /** Paths of the files of R, relative to the workspace. */
+  filesOfR(): Promise<string[]> {
+    return this.repository.paths();
+  }
+
+  /** A file of R by its relative path, as an editor shows it; undefined when R has none. */
+  async fileOfR(path: string): Promise<string | undefined> {
+    const text = await this.repository.read(path);
+    return text === undefined ? undefined : asShown(text);
+  }
+
+  /** As `fileOfR`, of many files at once; those that R has none of are absent. */
+  async manyOfR(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const texts = await this.repository.readMany(paths);
+    return new Map([...texts].map(([path, text]) => [path, asShown(text)]));
+  }
+
+  /** The same with its exact bytes (see patch/bytes.ts). */
+  textOfR(path: string): Promise<string | undefined> {
+    return this.repository.read(path);
+  }
+
+  /**
+   * Grades what is in the workspace, as saved when its turn comes.
+   *
+   * @throws HumanError, Cancelled; the last verdict is then what it was
+   */
+  async evaluate(options: RunRequestOptions): Promise<Evaluated> {
+    const askedAt = options.askedAt ?? performance.now();
+    return this.inTurn(options, async (work) => {
+      const patch = await this.candidatePatch(work.signal);
+      const session = await this.ready.get(work);
+      const last = this.complete?.session === session ? this.complete : undefined;
+      let isOver = false;
+      const showFirst = async (first: FirstResult): Promise<void> => {
+        const texts = await textsOfTests(session, first.patch).catch(() => noTexts);
+        if (isOver || work.signal.aborted) return;
+        this.known.soFar = { first, texts };
+        this.changed.fire();
+      };
+      try {
+        const { result, complete } = await evaluateSince(
+          session,
+          { model: 'workspace', text: patch, format: 'unified', mode: 'unit-test' },
+          {
+            ...work,
+            reuse: false,
+            since: options.onlyAffected === true ? last?.run : undefined,
+            onFirst: (first) => {
+              options.onFirst?.(first);
+              void showFirst(first);
+            },
+          },
+        );
+        const texts = await textsOfTests(session, result.patch);
+        throwIfAborted(work.signal);
+        const now = new Date();
+        const isWhole = result.affected === undefined;
+        const endedAt = isWhole ? now : (last?.endedAt ?? now);
+        this.complete = complete && { session, run: complete, endedAt };
+        const evaluated: Evaluated = {
+          result,
+          digest: patchDigest(patch),
+          texts,
+          evaluatedAt: now,
+          milliseconds: performance.now() - askedAt,
+          keptFrom: isWhole ? undefined : endedAt,
+        };
+        await this.known.keep(evaluated);
+        return evaluated;
+      } finally {
+        isOver = true;
+        this.known.soFar = undefined;
+      }
+    });
+  }
+
+  /**
+   * Grades a candidate that need not be in the workspace, in its warm sandboxes. The last verdict, which
+   * is about the workspace, stays.
+   *
+   * @param patch unified diff on R
+   * @throws HumanError, Cancelled
+   */
+  async grade(patch: string, options: RunRequestOptions): Promise<CandidateResult> {
+    return this.inTurn(options, async (work) =>
+      evaluateCandidate(
+        await this.ready.get(work),
+        { model: 'candidate', text: patch, format: 'unified', mode: 'unit-test' },
+        { ...work, reuse: true },
+      ),
+    );
+  }
+
+  /**
+   * Runs chosen tests of the workspace on one side.
+   *
+   * @param select ids of tests, with parameters for one case; all of the files when undefined
+   * @throws HumanError, Cancelled
+   */
+  async runOn(
+    side: Side,
+    files: readonly string[],
+    select: readonly string[] | undefined,
+    options: RunRequestOptions,
+  ): Promise<SessionRun> {
+    return this.inTurn(options, async (work) => {
+      const patch = await this.candidatePatch(work.signal);
+      const session = await this.ready.get(work);
+      return session.run(
+        { patch, files, ...(select === undefined ? {} : { select }) },
+        { ...work, reuse: false, sides: [side] },
+      );
+    });
+  }
+
+  /**
+   * Hands chosen tests of the workspace to a debugger, on one side. Runs go on meanwhile: it has
+   * sandboxes of its own.
+   *
+   * @param start starts the debugger and resolves when it has ended
+   * @throws HumanError, Cancelled
+   */
+  async debugOn(
+    side: Side,
+    files: readonly string[],
+    select: readonly string[],
+    { signal, reporter }: Pick<RunRequestOptions, 'signal' | 'reporter'>,
+    start: (program: DebuggedProgram) => Promise<void>,
+  ): Promise<DebuggedRun> {
+    const work = { signal: AbortSignal.any([signal, this.closing.signal]), reporter };
+    const patch = await this.candidatePatch(work.signal);
+    const session = await this.ready.session();
+    return session.debug({ patch, files, select }, side, work, start);
+  }
+
+  /** Does work when everything has ended that was asked for before. */
+  private async inTurn<T>(
+    options: RunRequestOptions,
+    work: (options: RunRequestOptions & { readonly timeoutSeconds: number }) => Promise<T>,
+  ): Promise<T> {
+    const signal = AbortSignal.any([options.signal, this.closing.signal]);
+    const turn = this.queue.inTurn(signal, () => {
+      options.onTurn?.();
+      return work({ ...options, signal, timeoutSeconds: timeoutSeconds(this.folder.uri) });
+    });
+    this.changed.fire();
+    try {
+      return await turn;
+    } finally {
+      this.changed.fire();
+    }
+  }
+
+  /** Whether the workspace, as saved, is still what the last verdict is about. */
+  async isCurrent(): Promise<boolean> {
+    return this.last?.digest === patchDigest(await this.candidatePatch());
+  }
+
+  /** A file of a side, for the golden diff; empty where that side has no such file. */
+  async fileOfSide(side: Side, path: string): Promise<string> {
+    const trees = await this.trees();
+    return readFile(join(trees[side], path), 'utf8').catch(() => '');
+  }
+
+  dispose(): void {
+    void this.close();
+  }
+
+  /** Ends what runs. Resolves when nothing of the engine is left and the last verdict is kept. */
+  async close(): Promise<void> {
+    this.closing.abort();
+    for (const each of this.subscriptions.splice(0)) each.dispose();
+    this.changed.dispose();
+    await this.view.dispose();
+    await Promise.all([this.ready.dispose(), this.known.settled()]);
+  }
+}
+
+const noTexts: Evaluated['texts'] = new Map();

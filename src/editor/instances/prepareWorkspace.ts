@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { Instance } from '../../domain/instance';
+import { HumanError } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import { updateState } from '../../evaluation/instanceState';
+import { parseSources, sourceOf } from '../../repository/source';
+import { prepareTrees, remarkOn } from '../../repository/trees';
+import { makeWorkspace } from '../../repository/workspace';
+import { writeDevContainer, writeWindowTitle } from '../../repository/workspaceFiles';
+import { devContainerText } from '../instance/addDevContainer';
+import { keepInstance } from '../instance/keptInstance';
+import { storageFolder, writesDevContainer } from '../shell/settings';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+
+export interface OpenRequest {
+  readonly instance: Instance;
+  /** What the marker of the workspace remembers of the dataset: a path, an address, or `bundled`. */
+  readonly dataset: string;
+  /** `--source` arguments that the marker remembers. */
+  readonly sources: readonly string[];
+  /** `--source` arguments that R is made from now, where the bundled instance brings its own. */
+  readonly makeFrom: readonly string[];
+  /** Folder that holds the workspaces. */
+  readonly workspaces: string;
+  /** Where an instance is kept for its dev container. */
+  readonly secrets: vscode.SecretStorage;
+}
+
+/**
+ * Makes the workspace of an instance, if it is not there yet, and returns its folder. R∘X* is made in
+ * the storage folder, outside of it.
+ *
+ * @throws HumanError, Cancelled
+ */
+export async function prepareWorkspace(
+  request: OpenRequest,
+  reporter: Reporter,
+  signal?: AbortSignal,
+): Promise<string> {
+  const { instance, dataset, sources, makeFrom } = request;
+  const storage = storageFolder();
+  const source = await sourceOf(instance, parseSources(makeFrom));
+  const trees = await prepareTrees(instance, source, storage, { reporter, signal });
+  const remark = remarkOn(trees);
+  if (remark !== undefined) {
+    reporter.log(`${instance.id}: ${remark}`);
+    void vscode.window.showWarningMessage(withoutLinkMarkup(`${instance.id}: ${remark}`));
+  }
+  reporter.progress('making the workspace');
+  const folder = join(request.workspaces, instance.id);
+  await vscode.workspace.fs.createDirectory(vscode.Uri.file(request.workspaces));
+  await makeWorkspace(instance, trees, { dataset, sources }, folder);
+  await writeWindowTitle(folder, trees.base, instance.id);
+  if (writesDevContainer()) {
+    try {
+      const text = await devContainerText(instance, trees, { reporter, signal });
+      await writeDevContainer(folder, trees.base, text);
+      if (dataset !== 'bundled') await keepInstance(request.secrets, instance, trees.source);
+    } catch (error) {
+      // Without its image there is no dev container, and an instance to open all the same.
+      if (!(error instanceof HumanError)) throw error;
+      reporter.log(error.message);
+      void vscode.window.showWarningMessage(withoutLinkMarkup(error.message));
+    }
+  }
+  await updateState(storage, instance.id, (state) => ({
+    ...state,
+    openedAt: new Date().toISOString(),
+  }));
+  return folder;
+}

@@ -1,0 +1,86 @@
+import * as vscode from 'vscode';
+import { referenceResolver, type ResolveReference } from '../../python/resolveReferences';
+import { HumanError, messageOf } from '../../domain/problem';
+import { IssuePanel, type IssueSource } from './issuePanel';
+import type { Instances } from '../instances/instances';
+import type { OpenInstance } from '../instance/openInstance';
+import type { Revealed } from '../instance/revealed';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+
+/** What an issue can be shown from: the open instance, or a row of the list. */
+export interface IssueParts {
+  readonly context: vscode.ExtensionContext;
+  readonly revealed: Revealed;
+  readonly listed: Instances;
+  readonly opened: OpenInstance | undefined;
+  readonly id: string;
+}
+
+/** Shows the issue of an instance: beside the code when it is open, else in the editor area. */
+export async function showIssue(parts: IssueParts): Promise<void> {
+  const column = parts.opened === undefined ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside;
+  IssuePanel.show(issueSource(parts), column);
+}
+
+/** Fills a panel that VS Code brings back after a reload. */
+export function restoreIssue(
+  panel: vscode.WebviewPanel,
+  state: unknown,
+  parts: Omit<IssueParts, 'id'>,
+): Promise<void> {
+  return IssuePanel.restore(panel, state, async (id) => {
+    const opened = parts.opened?.marker.id === id ? parts.opened : undefined;
+    return issueSource({ ...parts, opened, id });
+  });
+}
+
+/** Draws the issue of an instance anew, if it is shown: something was revealed or hidden. */
+export function redrawIssue(id: string): void {
+  IssuePanel.updateAll(id);
+}
+
+function issueSource({ context, revealed, listed, opened, id }: IssueParts): IssueSource {
+  let resolving: Promise<ResolveReference> | undefined;
+  return {
+    id,
+    extensionUri: context.extensionUri,
+    instance: () => opened?.instance() ?? listed.instance(id),
+    isRevealed: () => revealed.has(id),
+    reveal: async () => {
+      await revealed.ask(id, vscode.l10n.t('Reveal'));
+    },
+    resolver: async () => {
+      if (opened === undefined) return undefined;
+      resolving ??= resolverIn(opened);
+      return resolving;
+    },
+    openReference: async ({ path, line }, viewColumn) => {
+      if (opened === undefined) return;
+      const uri = vscode.Uri.joinPath(opened.folder.uri, path);
+      const document = await vscode.workspace.openTextDocument(uri).then(
+        (found) => found,
+        () => {
+          throw new HumanError(
+            vscode.l10n.t('{0} is not in the workspace any more', path),
+            vscode.l10n.t('R has it; undo its deletion to see it'),
+          );
+        },
+      );
+      const at = Math.min(line, document.lineCount) - 1;
+      const selection = new vscode.Range(at, 0, at, 0);
+      await vscode.window.showTextDocument(document, { viewColumn, selection });
+    },
+    failed: (error) => {
+      void vscode.window.showErrorMessage(withoutLinkMarkup(messageOf(error)));
+    },
+  };
+}
+
+/** Finds places in R as it was made; the author's edits do not move the links. */
+async function resolverIn(opened: OpenInstance): Promise<ResolveReference> {
+  const { repo } = await opened.instance();
+  return referenceResolver(
+    { repo, files: await opened.filesOfR(), read: (path) => opened.fileOfR(path) },
+    await opened.python(),
+  );
+}

@@ -1,0 +1,27 @@
+import * as vscode from 'vscode';
+
+/** What is done sooner is not announced, in milliseconds. */
+const unnoticed = 1000;
+
+/** Does work that is seldom long: where it is, a notification says so, and lets the person end it. */
+export async function afterAWhile<T>(
+  title: string,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const end = new AbortController();
+  const done = work(end.signal);
+  const timer = setTimeout(() => {
+    void vscode.window.withProgress(
+      { location: vscode.ProgressLocation.Notification, title, cancellable: true },
+      async (_, token) => {
+        token.onCancellationRequested(() => end.abort());
+        await done.catch(() => undefined);
+      },
+    );
+  }, unnoticed);
+  try {
+    return await done;
+  } finally {
+    clearTimeout(timer);
+  }
+}

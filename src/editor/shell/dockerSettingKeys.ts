@@ -1,0 +1,13 @@
+import {
+  dockerSettingNames,
+  dockerSettingTable,
+  type DockerSettings,
+} from '../../engine/docker/dockerSettings';
+
+/**
+ * Settings of the docker engine in VS Code, by their names there. They stand apart from the other ids,
+ * which the small bundle holds: the table below brings its validation library along.
+ */
+export const dockerSettingKeys = Object.fromEntries(
+  dockerSettingNames.map((name) => [name, `swt-bench.docker.${dockerSettingTable[name].setting}`]),
+) as Readonly<Record<keyof DockerSettings, string>>;

@@ -1,0 +1,52 @@
+import * as vscode from 'vscode';
+import { sideName, sides, type Side } from '../../domain/outcome';
+import { unsafePath } from '../../patch/unsafePath';
+import { comparisonText, isComparison } from '../coverage/comparisonDocuments';
+import { scheme, verdictAuthority } from './names';
+import type { OpenInstance } from '../instance/openInstance';
+import { verdictText } from '../verdict/verdictDocument';
+
+/** Address of a file of R or R∘X* as a read-only document. */
+export function sideUri(side: Side, path: string): vscode.Uri {
+  return vscode.Uri.from({ scheme, authority: side, path: `/${path}` });
+}
+
+/** Authority of the same documents in the coverage view, which shows it as the root of the files. */
+const listed = 'golden-patch';
+
+/** Address of a file of R or R∘X* where the address is read by people. */
+export function listedUri(side: Side, path: string): vscode.Uri {
+  return vscode.Uri.from({ scheme, authority: listed, path: `/${sideName[side]}/${path}` });
+}
+
+/** Side and path of a document of ours; undefined for any other. */
+export function sideOfUri(uri: vscode.Uri): { side: Side; path: string } | undefined {
+  if (uri.scheme !== scheme) return undefined;
+  if (uri.authority === listed) {
+    const side = sides.find((each) => uri.path.startsWith(`/${sideName[each]}/`));
+    return side && { side, path: uri.path.slice(sideName[side].length + 2) };
+  }
+  if (uri.authority !== 'base' && uri.authority !== 'fixed') return undefined;
+  return { side: uri.authority, path: uri.path.slice(1) };
+}
+
+/**
+ * Content of a document that is not in the workspace: a side of the golden diff, or what belongs to a
+ * comparison with the golden tests. It is served only once that was revealed, whoever asks. The verdict
+ * as a document says for itself what may be said.
+ */
+export async function documentText(open: OpenInstance, uri: vscode.Uri): Promise<string> {
+  if (isComparison(uri)) return comparisonText(open, uri);
+  if (uri.authority === verdictAuthority) return verdictText(open);
+  const file = sideOfUri(uri);
+  if (file === undefined) return '';
+  if (!open.revealed) {
+    const hidden = vscode.l10n.t(
+      'The golden patch is hidden. Run "SWT-Bench: Show Change Coverage" to reveal {0}.',
+      sideName[file.side],
+    );
+    return `${hidden}\n`;
+  }
+  // Whoever asks may name any path.
+  return unsafePath(file.path) === undefined ? open.fileOfSide(file.side, file.path) : '';
+}

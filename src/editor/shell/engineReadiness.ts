@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { messageOf } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import { connect } from '../../engine/docker/connection/connect';
+import { containerEngine, runsInContainers } from '../../engine/engine';
+import { findPython } from '../../engine/local/python';
+import { distOf } from '../instance/instanceSessions';
+import { dockerSettingKeys } from './dockerSettingKeys';
+import { contextKeys, settingKeys } from './names';
+import { engineSettings } from './settings';
+
+/** What keeps tests from running: no Python for the local engine, no container engine for docker. */
+export interface EngineProblem {
+  readonly missing: 'python' | typeof containerEngine;
+  /** What was tried and what to do, for a person. */
+  readonly text: string;
+}
+
+/**
+ * Whether the engine of the open instance can be had, found out before anything is to run, so that
+ * views say what is missing where a person looks and not after a run that failed.
+ */
+export class EngineReadiness implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+  private readonly subscriptions: vscode.Disposable[];
+  private readonly abort = new AbortController();
+  private found: EngineProblem | undefined;
+  private turn = 0;
+
+  constructor(
+    private readonly scope: vscode.Uri,
+    private readonly extension: string,
+    private readonly reporter: Reporter,
+  ) {
+    const again = (): void => void this.check();
+    const keys = [settingKeys.engine, settingKeys.python, dockerSettingKeys.host];
+    this.subscriptions = [
+      this.changed,
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (keys.some((key) => event.affectsConfiguration(key, scope))) again();
+      }),
+      vscode.window.onDidChangeWindowState((state) => {
+        // Back from installing or starting what was missing.
+        if (state.focused && this.found !== undefined) again();
+      }),
+    ];
+  }
+
+  /** What is missing, as far as is known. */
+  get problem(): EngineProblem | undefined {
+    return this.found;
+  }
+
+  /** Looks for the engine, and tells the views. Never rejects. */
+  async check(): Promise<void> {
+    const turn = ++this.turn;
+    const problem = await this.look();
+    if (turn !== this.turn || this.abort.signal.aborted) return;
+    if (problem?.text === this.found?.text) return;
+    if (problem !== undefined) this.reporter.log(problem.text);
+    this.found = problem;
+    await vscode.commands.executeCommand(
+      'setContext',
+      contextKeys.engineProblem,
+      problem?.missing ?? '',
+    );
+    this.changed.fire();
+  }
+
+  private async look(): Promise<EngineProblem | undefined> {
+    let missing: EngineProblem['missing'] = 'python';
+    try {
+      const { name, python, docker } = engineSettings(this.scope);
+      if (runsInContainers(name)) {
+        missing = containerEngine;
+        const { signal } = this.abort;
+        (await connect({ host: docker.host, signal })).close();
+      } else {
+        await findPython(python, join(distOf(this.extension), 'tracer'));
+      }
+      return undefined;
+    } catch (error) {
+      return { missing, text: messageOf(error) };
+    }
+  }
+
+  dispose(): void {
+    this.abort.abort();
+    for (const each of this.subscriptions) each.dispose();
+  }
+}

@@ -1,0 +1,215 @@
+/**
+ * Ids that package.json and the code share. A test holds the two equal.
+ */
+export const commandIds = {
+  openBundled: 'swt-bench.openBundledInstance',
+  applyBundledCandidate: 'swt-bench.applyBundledCandidate',
+  showIssue: 'swt-bench.showIssue',
+  reproduce: 'swt-bench.reproduce',
+  showChangeCoverage: 'swt-bench.showChangeCoverage',
+  showVerdict: 'swt-bench.showVerdict',
+  exportReproduction: 'swt-bench.exportReproduction',
+  compareWithGolden: 'swt-bench.compareWithGolden',
+  reveal: 'swt-bench.reveal',
+  hideGolden: 'swt-bench.hideGoldenPatch',
+  addDevContainer: 'swt-bench.addDevContainer',
+  checkEngine: 'swt-bench.checkEngine',
+  firstSteps: 'swt-bench.openGettingStarted',
+  showLog: 'swt-bench.showLog',
+  copyMcp: 'swt-bench.copyMcpConfiguration',
+} as const;
+
+/** Commands about one test: of a CodeLens, of the Testing view, or of the one at the cursor. */
+export const inlineCommandIds = {
+  reproduce: 'swt-bench.reproduceTest',
+  runOnR: 'swt-bench.runTestOnR',
+  runOnFixed: 'swt-bench.runTestOnFixed',
+  debugOnR: 'swt-bench.debugTestOnR',
+  showOutputs: 'swt-bench.showOutputs',
+} as const;
+
+/** Commands about the lines that the golden patch changes. */
+export const coverageCommandIds = {
+  openLine: 'swt-bench.openChangedLine',
+  nextMissed: 'swt-bench.nextMissedLine',
+  previousMissed: 'swt-bench.previousMissedLine',
+  showGoldenReach: 'swt-bench.showGoldenReach',
+  showMissedOnly: 'swt-bench.showMissedLinesOnly',
+  showAllLines: 'swt-bench.showAllChangedLines',
+} as const;
+
+/** Commands of the Instances view; they need no open instance. */
+export const listCommandIds = {
+  chooseDataset: 'swt-bench.chooseDataset',
+  refresh: 'swt-bench.refreshInstances',
+  filter: 'swt-bench.filterInstances',
+  clearFilter: 'swt-bench.clearInstanceFilter',
+  useFilterList: 'swt-bench.useFilterList',
+  sort: 'swt-bench.sortInstances',
+  find: 'swt-bench.findInstance',
+  open: 'swt-bench.openInstance',
+  openInNewWindow: 'swt-bench.openInstanceInNewWindow',
+  validate: 'swt-bench.validateInstances',
+  editTags: 'swt-bench.editTags',
+  editNote: 'swt-bench.editNote',
+  classify: 'swt-bench.classifyIssue',
+  copyId: 'swt-bench.copyInstanceId',
+  exportTriage: 'swt-bench.exportTriage',
+  exportFilterList: 'swt-bench.exportFilterList',
+  statistics: 'swt-bench.showStatistics',
+  freeDiskSpace: 'swt-bench.freeDiskSpace',
+} as const;
+
+/** Commands of the Runs view; they need no open instance. */
+export const runCommandIds = {
+  evaluate: 'swt-bench.evaluatePredictions',
+  addFolder: 'swt-bench.addRunFolder',
+  remove: 'swt-bench.removeRun',
+  refresh: 'swt-bench.refreshRuns',
+  addRepairs: 'swt-bench.addRepairResults',
+  removeRepairs: 'swt-bench.removeRepairResults',
+  openDashboard: 'swt-bench.openDashboard',
+  exportHtml: 'swt-bench.exportDashboard',
+  pause: 'swt-bench.pauseBatch',
+  resume: 'swt-bench.resumeBatch',
+  cancel: 'swt-bench.cancelBatch',
+} as const;
+
+/** Commands about custom diffs; only `copy` needs an open instance. */
+export const customDiffCommandIds = {
+  preview: 'swt-bench.previewCustomDiff',
+  apply: 'swt-bench.applyCustomDiff',
+  convert: 'swt-bench.convertCustomDiff',
+  copy: 'swt-bench.copyChangesAsCustomDiff',
+  openSample: 'swt-bench.openSampleCustomDiff',
+} as const;
+
+/** The participant `@swt` of the chat. */
+export const chatParticipantId = 'swt-bench.swt';
+
+/** What it is asked for by `/`. */
+export const chatCommands = ['reproduce', 'explain', 'improve'] as const;
+
+/** The tools of src/method/tools, which agents of the editor find by `idOfTool`. */
+export const modelToolNames = [
+  'read_issue',
+  'list_files',
+  'search_code',
+  'outline_file',
+  'read_file',
+  'apply_candidate',
+  'list_candidate_tests',
+  'run_tests',
+] as const;
+
+export type ModelToolName = (typeof modelToolNames)[number];
+
+/** A tool by the name that package.json gives it: names are shared by all extensions. */
+export const idOfTool = (name: ModelToolName): string => `swt-bench_${name}`;
+
+/** Who tells VS Code of the MCP server of the open instance. */
+export const mcpProviderId = 'swt-bench.instance';
+
+/** Commands about candidates of a model; they need an open instance. */
+export const candidateCommandIds = {
+  generate: 'swt-bench.generate',
+  preview: 'swt-bench.previewCandidate',
+  apply: 'swt-bench.applyCandidate',
+  showAnswer: 'swt-bench.showPromptAndAnswer',
+  evaluate: 'swt-bench.evaluateCandidate',
+  resume: 'swt-bench.resumeGenerating',
+  remove: 'swt-bench.forgetCandidates',
+} as const;
+
+/** Commands about the keys of models; they need no open instance. */
+export const modelCommandIds = {
+  setKey: 'swt-bench.setModelKey',
+  forgetKeys: 'swt-bench.forgetModelKeys',
+} as const;
+
+export const settingKeys = {
+  engine: 'swt-bench.engine',
+  python: 'swt-bench.python',
+  codeLens: 'swt-bench.codeLens',
+  timeout: 'swt-bench.timeout',
+  dataset: 'swt-bench.dataset',
+  repositorySources: 'swt-bench.repositorySources',
+  storage: 'swt-bench.storageFolder',
+  triageFile: 'swt-bench.triageFile',
+  filterLists: 'swt-bench.filterLists',
+  repetitions: 'swt-bench.validationRepetitions',
+  devContainer: 'swt-bench.writeDevContainer',
+  models: 'swt-bench.models',
+  runModelTestsLocally: 'swt-bench.runModelTestsLocally',
+  tokenBudget: 'swt-bench.generate.tokenBudget',
+  dollarBudget: 'swt-bench.generate.dollarBudget',
+  contextTokens: 'swt-bench.generate.contextTokens',
+  maxOutputTokens: 'swt-bench.generate.maxOutputTokens',
+  requestTimeout: 'swt-bench.generate.requestTimeout',
+} as const;
+
+export const contextKeys = {
+  instanceOpen: 'swt-bench.instanceOpen',
+  /** The workspace of an instance, which is opened when it is trusted. */
+  untrusted: 'swt-bench.instanceUntrusted',
+  bundled: 'swt-bench.bundledInstanceOpen',
+  /** The row or the trees of the open instance cannot be had. */
+  instanceFailed: 'swt-bench.instanceFailed',
+  /** What is missing to run tests: `python` or `docker`; not set when nothing is. */
+  engineProblem: 'swt-bench.engineProblem',
+  /** What an author has done so far; the walkthrough is completed by them. */
+  issueShown: 'swt-bench.issueShown',
+  candidateWritten: 'swt-bench.candidateWritten',
+  candidateReproduces: 'swt-bench.candidateReproduces',
+  coverageShown: 'swt-bench.changeCoverageShown',
+  /** A model has written candidates for the open instance. */
+  candidates: 'swt-bench.hasCandidates',
+  /** What the Instances view has to show: none, reading, failed, loaded. */
+  dataset: 'swt-bench.datasetState',
+  filtered: 'swt-bench.instancesFiltered',
+  /** What the Change Coverage view has to show: hidden, none, unknown, lines. */
+  coverage: 'swt-bench.changeCoverageState',
+  missedOnly: 'swt-bench.missedLinesOnly',
+  /** A reference reproduction of the open instance was exported in this window. */
+  exported: 'swt-bench.reproductionExported',
+  /** The active editor shows Markdown that holds a custom diff. */
+  customDiffInMarkdown: 'swt-bench.customDiffInMarkdown',
+} as const;
+
+export const viewIds = {
+  instance: 'swt-bench.instance',
+  candidates: 'swt-bench.candidates',
+  changeCoverage: 'swt-bench.changeCoverage',
+  instances: 'swt-bench.instances',
+  runs: 'swt-bench.runs',
+} as const;
+
+/** Scheme of documents that are not files of the workspace: golden sides and the issue. */
+export const scheme = 'swt-bench';
+
+/** Authority of those documents that show the effect of a custom diff. */
+export const previewAuthority = 'preview';
+
+/** Authority of those documents that show a candidate of a model, and what it was asked. */
+export const candidateAuthority = 'candidate';
+
+/** Authority of those documents that show what tests printed on a side. */
+export const outputAuthority = 'output';
+
+/** Authority of the document that holds the verdict as a note. */
+export const verdictAuthority = 'verdict';
+
+/** Authority of those documents that show what a saved result is about. */
+export const resultAuthority = 'result';
+
+/** Type of the panel of the dashboard, in package.json as `onWebviewPanel:…`. */
+export const dashboardViewType = 'swt-bench.dashboard';
+
+/** Language of `.swtdiff` files and of `custom-diff` fences. */
+export const customDiffLanguage = 'swt-custom-diff';
+
+/** Command of VS Code that shows whether the workspace is trusted, to change it. */
+export const trustCommand = 'workbench.trust.manage';
+
+/** The walkthrough, as `workbench.action.openWalkthrough` names it. */
+export const walkthrough = 'swt-bench.swt-bench#firstSteps';

@@ -1,0 +1,30 @@
+/**
+ * Everything that an opened instance needs. The build makes a bundle of its own of this module, which
+ * is loaded when an instance is opened or a command is run: activation only reads the small one.
+ */
+export { addDevContainer } from '../instance/addDevContainer';
+export { applyBundledCandidate, openBundledInstance } from '../instance/bundled';
+export { CandidateTests } from '../testing/candidateTests';
+export { answerChat, followupsOf } from '../chat/answer';
+export { ChangeCoverageGutters } from '../coverage/changeCoverageGutters';
+export { ChangeCoverageViews } from '../coverage/changeCoverageViews';
+export { closeComparisons, compareWithGolden } from '../coverage/compareWithGolden';
+export { CustomDiffCommands } from '../customFormat/customDiffCommands';
+export { Candidates } from '../generate/candidates';
+export { ModelKeys } from '../generate/modelKeys';
+export { documentText } from './documents';
+export { exportReproduction } from '../verdict/exportReproduction';
+export { closeGoldenDiffs, showChangeCoverage } from '../coverage/goldenDiff';
+export { EngineReadiness } from './engineReadiness';
+export { Inline } from '../testing/inline';
+export { Instances } from '../instances/instances';
+export { OpenInstance } from '../instance/openInstance';
+export { outputText } from '../testing/showOutputs';
+export { Runs } from '../runs/runs';
+export { redrawIssue, restoreIssue, showIssue } from '../issue/showIssue';
+export { showVerdict } from '../verdict/showVerdict';
+export { StatusBar } from '../verdict/statusBar';
+export { CandidateTesting } from '../testing/candidateTesting';
+export { copyMcpConfiguration, mcpServer } from '../tools/mcpServer';
+export { WorkspaceTools } from '../tools/workspaceTools';
+export { warmUpInBackground } from '../instance/warmUp';

@@ -1,0 +1,31 @@
+import * as vscode from 'vscode';
+import { Cancelled } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+
+/** Work with a notification that shows its steps and can be cancelled; undefined when it was. */
+export async function withNotification<T>(
+  title: string,
+  reporter: Reporter,
+  work: (reporter: Reporter, signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  return vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, title, cancellable: true },
+    async (progress, token) => {
+      const abort = new AbortController();
+      token.onCancellationRequested(() => abort.abort());
+      const shown: Reporter = {
+        log: (line) => reporter.log(line),
+        progress: (step) => {
+          reporter.progress(step);
+          progress.report({ message: step });
+        },
+      };
+      try {
+        return await work(shown, abort.signal);
+      } catch (error) {
+        if (error instanceof Cancelled || abort.signal.aborted) return undefined;
+        throw error;
+      }
+    },
+  );
+}

@@ -1,0 +1,81 @@
+import * as vscode from 'vscode';
+import { asLabel } from '../../domain/label';
+import { HumanError } from '../../domain/problem';
+import { contextKeys, trustCommand } from './names';
+
+/**
+ * The gate between a workspace and everything that would act on it. An instance is opened behind it, so
+ * that before the workspace is trusted no git, no Python and no engine runs in it, and nothing that its
+ * marker names is opened or asked for: its files are text.
+ */
+export class WorkspaceTrust implements vscode.Disposable {
+  private readonly subscriptions: vscode.Disposable[] = [];
+  private waiting: string | undefined;
+
+  /**
+   * Does the work when the workspace is trusted: now, or as soon as it is. Until then the window says
+   * what waits.
+   *
+   * @param id of the instance that is to be opened
+   * @param work never rejects
+   */
+  whenGranted(id: string, work: () => Promise<void>): Promise<void> {
+    if (vscode.workspace.isTrusted) return work();
+    this.waiting = asLabel(id);
+    const item = waitingItem(id);
+    void tellViews(true);
+    const granted = vscode.workspace.onDidGrantWorkspaceTrust(() => {
+      this.dispose();
+      this.waiting = undefined;
+      void tellViews(false);
+      void work();
+    });
+    this.subscriptions.push(item, granted);
+    return Promise.resolve();
+  }
+
+  /**
+   * Why no instance is open.
+   *
+   * @returns an error for a person
+   */
+  whyNoInstance(): HumanError {
+    return this.waiting === undefined
+      ? new HumanError(
+          vscode.l10n.t('No instance is open'),
+          vscode.l10n.t('Open one from the Instances view first'),
+        )
+      : new HumanError(
+          vscode.l10n.t(
+            'The workspace of {0} is not trusted: nothing of it runs, and nothing that it names is opened',
+            this.waiting,
+          ),
+          vscode.l10n.t('Trust it first'),
+        );
+  }
+
+  dispose(): void {
+    for (const each of this.subscriptions.splice(0)) each.dispose();
+  }
+}
+
+/** Said where verdicts are said later. */
+function waitingItem(id: string): vscode.StatusBarItem {
+  const item = vscode.window.createStatusBarItem(
+    'swt-bench.untrusted',
+    vscode.StatusBarAlignment.Left,
+    10,
+  );
+  item.name = vscode.l10n.t('SWT-Bench trust');
+  item.text = `$(shield) ${vscode.l10n.t('SWT-Bench: not trusted')}`;
+  item.tooltip = vscode.l10n.t(
+    '{0} is opened as soon as this workspace is trusted. Until then nothing of it runs, not even git. Click to trust it.',
+    asLabel(id),
+  );
+  item.command = trustCommand;
+  item.show();
+  return item;
+}
+
+const tellViews = (isWaiting: boolean): Thenable<unknown> =>
+  vscode.commands.executeCommand('setContext', contextKeys.untrusted, isWaiting);

@@ -1,0 +1,176 @@
+import * as vscode from 'vscode';
+import type { Side } from '../../domain/outcome';
+import type { Reporter } from '../../domain/reporter';
+import type { CandidateTests } from './candidateTests';
+import { coverageOfRun, loadDetailed } from '../coverage/detailedCoverage';
+import { DebugTests } from './debugTests';
+import type { OpenInstance } from '../instance/openInstance';
+import { TestItems } from './testItems';
+import { append, TestRuns } from './testRuns';
+
+/** Milliseconds between a save and its run: several files are often saved at once. */
+const settling = 150;
+
+/** How one test is run, from a lens or a command. */
+export type HowToRun = 'reproduce' | 'base' | 'fixed' | 'debug';
+
+/**
+ * The candidate in VS Code's Testing view: its tests by file, those it adds or changes first, and the
+ * profiles that run them on R, on R∘X*, or on both.
+ */
+export class CandidateTesting implements vscode.Disposable {
+  private readonly controller: vscode.TestController;
+  private readonly items: TestItems;
+  private readonly runs: TestRuns;
+  private readonly debugger: DebugTests;
+  private readonly profiles: Readonly<Record<HowToRun, vscode.TestRunProfile>>;
+  private readonly subscriptions: vscode.Disposable[];
+
+  constructor(
+    private readonly open: OpenInstance,
+    private readonly tests: CandidateTests,
+    reporter: Reporter,
+  ) {
+    this.controller = vscode.tests.createTestController('swt-bench', vscode.l10n.t('SWT-Bench'));
+    this.controller.refreshHandler = () => this.tests.refresh();
+    this.items = new TestItems(this.controller, open, tests);
+    this.runs = new TestRuns(this.controller, open, tests, this.items, reporter);
+    this.debugger = new DebugTests(open, this.runs, reporter);
+    const { Run, Debug } = vscode.TestRunProfileKind;
+    this.profiles = {
+      reproduce: this.profile(vscode.l10n.t('Reproduce'), Run, true, (request, token) =>
+        request.continuous === true
+          ? this.reproduceOnSave(request, token)
+          : this.runs.reproduce(request, token),
+      ),
+      base: this.profile(vscode.l10n.t('Run on R'), Run, false, (request, token) =>
+        this.runs.runOn('base', request, token),
+      ),
+      fixed: this.profile(vscode.l10n.t('Run on R∘X*'), Run, false, (request, token) =>
+        this.runs.runOn('fixed', request, token),
+      ),
+      debug: this.profile(vscode.l10n.t('Debug on R'), Debug, true, this.debugOn('base')),
+    };
+    this.profiles.reproduce.supportsContinuousRun = true;
+    this.profile(vscode.l10n.t('Debug on R∘X*'), Debug, false, this.debugOn('fixed'));
+    this.coverageProfile();
+    this.subscriptions = [
+      this.controller,
+      tests.onDidChange((path) => this.items.list(path)),
+      open.onDidChange(() => this.items.describe()),
+    ];
+    this.items.list();
+  }
+
+  private profile(
+    label: string,
+    kind: vscode.TestRunProfileKind,
+    isDefault: boolean,
+    run: RunProfile,
+  ): vscode.TestRunProfile {
+    return this.controller.createRunProfile(label, kind, run, isDefault);
+  }
+
+  private debugOn(side: Side): RunProfile {
+    return (request, token) => this.debugger.debug(side, request, token);
+  }
+
+  private coverageProfile(): void {
+    const { Coverage } = vscode.TestRunProfileKind;
+    const label = vscode.l10n.t('Change Coverage');
+    const profile = this.profile(label, Coverage, true, (request, token) =>
+      this.cover(request, token),
+    );
+    profile.loadDetailedCoverage = (_run, file) => Promise.resolve(loadDetailed(this.open, file));
+    profile.loadDetailedCoverageForTest = (_run, file, item) =>
+      Promise.resolve(loadDetailed(this.open, file, item.id));
+  }
+
+  /** Both sides, with what the tests cover of the change in VS Code's coverage view. */
+  private async cover(
+    request: vscode.TestRunRequest,
+    token: vscode.CancellationToken,
+  ): Promise<void> {
+    // Which lines X* changes is a part of the answer.
+    const isRevealed = await this.open.reveal(vscode.l10n.t('Change Coverage'));
+    await this.runs.reproduce(request, token, {
+      onVerdict: (run, { result }) => {
+        if (!isRevealed) append(run, `${hidden()}\n`);
+        const itemOf = (test: string) => this.items.find(test);
+        for (const file of coverageOfRun(this.open, result.changeCoverage, itemOf)) {
+          run.addCoverage(file);
+        }
+      },
+    });
+  }
+
+  /** Runs everything that is listed on both sides, as the command does. */
+  async reproduceAll(): Promise<void> {
+    const request = new vscode.TestRunRequest(undefined, undefined, this.profiles.reproduce);
+    await this.runs.reproduce(request, new vscode.CancellationTokenSource().token);
+  }
+
+  /** As the profile of that name on this one test; resolves when it is through. */
+  async runTest(how: HowToRun, test: string): Promise<void> {
+    // At once where it can be: what is not yet a run cannot be cancelled.
+    if (this.items.find(test) === undefined) await this.tests.refresh();
+    const item = this.items.find(test);
+    if (item === undefined) return;
+    const request = new vscode.TestRunRequest([item], undefined, this.profiles[how]);
+    const { token } = new vscode.CancellationTokenSource();
+    if (how === 'reproduce') await this.runs.reproduce(request, token);
+    else if (how === 'debug') await this.debugger.debug('base', request, token);
+    else await this.runs.runOn(how, request, token);
+  }
+
+  /**
+   * Runs again after each save until the profile is switched off; a newer save cancels the run before.
+   * After a run of everything, what an edit can have no effect on is not run again.
+   */
+  private reproduceOnSave(
+    request: vscode.TestRunRequest,
+    token: vscode.CancellationToken,
+  ): Promise<void> {
+    let current: vscode.CancellationTokenSource | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const start = async (at: number): Promise<void> => {
+      current?.cancel();
+      current = new vscode.CancellationTokenSource();
+      const mine = current.token;
+      await this.tests.refresh();
+      if (!mine.isCancellationRequested) {
+        await this.runs.reproduce(request, mine, { afterSave: { at } });
+      }
+    };
+    const subscription = vscode.workspace.onDidSaveTextDocument(({ uri }) => {
+      if (!uri.path.endsWith('.py')) return;
+      if (vscode.workspace.getWorkspaceFolder(uri) !== this.open.folder) return;
+      const at = performance.now();
+      // At once, and not when the next one begins: it is about what is no longer there.
+      current?.cancel();
+      clearTimeout(timer);
+      timer = setTimeout(() => void start(at), settling);
+    });
+    token.onCancellationRequested(() => {
+      clearTimeout(timer);
+      subscription.dispose();
+      current?.cancel();
+    });
+    void start(performance.now());
+    return Promise.resolve();
+  }
+
+  dispose(): void {
+    for (const each of this.subscriptions) each.dispose();
+  }
+}
+
+type RunProfile = (
+  request: vscode.TestRunRequest,
+  token: vscode.CancellationToken,
+) => Promise<void>;
+
+const hidden = (): string =>
+  vscode.l10n.t(
+    'The golden patch is hidden, and with it the lines that it changes. Reveal it to see their coverage.',
+  );

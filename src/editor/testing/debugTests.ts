@@ -1,0 +1,236 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { fileOf, functionOf, sideName, type Side } from '../../domain/outcome';
+import { Cancelled, HumanError, throwIfAborted } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import type { DebuggedProgram } from '../../engine/engine';
+import { resultsOf } from '../../evaluation/results';
+import { parseUnified } from '../../patch/unified/parseUnified';
+import { copyToShow, debugConfiguration, idsToDebug, isSubstituted } from './debugConfiguration';
+import { shownOf } from './redactedText';
+import type { OpenInstance } from '../instance/openInstance';
+import { engineSettings } from '../shell/settings';
+import { append, type RunningTests, type TestRuns } from './testRuns';
+
+/** The extension that brings debugpy. */
+const debuggerId = 'ms-python.debugpy';
+const debuggerType = 'debugpy';
+/** Key of a configuration by which its session is known again. */
+const sessionKey = 'swtBenchSession';
+
+/**
+ * Runs tests on one side under the Python Debugger, in sandboxes of their own. Where that is not
+ * possible it says what is missing; nothing of the environment is changed for it.
+ */
+export class DebugTests {
+  constructor(
+    private readonly open: OpenInstance,
+    private readonly runs: TestRuns,
+    private readonly reporter: Reporter,
+  ) {}
+
+  /** Every path ends the run, as with other profiles. */
+  async debug(
+    side: Side,
+    request: vscode.TestRunRequest,
+    token: vscode.CancellationToken,
+  ): Promise<void> {
+    const name = vscode.l10n.t('Debug on {0}', sideName[side]);
+    let isMissing = false;
+    await this.runs.during(request, token, name, true, async (running) => {
+      const { run, items, signal } = running;
+      const { folder } = this.open;
+      if (engineSettings(folder.uri).name !== 'local') throw notLocal();
+      if (vscode.extensions.getExtension(debuggerId) === undefined) {
+        isMissing = true;
+        const text = vscode.l10n.t(
+          'The Python Debugger extension ({0}) is not installed. Install it, then debug again.',
+          debuggerId,
+        );
+        append(run, `${text}\n`);
+        for (const item of items) run.errored(item, new vscode.TestMessage(text));
+        return;
+      }
+      items.forEach((item) => run.started(item));
+      const ids = idsToDebug(items.map((item) => item.id));
+      const { plan, trace } = await this.open.debugOn(
+        side,
+        [...new Set(ids.map(fileOf))],
+        ids,
+        { signal, reporter: this.reporter },
+        (program) => this.start(running, side, program),
+      );
+      const record = { ending: 'exited', exitCode: 0, killedBy: undefined, trace } as const;
+      const results = resultsOf(
+        { ...record, startError: undefined, log: '', seconds: 0 },
+        ids.map(functionOf),
+      );
+      if (trace.sessions.length === 0 && plan.files.length > 0) throw didNotStart();
+      const shown = await shownOf(this.open);
+      const told = results.map((each) => shown.result(side, each));
+      this.runs.reportSide(run, items, side, told, plan);
+    });
+    // Not part of the run, which has ended: the answer may take a while.
+    if (isMissing) void offerToInstall();
+  }
+
+  /** Starts the debugger and waits for its end. */
+  private async start(
+    { run, signal }: RunningTests,
+    side: Side,
+    program: DebuggedProgram,
+  ): Promise<void> {
+    throwIfAborted(signal);
+    const { folder } = this.open;
+    const changed = side === 'fixed' ? await this.changedFiles() : [];
+    const shown =
+      side === 'fixed' && this.open.revealed
+        ? await copyToShow(
+            program.tree,
+            changed,
+            filesOf(await this.open.candidatePatch(signal)),
+            join(program.scratch, 'shown'),
+          )
+        : undefined;
+    if (changed.length > 0 && shown === undefined) {
+      append(
+        run,
+        `${vscode.l10n.t('The golden patch is hidden: files that it changes are stepped over. Where a stack names one, the workspace shows it as it is on R.')}\n`,
+      );
+    }
+    const configuration = debugConfiguration(program, {
+      side,
+      workspace: folder.uri.fsPath,
+      changed,
+      shown,
+      inherited: Object.keys(process.env),
+    });
+    if (isSubstituted(configuration)) throw wouldBeSubstituted();
+    const id = randomUUID();
+    const subscriptions: vscode.Disposable[] = [];
+    try {
+      const toTell = await shownOf(this.open);
+      const session = new DebugSession(id, (output) => append(run, toTell.text(side, output)));
+      subscriptions.push(session);
+      const cancel = (): void => session.stop();
+      signal.addEventListener('abort', cancel, { once: true });
+      subscriptions.push({ dispose: () => signal.removeEventListener('abort', cancel) });
+      const started = await vscode.debug.startDebugging(
+        folder,
+        {
+          ...configuration,
+          type: debuggerType,
+          name: `SWT-Bench: ${sideName[side]}`,
+          [sessionKey]: id,
+        },
+        { testRun: run },
+      );
+      if (signal.aborted) session.stop();
+      if (!started) throw signal.aborted ? new Cancelled() : didNotStart();
+      await session.ended;
+      throwIfAborted(signal);
+    } finally {
+      for (const each of subscriptions) each.dispose();
+    }
+  }
+
+  private async changedFiles(): Promise<string[]> {
+    const { goldenPatch } = await this.open.instance();
+    return filesOf(goldenPatch);
+  }
+}
+
+/** Files that a patch changes or adds. */
+const filesOf = (patch: string): string[] =>
+  parseUnified(patch).files.flatMap(({ newPath }) => newPath ?? []);
+
+/** One session of the debugger: what it prints, and its end. */
+class DebugSession implements vscode.Disposable {
+  readonly ended: Promise<void>;
+  private readonly subscriptions: vscode.Disposable[];
+  private session: vscode.DebugSession | undefined;
+  private isStopped = false;
+
+  constructor(id: string, onOutput: (output: string) => void) {
+    const isOurs = ({ configuration }: vscode.DebugSession): boolean =>
+      configuration[sessionKey] === id;
+    let end = (): void => undefined;
+    this.ended = new Promise<void>((resolve) => (end = resolve));
+    this.subscriptions = [
+      vscode.debug.onDidStartDebugSession((session) => {
+        // A process that tests start has a session of its own, below ours.
+        if (!isOurs(session) || session.parentSession !== undefined) return;
+        this.session = session;
+        if (this.isStopped) this.stop();
+      }),
+      vscode.debug.onDidTerminateDebugSession((session) => {
+        if (isOurs(session) && session.parentSession === undefined) end();
+      }),
+      vscode.debug.registerDebugAdapterTrackerFactory(debuggerType, {
+        createDebugAdapterTracker: (session) =>
+          isOurs(session)
+            ? { onDidSendMessage: (message: unknown) => onOutput(outputOf(message)) }
+            : undefined,
+      }),
+    ];
+  }
+
+  /** Ends the session now, or as soon as it has started. */
+  stop(): void {
+    this.isStopped = true;
+    if (this.session !== undefined) void vscode.debug.stopDebugging(this.session);
+  }
+
+  dispose(): void {
+    for (const each of this.subscriptions) each.dispose();
+  }
+}
+
+/**
+ * What the program printed, in a message of the debug adapter; empty for other messages.
+ * https://microsoft.github.io/debug-adapter-protocol/specification#Events_Output
+ */
+function outputOf(message: unknown): string {
+  if (typeof message !== 'object' || message === null) return '';
+  const { event, body } = message as { event?: unknown; body?: unknown };
+  if (event !== 'output' || typeof body !== 'object' || body === null) return '';
+  const { category, output } = body as { category?: unknown; output?: unknown };
+  const isPrinted = category === 'stdout' || category === 'stderr';
+  return isPrinted && typeof output === 'string' ? output : '';
+}
+
+async function offerToInstall(): Promise<void> {
+  const install = vscode.l10n.t('Install');
+  const chosen = await vscode.window.showWarningMessage(
+    vscode.l10n.t('Debugging needs the Python Debugger extension ({0}).', debuggerId),
+    install,
+  );
+  if (chosen === install) {
+    await vscode.commands.executeCommand('workbench.extensions.installExtension', debuggerId);
+  }
+}
+
+const notLocal = (): HumanError =>
+  new HumanError(
+    vscode.l10n.t('A debugger does not reach into the containers of the docker engine'),
+    vscode.l10n.t(
+      'Run “SWT-Bench: Add Dev Container to Workspace” and open the folder in it, or set swt-bench.engine to local',
+    ),
+  );
+
+const wouldBeSubstituted = (): HumanError =>
+  new HumanError(
+    vscode.l10n.t(
+      'A debugger cannot be given a name, path or variable with ${ in it, for which VS Code puts something else',
+    ),
+    vscode.l10n.t('Rename it, or run the tests without the debugger'),
+  );
+
+const didNotStart = (): HumanError =>
+  new HumanError(
+    vscode.l10n.t('The tests did not start under the Python Debugger'),
+    vscode.l10n.t(
+      'Look at the Debug Console. The Python Debugger brings its own debugpy, which needs Python 3.9 or later: older ones need an older version of that extension',
+    ),
+  );

@@ -1,0 +1,84 @@
+import * as vscode from 'vscode';
+import type { CandidateTests } from './candidateTests';
+import { HumanError } from '../../domain/problem';
+import { InlineResults } from './inlineResults';
+import { inlineCommandIds } from '../shell/names';
+import type { OpenInstance } from '../instance/openInstance';
+import { openOutputs, showOutputs } from './showOutputs';
+import { TestHover } from './testHover';
+import { TestLenses } from './testLenses';
+import { TestProblems } from './testProblems';
+
+/** What runs one test; the Testing view does. */
+export interface RunsTests {
+  /** As the profile of that name on this one test; resolves when it is through. */
+  runTest(how: 'reproduce' | 'base' | 'fixed' | 'debug', test: string): Promise<void>;
+}
+
+export type InlineCommand = (typeof inlineCommandIds)[keyof typeof inlineCommandIds];
+
+/** Everything that stands beside the tests in an editor, and the commands about one of them. */
+export class Inline implements vscode.Disposable {
+  private readonly subscriptions: readonly vscode.Disposable[];
+
+  /** @param outputChanged told of documents of outputs that are to be read again */
+  constructor(
+    private readonly open: OpenInstance,
+    private readonly tests: CandidateTests,
+    private readonly testing: RunsTests,
+    outputChanged: (uri: vscode.Uri) => void,
+  ) {
+    this.subscriptions = [
+      new InlineResults(open, tests),
+      new TestHover(open, tests),
+      new TestLenses(open, tests),
+      new TestProblems(open, tests),
+      open.onDidChange(() => openOutputs().forEach(outputChanged)),
+    ];
+  }
+
+  /**
+   * @param about id of a test, or its row in the Testing view; else the test at the cursor is meant
+   * @throws HumanError when there is no such test
+   */
+  async run(command: InlineCommand, about: unknown): Promise<void> {
+    const test = idOf(about) ?? this.atCursor();
+    if (command === inlineCommandIds.showOutputs) return showOutputs(this.open, test);
+    if (test === undefined) {
+      throw new HumanError(
+        vscode.l10n.t('No test of the candidate is at the cursor'),
+        vscode.l10n.t('Put the cursor into a test that you have added or changed'),
+      );
+    }
+    switch (command) {
+      case inlineCommandIds.reproduce:
+        return this.testing.runTest('reproduce', test);
+      case inlineCommandIds.runOnR:
+        return this.testing.runTest('base', test);
+      case inlineCommandIds.runOnFixed:
+        return this.testing.runTest('fixed', test);
+      case inlineCommandIds.debugOnR:
+        return this.testing.runTest('debug', test);
+    }
+  }
+
+  private atCursor(): string | undefined {
+    const editor = vscode.window.activeTextEditor;
+    if (editor === undefined) return undefined;
+    const line = editor.selection.active.line + 1;
+    return this.tests
+      .list()
+      .find((file) => file.uri.toString() === editor.document.uri.toString())
+      ?.tests.find(({ range }) => range.startLine <= line && line <= range.endLine)?.id;
+  }
+
+  dispose(): void {
+    for (const each of this.subscriptions) each.dispose();
+  }
+}
+
+/** Id of a test in what a lens or a row hands over; the row of a file stands for no test. */
+function idOf(about: unknown): string | undefined {
+  const id = typeof about === 'object' && about !== null && 'id' in about ? about.id : about;
+  return typeof id === 'string' && id.includes('::') ? id : undefined;
+}

@@ -1,0 +1,92 @@
+import * as vscode from 'vscode';
+import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
+import { colourOfTone, tones, transitionLook, type Tone } from './transitionLook';
+import { inlineText, staleText, tellingCase } from './transitionTexts';
+import { isFresh } from '../verdict/evaluated';
+import type { OpenInstance } from '../instance/openInstance';
+
+/**
+ * Draws the transition of every candidate test after its definition: symbol, letters and words, so
+ * that nothing depends on colour. Texts that are no longer about the code beside them say so.
+ */
+export class InlineResults implements vscode.Disposable {
+  private readonly types: Readonly<Record<Tone, vscode.TextEditorDecorationType>>;
+  private readonly subscriptions: vscode.Disposable[];
+
+  constructor(
+    private readonly open: OpenInstance,
+    private readonly tests: CandidateTests,
+  ) {
+    const type = (tone: Tone): vscode.TextEditorDecorationType =>
+      vscode.window.createTextEditorDecorationType({
+        after: {
+          margin: '0 0 0 2em',
+          color: new vscode.ThemeColor(colourOfTone[tone]),
+          fontStyle: tone === 'stale' ? 'italic' : 'normal',
+        },
+        rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
+      });
+    this.types = {
+      good: type('good'),
+      bad: type('bad'),
+      neutral: type('neutral'),
+      stale: type('stale'),
+    };
+    const draw = (): void => this.draw();
+    this.subscriptions = [
+      ...Object.values(this.types),
+      open.onDidChange(draw),
+      tests.onDidChange(draw),
+      vscode.window.onDidChangeVisibleTextEditors(draw),
+    ];
+    draw();
+  }
+
+  private draw(): void {
+    const listed = this.tests.list();
+    for (const editor of vscode.window.visibleTextEditors) {
+      const { uri } = editor.document;
+      const file = listed.find((each) => each.uri.toString() === uri.toString());
+      if (file === undefined && uri.scheme !== this.open.folder.uri.scheme) continue;
+      const drawn = file === undefined ? undefined : this.textsOf(file, editor.document);
+      for (const tone of tones) editor.setDecorations(this.types[tone], drawn?.[tone] ?? []);
+    }
+  }
+
+  private textsOf(
+    file: ListedFile,
+    document: vscode.TextDocument,
+  ): Readonly<Record<Tone, readonly vscode.DecorationOptions[]>> {
+    const drawn: Record<Tone, vscode.DecorationOptions[]> = {
+      good: [],
+      bad: [],
+      neutral: [],
+      stale: [],
+    };
+    for (const test of file.tests) {
+      const found = this.textOf(test);
+      if (found === undefined || test.defLine > document.lineCount) continue;
+      drawn[found.tone].push({
+        range: document.lineAt(test.defLine - 1).range,
+        renderOptions: { after: { contentText: found.text } },
+      });
+    }
+    return drawn;
+  }
+
+  private textOf(test: ListedTest): { readonly text: string; readonly tone: Tone } | undefined {
+    const known = this.open.casesOf(test.id);
+    const { cases } = known;
+    const telling = tellingCase(cases);
+    const text = inlineText(cases);
+    if (text === undefined || telling === undefined) return undefined;
+    if (test.status === 'kept' && telling.transition === 'P→P') return undefined;
+    return isFresh(known, test)
+      ? { text, tone: transitionLook[telling.transition].tone }
+      : { text: staleText(text), tone: 'stale' };
+  }
+
+  dispose(): void {
+    for (const each of this.subscriptions) each.dispose();
+  }
+}

@@ -1,0 +1,39 @@
+import type * as vscode from 'vscode';
+import { standing, type Outcome, type Side } from '../../domain/outcome';
+import { letterOf, transition } from '../../domain/transition';
+import type { ListedTest } from './candidateTests';
+
+/**
+ * States of tests while they run on both sides. Of a parametrised test nothing is said before all its
+ * cases are known; the result of the run replaces whatever is said here.
+ */
+export class LiveStates {
+  private readonly seen: Record<Side, Map<string, Outcome>> = { base: new Map(), fixed: new Map() };
+  private readonly rows: ReadonlyMap<string, vscode.TestItem>;
+
+  constructor(
+    private readonly run: vscode.TestRun,
+    items: readonly vscode.TestItem[],
+    private readonly listed: (item: vscode.TestItem) => ListedTest | undefined,
+  ) {
+    this.rows = new Map(items.map((item) => [item.id, item]));
+  }
+
+  saw(side: Side, test: string, outcome: Outcome): void {
+    const item = this.rows.get(test);
+    const known = item === undefined ? undefined : this.listed(item);
+    if (item === undefined || known === undefined) return;
+    // Run again, as all of a file after its own tests: what the other side said is of the run before.
+    if (this.seen[side].has(test)) this.seen[side === 'base' ? 'fixed' : 'base'].delete(test);
+    this.seen[side].set(test, outcome);
+    const base = this.seen.base.get(test);
+    const fixed = this.seen.fixed.get(test);
+    const letter = (of: Outcome | undefined): string =>
+      of === undefined ? '…' : letterOf[standing(of)];
+    item.label = `${letter(base)}→${letter(fixed)}  ${known.name}`;
+    if (base === undefined || fixed === undefined) return;
+    const both = transition(base, fixed);
+    // Nothing worse is said yet: VS Code does not take a worse state back.
+    if (both === 'F→P' || (known.status === 'kept' && both === 'P→P')) this.run.passed(item);
+  }
+}

@@ -1,0 +1,49 @@
+import * as vscode from 'vscode';
+import { retryingMemoOf } from '../../domain/retryingMemo';
+import type { Side, TestResult } from '../../domain/outcome';
+import type { TestTransition } from '../../domain/transition';
+import {
+  goldenLinesOf,
+  hideGoldenLines,
+  withoutGoldenLines,
+  type GoldenLines,
+} from '../../evaluation/coverage/goldenLines';
+import type { OpenInstance } from '../instance/openInstance';
+
+const known = new WeakMap<OpenInstance, Promise<GoldenLines>>();
+
+/** What tests did on a side, as it may be shown now. */
+export interface Shown {
+  result(side: Side, result: TestResult): TestResult;
+  both(transition: TestTransition): TestTransition;
+  text(side: Side, text: string): string;
+}
+
+/**
+ * While the golden patch is hidden, tracebacks of R∘X* are shown without its lines: they would give the
+ * fix away.
+ *
+ * @throws HumanError when the row of the instance is gone
+ */
+export async function shownOf(open: OpenInstance): Promise<Shown> {
+  if (open.revealed) return asItIs;
+  const golden = await retryingMemoOf(known, open, async () =>
+    goldenLinesOf((await open.instance()).goldenPatch),
+  );
+  const result = (side: Side, of: TestResult): TestResult =>
+    side === 'base' ? of : withoutGoldenLines(of, golden, hiddenNote());
+  return {
+    result,
+    both: (each) => ({ ...each, fixed: result('fixed', each.fixed) }),
+    text: (side, text) => (side === 'base' ? text : hideGoldenLines(text, golden, hiddenNote())),
+  };
+}
+
+const asItIs: Shown = {
+  result: (_side, result) => result,
+  both: (transition) => transition,
+  text: (_side, text) => text,
+};
+
+const hiddenNote = (): string =>
+  vscode.l10n.t('[lines of the golden patch are hidden until Reveal]');

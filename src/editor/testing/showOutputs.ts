@@ -1,0 +1,98 @@
+import * as vscode from 'vscode';
+import { sideName, sides, type Side } from '../../domain/outcome';
+import { HumanError } from '../../domain/problem';
+import type { TestTransition } from '../../domain/transition';
+import { outcomeInWords } from './transitionTexts';
+import { shownOf, type Shown } from './redactedText';
+import { outputAuthority, scheme, verdictAuthority } from '../shell/names';
+import type { OpenInstance } from '../instance/openInstance';
+
+/**
+ * Shows what the last run printed on R beside what it printed on R∘X*, as it is: times and addresses
+ * differ too. Only lines of the golden patch are left out while it is hidden.
+ *
+ * @param test id of a test function, whose failures stand at the head; undefined for the run alone
+ * @throws HumanError when nothing has run
+ */
+export async function showOutputs(open: OpenInstance, test: string | undefined): Promise<void> {
+  const shown = await shownOf(open);
+  if (sides.every((side) => contentOf(open, side, test, shown) === undefined)) {
+    throw new HumanError(
+      test === undefined
+        ? vscode.l10n.t('There is no output of this instance yet')
+        : vscode.l10n.t('There is no output of {0} yet', nameOf(test)),
+      vscode.l10n.t('Run "SWT-Bench: Reproduce on R and R∘X*" first'),
+    );
+  }
+  const title = vscode.l10n.t(
+    '{0}: output on R ↔ R∘X*',
+    test === undefined ? open.marker.id : nameOf(test),
+  );
+  await vscode.commands.executeCommand(
+    'vscode.diff',
+    uriOf('base', test),
+    uriOf('fixed', test),
+    title,
+    { preview: true } satisfies vscode.TextDocumentShowOptions,
+  );
+}
+
+/** Content of a document of `showOutputs`; it follows the last run. */
+export async function outputText(open: OpenInstance, uri: vscode.Uri): Promise<string> {
+  const side = sides.find((each) => uri.path.startsWith(`/${each}/`));
+  if (side === undefined) return '';
+  const test = uri.query === '' ? undefined : uri.query;
+  return (
+    contentOf(open, side, test, await shownOf(open)) ??
+    `${vscode.l10n.t('Nothing is known of {0} yet.', sideName[side])}\n`
+  );
+}
+
+/** Documents that follow the last run and what is revealed, as far as they are open. */
+export function openOutputs(): vscode.Uri[] {
+  return vscode.workspace.textDocuments
+    .map((document) => document.uri)
+    .filter(({ scheme: of }) => of === scheme)
+    .filter(({ authority }) => authority === outputAuthority || authority === verdictAuthority);
+}
+
+function uriOf(side: Side, test: string | undefined): vscode.Uri {
+  const name = test === undefined ? 'output' : nameOf(test);
+  return vscode.Uri.from({
+    scheme,
+    authority: outputAuthority,
+    path: `/${side}/${name}.log`,
+    query: test ?? '',
+  });
+}
+
+const nameOf = (test: string): string => test.split('::').at(-1) ?? test;
+
+function contentOf(
+  open: OpenInstance,
+  side: Side,
+  test: string | undefined,
+  shown: Shown,
+): string | undefined {
+  const cases = test === undefined ? [] : open.casesOf(test).cases;
+  const { soFar, last } = open;
+  const printed = (soFar?.first.runs ?? last?.result.runs)?.[side]?.log;
+  const log = printed === undefined ? undefined : shown.text(side, printed);
+  if (cases.length === 0 && (log === undefined || test !== undefined)) return undefined;
+  const parts = cases.map((each) => caseOn(side, shown.both(each)));
+  if (log !== undefined) {
+    parts.push(
+      cases.length === 0 ? log : `${vscode.l10n.t('── output of the whole run ──')}\n\n${log}`,
+    );
+  }
+  return `${parts.map((part) => part.trimEnd()).join('\n\n')}\n`;
+}
+
+function caseOn(side: Side, each: TestTransition): string {
+  const result = each[side];
+  const { exception, message, details } = result;
+  const failure = details ?? [exception, message].filter((part) => part !== undefined).join(': ');
+  return [each.test, outcomeInWords(side, result), ...(failure === '' ? [] : ['', failure])].join(
+    '\n',
+  );
+}

@@ -1,0 +1,181 @@
+import * as vscode from 'vscode';
+import { fileOf, functionOf } from '../../domain/outcome';
+import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
+import { transitionLabel } from './transitionTexts';
+import { isFresh } from '../verdict/evaluated';
+import type { OpenInstance } from '../instance/openInstance';
+
+/**
+ * The rows of the Testing view: tests of the candidate stand at the top, each by itself; the rest of a
+ * touched file is folded below them under the file's name; cases of parametrised tests, once they have
+ * run, below their test.
+ */
+export class TestItems {
+  /** Ids of the tests at the top, by file. */
+  private readonly own = new Map<string, readonly string[]>();
+  private listed = new Map<string, ListedTest>();
+  /** Whether each row's result was last found to be about something else than the test as it is. */
+  private readonly stale = new Map<string, boolean>();
+
+  constructor(
+    private readonly controller: vscode.TestController,
+    private readonly open: OpenInstance,
+    private readonly tests: CandidateTests,
+  ) {}
+
+  /**
+   * Makes the rows what the tests are.
+   *
+   * @param path the only file that has changed; all when undefined
+   */
+  list(path?: string): void {
+    const files = this.tests.list();
+    const changed = path === undefined ? files : files.filter((file) => file.path === path);
+    if (path === undefined) this.removeAllBut(files);
+    for (const file of changed) this.listFile(file);
+    this.listed = new Map(files.flatMap((file) => file.tests.map((test) => [test.id, test])));
+    this.describe(changed);
+  }
+
+  private removeAllBut(files: readonly ListedFile[]): void {
+    const paths = new Set(files.map((file) => file.path));
+    for (const [path, ids] of this.own) {
+      if (paths.has(path)) continue;
+      for (const id of ids) this.controller.items.delete(id);
+      this.controller.items.delete(path);
+      this.own.delete(path);
+    }
+  }
+
+  private listFile(file: ListedFile): void {
+    const { items } = this.controller;
+    const own = file.tests.filter((test) => test.status !== 'kept');
+    const kept = file.tests.filter((test) => test.status === 'kept');
+    const ids = new Set(own.map((test) => test.id));
+    for (const id of this.own.get(file.path) ?? []) if (!ids.has(id)) items.delete(id);
+    this.own.set(file.path, [...ids]);
+    for (const test of own) add(items, this.itemOf(items, file, test));
+    if (kept.length === 0) {
+      items.delete(file.path);
+      return;
+    }
+    const row =
+      items.get(file.path) ?? this.controller.createTestItem(file.path, file.path, file.uri);
+    row.sortText = `1 ${file.path}`;
+    row.description = vscode.l10n.t('unchanged tests');
+    replace(
+      row.children,
+      kept.map((test) => this.itemOf(row.children, file, test)),
+    );
+    add(items, row);
+  }
+
+  private itemOf(
+    siblings: vscode.TestItemCollection,
+    file: ListedFile,
+    test: ListedTest,
+  ): vscode.TestItem {
+    const item =
+      siblings.get(test.id) ?? this.controller.createTestItem(test.id, test.name, file.uri);
+    item.sortText = `0 ${file.path} ${String(test.defLine).padStart(6, '0')}`;
+    item.range = new vscode.Range(test.defLine - 1, 0, test.range.endLine - 1, 0);
+    return item;
+  }
+
+  /** Writes what is known of each test to its row. */
+  describe(files: readonly ListedFile[] = this.tests.list()): void {
+    const outdated: vscode.TestItem[] = [];
+    for (const test of files.flatMap((file) => file.tests)) {
+      const item = this.find(test.id);
+      if (item === undefined) continue;
+      const known = this.open.casesOf(test.id);
+      const { cases } = known;
+      const label = transitionLabel(cases);
+      // Before the name, where a narrow view still shows it.
+      item.label = label === undefined ? test.name : `${label}  ${test.name}`;
+      item.description = [
+        test.status === 'kept'
+          ? undefined
+          : test.status === 'added'
+            ? vscode.l10n.t('new')
+            : vscode.l10n.t('changed'),
+        test.className?.replaceAll('::', ' › '),
+        test.status === 'kept' ? undefined : fileOf(test.id),
+      ]
+        .filter((part) => part !== undefined)
+        .join(' · ');
+      this.listCases(item, cases);
+      const isStale = cases.length > 0 && !isFresh(known, test);
+      if (isStale && this.stale.get(test.id) === false) outdated.push(item);
+      if (cases.length > 0) this.stale.set(test.id, isStale);
+    }
+    if (outdated.length > 0) this.controller.invalidateTestResults(outdated);
+  }
+
+  /** Rows for the cases of a parametrised test, which are known when it has run. */
+  private listCases(
+    item: vscode.TestItem,
+    cases: readonly { readonly test: string; readonly transition: string }[],
+  ): void {
+    const parametrised = cases.filter((each) => each.test !== item.id);
+    if (parametrised.length === 0 && item.children.size === 0) return;
+    replace(
+      item.children,
+      parametrised.map((each, index) => {
+        const name = each.test.slice(item.id.length);
+        const row =
+          item.children.get(each.test) ?? this.controller.createTestItem(each.test, name, item.uri);
+        row.label = `${each.transition}  ${name}`;
+        row.sortText = String(index).padStart(6, '0');
+        if (item.range !== undefined) row.range = item.range;
+        return row;
+      }),
+    );
+  }
+
+  /** The row of a test or of a case. */
+  find(id: string): vscode.TestItem | undefined {
+    const test = functionOf(id);
+    const { items } = this.controller;
+    const item = items.get(test) ?? items.get(fileOf(test))?.children.get(test);
+    return test === id ? item : item?.children.get(id);
+  }
+
+  /** What is listed of a test. */
+  testOf(id: string): ListedTest | undefined {
+    return this.listed.get(functionOf(id));
+  }
+
+  /** Tests that were asked for, and single cases of them, without what was excluded. */
+  requested(request: vscode.TestRunRequest): vscode.TestItem[] {
+    const found = new Map<string, vscode.TestItem>();
+    const excluded = new Set(request.exclude?.map((item) => item.id));
+    const walk = (item: vscode.TestItem): void => {
+      if (excluded.has(item.id)) return;
+      if (item.id.includes('::')) found.set(item.id, item);
+      else item.children.forEach(walk);
+    };
+    if (request.include === undefined) this.controller.items.forEach(walk);
+    else {
+      // Rows may have been replaced since the request was made: look them up by id.
+      for (const { id } of request.include) {
+        const item = id.includes('::') ? this.find(id) : this.controller.items.get(id);
+        if (item !== undefined) walk(item);
+      }
+    }
+    // A case whose test runs as a whole is told of with it.
+    return [...found.values()].filter(
+      ({ id }) => functionOf(id) === id || !found.has(functionOf(id)),
+    );
+  }
+}
+
+/** Each row that is told of goes to the window, also one that is there already. */
+function add(items: vscode.TestItemCollection, item: vscode.TestItem): void {
+  if (items.get(item.id) !== item) items.add(item);
+}
+
+function replace(items: vscode.TestItemCollection, by: readonly vscode.TestItem[]): void {
+  const isSame = items.size === by.length && by.every((item) => items.get(item.id) === item);
+  if (!isSame) items.replace(by);
+}

@@ -1,0 +1,199 @@
+import * as vscode from 'vscode';
+import { frameInCode } from '../../evaluation/hints/failurePlace';
+import { hintOn, tellingCase, type TestHint } from '../../evaluation/hints/testHints';
+import type { UnrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
+import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
+import { isFresh } from '../verdict/evaluated';
+import { inlineCommandIds } from '../shell/names';
+import type { OpenInstance } from '../instance/openInstance';
+import { uriInside } from './testMessages';
+
+const source = 'SWT-Bench';
+
+/**
+ * Hints on candidate tests that do not reproduce the issue, or fail on R for a reason that looks
+ * unrelated to it, each with what to do. A hint is gone as soon as what it was about is edited.
+ */
+export class TestProblems implements vscode.Disposable {
+  private readonly hints = vscode.languages.createDiagnosticCollection('swt-bench-tests');
+  private readonly subscriptions: readonly vscode.Disposable[];
+  /** What is shown of each file, so that typing does not set the same again. */
+  private readonly shown = new Map<string, string>();
+
+  constructor(
+    private readonly open: OpenInstance,
+    private readonly tests: CandidateTests,
+  ) {
+    const draw = (): void => this.draw();
+    const selector = {
+      scheme: open.folder.uri.scheme,
+      pattern: new vscode.RelativePattern(open.folder, '**/*.py'),
+    };
+    this.subscriptions = [
+      this.hints,
+      open.onDidChange(draw),
+      tests.onDidChange(draw),
+      vscode.languages.registerCodeActionsProvider(
+        selector,
+        { provideCodeActions: (_document, _range, { diagnostics }) => this.actions(diagnostics) },
+        { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] },
+      ),
+    ];
+    draw();
+  }
+
+  private draw(): void {
+    const gone = new Set(this.shown.keys());
+    for (const file of this.tests.list()) {
+      const found = this.hintsIn(file);
+      if (found.length === 0) continue;
+      const uri = file.uri.toString();
+      gone.delete(uri);
+      const key = JSON.stringify(found);
+      if (this.shown.get(uri) === key) continue;
+      this.shown.set(uri, key);
+      this.hints.set(file.uri, found);
+    }
+    for (const uri of gone) {
+      this.shown.delete(uri);
+      this.hints.delete(vscode.Uri.parse(uri));
+    }
+  }
+
+  private hintsIn(file: ListedFile): vscode.Diagnostic[] {
+    return file.tests.flatMap((test) => {
+      if (test.status === 'kept') return [];
+      const known = this.open.casesOf(test.id);
+      const { cases } = known;
+      const hint = isFresh(known, test) ? hintOn(cases) : undefined;
+      if (hint === undefined) return [];
+      const diagnostic = new vscode.Diagnostic(
+        rangeOfName(test),
+        hintInWords(hint),
+        vscode.DiagnosticSeverity.Hint,
+      );
+      diagnostic.source = source;
+      diagnostic.code = hint.kind;
+      const telling = tellingCase(cases);
+      const frame = telling === undefined ? undefined : frameInCode(telling.base);
+      const uri = frame === undefined ? undefined : uriInside(this.open.folder, frame.path);
+      if (frame !== undefined && uri !== undefined) {
+        const place = new vscode.Location(uri, new vscode.Position(frame.line - 1, 0));
+        diagnostic.relatedInformation = [
+          new vscode.DiagnosticRelatedInformation(place, vscode.l10n.t('failed here on R')),
+        ];
+      }
+      return [diagnostic];
+    });
+  }
+
+  private actions(diagnostics: readonly vscode.Diagnostic[]): vscode.CodeAction[] {
+    const mine = diagnostics.filter((each) => each.source === source);
+    if (mine.length === 0) return [];
+    const action = (title: string, command: string): vscode.CodeAction => {
+      const made = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
+      made.diagnostics = mine;
+      made.command = { title, command, arguments: [this.testOf(mine)] };
+      return made;
+    };
+    return [
+      action(vscode.l10n.t('Show Outputs of Both Sides'), inlineCommandIds.showOutputs),
+      action(vscode.l10n.t('Debug Test on R'), inlineCommandIds.debugOnR),
+    ];
+  }
+
+  /** Id of the test that the first of these is on. */
+  private testOf(diagnostics: readonly vscode.Diagnostic[]): string | undefined {
+    const line = diagnostics[0]?.range.start.line;
+    const editor = vscode.window.activeTextEditor?.document.uri.toString();
+    return this.tests
+      .list()
+      .find((file) => file.uri.toString() === editor)
+      ?.tests.find((test) => test.defLine - 1 === line)?.id;
+  }
+
+  dispose(): void {
+    for (const each of this.subscriptions) each.dispose();
+  }
+}
+
+function rangeOfName({ defLine, column, name, text }: ListedTest): vscode.Range {
+  const definition = /^\s*(?:async\s+)?def\s+/m.exec(text)?.[0].trimStart().length ?? 0;
+  const start = column + definition;
+  return new vscode.Range(defLine - 1, start, defLine - 1, start + name.length);
+}
+
+/** What to do about a test that passes on R. */
+const assertTheIssue = (): string =>
+  vscode.l10n.t('Assert what the issue says should happen, so that the test fails on R.');
+
+/** The same below words that say already what became of the test. */
+export function adviceOn(hint: TestHint): string {
+  return hint.kind === 'passes on R' ? assertTheIssue() : hintInWords(hint);
+}
+
+/** What is wrong with a test, and what to do about it. */
+function hintInWords(hint: TestHint): string {
+  switch (hint.kind) {
+    case 'passes on R':
+      return vscode.l10n.t('Passes on R: does not reproduce the issue. {0}', assertTheIssue());
+    case 'fails on both sides':
+      return vscode.l10n.t(
+        'Fails on both sides: it asks for something that the fix does not do. Compare the outputs of both sides, and assert only what the issue asks for.',
+      );
+    case 'fails on R∘X* only':
+      return vscode.l10n.t(
+        'Fails on R∘X* only: it holds on to what the fix changes. Assert what the issue asks for.',
+      );
+    case 'unrelated failure':
+      return hint.both ? brokenInWords(hint.failure) : missingOnRInWords(hint.failure);
+  }
+}
+
+/** The test fails on both sides, and the test itself seems to be at fault. */
+function brokenInWords({ reason, missing }: UnrelatedFailure): string {
+  const what = missing ?? vscode.l10n.t('what it names');
+  switch (reason) {
+    case 'import error':
+      return vscode.l10n.t(
+        'Fails on both sides with an import error, which looks unrelated to the issue: {0} cannot be imported. Import what R has.',
+        what,
+      );
+    case 'syntax error':
+      return vscode.l10n.t(
+        'Fails on both sides with a syntax error, which looks unrelated to the issue. Mend the file so that Python can read it.',
+      );
+    case 'fixture error':
+      return vscode.l10n.t(
+        'Fails on both sides before the test begins, which looks unrelated to the issue: {0} is not there or cannot be set up. Mend the fixture, or use one that R has.',
+        what,
+      );
+    case 'undefined name':
+      return vscode.l10n.t(
+        'Fails on both sides for a name that does not exist, which looks unrelated to the issue: {0}. Define or import it, or use what R has.',
+        what,
+      );
+  }
+}
+
+/** The test fails on R only, for want of something that the fix brings, or so it looks. */
+function missingOnRInWords({ reason, missing }: UnrelatedFailure): string {
+  const what = missing ?? vscode.l10n.t('what it names');
+  switch (reason) {
+    case 'import error':
+    case 'undefined name':
+      return vscode.l10n.t(
+        'Fails on R because R has no {0}. Keep it only if the issue names it; else it guesses at the fix: use what R has.',
+        what,
+      );
+    case 'syntax error':
+      return vscode.l10n.t(
+        'Fails on R with a syntax error, which looks unrelated to the issue. Mend the file so that Python can read it on R.',
+      );
+    case 'fixture error':
+      return vscode.l10n.t(
+        'Fails on R before the test begins, which looks unrelated to the issue: {0} is not there or cannot be set up. Move what shows the issue into the test.',
+        what,
+      );
+  }
+}

@@ -1,0 +1,314 @@
+import * as vscode from 'vscode';
+import {
+  fileOf,
+  functionOf,
+  sideName,
+  sides,
+  type Side,
+  type TestResult,
+} from '../../domain/outcome';
+import { Cancelled } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import type { TestTransition } from '../../domain/transition';
+import type { FirstResult } from '../../evaluation/firstResult';
+import { findingsToShow, notesToShow } from '../../evaluation/gradings';
+import { resultsOf } from '../../evaluation/results';
+import type { SessionRun } from '../../evaluation/session';
+import type { CandidateTests } from './candidateTests';
+import { casesOf, tellingCase } from './transitionTexts';
+import type { Evaluated, OpenInstance } from '../instance/openInstance';
+import { problemText, showEngineProblem } from '../shell/problems';
+import { saveEdits } from '../instance/saveEdits';
+import type { TestItems } from './testItems';
+import { LiveStates } from './liveStates';
+import { failureMessage, messagesOf } from './testMessages';
+import { shownOf, type Shown } from './redactedText';
+
+/** How a run is done besides what it runs. */
+export interface RunHow {
+  /** A run that follows a save: it runs what was saved, and only what that can have changed. */
+  readonly afterSave?: { readonly at: number };
+  /** Called with the verdict before the run ends. */
+  readonly onVerdict?: (run: vscode.TestRun, evaluated: Evaluated) => void;
+}
+
+/** One run in the Testing view. */
+export interface RunningTests {
+  readonly run: vscode.TestRun;
+  readonly items: readonly vscode.TestItem[];
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Does runs of the Testing view. Every one of them ends, on every path, and every test that it was asked
+ * for ends in a state. Runs wait for one another; their outputs never mix.
+ */
+export class TestRuns {
+  constructor(
+    private readonly controller: vscode.TestController,
+    private readonly open: OpenInstance,
+    private readonly tests: CandidateTests,
+    private readonly items: TestItems,
+    private readonly reporter: Reporter,
+  ) {}
+
+  /** Both sides, graded. */
+  reproduce(
+    request: vscode.TestRunRequest,
+    token: vscode.CancellationToken,
+    { afterSave, onVerdict }: RunHow = {},
+  ): Promise<void> {
+    const askedAt = afterSave?.at ?? performance.now();
+    const name = vscode.l10n.t('R and R∘X*');
+    return this.during(request, token, name, afterSave === undefined, async (running) => {
+      const { run, items, signal } = running;
+      const outputs: Record<Side, string> = { base: '', fixed: '' };
+      const live = new LiveStates(run, items, (item) => this.items.testOf(item.id));
+      try {
+        const evaluated = await this.open.evaluate({
+          signal,
+          reporter: this.reporter,
+          askedAt,
+          onTurn: () => items.forEach((item) => run.started(item)),
+          onOutput: (side, text) => {
+            outputs[side] += text;
+          },
+          onOutcome: (side, test, outcome) => live.saw(side, test, outcome),
+          onFirst: (first) => reportFirst(run, items, first),
+          onlyAffected: afterSave !== undefined,
+        });
+        const { strict } = evaluated.result;
+        await this.report(run, items, evaluated);
+        append(run, `${strict.success ? '✓' : '✗'} ${strict.explanation}\n`);
+        for (const { says, evidence } of findingsToShow(evaluated.result)) {
+          append(run, `  ${vscode.l10n.t('⚠ Finding: {0}', says)}\n`);
+          for (const sentence of evidence) append(run, `    ${sentence}\n`);
+        }
+        for (const note of notesToShow(evaluated.result, this.open.revealed)) {
+          append(run, `  ${note}\n`);
+        }
+        onVerdict?.(run, evaluated);
+      } finally {
+        const shown = await shownOf(this.open);
+        for (const side of sides) {
+          if (outputs[side] === '') continue;
+          append(run, `\n── ${sideName[side]} ──\n${shown.text(side, outputs[side])}`);
+        }
+      }
+    });
+  }
+
+  /** One side, plain outcomes, only the tests asked for. */
+  runOn(
+    side: Side,
+    request: vscode.TestRunRequest,
+    token: vscode.CancellationToken,
+  ): Promise<void> {
+    return this.during(request, token, sideName[side], true, async ({ run, items, signal }) => {
+      const ids = items.map((item) => item.id);
+      const isShownAsItComes = side === 'base' || this.open.revealed;
+      let output = '';
+      const { plan, records } = await this.open.runOn(
+        side,
+        [...new Set(ids.map(fileOf))],
+        request.include === undefined ? undefined : ids,
+        {
+          signal,
+          reporter: this.reporter,
+          onTurn: () => items.forEach((item) => run.started(item)),
+          onOutput: (_side, text) => {
+            // A traceback is looked through as a whole.
+            if (isShownAsItComes) append(run, text);
+            else output += text;
+          },
+        },
+      );
+      const shown = await shownOf(this.open);
+      append(run, shown.text(side, output));
+      const record = records[side];
+      const results = record === undefined ? [] : resultsOf(record, ids.map(functionOf));
+      this.reportSide(
+        run,
+        items,
+        side,
+        results.map((each) => shown.result(side, each)),
+        plan,
+      );
+    });
+  }
+
+  /**
+   * Does the work of one run.
+   *
+   * @param saves whether what is edited is saved first; else what is on the disk runs
+   */
+  async during(
+    request: vscode.TestRunRequest,
+    token: vscode.CancellationToken,
+    name: string,
+    saves: boolean,
+    work: (running: RunningTests) => Promise<void>,
+  ): Promise<void> {
+    const run = this.controller.createTestRun(request, name);
+    let items = this.items.requested(request);
+    try {
+      items.forEach((item) => run.enqueued(item));
+      if (saves) {
+        await vscode.workspace.saveAll(false);
+        // It does not wait for what is being saved by itself.
+        await saveEdits(this.open);
+        await this.tests.refresh();
+        // What was typed last is known now, and rows may be others.
+        items = this.items.requested(request);
+      }
+      await work({ run, items, signal: abortSignalOf(token, run.token) });
+    } catch (error) {
+      this.failed(run, items, error);
+    } finally {
+      run.end();
+    }
+  }
+
+  private async report(
+    run: vscode.TestRun,
+    items: readonly vscode.TestItem[],
+    { result }: Evaluated,
+  ): Promise<void> {
+    const { reason, explanation } = result.strict;
+    const shown = await shownOf(this.open);
+    const isMissing = items.some(({ id }) => casesOf(result, functionOf(id)).length === 0);
+    const why =
+      isMissing && !(await this.open.isCurrent())
+        ? vscode.l10n.t('Did not run: edited since')
+        : vscode.l10n.t('Did not run. {0}: {1}', reason, explanation);
+    for (const item of items) {
+      const cases = casesOf(result, functionOf(item.id));
+      const isCase = functionOf(item.id) !== item.id;
+      const mine = isCase ? cases.filter((each) => each.test === item.id) : cases;
+      this.reportCases(run, item, mine, shown);
+      if (cases.length === 0) run.errored(item, new vscode.TestMessage(why));
+      // Its rows were made from this result.
+      item.children.forEach((row) =>
+        this.reportCases(
+          run,
+          row,
+          cases.filter((each) => each.test === row.id),
+          shown,
+        ),
+      );
+    }
+  }
+
+  private reportCases(
+    run: vscode.TestRun,
+    item: vscode.TestItem,
+    cases: readonly TestTransition[],
+    shown: Shown,
+  ): void {
+    const telling = tellingCase(cases);
+    if (telling === undefined) return;
+    // A test that R has too is well when it passes; one of the candidate only when it reproduces.
+    const isOfR = this.items.testOf(item.id)?.status === 'kept';
+    const isGood = telling.transition === 'F→P' || (isOfR && telling.transition === 'P→P');
+    const milliseconds = cases.reduce(
+      (sum, each) => sum + ((each.base.seconds ?? 0) + (each.fixed.seconds ?? 0)) * 1000,
+      0,
+    );
+    if (isGood) run.passed(item, milliseconds);
+    else if (telling.transition === '-→-') run.skipped(item);
+    else {
+      const place = placeOf(item);
+      run.failed(
+        item,
+        place === undefined ? [] : messagesOf(place, shown.both(telling)),
+        milliseconds,
+      );
+    }
+  }
+
+  /** What tests did on one side. */
+  reportSide(
+    run: vscode.TestRun,
+    items: readonly vscode.TestItem[],
+    side: Side,
+    results: readonly TestResult[],
+    { notRun }: Pick<SessionRun['plan'], 'notRun'>,
+  ): void {
+    const of = (id: string): readonly TestResult[] =>
+      results.filter(({ test }) => test === id || functionOf(test) === id);
+    for (const item of items.flatMap((item) => [item, ...rowsBelow(item)])) {
+      const mine = of(item.id);
+      const bad = mine.find((each) => each.outcome === 'failed' || each.outcome === 'error');
+      const milliseconds = mine.reduce((sum, each) => sum + (each.seconds ?? 0) * 1000, 0);
+      const place = placeOf(item);
+      if (bad !== undefined) {
+        const messages = place === undefined ? [] : failureMessage(place, side, bad);
+        run.failed(item, messages, milliseconds);
+      } else if (mine.some((each) => each.outcome === 'passed')) run.passed(item, milliseconds);
+      else if (mine.length > 0) run.skipped(item);
+      else {
+        const why = notRun.find((each) => each.path === fileOf(item.id))?.reason;
+        const text = why ?? vscode.l10n.t('Did not run on {0}', sideName[side]);
+        run.errored(item, new vscode.TestMessage(text));
+      }
+    }
+  }
+
+  private failed(run: vscode.TestRun, items: readonly vscode.TestItem[], error: unknown): void {
+    if (error instanceof Cancelled) {
+      append(run, `${vscode.l10n.t('Cancelled.')}\n`);
+      for (const item of items) run.skipped(item);
+      return;
+    }
+    const text = problemText(error);
+    append(run, `${text}\n`);
+    for (const item of items) run.errored(item, new vscode.TestMessage(text));
+    showEngineProblem(error, this.reporter, this.open.folder);
+  }
+}
+
+/**
+ * Ticks off what reproduces before the whole files have run: a worse state may follow, a better one
+ * would not be shown, so that nothing is called failed yet.
+ */
+function reportFirst(
+  run: vscode.TestRun,
+  items: readonly vscode.TestItem[],
+  first: FirstResult,
+): void {
+  for (const item of items) {
+    const telling = tellingCase(casesOf(first, item.id));
+    if (telling?.transition === 'F→P') run.passed(item);
+  }
+  const { strict, problem } = first;
+  if (strict !== undefined) {
+    const text = vscode.l10n.t('own tests: {0}', strict.explanation);
+    append(run, `${strict.success ? '✓' : '✗'} ${text}\n`);
+  }
+  if (problem !== undefined) append(run, `  ${problem}\n`);
+}
+
+function placeOf({ id, uri, range }: vscode.TestItem) {
+  return uri === undefined || range === undefined ? undefined : { id, uri, range };
+}
+
+function rowsBelow(item: vscode.TestItem): vscode.TestItem[] {
+  const rows: vscode.TestItem[] = [];
+  item.children.forEach((row) => rows.push(row));
+  return rows;
+}
+
+/** Output that stands in the terminal of a run, which wants carriage returns. */
+export function append(run: vscode.TestRun, output: string): void {
+  run.appendOutput(output.replace(/\r?\n/g, '\r\n'));
+}
+
+/** A signal that aborts with the first of these tokens: of the request, and of the run in the view. */
+function abortSignalOf(...tokens: readonly vscode.CancellationToken[]): AbortSignal {
+  const controller = new AbortController();
+  for (const token of tokens) {
+    if (token.isCancellationRequested) controller.abort();
+    else token.onCancellationRequested(() => controller.abort());
+  }
+  return controller.signal;
+}

@@ -1,0 +1,156 @@
+import * as vscode from 'vscode';
+import type { LineState } from '../../domain/changeCoverage';
+import { functionOf, sideName, type Side, type TestResult } from '../../domain/outcome';
+import type { TestTransition, Transition } from '../../domain/transition';
+import { hintOn, tellingCase } from '../../evaluation/hints/testHints';
+import { transitionLook } from './transitionLook';
+
+export { tellingCase } from '../../evaluation/hints/testHints';
+
+/** Results of a run by test function: they are asked for once for each test at every key stroke. */
+const indexed = new WeakMap<readonly TestTransition[], ReadonlyMap<string, TestTransition[]>>();
+
+/** Transitions of all cases of one test function, in the order they ran. */
+export function casesOf(
+  { tests }: { readonly tests: readonly TestTransition[] },
+  test: string,
+): TestTransition[] {
+  let byFunction = indexed.get(tests);
+  if (byFunction === undefined) {
+    const made = new Map<string, TestTransition[]>();
+    for (const each of tests) {
+      const name = functionOf(each.test);
+      const known = made.get(name);
+      if (known === undefined) made.set(name, [each]);
+      else known.push(each);
+    }
+    indexed.set(tests, made);
+    byFunction = made;
+  }
+  return byFunction.get(test) ?? [];
+}
+
+/** `F→P`, or `2 F→P, 1 P→P` for a parametrised test whose cases differ; undefined when it did not run. */
+export function transitionLabel(cases: readonly TestTransition[]): string | undefined {
+  if (cases.length === 0) return undefined;
+  const counts = new Map<Transition, number>();
+  for (const each of cases) counts.set(each.transition, (counts.get(each.transition) ?? 0) + 1);
+  if (counts.size === 1) return cases[0]?.transition;
+  return [...counts].map(([transition, count]) => `${count} ${transition}`).join(', ');
+}
+
+/** One line of text after a test's definition: symbol, letters, words, and how it failed on R. */
+export function inlineText(cases: readonly TestTransition[]): string | undefined {
+  const telling = tellingCase(cases);
+  const label = transitionLabel(cases);
+  if (telling === undefined || label === undefined) return undefined;
+  const onR = firstLine(telling.base);
+  const onFixed = onR === undefined ? firstLine(telling.fixed) : undefined;
+  const isUnrelated = hintOn(cases)?.kind === 'unrelated failure';
+  return [
+    `${transitionLook[telling.transition].symbol} ${label}  ${inFewWords(telling.transition)}`,
+    ...(isUnrelated ? [vscode.l10n.t('looks unrelated')] : []),
+    ...(onR === undefined ? [] : [vscode.l10n.t('on R: {0}', onR)]),
+    ...(onFixed === undefined ? [] : [vscode.l10n.t('on R∘X*: {0}', onFixed)]),
+  ].join(' · ');
+}
+
+/** The same of a test whose text has changed since; that comes first, where a long line still shows it. */
+export function staleText(text: string): string {
+  return `${vscode.l10n.t('edited since, run again')} · ${vscode.l10n.t('was {0}', text)}`;
+}
+
+/** Short, since it stands behind a line of code. */
+function inFewWords(of: Transition): string {
+  switch (of) {
+    case 'F→P':
+      return vscode.l10n.t('reproduces the issue');
+    case 'F→F':
+      return vscode.l10n.t('fails on both sides');
+    case 'P→P':
+      return vscode.l10n.t('passes on R: does not reproduce');
+    case 'P→F':
+      return vscode.l10n.t('fails on R∘X* only');
+    case 'F→-':
+    case 'P→-':
+    case '-→P':
+    case '-→F':
+    case '-→-':
+      return transitionInWords(of);
+  }
+}
+
+/** A transition in words, for people who do not know the letters. */
+export function transitionInWords(of: Transition): string {
+  switch (of) {
+    case 'F→P':
+      return vscode.l10n.t('reproduces the issue: fails on R, passes on R∘X*');
+    case 'F→F':
+      return vscode.l10n.t('fails on R and on R∘X*');
+    case 'P→P':
+      return vscode.l10n.t('passes on R: does not reproduce the issue');
+    case 'P→F':
+      return vscode.l10n.t('passes on R, fails on R∘X*');
+    case 'F→-':
+      return vscode.l10n.t('fails on R, did not run on R∘X*');
+    case 'P→-':
+      return vscode.l10n.t('passes on R, did not run on R∘X*');
+    case '-→P':
+      return vscode.l10n.t('did not run on R, passes on R∘X*');
+    case '-→F':
+      return vscode.l10n.t('did not run on R, fails on R∘X*');
+    case '-→-':
+      return vscode.l10n.t('ran on neither side');
+  }
+}
+
+/** The transition of a success, where a verdict is told in one line. */
+export const successInWords = (): string => vscode.l10n.t('reproduces the issue (F→P)');
+
+/** The first line of a failure, short enough for the end of a line of code. */
+export function firstLine(result: TestResult): string | undefined {
+  const text = result.message?.split('\n').find((line) => line.trim() !== '');
+  if (text === undefined) return undefined;
+  const named =
+    result.exception === undefined || text.startsWith(result.exception)
+      ? text.trim()
+      : `${result.exception}: ${text.trim()}`;
+  return named.length > 90 ? `${named.slice(0, 89)}…` : named;
+}
+
+/** An outcome in words: `failed on R in 0.01 s`. */
+export function outcomeInWords(side: Side, result: TestResult): string {
+  const said = onSide(side, result);
+  const { seconds } = result;
+  if (seconds === undefined) return said;
+  return seconds < 0.005
+    ? vscode.l10n.t('{0} in less than 0.01 s', said)
+    : vscode.l10n.t('{0} in {1} s', said, seconds.toFixed(2));
+}
+
+function onSide(side: Side, { outcome }: TestResult): string {
+  const where = sideName[side];
+  switch (outcome) {
+    case 'passed':
+      return vscode.l10n.t('passed on {0}', where);
+    case 'failed':
+      return vscode.l10n.t('failed on {0}', where);
+    case 'error':
+      return vscode.l10n.t('error on {0}', where);
+    case 'skipped':
+      return vscode.l10n.t('skipped on {0}', where);
+    case 'xfailed':
+      return vscode.l10n.t('failed as expected on {0}', where);
+    case 'xpassed':
+      return vscode.l10n.t('passed on {0}, though it was expected to fail', where);
+    case 'missing':
+      return vscode.l10n.t('did not run on {0}', where);
+  }
+}
+
+export const stateSymbol: Readonly<Record<LineState, string>> = {
+  'newly covered': '✓',
+  'already covered': '=',
+  missed: '✗',
+  'not executable': '·',
+};

@@ -1,0 +1,17 @@
+import type * as vscode from 'vscode';
+import type { ModelView } from '../../method/modelView';
+
+/**
+ * The open instance as far as chat and tools may know it, which is what a model may: nothing of it
+ * leads to X*, to T* or to an outcome on R∘X*.
+ */
+export interface InstanceForModels {
+  readonly folder: vscode.WorkspaceFolder;
+  readonly marker: { readonly id: string };
+  /** The one view of R for all models of the window; not to be disposed of. @throws HumanError */
+  modelView(): Promise<ModelView>;
+  /** What is saved in the workspace, as a patch on R. */
+  candidatePatch(signal?: AbortSignal): Promise<string>;
+  /** A file of R with its exact bytes (see patch/bytes.ts); undefined when R has none. */
+  textOfR(path: string): Promise<string | undefined>;
+}

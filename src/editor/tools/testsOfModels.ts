@@ -1,0 +1,104 @@
+import * as vscode from 'vscode';
+import { HumanError } from '../../domain/problem';
+import { containerEngine, type EngineName } from '../../engine/engine';
+import { mayRunTestsOfModels } from '../../method/testsOfModels';
+import { settingKeys } from '../shell/names';
+import { useEngine } from '../shell/problems';
+import { engineSettings } from '../shell/settings';
+
+/** Who needs tests of a model to run: a person, who is asked each time, or an agent that works by itself. */
+export type Asker = 'person' | 'agent';
+
+/**
+ * Whether tests that models write may run in a workspace. With the local engine only where the person has
+ * allowed it: in containers there is nothing that they could read.
+ *
+ * @throws HumanError when a setting of the engine cannot be used
+ */
+const areAllowed = (folder: vscode.WorkspaceFolder, engine?: EngineName): boolean =>
+  mayRunTestsOfModels({
+    engine: engine ?? engineSettings(folder.uri).name,
+    runTestsLocally: allowsLocally(),
+  });
+
+/** What the setting says, which no workspace can change. */
+export const allowsLocally = (): boolean =>
+  vscode.workspace.getConfiguration().get(settingKeys.runModelTestsLocally) === true;
+
+/**
+ * @param engine the one that is open; that of the settings by default
+ * @throws HumanError where tests of models may not run
+ */
+export function requireTestsOfModels(folder: vscode.WorkspaceFolder, engine?: EngineName): void {
+  if (areAllowed(folder, engine)) return;
+  throw new HumanError(
+    vscode.l10n.t(
+      'Tests that a model writes do not run with the local engine, as you and on your files, unless you allow it',
+    ),
+    vscode.l10n.t(
+      'Choose docker in the setting {0}, or allow it by {1}',
+      settingKeys.engine,
+      settingKeys.runModelTestsLocally,
+    ),
+  );
+}
+
+/** The question that is open, for which several calls may wait. */
+let asking: Promise<void> | undefined;
+let isDeclined = false;
+
+/**
+ * As {@link requireTestsOfModels}, but asks first, and says what it means. An agent's call does not ask
+ * again in this window once a person has said no.
+ *
+ * @throws HumanError where tests of models may not run
+ */
+export async function askForTestsOfModels(
+  folder: vscode.WorkspaceFolder,
+  asker: Asker,
+): Promise<void> {
+  const mayAsk = vscode.workspace.isTrusted && (asker === 'person' || !isDeclined);
+  if (!areAllowed(folder) && mayAsk) {
+    asking ??= ask(folder).finally(() => (asking = undefined));
+    await asking;
+  }
+  requireTestsOfModels(folder);
+}
+
+async function ask(folder: vscode.WorkspaceFolder): Promise<void> {
+  const docker = vscode.l10n.t('Use Docker');
+  const allow = vscode.l10n.t('Run Them on This Machine');
+  const chosen = await vscode.window.showQuickPick(
+    [
+      {
+        label: docker,
+        detail: vscode.l10n.t(
+          'They run in containers that hold nothing of yours, and nothing of the answer.',
+        ),
+      },
+      {
+        label: allow,
+        detail: vscode.l10n.t(
+          'They run as you, on your files: they can read the dataset with the answer, and your keys.',
+        ),
+      },
+      {
+        label: vscode.l10n.t('Do Not Run Them'),
+        detail: vscode.l10n.t('Methods that run nothing work without it.'),
+      },
+    ],
+    {
+      title: vscode.l10n.t('Run Tests That a Model Writes, with the Local Engine?'),
+      placeHolder: vscode.l10n.t('The local engine is no isolation: what is your choice?'),
+      // What asks may be an agent: what a person types elsewhere is no answer.
+      ignoreFocusOut: true,
+    },
+  );
+  isDeclined = chosen?.label !== docker && chosen?.label !== allow;
+  if (chosen?.label === docker) await useEngine(containerEngine, folder);
+  if (chosen?.label === allow) {
+    await vscode.workspace
+      .getConfiguration()
+      .update(settingKeys.runModelTestsLocally, true, vscode.ConfigurationTarget.Global);
+  }
+}

@@ -1,0 +1,199 @@
+import { realpath } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, sep } from 'node:path';
+import * as vscode from 'vscode';
+import { HumanError } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import {
+  exportedFiles,
+  whatIsAt,
+  writeExport,
+} from '../../results/reproduction/exportedReproduction';
+import { isReproduction } from '../../evaluation/gradings';
+import type { Reproduction } from '../../results/reproduction/reproductionNote';
+import { splitTestEdits } from '../../patch/testFiles';
+import { parseUnified } from '../../patch/unified/parseUnified';
+import { currentVerdict, isStill } from './currentVerdict';
+import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
+import type { Evaluated, OpenInstance } from '../instance/openInstance';
+import { showProblem } from '../shell/problems';
+
+/** How often a candidate may be edited while it is being exported, before this is given up. */
+const attempts = 3;
+
+/**
+ * Writes the candidate as a patch, as a prediction and as a note to a folder that the person chooses.
+ * It is called a reproduction only if it is one now: what is saved is run where the last verdict is not
+ * about exactly that, and looked at once more before anything is written.
+ *
+ * @param chosen the folder, where it is known already
+ * @returns the folder of the export, and what it holds; undefined when the person gave up
+ * @throws HumanError when there is nothing to export, it cannot be run or written, or it was edited
+ *   all the time
+ */
+export async function exportReproduction(
+  open: OpenInstance,
+  reporter: Reporter,
+  chosen?: vscode.Uri,
+): Promise<{ readonly folder: string; readonly isReproduction: boolean } | undefined> {
+  let parent = chosen;
+  let accepted: string | undefined;
+  let acceptedPaths = '';
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const evaluated = await currentVerdict(open, reporter, {
+      title: vscode.l10n.t('Running the candidate for its export'),
+      complete: true,
+    });
+    if (evaluated === undefined) return undefined;
+    const reproduction = await describe(open, evaluated);
+    const exported = exportedFiles(reproduction);
+    const { strict } = evaluated.result;
+    // Asked again only when it is no success for another reason than the one that was agreed to.
+    if (!isReproduction(evaluated.result) && accepted !== strict.explanation) {
+      if (!(await mayExport(strict.reason, strict.explanation))) return undefined;
+      accepted = strict.explanation;
+    }
+    const paths = pathsOutsideTests(evaluated.result.patch).join(', ');
+    if (paths !== acceptedPaths) {
+      if (!(await mayExportWith(paths))) return undefined;
+      acceptedPaths = paths;
+    }
+    parent ??= await chooseFolder();
+    if (parent === undefined) return undefined;
+    await checkFolder(open, parent);
+    if (!(await mayReplace(join(parent.fsPath, exported.folder)))) return undefined;
+    // Questions take their time, and so do runs.
+    if (!(await isStill(open, evaluated))) continue;
+    const folder = await writeExport(parent.fsPath, exported);
+    tell(open, reporter, parent, { folder, note: exported.note, reproduction }).catch(
+      (error: unknown) => showProblem(error, reporter),
+    );
+    return { folder, isReproduction: isReproduction(evaluated.result) };
+  }
+  throw new HumanError(
+    vscode.l10n.t('The candidate was edited while it was exported'),
+    vscode.l10n.t('Export it again'),
+  );
+}
+
+/** A verdict with what its note tells besides. */
+export async function describe(open: OpenInstance, evaluated: Evaluated): Promise<Reproduction> {
+  const { repo, baseCommit } = await open.instance();
+  const { result, evaluatedAt, milliseconds } = evaluated;
+  const { environment, revealed, wasRevealed } = open;
+  return {
+    ...{ result, repo, baseCommit, evaluatedAt, milliseconds },
+    ...{ environment, revealed, wasRevealed },
+  };
+}
+
+/** Asks whether a candidate is to be exported that is no success. */
+async function mayExport(reason: string, explanation: string): Promise<boolean> {
+  const exportIt = vscode.l10n.t('Export as not a reproduction');
+  const answer = await vscode.window.showQuickPick(
+    [
+      { label: vscode.l10n.t('Go on writing'), detail: explanation },
+      {
+        label: exportIt,
+        detail: vscode.l10n.t('Names of files, prediction and note say that it is none.'),
+      },
+    ],
+    { title: vscode.l10n.t('The candidate is no success: {0}', reason) },
+  );
+  return answer?.label === exportIt;
+}
+
+/** Files of a candidate that are no tests: a verdict may come from them. */
+function pathsOutsideTests(patch: string): string[] {
+  return splitTestEdits(parseUnified(patch)).others.flatMap(
+    ({ newPath, oldPath }) => newPath ?? oldPath ?? [],
+  );
+}
+
+/** Asks whether edits of files that are no tests are meant to be a part of the candidate. */
+async function mayExportWith(paths: string): Promise<boolean> {
+  if (paths === '') return true;
+  const exportIt = vscode.l10n.t('Export with these edits');
+  const answer = await vscode.window.showQuickPick(
+    [
+      {
+        label: vscode.l10n.t('Go on writing'),
+        detail: vscode.l10n.t('Revert them, unless the tests need them.'),
+      },
+      { label: exportIt, detail: vscode.l10n.t('The note names them.') },
+    ],
+    { title: vscode.l10n.t('The candidate edits files that are no tests: {0}', paths) },
+  );
+  return answer?.label === exportIt;
+}
+
+async function chooseFolder(): Promise<vscode.Uri | undefined> {
+  const [folder] =
+    (await vscode.window.showOpenDialog({
+      canSelectFiles: false,
+      canSelectFolders: true,
+      // The workspace may lie in the storage of the extension, where nobody finds a file again.
+      defaultUri: vscode.Uri.file(homedir()),
+      openLabel: vscode.l10n.t('Export Here'),
+      title: vscode.l10n.t('Folder that the export is put into'),
+    })) ?? [];
+  return folder;
+}
+
+/** @throws HumanError where files of an export would be edits of the candidate, or cannot be written */
+async function checkFolder(open: OpenInstance, parent: vscode.Uri): Promise<void> {
+  if (parent.scheme !== 'file') {
+    throw new HumanError(
+      vscode.l10n.t('{0} is not on the machine where the tests run', parent.toString(true)),
+      vscode.l10n.t('Choose another folder'),
+    );
+  }
+  const resolved = async (path: string): Promise<string> => realpath(path).catch(() => path);
+  const workspace = await resolved(open.folder.uri.fsPath);
+  const folder = await resolved(parent.fsPath);
+  if (folder === workspace || folder.startsWith(workspace + sep)) {
+    throw new HumanError(
+      vscode.l10n.t(
+        'A folder of the workspace cannot hold the export: it would become a part of the candidate',
+      ),
+      vscode.l10n.t('Choose a folder outside of it'),
+    );
+  }
+}
+
+/** Asks before an older export is replaced. */
+async function mayReplace(folder: string): Promise<boolean> {
+  if ((await whatIsAt(folder)) !== 'an export') return true;
+  const replace = vscode.l10n.t('Replace it');
+  const answer = await vscode.window.showQuickPick([replace, vscode.l10n.t('Keep it')], {
+    title: vscode.l10n.t('An older export is in {0}', folder),
+  });
+  return answer === replace;
+}
+
+/** Tells what was written, and offers what may come next. */
+async function tell(
+  open: OpenInstance,
+  reporter: Reporter,
+  parent: vscode.Uri,
+  written: { readonly folder: string; readonly note: string; readonly reproduction: Reproduction },
+): Promise<void> {
+  const { folder, note, reproduction } = written;
+  const openNote = vscode.l10n.t('Open Note');
+  const withLines = vscode.l10n.t('Reveal and Add ΔC by Line…');
+  const text = isReproduction(reproduction.result)
+    ? vscode.l10n.t('Exported the reference reproduction to {0}', folder)
+    : vscode.l10n.t('Exported the candidate, which is not a reproduction, to {0}', folder);
+  const chosen = await vscode.window.showInformationMessage(
+    withoutLinkMarkup(text),
+    openNote,
+    ...(reproduction.revealed ? [] : [withLines]),
+  );
+  if (chosen === openNote) {
+    const uri = vscode.Uri.file(join(folder, note));
+    await vscode.commands.executeCommand('markdown.showPreview', uri);
+  }
+  if (chosen === withLines && (await open.reveal(withLines))) {
+    await exportReproduction(open, reporter, parent);
+  }
+}

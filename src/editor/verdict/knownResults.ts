@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import type * as vscode from 'vscode';
+import type { Instance } from '../../domain/instance';
+import { messageOf } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import type { CandidateResult } from '../../evaluation/candidateResult';
+import { updateState } from '../../evaluation/instanceState';
+import { renamedTests } from '../../python/renamedTests';
+import type { PythonTest } from '../../python/tests';
+import { instanceFolder } from '../../repository/storage';
+import { casesOf } from '../testing/transitionTexts';
+import { renamedCases, type Evaluated, type KnownCases, type Preliminary } from './evaluated';
+import { KeptEvaluation, rowDigest } from './keptEvaluation';
+import { storageFolder } from '../shell/settings';
+
+/** What is known of the open instance's tests: the last verdict, and what the run under way has shown. */
+export class KnownResults {
+  private readonly kept: KeptEvaluation;
+  private evaluated: Evaluated | undefined;
+  /** Texts of `evaluated` by test, without what else is known of them. */
+  private texts: ReadonlyMap<string, string> | undefined;
+  private keeping: Promise<void> = Promise.resolve();
+  private listed: readonly PythonTest[] = [];
+  private renames: ReadonlyMap<string, string> | undefined;
+  /** Of the run under way; undefined when none is, or nothing is known yet. */
+  soFar: Preliminary | undefined;
+
+  /**
+   * @param instance id of the open instance
+   * @param row reads the instance
+   */
+  constructor(
+    context: vscode.ExtensionContext,
+    private readonly instance: string,
+    private readonly reporter: Reporter,
+    private readonly row: () => Promise<Instance>,
+  ) {
+    const folder = context.storageUri?.fsPath ?? instanceFolder(storageFolder(), instance);
+    const { version } = context.extension.packageJSON as { readonly version: string };
+    this.kept = new KeptEvaluation(join(folder, 'evaluation.json'), instance, version);
+  }
+
+  /**
+   * Takes up the verdict of the window before. It is dropped again when the instance's row turns out to
+   * be another than it was graded against; that is not waited for, since a dataset may have to be read.
+   *
+   * @param dropped called when the verdict was dropped
+   */
+  async restore(dropped: () => void): Promise<void> {
+    const restored = await this.kept.read();
+    if (restored === undefined || this.evaluated !== undefined) return;
+    this.become(restored.evaluated);
+    const check = async (): Promise<void> => {
+      if (rowDigest(await this.row()) === restored.row) return;
+      if (this.evaluated !== restored.evaluated) return;
+      this.become(undefined);
+      dropped();
+    };
+    // Where no row can be read, nothing says that the verdict is of another.
+    check().catch((error: unknown) => {
+      this.reporter.log(`the restored verdict was not checked: ${messageOf(error)}`);
+    });
+  }
+
+  private become(evaluated: Evaluated | undefined): void {
+    this.evaluated = evaluated;
+    this.texts = undefined;
+    this.renames = undefined;
+  }
+
+  /** The last verdict, if any. */
+  get last(): Evaluated | undefined {
+    return this.evaluated;
+  }
+
+  /** See `OpenInstance.casesOf`. */
+  casesOf(test: string): KnownCases {
+    const { soFar, evaluated: last } = this;
+    const fresh = soFar === undefined ? [] : casesOf(soFar.first, test);
+    if (fresh.length > 0) return { cases: fresh, source: soFar?.texts.get(test) };
+    if (last === undefined) return { cases: [], source: undefined };
+    const cases = casesOf(last.result, test);
+    const source = last.texts.get(test);
+    if (cases.length > 0) return { cases, source };
+    this.texts ??= new Map([...last.texts].map(([id, { text }]) => [id, text]));
+    this.renames ??= renamedTests(this.listed, this.texts);
+    const was = this.renames.get(test);
+    if (was === undefined) return { cases, source };
+    const text = this.listed.find((each) => each.id === test)?.text;
+    const basis = last.texts.get(was)?.basis;
+    return {
+      cases: renamedCases(casesOf(last.result, was), was, test),
+      source: text === undefined ? undefined : { text, basis },
+    };
+  }
+
+  /** Tells which tests there are now, so that those that were renamed are known again. */
+  tellTests(tests: readonly PythonTest[]): void {
+    this.listed = tests;
+    this.renames = undefined;
+  }
+
+  /** Makes a verdict the last one, for this window and for those after it. */
+  async keep(evaluated: Evaluated): Promise<void> {
+    this.become(evaluated);
+    // Not waited for: nobody reads the file before the window closes.
+    this.keeping = this.write(evaluated).catch((error: unknown) => this.notKept(error));
+    await this.tellList(evaluated.result);
+  }
+
+  private async write(evaluated: Evaluated): Promise<void> {
+    await this.kept.write(evaluated, rowDigest(await this.row()));
+  }
+
+  /** For the list of instances, in this window and others. */
+  private async tellList({ strict }: CandidateResult): Promise<void> {
+    const verdict = {
+      success: strict.success,
+      reason: strict.success ? '' : strict.reason,
+      failToPass: strict.failToPass.length,
+      date: new Date().toISOString(),
+    };
+    await updateState(storageFolder(), this.instance, (state) => ({ ...state, verdict })).catch(
+      // A full disk costs the list its icon, and the author nothing.
+      (error: unknown) => this.notKept(error),
+    );
+  }
+
+  private notKept(error: unknown): void {
+    this.reporter.log(`the verdict was not kept: ${messageOf(error)}`);
+  }
+
+  /** Resolves when the last verdict has been written. */
+  async settled(): Promise<void> {
+    await this.keeping;
+    await this.kept.settled();
+  }
+}

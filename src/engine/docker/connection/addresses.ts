@@ -1,0 +1,118 @@
+import { HumanError } from '../../../domain/problem';
+import { lineOfProblem } from './engineProblem';
+
+/** Where an engine listens. */
+export type EngineAddress =
+  | { readonly kind: 'socket'; readonly path: string }
+  | { readonly kind: 'pipe'; readonly path: string }
+  | {
+      readonly kind: 'tcp';
+      readonly host: string;
+      readonly port: number;
+      /** Path before every call, without slashes at its ends. */
+      readonly prefix: string;
+      readonly tls: Tls | undefined;
+    }
+  | {
+      readonly kind: 'ssh';
+      readonly user: string | undefined;
+      readonly host: string;
+      readonly port: number | undefined;
+      /** Socket on the other machine, where it is not the usual one. */
+      readonly remoteSocket: string | undefined;
+    };
+
+/** How the engine and this machine prove to each other who they are; PEM texts. */
+export interface Tls {
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  /** Whether the engine's certificate is checked. */
+  readonly verify: boolean;
+}
+
+const example =
+  'Write an address such as unix:///run/docker.sock, tcp://host:2376 or ssh://user@host';
+
+/** What `ssh` and the shell of the other machine take as nothing but a name. */
+const plainName = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
+const plainHost = /^([A-Za-z0-9_][A-Za-z0-9_.-]*|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)$/;
+const plainPath = /^\/[A-Za-z0-9_./@+-]*$/;
+
+/**
+ * Reads an address as `DOCKER_HOST` and contexts write it. A path without a scheme is a socket, as
+ * `host:port` is tcp.
+ *
+ * @param foundBy where it was written, for messages
+ * @param tls how a tcp engine is to be trusted, where that was said
+ * @throws HumanError when it is none
+ */
+export function parseAddress(text: string, foundBy: string, tls?: Tls): EngineAddress {
+  const written = text.trim();
+  // A password is not for logs.
+  const shown = lineOfProblem(written.replace(/\/\/[^/]*@/, '//…@'));
+  const unusable = (why: string): HumanError =>
+    new HumanError(`The engine's address ${shown} (${foundBy}) cannot be used: ${why}`, example);
+
+  const [, scheme = '', rest = ''] = /^(?:([a-z]+):\/\/)?(.*)$/s.exec(written) ?? [];
+  if (/[\0\r\n]/.test(written)) throw unusable('it has characters that no address has');
+  if (scheme === 'unix' || (scheme === '' && rest.startsWith('/'))) {
+    if (!rest.startsWith('/')) throw unusable('after unix:// comes the whole path of a socket');
+    return { kind: 'socket', path: rest };
+  }
+  if (scheme === 'npipe' || (scheme === '' && /^[\\/]{2}/.test(rest))) {
+    return { kind: 'pipe', path: rest.replace(/\\/g, '/') };
+  }
+  if (!['tcp', 'http', 'https', 'ssh', ''].includes(scheme)) {
+    throw unusable(`${scheme}:// is not known`);
+  }
+  // The scheme of an address counts for how it is split: http knows hosts, ports and paths.
+  const url = URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : undefined;
+  const host = url?.hostname.replace(/^\[|\]$/g, '') ?? '';
+  if (url === undefined || !plainHost.test(host)) throw unusable('it names no host');
+  if (url.search !== '' || url.hash !== '') throw unusable('it has a query');
+  // URL leaves port 80 out, which is http's own.
+  const [, digits] = /^(?:[^/]*@)?(?:\[[^\]]*\]|[^/:]*):(\d+)(?:\/|$)/.exec(rest) ?? [];
+  const port = digits === undefined ? undefined : Number(digits);
+  if (scheme === 'ssh') {
+    if (url.password !== '') {
+      throw new HumanError(
+        `The engine's address ssh://…@${host} (${foundBy}) has a password in it`,
+        'Leave it out and log in with a key: ssh-copy-id puts yours on the other machine',
+      );
+    }
+    const user = url.username === '' ? undefined : decodeURIComponent(url.username);
+    if (user !== undefined && !plainName.test(user)) throw unusable('its user is no plain name');
+    const remote = url.pathname === '/' ? undefined : url.pathname;
+    if (remote !== undefined && !plainPath.test(remote)) throw unusable('its path is no plain one');
+    return { kind: 'ssh', user, host, port, remoteSocket: remote };
+  }
+  if (url.username !== '') throw unusable('only ssh:// takes a user');
+  const secure = tls ?? (scheme === 'https' ? { verify: true } : undefined);
+  return {
+    kind: 'tcp',
+    host,
+    port: port ?? (scheme === 'https' ? 443 : scheme === 'http' ? 80 : secure ? 2376 : 2375),
+    prefix: url.pathname.replace(/^\/+|\/+$/g, ''),
+    tls: secure,
+  };
+}
+
+/** An address as a person would write it. */
+export function writeAddress(address: EngineAddress): string {
+  switch (address.kind) {
+    case 'socket':
+      return `unix://${address.path}`;
+    case 'pipe':
+      return `npipe://${address.path}`;
+    case 'tcp':
+      return `tcp://${bracketed(address.host)}:${address.port}${address.prefix === '' ? '' : `/${address.prefix}`}`;
+    case 'ssh': {
+      const user = address.user === undefined ? '' : `${address.user}@`;
+      const port = address.port === undefined ? '' : `:${address.port}`;
+      return `ssh://${user}${bracketed(address.host)}${port}${address.remoteSocket ?? ''}`;
+    }
+  }
+}
+
+const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);

@@ -1,0 +1,129 @@
+import { stripVTControlCharacters } from 'node:util';
+import { Cancelled, HumanError, messageOf } from '../../../domain/problem';
+
+/** The engine cannot be reached any more, or answers as if it were about to end. */
+export class EngineGone extends HumanError {}
+
+/**
+ * The engine answers, and that it cannot do now what it was asked for: it is overloaded or about to
+ * restart (429, 5xx), or what was asked for was removed or is being changed by somebody else (404, 409).
+ */
+export class EngineTrouble extends HumanError {}
+
+/** The disk that the engine keeps images and containers on is full. */
+export class EngineDiskFull extends HumanError {}
+
+/** Errors of the operating system by which a connection ends or does not come about. */
+const gone = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'],
+  ...[
+    'ENETUNREACH',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'ECONNABORTED',
+    'ENOTSOCK',
+    'ERR_STREAM_PREMATURE_CLOSE',
+  ],
+]);
+
+/** The most usual of them in words. */
+const endings: Readonly<Record<string, string>> = {
+  ENOENT: 'its socket is gone',
+  ECONNREFUSED: 'it does not run',
+  ECONNRESET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+};
+
+/**
+ * What a failed call of the engine means for a person. `HumanError` and `Cancelled` come back as they
+ * are, and the error of an `AbortSignal` as `Cancelled`.
+ *
+ * @param doing what was being done, as in "while …": `starting the sandbox of R`
+ */
+export function engineProblem(
+  error: unknown,
+  connection: { readonly address: string },
+  doing: string,
+): Error {
+  if (error instanceof HumanError || error instanceof Cancelled) return error;
+  const { name, code, statusCode } = (error ?? {}) as {
+    name?: unknown;
+    code?: unknown;
+    statusCode?: unknown;
+  };
+  if (name === 'AbortError' || code === 'ABORT_ERR') return new Cancelled();
+  const { address } = connection;
+  const text = engineText(error);
+  const at = `the Docker engine at ${address}, while ${doing}`;
+
+  if (/no space left on device|disk quota exceeded|not enough space/i.test(text)) {
+    return new EngineDiskFull(
+      `The disk of ${at}, is full: ${text}`,
+      'Free some: swt-bench storage --free-images all removes what was made here, docker system df shows the rest',
+    );
+  }
+  if (typeof code === 'string' && (code === 'EACCES' || code === 'EPERM')) {
+    return new HumanError(`Permission denied by ${at}`, permissionAdvice);
+  }
+  if (
+    (typeof code === 'string' && gone.has(code)) ||
+    /socket hang up|other side closed|premature close|^aborted$/i.test(text)
+  ) {
+    return new EngineGone(
+      `Lost ${at}: ${endings[String(code)] ?? text}`,
+      'Start it again (it may have been stopped or may be restarting), then repeat this',
+    );
+  }
+  if (typeof statusCode === 'number') {
+    const mayPass = [404, 409, 429].includes(statusCode) || statusCode >= 500;
+    return new (mayPass ? EngineTrouble : HumanError)(...answered(statusCode, text, at));
+  }
+  return new HumanError(
+    `Failed with ${at}: ${text}`,
+    'Repeat it; the log of the engine may say more',
+  );
+}
+
+function answered(status: number, text: string, at: string): [what: string, next: string] {
+  const what = (verb: string): string => `${verb} ${at}: ${text}`;
+  if (status === 404) {
+    return [
+      what('Not found by'),
+      'Somebody may have removed it meanwhile: repeat this, and it is made again',
+    ];
+  }
+  if (status === 429) {
+    return [what('Too much is asked of'), 'Repeat this in a moment, with fewer --workers'];
+  }
+  if (status === 409) return [what('A conflict in'), 'Repeat this in a moment'];
+  if (status === 401 || status === 403) return [what('Refused by'), permissionAdvice];
+  if (status >= 500) {
+    return [what('Failed in'), 'Repeat it; if it fails again, restart the engine and see its log'];
+  }
+  return [
+    what('Not accepted by'),
+    'The engine may be too old or have this switched off: see its log and the docker settings',
+  ];
+}
+
+export const permissionAdvice =
+  'Let your user use it (sudo usermod -aG docker $USER, then log in again), or use a rootless engine';
+
+/**
+ * What an engine said, on one line and short: it comes from outside. The modem writes its answers as
+ * `(HTTP code 404) no such container - No such container: …`.
+ */
+export function engineText(error: unknown): string {
+  const said = (error as { json?: { message?: unknown } } | undefined)?.json?.message;
+  const raw = typeof said === 'string' ? said : messageOf(error);
+  return lineOfProblem(raw.replace(/^\(HTTP code \d+\)\s+[^-]*-\s*/, ''));
+}
+
+/** Untrusted text on one line, without control characters, at most 300 characters. */
+export function lineOfProblem(text: string): string {
+  const plain = stripVTControlCharacters(text)
+    .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
+    .trim()
+    .replace(/\.+$/, '');
+  return plain.length > 300 ? `${plain.slice(0, 299)}…` : plain;
+}

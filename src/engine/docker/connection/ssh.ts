@@ -1,0 +1,171 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { Duplex } from 'node:stream';
+import { writeAddress, type EngineAddress } from './addresses';
+import { EngineGone, lineOfProblem } from './engineProblem';
+
+type Program = 'docker' | 'podman';
+
+type SshAddress = Extract<EngineAddress, { kind: 'ssh' }>;
+
+/** The engine's own program on the other machine is not there. */
+export class NoProgramThere extends EngineGone {}
+
+/**
+ * A connection to the engine of another machine, through the user's own `ssh`: with its configuration,
+ * agent and known hosts, as the docker command does it.
+ * https://github.com/docker/cli/blob/master/cli/connhelper/connhelper.go
+ *
+ * @param program what connects to the engine there: `docker`, or `podman` where there is no other
+ */
+export function dialThroughSsh(
+  address: SshAddress,
+  env: NodeJS.ProcessEnv,
+  program: Program,
+): Duplex {
+  return new SshConnection(address, env, program);
+}
+
+/** Arguments of `ssh`. Host and user are names (see `parseAddress`), so none can be an option. */
+export function sshArguments(address: SshAddress, program: Program): string[] {
+  const { user, host, port, remoteSocket } = address;
+  const place =
+    remoteSocket === undefined
+      ? []
+      : [program === 'podman' ? '--url' : '--host', `unix://${remoteSocket}`];
+  return [
+    // Nobody can be asked for a password or about a host: there is no terminal.
+    ...['-T', '-o', 'BatchMode=yes', '-o', 'ConnectTimeout=15'],
+    ...(user === undefined ? [] : ['-l', user]),
+    ...(port === undefined ? [] : ['-p', String(port)]),
+    ...['--', host, program, ...place, 'system', 'dial-stdio'],
+  ];
+}
+
+/** Looks to an HTTP agent like the socket it expects. */
+class SshConnection extends Duplex {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #address: SshAddress;
+  readonly #program: Program;
+  #said = '';
+  #ended = false;
+  #exit: number | string | undefined;
+
+  constructor(address: SshAddress, env: NodeJS.ProcessEnv, program: Program) {
+    super({ allowHalfOpen: true });
+    this.#address = address;
+    this.#program = program;
+    const child = spawn('ssh', sshArguments(address, program), {
+      env,
+      stdio: 'pipe',
+      windowsHide: true,
+      // An interrupt from the terminal is for this process, which still has containers to remove.
+      detached: process.platform !== 'win32',
+    });
+    this.#child = child;
+    child.on('error', (error) => this.destroy(this.#notStarted(error)));
+    child.on('exit', (code, signal) => {
+      this.#exit = code ?? signal ?? 'nothing';
+      // What it wrote last may still be in the pipe.
+      setImmediate(() => this.#finish());
+    });
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (!this.push(chunk)) child.stdout.pause();
+    });
+    child.stdout.on('end', () => {
+      this.#ended = true;
+      this.#finish();
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      this.#said = (this.#said + chunk.toString('utf8')).slice(-4096);
+    });
+    // The end of the process tells what a write into the closed pipe would.
+    for (const stream of [child.stdin, child.stdout, child.stderr]) {
+      stream.on('error', () => undefined);
+    }
+  }
+
+  override _read(): void {
+    this.#child.stdout.resume();
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.#child.stdin.write(chunk, () => done());
+  }
+
+  override _final(done: () => void): void {
+    this.#child.stdin.end(() => done());
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#child.kill();
+    this.#child.stdin.destroy();
+    this.#child.stdout.destroy();
+    this.#child.stderr.destroy();
+    done(error);
+  }
+
+  /** Once both the stream and the process have ended. */
+  #finish(): void {
+    if (!this.#ended || this.#exit === undefined || this.destroyed) return;
+    if (this.#exit === 0) this.push(null);
+    else this.destroy(this.#problem(this.#exit));
+  }
+
+  #notStarted(error: NodeJS.ErrnoException): EngineGone {
+    if (error.code !== 'ENOENT') return new EngineGone(`ssh does not start: ${error.message}`);
+    return new EngineGone('there is no ssh on the PATH', 'Install OpenSSH (the program ssh)');
+  }
+
+  #problem(exit: number | string): EngineGone {
+    const said = lineOfProblem(this.#said.trim().split('\n').slice(-2).join('; '));
+    const { host } = this.#address;
+    const text = said === '' ? `ssh ended with ${exit}` : said;
+    const login = `Try in a terminal: ssh ${host} ${this.#program} version`;
+    if (exit === 127 || /command not found|not recognized as/i.test(said)) {
+      return new NoProgramThere(
+        `there is no ${this.#program} on ${host}: ${text}`,
+        `Install it there, on the PATH of commands that ssh runs. ${login}`,
+      );
+    }
+    if (/permission denied \(|too many authentication failures/i.test(said)) {
+      return new EngineGone(
+        `ssh cannot log in to ${host}: ${text}`,
+        `Log in with a key that needs no question, by an agent (ssh-add, ssh-copy-id). ${login}`,
+      );
+    }
+    if (/host key verification failed/i.test(said)) {
+      return new EngineGone(
+        `ssh does not know the key of ${host}: ${text}`,
+        `Log in once in a terminal to accept it: ssh ${host}`,
+      );
+    }
+    return new EngineGone(`lost ${writeAddress(this.#address)}: ${text}`, login);
+  }
+
+  // What an HTTP agent calls on its sockets besides.
+  setTimeout(): this {
+    return this;
+  }
+  setNoDelay(): this {
+    return this;
+  }
+  setKeepAlive(): this {
+    return this;
+  }
+  destroySoon(): void {
+    if (this.writableFinished) this.destroy();
+    else this.end(() => this.destroy());
+  }
+  ref(): this {
+    this.#each((part) => part.ref?.());
+    return this;
+  }
+  unref(): this {
+    this.#each((part) => part.unref?.());
+    return this;
+  }
+  #each(act: (part: { ref?: () => unknown; unref?: () => unknown }) => void): void {
+    const { stdin, stdout, stderr } = this.#child;
+    for (const part of [this.#child, stdin, stdout, stderr]) act(part as object);
+  }
+}

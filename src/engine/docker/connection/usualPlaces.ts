@@ -1,0 +1,80 @@
+import { posix } from 'node:path';
+import type { EngineAddress } from './addresses';
+
+/** A place where an engine may listen. */
+export interface Place {
+  readonly address: EngineAddress;
+  /** Who says so, as in "found by …". */
+  readonly foundBy: string;
+}
+
+/** What decides where engines listen on a machine. */
+export interface UserPlaces {
+  readonly platform: NodeJS.Platform;
+  readonly env: NodeJS.ProcessEnv;
+  readonly home: string;
+  /** Number of the user; undefined on Windows. */
+  readonly uid: number | undefined;
+}
+
+/**
+ * Where Docker Engine, Docker Desktop, rootless Docker and Podman listen when nothing is set, the one that
+ * a docker command would use first.
+ *
+ * Sources: https://docs.docker.com/desktop/setup/install/mac-permission-requirements/,
+ * https://docs.docker.com/engine/security/rootless/, podman-system-service(1) and podman-machine(1).
+ */
+export function usualPlaces({ platform, env, home, uid }: UserPlaces): Place[] {
+  if (platform === 'win32') {
+    return [
+      pipe('docker_engine', 'the usual pipe'),
+      pipe('dockerDesktopLinuxEngine', 'the pipe of Docker Desktop'),
+      pipe('podman-machine-default', 'the pipe of Podman'),
+    ];
+  }
+  const inHome = (path: string): string => posix.join(home, path);
+  const desktop = socket(inHome('.docker/run/docker.sock'), 'the socket of Docker Desktop');
+  const usual = socket('/var/run/docker.sock', 'the usual socket');
+  if (platform === 'darwin') {
+    const machine = '.local/share/containers/podman/machine';
+    const temporary = env['TMPDIR'];
+    return [
+      desktop,
+      usual,
+      socket(inHome('.colima/default/docker.sock'), 'the socket of Colima'),
+      socket(inHome('.orbstack/run/docker.sock'), 'the socket of OrbStack'),
+      socket(inHome('.rd/docker.sock'), 'the socket of Rancher Desktop'),
+      ...(temporary === undefined
+        ? []
+        : [
+            socket(
+              posix.join(temporary, 'podman/podman-machine-default-api.sock'),
+              'the socket of Podman',
+            ),
+          ]),
+      socket(inHome(`${machine}/podman.sock`), 'the socket of Podman'),
+      socket(inHome(`${machine}/qemu/podman.sock`), 'the socket of Podman'),
+    ];
+  }
+  const runtime = env['XDG_RUNTIME_DIR'] || (uid === undefined ? undefined : `/run/user/${uid}`);
+  const inRuntime = (path: string, foundBy: string): Place[] =>
+    runtime === undefined ? [] : [socket(posix.join(runtime, path), foundBy)];
+  return [
+    usual,
+    ...inRuntime('docker.sock', 'the socket of rootless Docker'),
+    socket(inHome('.docker/desktop/docker.sock'), 'the socket of Docker Desktop'),
+    desktop,
+    ...inRuntime('podman/podman.sock', "the socket of the user's Podman"),
+    socket('/run/podman/podman.sock', 'the socket of Podman'),
+  ];
+}
+
+const socket = (path: string, foundBy: string): Place => ({
+  address: { kind: 'socket', path },
+  foundBy,
+});
+
+const pipe = (name: string, foundBy: string): Place => ({
+  address: { kind: 'pipe', path: `//./pipe/${name}` },
+  foundBy,
+});

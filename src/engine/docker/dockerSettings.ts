@@ -1,0 +1,222 @@
+import { z } from 'zod';
+
+/**
+ * How a value stands on a command line: `size` in MiB or as `4g`, `list` as words between commas. The last
+ * two write an empty value as `none`.
+ */
+type Writing = 'text' | 'number' | 'size' | 'list' | 'text or none';
+
+/** One setting of the docker engine: whatever reads, checks, offers or hands on settings reads this. */
+interface DockerSetting {
+  readonly schema: z.ZodType;
+  /** What can be written instead of what cannot be used. */
+  readonly expected: string;
+  /** Name of the setting of the editor, behind `swt-bench.docker.`. */
+  readonly setting: string;
+  /** The option of the command line; settings without one are the editor's alone. */
+  readonly option?: {
+    /** In camel case: `dockerHost` for `--docker-host`. */
+    readonly name: string;
+    readonly argument: string;
+    readonly description: string;
+    readonly writing: Writing;
+    /** The default in words, where its value does not tell. */
+    readonly byDefault?: string;
+  };
+}
+
+/** In the order of the options. */
+const table = {
+  /**
+   * Address of the engine (`unix://`, `tcp://`, `ssh://`, `npipe://`) instead of what `DOCKER_HOST`, the
+   * current context and the usual sockets say.
+   */
+  host: {
+    schema: z.string().optional(),
+    expected:
+      'Write an address such as unix:///run/docker.sock, tcp://host:2376 or ssh://user@host',
+    setting: 'host',
+    option: {
+      name: 'dockerHost',
+      argument: '<address>',
+      description: 'address of the engine (unix, tcp, ssh, npipe)',
+      writing: 'text',
+      byDefault: '$DOCKER_HOST, else the current docker context, else the usual sockets',
+    },
+  },
+  /**
+   * Image that environments are built on, `{python}` standing for the version such as 3.9.
+   * https://hub.docker.com/_/python
+   */
+  baseImage: {
+    schema: z.string().default('python:{python}-bookworm'),
+    expected: 'Write the name of an image, {python} standing for the version',
+    setting: 'baseImage',
+    option: {
+      name: 'baseImage',
+      argument: '<name>',
+      description: 'image that environments are built on',
+      writing: 'text',
+    },
+  },
+  /**
+   * Where prebuilt images of SWE-bench are pulled from: a namespace, with the registry before it where it
+   * is not Docker Hub. Empty: none are pulled.
+   */
+  prebuilt: {
+    schema: z.string().default('swebench'),
+    expected: 'Write a namespace such as swebench, or nothing to pull none',
+    setting: 'prebuilt',
+    option: {
+      name: 'prebuilt',
+      argument: '<namespace>',
+      description: 'where prebuilt images are pulled from, `none` for nowhere',
+      writing: 'text or none',
+    },
+  },
+  /** MiB of memory of each sandbox, its temporary files included, and of what builds an environment. */
+  memoryMb: {
+    schema: z.number().int().min(64).default(4096),
+    expected: 'Write a whole number of MiB, 64 or more',
+    setting: 'memory',
+    option: {
+      name: 'memory',
+      argument: '<size>',
+      description: 'memory of each sandbox, such as 4g',
+      writing: 'size',
+    },
+  },
+  /** Processors of each sandbox; 0 for no limit. */
+  cpus: {
+    schema: z.number().min(0).default(0),
+    expected: 'Write a number of processors, 0 for no limit',
+    setting: 'cpus',
+    option: {
+      name: 'cpus',
+      argument: '<n>',
+      description: 'processors of each sandbox',
+      writing: 'number',
+      byDefault: 'no limit',
+    },
+  },
+  /** MiB that the tests of a sandbox, and what builds an environment, may write. */
+  diskMb: {
+    schema: z.number().int().min(16).default(4096),
+    expected: 'Write a whole number of MiB, 16 or more',
+    setting: 'disk',
+    option: {
+      name: 'disk',
+      argument: '<size>',
+      description: 'what tests, and what builds an environment, may write, such as 4g',
+      writing: 'size',
+    },
+  },
+  /** Processes and threads of each sandbox. */
+  processes: {
+    schema: z.number().int().min(16).default(512),
+    expected: 'Write a whole number, 16 or more',
+    setting: 'processes',
+    option: {
+      name: 'processes',
+      argument: '<n>',
+      description: 'processes and threads of each sandbox',
+      writing: 'number',
+    },
+  },
+  /** Minutes that a command of building an environment may take. */
+  buildMinutes: {
+    schema: z.number().min(0.01).default(60),
+    expected: 'Write a number of minutes, more than 0',
+    setting: 'buildMinutes',
+    option: {
+      name: 'buildMinutes',
+      argument: '<n>',
+      description: 'time of each command that builds an environment',
+      writing: 'number',
+    },
+  },
+  /** Ids of instances and names of repositories whose tests may use the network. */
+  network: {
+    schema: z.array(z.string()).default(['psf/requests']),
+    expected: 'Write ids of instances and names of repositories',
+    setting: 'network',
+    option: {
+      name: 'network',
+      argument: '<a,b>',
+      description: 'instances and repositories whose tests may use the network, or `none`',
+      writing: 'list',
+    },
+  },
+  /** GiB that images built here may take. */
+  budgetGb: {
+    schema: z.number().min(1).default(50),
+    expected: 'Write a number of GiB, 1 or more',
+    setting: 'budget',
+    option: {
+      name: 'imageBudget',
+      argument: '<GiB>',
+      description: 'what images built here may take; the least recently used go first',
+      writing: 'number',
+    },
+  },
+  /** Minutes without a run after which a pair is stopped; 0 for never. */
+  idleMinutes: {
+    schema: z.number().min(0).default(15),
+    expected: 'Write a number of minutes, 0 for never',
+    setting: 'idleMinutes',
+  },
+} as const satisfies Readonly<Record<string, DockerSetting>>;
+
+type Table = typeof table;
+
+/** What a person may set of the docker engine. */
+export const dockerSettings = z.object(
+  Object.fromEntries(Object.entries(table).map(([key, { schema }]) => [key, schema])) as {
+    -readonly [Key in keyof Table]: Table[Key]['schema'];
+  },
+);
+
+export type DockerSettings = z.infer<typeof dockerSettings>;
+
+/** By the name of each setting: what is known of it besides its value. */
+export const dockerSettingTable: Readonly<Record<keyof DockerSettings, DockerSetting>> = table;
+
+export const dockerSettingNames = Object.keys(table) as readonly (keyof DockerSettings)[];
+
+/** Names of the options as a command line's parser gives them. */
+export type DockerOptionName = Extract<
+  Table[keyof Table],
+  { readonly option: unknown }
+>['option']['name'];
+
+/** A setting with its option. */
+export interface DockerOption extends NonNullable<DockerSetting['option']> {
+  readonly key: keyof DockerSettings;
+  readonly name: DockerOptionName;
+  /** Such as `--docker-host`. */
+  readonly flag: string;
+}
+
+/** The settings that have an option, in the order of `--help`. */
+export const dockerOptions: readonly DockerOption[] = dockerSettingNames.flatMap((key) => {
+  const { option } = dockerSettingTable[key];
+  if (option === undefined) return [];
+  const name = option.name as DockerOptionName;
+  const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  return [{ ...option, key, name, flag }];
+});
+
+/** A value as an option takes it. */
+export function asArgument(value: unknown, writing: Writing): string {
+  const text = Array.isArray(value) ? value.join(',') : String(value);
+  switch (writing) {
+    case 'text':
+    case 'number':
+      return text;
+    case 'size':
+      return `${text}m`;
+    case 'list':
+    case 'text or none':
+      return text === '' ? 'none' : text;
+  }
+}

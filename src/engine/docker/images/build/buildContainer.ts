@@ -1,0 +1,412 @@
+import type Dockerode from 'dockerode';
+import { posix } from 'node:path';
+import { PassThrough, type Duplex, type Readable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../../../domain/problem';
+import type { EngineWork } from '../../../engine';
+import { removeNow } from '../../sandbox/abandonedContainers';
+import { filesOf } from '../../archive';
+import type { BuildLog } from './buildLog';
+import { engineProblem, type DockerConnection } from '../../connection/connect';
+import { containerLabels, type ContainerKind, type Purpose } from '../../labels';
+import { outputLimit } from '../../../boundedOutput';
+import {
+  confined,
+  limitHit,
+  limitWords,
+  supervised,
+  type BuildLimits,
+  type LimitHit,
+  type ConfinedRuns,
+} from './confinement';
+import { EngineDiskFull, EngineTrouble, lineOfProblem } from '../../connection/engineProblem';
+import { attachedOutput, readable } from '../../sandbox/agentProtocol';
+
+/** Where images are made: an engine, a log, and how to cancel it. */
+export interface BuildPlace {
+  readonly connection: DockerConnection;
+  readonly log: BuildLog;
+  readonly work: EngineWork;
+  /** What each container of the build may use. */
+  readonly limits: BuildLimits;
+}
+
+export interface BuildRequest {
+  /** Id or name of the image that it starts from. */
+  readonly image: string;
+  readonly kind?: ContainerKind;
+  readonly purpose: Purpose;
+  /** Whose code it runs: by that it has a network and rights, or not. */
+  readonly runs: ConfinedRuns;
+}
+
+export interface Command {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Number of the user that runs it; 0 by default. */
+  readonly user?: number;
+  /**
+   * It runs code of a repository, or of what it requires: as a user without rights, watched, and nothing
+   * of it is left when it has ended. {@link BuildContainer.superviseWith} comes first.
+   */
+  readonly isForeign?: boolean;
+  /** What it is for, as in "could not …". */
+  readonly doing?: string;
+}
+
+/** A build hit one of its limits, and was stopped. */
+class LimitReached extends HumanError {
+  constructor(
+    readonly limit: LimitHit,
+    what: string,
+    todo: string,
+  ) {
+    super(what, todo);
+  }
+}
+
+/** A program that goes on beside others, with its standard input and output. */
+export interface AttachedProgram {
+  /** Its standard output. */
+  readonly output: AsyncIterable<Buffer>;
+  write(data: Buffer, done: () => void): void;
+  /** The last of its standard error. */
+  complaint(): string;
+  close(): void;
+}
+
+/** How a command ended. */
+export interface Ended {
+  readonly code: number;
+  /** The last of what it wrote, standard error included. */
+  readonly output: string;
+  /** Standard output alone, the last of it. */
+  readonly standard: string;
+}
+
+/** What is kept of the output of a command, in characters; the log has all of it. */
+const kept = 1 << 20;
+
+/**
+ * Does `work` in a container that ends with it, however it ends. A signal that fires removes the
+ * container at once.
+ *
+ * @throws HumanError (engine gone, disk full), Cancelled, and what `work` throws
+ */
+export async function inContainer<T>(
+  place: BuildPlace,
+  request: BuildRequest,
+  work: (container: BuildContainer) => Promise<T>,
+): Promise<T> {
+  const { connection, log } = place;
+  const { signal } = place.work;
+  throwIfAborted(signal);
+  let made: Dockerode.Container | undefined;
+  let building: BuildContainer | undefined;
+  // One removal: a second one is refused while the first goes on.
+  let removing: Promise<void> | undefined;
+  const remove = (): Promise<void> | undefined => {
+    // With an engine that is gone the next start removes it, by its label.
+    if (made !== undefined) removing ??= removeNow(made).catch(() => undefined);
+    return removing;
+  };
+  const onAbort = (): void => void remove();
+  try {
+    const container = await connection.docker.createContainer(
+      await containerOptions(request, place.limits),
+    );
+    made = container;
+    signal?.addEventListener('abort', onAbort, { once: true });
+    throwIfAborted(signal);
+    await made.start();
+    building = new BuildContainer(made, place, async () => remove());
+    return await work(building);
+  } catch (error) {
+    if (signal?.aborted === true) throw new Cancelled();
+    const step = building?.step;
+    const doing = `building an image from ${request.image}${step === undefined ? '' : ` (${step})`}`;
+    const problem = engineProblem(error, connection, doing);
+    // What the engine itself said is for whoever looks into it.
+    if (problem !== error) log.line(messageOf(error));
+    log.line(problem.message);
+    throw problem;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    await remove();
+  }
+}
+
+async function containerOptions(
+  { image, purpose, runs, kind = 'build' }: BuildRequest,
+  limits: BuildLimits,
+): Promise<Dockerode.ContainerCreateOptions> {
+  return {
+    Image: image,
+    // A day: longer than any build, shorter than for ever.
+    Entrypoint: ['sleep', '86400'],
+    Cmd: [],
+    User: '0',
+    WorkingDir: '/',
+    Labels: await containerLabels(kind, purpose),
+    NetworkDisabled: runs === 'foreign',
+    HostConfig: confined(runs, limits),
+  };
+}
+
+/** A running container that is to become an image. */
+export class BuildContainer {
+  private supervisor: string | undefined;
+  private lastStep: string | undefined;
+
+  /** What was begun last, for errors. */
+  get step(): string | undefined {
+    return this.lastStep;
+  }
+
+  /** @param end ends everything that runs in it */
+  constructor(
+    private readonly container: Dockerode.Container,
+    private readonly place: BuildPlace,
+    private readonly end: () => Promise<void>,
+  ) {}
+
+  /** @param python an interpreter that foreign code cannot write: the one of the base image */
+  superviseWith(python: string): void {
+    this.supervisor = python;
+  }
+
+  /** Unpacks an archive below a folder that exists. */
+  async put(archive: Buffer | Readable, folder = '/'): Promise<void> {
+    throwIfAborted(this.place.work.signal);
+    this.lastStep = `putting files below ${folder}`;
+    await this.container.putArchive(archive, { path: folder });
+  }
+
+  /**
+   * Runs a command to its end, whatever its status.
+   * @throws LimitReached when it hits a limit: then it, or everything in the container, is stopped
+   */
+  async attempt(argv: readonly string[], command: Command = {}): Promise<Ended> {
+    const { work, log, connection, limits } = this.place;
+    const { isForeign = false } = command;
+    throwIfAborted(work.signal);
+    this.lastStep = command.doing ?? `running ${argv[0] ?? ''}`;
+    log.line(
+      `$ ${argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ')}`,
+    );
+    const exec = await this.container.exec({
+      Cmd: isForeign ? supervised(this.mustBeSupervised(), argv, limits) : [...argv],
+      User: String(isForeign ? 0 : (command.user ?? 0)),
+      WorkingDir: command.cwd ?? '/',
+      Env: Object.entries(command.env ?? {}).map(([name, value]) => `${name}=${value}`),
+      AttachStdout: true,
+      AttachStderr: true,
+    });
+    const stream: Duplex = await exec.start({ hijack: true, stdin: false });
+    let output = '';
+    let standard = '';
+    let bytes = 0;
+    let stopped: LimitHit | undefined;
+    const stop = (hit: LimitHit): void => {
+      if (stopped !== undefined) return;
+      stopped = hit;
+      // Of what has no end nothing more is read.
+      this.end()
+        .catch(() => undefined)
+        .finally(() => stream.destroy());
+    };
+    const reader = (take: (text: string) => void): PassThrough => {
+      const decoder = new StringDecoder('utf8');
+      const end = new PassThrough();
+      end.on('data', (data: Buffer) => {
+        bytes += data.length;
+        if (bytes > outputLimit) return stop('output');
+        const text = decoder.write(data);
+        log.output(text);
+        output = (output + text).slice(-kept);
+        take(text);
+      });
+      return end;
+    };
+    // The supervisor is there to end what takes too long; this is for when it does not.
+    const patience = limits.buildMinutes * 60_000 + (isForeign ? 30_000 : 0);
+    const timer = setTimeout(() => stop('time'), Math.min(patience, 2 ** 31 - 1));
+    connection.docker.modem.demuxStream(
+      stream,
+      reader((text) => (standard = (standard + text).slice(-kept))),
+      reader(() => undefined),
+    );
+    try {
+      await new Promise<void>((resolve, reject) => {
+        stream.once('end', resolve).once('close', resolve).once('error', reject);
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+    throwIfAborted(work.signal);
+    if (stopped !== undefined) throw this.limitReached(stopped, command);
+    const ExitCode = await exitCode(exec);
+    throwIfAborted(work.signal);
+    if (ExitCode === null) {
+      throw new EngineTrouble(
+        `The Docker engine at ${connection.address} does not say how a command ended, while building an image (${this.lastStep})`,
+        'Repeat it; the log of the engine may say more',
+      );
+    }
+    log.line(`ended with ${ExitCode}`);
+    const hit = isForeign ? limitHit(ExitCode) : undefined;
+    if (hit !== undefined) throw this.limitReached(hit, command, output);
+    return { code: ExitCode, output, standard };
+  }
+
+  private mustBeSupervised(): string {
+    if (this.supervisor === undefined) throw new Error('foreign code runs under a supervisor');
+    return this.supervisor;
+  }
+
+  private limitReached(
+    hit: LimitHit,
+    { doing = 'build the image' }: Command,
+    output = '',
+  ): LimitReached {
+    const { limits, log } = this.place;
+    const { what, todo } = limitWords(hit, limits);
+    const said = output === '' ? '' : `, and ended with: ${lineOfProblem(lastLines(output, 2))}`;
+    return new LimitReached(
+      hit,
+      `Could not ${doing}: ${what}${said}`,
+      `${todo}. The log: ${log.path}`,
+    );
+  }
+
+  /**
+   * The content of a file.
+   * @param limit bytes
+   * @throws Error when there is none, or it is longer
+   */
+  async take(path: string, limit: number): Promise<Buffer> {
+    throwIfAborted(this.place.work.signal);
+    this.lastStep = `taking ${path}`;
+    const stream = await this.container.getArchive({ path });
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const piece of stream as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > limit) throw new Error(`${path} is too long`);
+      pieces.push(piece);
+    }
+    const file = (await filesOf(Buffer.concat(pieces))).get(posix.basename(path));
+    if (file === undefined) throw new Error(`${path} is no file`);
+    return file;
+  }
+
+  /** Starts a program as root that goes on beside others, until it is closed or the container ends. */
+  async attach(argv: readonly string[]): Promise<AttachedProgram> {
+    throwIfAborted(this.place.work.signal);
+    this.lastStep = `starting ${argv[0] ?? ''}`;
+    const exec = await this.container.exec({
+      Cmd: [...argv],
+      User: '0',
+      WorkingDir: '/',
+      AttachStdin: true,
+      AttachStdout: true,
+      AttachStderr: true,
+    });
+    const stream: Duplex = await exec.start({ hijack: true, stdin: true });
+    const { received, end } = readable(stream);
+    let complaint = '';
+    async function* standardOutput(): AsyncGenerator<Buffer, void> {
+      for await (const { isError, data } of attachedOutput(received)) {
+        if (isError) complaint = (complaint + data.toString('utf8')).slice(-2000);
+        else yield data;
+      }
+    }
+    return {
+      output: standardOutput(),
+      write(data, done) {
+        if (stream.destroyed || stream.writableEnded) return done();
+        stream.write(data, () => done());
+      },
+      complaint: () => complaint.trim(),
+      close() {
+        stream.destroy();
+        end();
+      },
+    };
+  }
+
+  /**
+   * Runs a command that has to succeed, and gives its standard output.
+   *
+   * @param doing what it is for, as in "could not …": `install the dependencies of sympy 1.7`
+   * @throws HumanError with the last of its output and the path of the log
+   */
+  async run(argv: readonly string[], doing: string, command: Command = {}): Promise<string> {
+    const ended = await this.attempt(argv, { ...command, doing });
+    if (ended.code !== 0) throw this.failed(ended, doing);
+    return ended.standard;
+  }
+
+  /** The error for a command that failed. */
+  failed({ output, code }: Ended, doing: string): HumanError {
+    const { connection, log } = this.place;
+    const last = lastLines(output, 4);
+    if (/no space left on device|disk quota exceeded/i.test(output)) {
+      return new EngineDiskFull(
+        `The disk of the Docker engine at ${connection.address} is full: could not ${doing}`,
+        'Free some: swt-bench storage --free-images all removes what was made here, docker system df shows the rest',
+      );
+    }
+    return new HumanError(
+      `Could not ${doing}: ${last === '' ? `status ${code}` : lineOfProblem(last)}`,
+      `The log has all of it: ${log.path}`,
+    );
+  }
+
+  /**
+   * Makes an image of it, whole or not at all.
+   *
+   * @param changes instructions of a Dockerfile: LABEL, ENV, CMD …
+   * @returns the image's id
+   */
+  async commit(repository: string, tag: string, changes: readonly string[]): Promise<string> {
+    const { connection, work, log } = this.place;
+    throwIfAborted(work.signal);
+    log.line(`committing ${repository}:${tag}`);
+    this.lastStep = `committing ${repository}:${tag}`;
+    await this.container.commit({
+      repo: repository,
+      tag,
+      changes: changes.join('\n'),
+    } as unknown as object);
+    const { Id, Size } = await connection.docker.getImage(`${repository}:${tag}`).inspect();
+    log.line(`made ${repository}:${tag}, ${Id}, ${(Size / 1e6).toFixed(0)} MB with what it is on`);
+    return Id;
+  }
+}
+
+const lastLines = (output: string, count: number): string =>
+  output
+    .trimEnd()
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(-count)
+    .join(' ');
+
+/** Milliseconds that an engine is given to learn that a command whose output has ended has ended too. */
+const settling = 30_000;
+
+async function exitCode(exec: Dockerode.Exec): Promise<number | null> {
+  for (const end = Date.now() + settling; ;) {
+    const { ExitCode, Running } = await exec.inspect();
+    if (ExitCode !== null || !Running || Date.now() > end) return ExitCode;
+    await sleep(20);
+  }
+}
+
+/** A LABEL instruction. https://docs.docker.com/reference/dockerfile/#label */
+export const labelLines = (labels: Readonly<Record<string, string>>): string[] =>
+  Object.entries(labels).map(([key, value]) => `LABEL ${key}=${quotedWord(value)}`);
+
+const quotedWord = (text: string): string => `"${text.replace(/[\\"$]/g, '\\$&')}"`;

@@ -1,0 +1,174 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { Readable } from 'node:stream';
+import { extract } from 'tar-stream';
+import { sha256 } from '../../../../files/sha256';
+import { throwIfAborted } from '../../../../domain/problem';
+import { treeEntries, type TreeEntry } from '../../../../repository/treeFiles';
+import { writeWhole } from '../../../../files/wholeFile';
+import { contentTime, tarOf, type ArchiveEntry } from '../../archive';
+import type { BuildContainer } from './buildContainer';
+import { foreignUser } from './confinement';
+import { identityDigest } from '../imageRecords';
+
+export interface Compiling {
+  readonly storage: string;
+  /** R. */
+  readonly tree: string;
+  /** Folder of R in the container. */
+  readonly folder: string;
+  /** Interpreter of the base image, and whatever tells it apart from others. */
+  readonly python: string;
+  readonly identity: readonly string[];
+  readonly say: (line: string) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Bytes of compiled files that are kept of one repository at one version. */
+const limit = 512 << 20;
+
+/**
+ * Compiles R, with what was compiled before for another instance of its version. That is kept on this
+ * machine, by path and contents of each source, and no container can write it. It has to come before
+ * anything foreign runs in the container: what is kept is what the compiler alone made of the sources.
+ * Everything in the folder then belongs to the user that foreign code runs as.
+ */
+export async function compileR(container: BuildContainer, compiling: Compiling): Promise<void> {
+  const { tree, folder, python, storage, identity, say, signal } = compiling;
+  const entries = await treeEntries(tree, signal);
+  const path = join(storage, 'images', 'compiled', identityDigest(folder, ...identity));
+  const all = await keptFiles(path, say);
+  const kept = new Map(
+    [...all].filter(([name]) => {
+      const { id, source } = parts(name);
+      return entries.get(source)?.id === id;
+    }),
+  );
+  throwIfAborted(signal);
+  if (kept.size > 0) {
+    const files = [...kept].flatMap(([name, content]) => {
+      const { source, compiled } = parts(name);
+      return isSafe(source, entries) ? [{ path: compiled, content }] : [];
+    });
+    await container.put(await tarOf(files, foreignUser), folder);
+  }
+  // With the folders that come about by that.
+  await container.run(
+    ['chown', '-hR', `${foreignUser}:${foreignUser}`, folder],
+    'hand R over to the user of the build',
+  );
+  const made = '/tmp/swt-compiled.tar';
+  const { code, standard } = await container.attempt(
+    [python, '-I', '-S', '-c', compileAndPack, folder, made],
+    { isForeign: true, env: { HOME: '/tmp' } },
+  );
+  // Without compiled files tests are slower, and nothing else.
+  const count = Number.parseInt(standard, 10);
+  if (code !== 0 || !(count > 0)) return;
+  const archive = await container.take(made, limit);
+  for (const { path: compiled, content } of await filesIn(archive)) {
+    const found = /^(.*\/)?__pycache__\/([^/]+?)\.([\w-]+)\.pyc$/.exec(compiled);
+    if (found === null) continue;
+    const [, above = '', stem = ''] = found;
+    const id = entries.get(`${above}${stem}.py`)?.id;
+    if (id !== undefined) kept.set(`${id}/${compiled}`, content);
+  }
+  await keep(path, kept);
+}
+
+/** A name of what is kept, `OBJECT-ID/FOLDER/__pycache__/NAME.TAG.pyc`, in its parts. */
+function parts(name: string): { id: string; compiled: string; source: string } {
+  const [, id = '', compiled = ''] = /^([0-9a-f]+)\/(.*)$/.exec(name) ?? [];
+  const [, above = '', stem = ''] =
+    /^(.*\/)?__pycache__\/([^/]+?)\.[\w-]+\.pyc$/.exec(compiled) ?? [];
+  return { id, compiled, source: `${above}${stem}.py` };
+}
+
+/** Whether compiled files of a source go where they belong: R may have a link in that place. */
+const isSafe = (source: string, entries: ReadonlyMap<string, TreeEntry>): boolean =>
+  !source.split('/').includes('..') &&
+  !source.startsWith('/') &&
+  !entries.has(posix.join(posix.dirname(source), '__pycache__'));
+
+/** What is kept by name; what does not have the digest that it was kept with is thrown away. */
+async function keptFiles(
+  path: string,
+  say: (line: string) => void,
+): Promise<ReadonlyMap<string, Buffer>> {
+  const content = await readFile(path).catch(() => undefined);
+  if (content === undefined) return new Map();
+  const [digest, archive] = [content.toString('latin1', 0, 64), content.subarray(64)];
+  if (sha256(archive) === digest) {
+    const files = await filesIn(archive).catch(() => undefined);
+    if (files !== undefined) return new Map(files.map((file) => [file.path, file.content]));
+  }
+  say(`the compiled files in ${path} are not what was kept there: they are thrown away`);
+  await rm(path, { force: true });
+  return new Map();
+}
+
+/** Never fails: without it, everything is compiled again. */
+async function keep(path: string, files: ReadonlyMap<string, Buffer>): Promise<void> {
+  const archive = await tarOf(
+    [...files].map(([name, content]) => ({
+      path: name,
+      content,
+      time: contentTime(Buffer.alloc(0)),
+    })),
+  );
+  const whole = Buffer.concat([Buffer.from(sha256(archive), 'latin1'), archive]);
+  await writeWhole(path, whole).catch(() => undefined);
+}
+
+/** Regular files of a tar. */
+async function filesIn(tar: Buffer): Promise<ArchiveEntry[]> {
+  const files: ArchiveEntry[] = [];
+  const archive = extract();
+  archive.on('entry', (header, stream, next) => {
+    const pieces: Buffer[] = [];
+    stream.on('data', (chunk: unknown) => pieces.push(chunk as Buffer));
+    stream.on('end', () => {
+      if (header.type === 'file') files.push({ path: header.name, content: Buffer.concat(pieces) });
+      next();
+    });
+  });
+  const done = new Promise<void>((resolve, reject) => {
+    archive.once('finish', resolve).once('error', reject);
+  });
+  Readable.from([tar]).pipe(archive);
+  await done;
+  return files;
+}
+
+/** Words of Python that compile a folder, on more than one processor where there are more. */
+export const compileFolder = `
+import compileall, os, sys
+def compile_folder(folder):
+    usual = {} if sys.version_info >= (3, 9) else {'maxlevels': 40}
+    try:
+        compileall.compile_dir(folder, quiet=2, workers=min(os.cpu_count() or 1, 4), **usual)
+    except Exception:
+        # Where processes cannot be shared out, as without /dev/shm.
+        compileall.compile_dir(folder, quiet=2, **usual)
+`;
+
+const compileAndPack = `
+${compileFolder}
+import tarfile
+folder, made = sys.argv[1:]
+os.chdir(folder)
+def compiled():
+    found = set()
+    for place, folders, names in os.walk('.'):
+        if os.path.basename(place) == '__pycache__':
+            found.update(os.path.normpath(os.path.join(place, name)) for name in names if name.endswith('.pyc'))
+    return found
+before = compiled()
+compile_folder(folder)
+new = sorted(compiled() - before)
+if new:
+    with tarfile.open(made, 'w') as archive:
+        for path in new:
+            archive.add(path)
+print(len(new))
+`;

@@ -1,0 +1,414 @@
+import { posix } from 'node:path';
+import type { Instance } from '../../../domain/instance';
+import { HumanError } from '../../../domain/problem';
+import { builtPython } from '../../containerImage';
+import type { Recipe } from '../../environments/recipes';
+import { tarOf } from '../archive';
+import {
+  inContainer,
+  labelLines,
+  type BuildContainer,
+  type BuildPlace,
+} from './build/buildContainer';
+import type { BuildNetwork } from './build/buildNetwork';
+import { foreignUser } from './build/confinement';
+import { inspectImage } from './inspectImage';
+import { identityDigest, noteUse } from './imageRecords';
+import { imageLabels } from '../labels';
+import {
+  keepRequirements,
+  knownRequirements,
+  requirementsDigest,
+  type ResolvedRequirements,
+} from './resolvedRequirements';
+import { packageAccess, toolFolder, type PackageAccess } from './packages/packageAccess';
+import { needInterpreter, type Interpreter } from './askInterpreter';
+import { projectNeeds, type ProjectNeeds } from './projectNeeds';
+import { pullImage } from './pull/pullImage';
+import { asOf, dayOf, resolve, scratch, scratchTree, uvPath } from './resolve';
+import { treeArchive } from '../treeArchive';
+
+/** Raised when environments are built otherwise, so that older ones are not taken for the same. */
+export const builder = 4;
+
+/** Repository of the names of environments that are built here. */
+export const environmentRepository = 'swt-bench/environment';
+
+export interface EnvironmentImage {
+  readonly id: string;
+  readonly name: string;
+  /** Digest of what it was made from: equal keys, equal environments. */
+  readonly key: string;
+  /** Id of the image that it was built on. */
+  readonly base: string;
+}
+
+export interface EnvironmentRequest {
+  readonly instance: Instance;
+  readonly recipe: Recipe;
+  /** R. */
+  readonly tree: string;
+  /** The base image, `{python}` in it replaced. */
+  readonly baseImage: string;
+  readonly storage: string;
+  readonly network: BuildNetwork;
+  /** Debian packages beside those of the recipe. */
+  readonly system?: readonly string[];
+}
+
+const environmentFolder = posix.dirname(posix.dirname(builtPython));
+const madeFolder = posix.dirname(environmentFolder);
+
+/** Label by which environments of a repository and version are found before their key is known. */
+export const familyLabel = 'swt-bench.family';
+
+/** The same for all instances whose environments may be the same. */
+export const familyOf = (
+  { repo, version }: Pick<Instance, 'repo' | 'version'>,
+  recipe: Recipe,
+  baseImage: string,
+): string => identityDigest(builder, repo, version, recipe, baseImage);
+
+/**
+ * The environment of a repository at a version, as of the instance's day: one that was built before from
+ * the same versions of everything, or one that is built now, on the base image.
+ *
+ * @throws HumanError when the base image cannot be had or has another Python, when the requirements
+ *   cannot be resolved or installed; Cancelled
+ */
+export async function environmentImage(
+  request: EnvironmentRequest,
+  place: BuildPlace,
+): Promise<EnvironmentImage> {
+  const { instance, recipe, baseImage, storage } = request;
+  const { connection, work, log } = place;
+  const title = `${instance.repo} ${instance.version}`.trim();
+  const needs = await projectNeeds(request.tree, instance.repo, recipe);
+
+  let base = await inspectImage(connection, baseImage);
+  if (base === undefined) {
+    log.line(`pulling the base image ${baseImage}`);
+    await pullImage(connection, baseImage, work);
+    base = await inspectImage(connection, baseImage);
+    if (base === undefined) throw new Error(`no such image: ${baseImage}`);
+    await noteUse(storage, { name: baseImage, id: base.id, kind: 'pulled', bytes: base.bytes });
+  }
+  const { id: baseId } = base;
+  const day = dayOf(instance.createdAt, recipe);
+  const wanted = [
+    ...new Set([...recipe.system, ...(request.system ?? []), ...compilersFor(needs)]),
+  ].sort();
+  const askedFor = identityDigest(
+    ...[builder, needs, recipe.extras, day ?? new Date().toISOString().slice(0, 10)],
+    ...[
+      base.id,
+      wanted,
+      indexesOf(request.network),
+      await requirementsDigest(request.tree, work.signal),
+    ],
+  );
+  const keyFor = ({ lock, packages }: ResolvedRequirements): string =>
+    identityDigest(builder, instance.repo, recipe.python, base.id, packages, lock);
+  const present = async (record: ResolvedRequirements): Promise<EnvironmentImage | undefined> => {
+    const key = keyFor(record);
+    const name = `${environmentRepository}:${tagOf(instance, key)}`;
+    const found = await inspectImage(connection, name);
+    if (found === undefined) return undefined;
+    log.line(`${name} was built before from the same`);
+    await noteUse(storage, { name, id: found.id, kind: 'environment', bytes: found.bytes });
+    return { id: found.id, name, key, base: baseId };
+  };
+  const known = await knownRequirements(storage, askedFor);
+  const atHand = known === undefined ? undefined : await present(known);
+  if (atHand !== undefined) return atHand;
+
+  work.reporter.progress(`${instance.id}: looking at ${baseImage}`);
+  const system = await systemImage(base.id, wanted, request, place);
+  const { index: settings, certificates, files } = request.network;
+  const packages = packageAccess(
+    {
+      ...{ storage, settings, hosts: needs.hosts, limitMb: place.limits.diskMb },
+      certificates: { env: certificates, files },
+    },
+    place,
+  );
+  try {
+    const record = known ?? {
+      lock: await resolved({ ...request, needs, day }, { packages, system, title }, place),
+      packages: [...system.packages],
+    };
+    const { lock } = record;
+    log.line(`resolved${day === undefined ? '' : ` as of ${day}`}:\n  ${lock.join('\n  ')}`);
+    await keepRequirements(storage, askedFor, record);
+    const built = await present(record);
+    if (built !== undefined) return built;
+    const key = keyFor(record);
+    const name = `${environmentRepository}:${tagOf(instance, key)}`;
+    const id = await made(
+      { ...request, needs, day },
+      { packages, system, title, lock, key },
+      place,
+    );
+    const image = await inspectImage(connection, name);
+    await noteUse(storage, { name, id, kind: 'environment', bytes: image?.bytes });
+    return { id, name, key, base: baseId };
+  } catch (error) {
+    const more = packages.refusals();
+    // What is more than that, such as a limit, is not about addresses.
+    if (more === '' || !(error instanceof HumanError) || error.constructor !== HumanError)
+      throw error;
+    throw new HumanError(`${error.what}${more}`, error.next);
+  } finally {
+    packages.close();
+  }
+}
+
+interface Wanted extends EnvironmentRequest {
+  readonly needs: ProjectNeeds;
+  readonly day: string | undefined;
+}
+
+interface Ground {
+  readonly packages: PackageAccess;
+  readonly system: SystemImage;
+  /** For people, such as `sympy/sympy 1.7`. */
+  readonly title: string;
+}
+
+const indexesOf = ({ index }: BuildNetwork): string[] =>
+  [index.usual, ...index.others].map(({ url }) => url);
+
+const purposeOf = ({ id, repo, version }: Instance) => ({ instance: id, repo, version });
+
+/** What R requires in exact versions, from a container that has R and is gone afterwards. */
+function resolved(
+  request: Wanted,
+  { packages, system, title }: Ground,
+  place: BuildPlace,
+): Promise<string[]> {
+  const { instance, recipe, needs, day } = request;
+  const { work } = place;
+  const asked = { image: system.id, purpose: purposeOf(instance), runs: 'foreign' } as const;
+  return inContainer(place, asked, async (container) => {
+    const { executable: python } = await rightPython(container, request);
+    work.reporter.progress(`${instance.id}: resolving the requirements of ${title}`);
+    container.superviseWith(python);
+    await container.put(await treeArchive(request.tree, scratchTree.slice(1), work.signal));
+    const env = {
+      ...(await packages.enter(container, python)),
+      [`SETUPTOOLS_SCM_PRETEND_VERSION_FOR_${scmName(needs.name)}`]: projectVersion(
+        instance,
+        recipe,
+      ),
+    };
+    const { extras } = recipe;
+    const lock = await resolve(container, { python, needs, extras, day, env, what: title });
+    return lock.filter((line) => nameOf(line) !== plainName(needs.name));
+  });
+}
+
+/** Makes the image from a lock, in a container that has never had R. */
+function made(
+  request: Wanted,
+  {
+    packages,
+    system,
+    title,
+    lock,
+    key,
+  }: Ground & { readonly lock: readonly string[]; readonly key: string },
+  place: BuildPlace,
+): Promise<string> {
+  const { instance, recipe, baseImage, day } = request;
+  const { work } = place;
+  const asked = { image: system.id, purpose: purposeOf(instance), runs: 'foreign' } as const;
+  return inContainer(place, asked, async (container) => {
+    const interpreter = await rightPython(container, request);
+    work.reporter.progress(`${instance.id}: installing ${lock.length} packages for ${title}`);
+    container.superviseWith(interpreter.executable);
+    const doing = `build the environment of ${title}`;
+    const env = await packages.enter(container, interpreter.executable);
+    await install(container, { interpreter, lock, day, env, doing });
+    // One that can install for editing what has no setup.py (PEP 660), and what has nothing else: the
+    // one that Python brings may be older than the first, and the newest is younger than the last.
+    await container.run(
+      [uvPath, 'pip', 'install', '--python', builtPython, '--no-deps', 'pip>=21.3,<25'],
+      doing,
+      { env, isForeign: true },
+    );
+    await container.run(['chown', '-hR', '0:0', madeFolder], 'take the environment back');
+    await container.run(
+      [
+        'sh',
+        '-c',
+        `rm -rf ${scratch} ${toolFolder} ${environmentFolder}/.lock /tmp/* /tmp/.[!.]* /var/tmp/* /var/tmp/.[!.]* /root/.cache`,
+      ],
+      'remove what only the build needed',
+    );
+    work.reporter.progress(`${instance.id}: keeping the environment of ${title}`);
+    const { repo, version } = instance;
+    return container.commit(environmentRepository, tagOf(instance, key), [
+      ...labelLines({
+        ...imageLabels('environment', { instance: '', repo, version, recipe: key }),
+        [familyLabel]: familyOf(instance, recipe, baseImage),
+      }),
+      `ENV PATH=${posix.dirname(builtPython)}:${system.path}`,
+      ...plainStart,
+    ]);
+  });
+}
+
+/** An image starts a shell, and not what its build container started. */
+export const plainStart = ['ENTRYPOINT []', 'CMD ["/bin/sh"]', 'WORKDIR /'];
+
+interface Installing {
+  readonly interpreter: Interpreter;
+  readonly lock: readonly string[];
+  readonly day: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  readonly doing: string;
+}
+
+/** Makes the virtual environment and installs exactly what the lock lists. */
+async function install(container: BuildContainer, installing: Installing): Promise<void> {
+  const { interpreter, lock, day, env, doing } = installing;
+  const own = [`${foreignUser}:${foreignUser}`, madeFolder];
+  // Nothing foreign is in it yet.
+  const python = interpreter.executable;
+  const made = await container.attempt([python, '-m', 'venv', environmentFolder]);
+  const script = `mkdir -p ${environmentFolder} && chown -hR ${own.join(' ')}`;
+  await container.run(['sh', '-c', script], doing);
+  const foreign = { env, doing, isForeign: true };
+  if (made.code !== 0) {
+    // Debian leaves a part of venv out of its Python.
+    await container.run(
+      [uvPath, 'venv', '--clear', '--seed', '--python', python, environmentFolder],
+      doing,
+      foreign,
+    );
+  }
+  const file = `${scratch}/in/lock.txt`;
+  await container.put(
+    await tarOf([
+      { path: file.slice(1), content: Buffer.from(`${lock.join('\n')}\n`) },
+      { path: `${scratch.slice(1)}/in/later.txt`, content: Buffer.from('setuptools<69\n') },
+    ]),
+  );
+  const usual = [
+    ...[uvPath, 'pip', 'install', '--python', builtPython, '--no-deps'],
+    // uv cannot compile with Python 3.6.
+    ...(interpreter.version.startsWith('3.6.') ? [] : ['--compile-bytecode']),
+    ...['-r', file],
+  ];
+  const first = await container.attempt([...usual, ...asOf(day, lock)], foreign);
+  if (first.code === 0) return;
+  // What is built from source may need a later setuptools than there was, for a Python that is later too.
+  const later = ['--build-constraint', `${scratch}/in/later.txt`];
+  const second = await container.attempt([...usual, ...later], foreign);
+  if (second.code !== 0) throw container.failed(first, doing);
+}
+
+async function rightPython(
+  container: BuildContainer,
+  { recipe, baseImage, instance }: EnvironmentRequest,
+): Promise<Interpreter> {
+  const { python } = recipe;
+  const found = await needInterpreter(container, baseImage, [
+    `python${python}`,
+    'python',
+    'python3',
+  ]);
+  if (found.version.startsWith(`${python}.`)) return found;
+  throw new HumanError(
+    `The base image ${baseImage} has Python ${found.version}, and ${instance.repo} ${instance.version} needs ${python}`,
+    'Name one in the setting of the base image with {python} in the place of the version, such as python:{python}-bookworm',
+  );
+}
+
+interface SystemImage {
+  readonly id: string;
+  /** What was installed on the base image. */
+  readonly packages: readonly string[];
+  readonly path: string;
+}
+
+/** The base image with Debian packages that it lacks, shared by all that want the same ones. */
+async function systemImage(
+  base: string,
+  wanted: readonly string[],
+  { storage, network }: EnvironmentRequest,
+  place: BuildPlace,
+): Promise<SystemImage> {
+  const { connection, work } = place;
+  const key = identityDigest(builder, 'system', base, [...wanted].sort());
+  const tag = `system-${key}`;
+  const name = `${environmentRepository}:${tag}`;
+  const present = await inspectImage(connection, name);
+  if (present !== undefined) {
+    await noteUse(storage, { name, id: present.id, kind: 'environment', bytes: present.bytes });
+    return { id: present.id, packages: wanted, path: present.path };
+  }
+  return inContainer(place, { image: base, purpose: {}, runs: 'system' }, async (container) => {
+    const { path = '' } = (await inspectImage(connection, base)) ?? {};
+    const missing: string[] = [];
+    for (const one of wanted) if (!(await isThere(container, one))) missing.push(one);
+    if ((await container.attempt(['git', '--version'])).code !== 0) missing.push('git');
+    if (missing.length === 0) return { id: base, packages: [], path };
+    work.reporter.progress(`Installing Debian packages: ${missing.join(', ')}`);
+    const env = { ...network.env, DEBIAN_FRONTEND: 'noninteractive' };
+    const doing = `install the Debian packages ${missing.join(', ')}`;
+    if (network.files.length > 0) await container.put(await tarOf(network.files));
+    await container.run(['apt-get', '-q', 'update'], doing, { env });
+    await container.run(
+      ['apt-get', '-q', 'install', '-y', '--no-install-recommends', ...missing],
+      doing,
+      { env },
+    );
+    await container.run(
+      ['sh', '-c', `rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin ${scratch}`],
+      'remove what only the build needed',
+    );
+    const id = await container.commit(environmentRepository, tag, [
+      ...labelLines(imageLabels('environment', { recipe: key })),
+      ...plainStart,
+    ]);
+    await noteUse(storage, { name, id, kind: 'environment' });
+    return { id, packages: wanted, path };
+  });
+}
+
+async function isThere(container: BuildContainer, debianPackage: string): Promise<boolean> {
+  if (debianPackage === 'build-essential') {
+    return (await container.attempt(['cc', '--version'])).code === 0;
+  }
+  const asked = await container.attempt(['dpkg-query', '-W', '-f', '${Status}', debianPackage]);
+  return asked.code === 0 && asked.standard.includes('install ok installed');
+}
+
+/** A compiler, where what builds the project says that there is something to compile. */
+const compilersFor = ({ build }: ProjectNeeds): string[] =>
+  build.some((line) =>
+    /^(cython|numpy|oldest-supported-numpy|pybind11|cffi|extension-helpers|scipy)\b/i.test(line),
+  )
+    ? ['build-essential']
+    : [];
+
+/** A name as the index compares it: https://packaging.python.org/en/latest/specifications/name-normalization/ */
+const plainName = (name: string): string => name.toLowerCase().replace(/[-_.]+/g, '-');
+const nameOf = (requirement: string): string =>
+  plainName(/^[\w.-]+/.exec(requirement)?.[0] ?? requirement);
+const scmName = (name: string): string => plainName(name).toUpperCase().replaceAll('-', '_');
+
+/** What setuptools-scm is told: R has no tags that it could find the version by. */
+export function projectVersion({ version }: Pick<Instance, 'version'>, recipe: Recipe): string {
+  if (recipe.projectVersion !== undefined) return recipe.projectVersion;
+  if (!/^\d+(\.\d+)*$/.test(version)) return '1.0.0';
+  return version.split('.').length < 3 ? `${version}.0` : version;
+}
+
+/** A tag that a person can read, unique by its key. */
+const tagOf = ({ repo, version }: Instance, key: string): string =>
+  `${`${repo.replace('/', '__')}-${version}`
+    .replace(/[^A-Za-z0-9_.-]/g, '-')
+    .replace(/^[.-]+/, '')
+    .slice(0, 100)}-${key}`;

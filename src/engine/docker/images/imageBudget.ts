@@ -1,0 +1,270 @@
+import type { EngineWork } from '../../engine';
+import { throwIfAborted } from '../../../domain/problem';
+import { cacheUse } from './buildCache';
+import { engineProblem, type DockerConnection } from '../connection/connect';
+import { environmentRepository } from './environmentImage';
+import { downloadsUse, removeDownloads } from './packages/downloads';
+import { forget, imageRecords, type ImageRecord } from './imageRecords';
+import { instanceRepository } from './instanceLayer';
+import { labels, madeHere } from '../labels';
+
+type Reached = Pick<DockerConnection, 'docker' | 'address'>;
+
+/** An image that was made here, or that was pulled here for an instance; or the cache of builds. */
+export interface ImageUse {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: ImageRecord['kind'];
+  readonly repo: string;
+  readonly version: string;
+  /** Id of the instance; empty for what several share. */
+  readonly instance: string;
+  /** What it takes beside the image that it is on. */
+  readonly bytes: number;
+  /** ISO 8601; of what is on it too, where that is later. */
+  readonly lastUsed: string;
+  /** Whether a container is made from it or from what is on it. */
+  readonly inUse: boolean;
+  /** Ids of images of ours that are on it. */
+  readonly carries: readonly string[];
+}
+
+/**
+ * What the budget is about, and what each takes: the images, shared parts counted once, with the image
+ * that brought them; the packages that were fetched; and the cache of builds of earlier versions.
+ *
+ * @param storage the storage folder: what was pulled is known from there alone
+ * @param isMeasured whether the cache is measured now, and not taken for what the last build left
+ * @throws HumanError when the engine does not answer
+ */
+export async function imageUse(
+  connection: Reached,
+  storage: string,
+  isMeasured = true,
+): Promise<ImageUse[]> {
+  const { docker } = connection;
+  try {
+    const records = await imageRecords(storage);
+    const [all, containers, earlier, downloads] = await Promise.all([
+      docker.listImages({ all: true }),
+      docker.listContainers({ all: true }),
+      cacheUse(docker, storage, isMeasured),
+      downloadsUse(storage),
+    ]);
+    const made = await docker.listImages({ filters: madeHere });
+    const madeIds = new Set(made.map(({ Id }) => Id));
+    const byId = new Map(all.map((image) => [image.Id, image]));
+    const used = new Set(containers.map(({ ImageID }) => ImageID));
+    const ours = all.flatMap((image) => {
+      const tags = (image.RepoTags ?? []).map(shortName);
+      const own = madeIds.has(image.Id) ? tags.find(isOurName) : undefined;
+      const pulled = tags.find((tag) => {
+        const record = records.get(tag);
+        return record?.kind === 'pulled' && record.id === image.Id;
+      });
+      const name = own ?? pulled;
+      return name === undefined ? [] : [{ image, name, isPulled: own === undefined }];
+    });
+    const parentOf = new Map(
+      await Promise.all(
+        ours.map(async ({ image }) => [image.Id, await parent(docker, image, byId)] as const),
+      ),
+    );
+    const onIt = (id: string): string[] =>
+      ours.flatMap(({ image }) => (isOn(image.Id, id, parentOf) ? [image.Id] : []));
+    const images = ours.map(({ image, name, isPulled }): ImageUse => {
+      const carries = onIt(image.Id);
+      const said = image.Labels ?? {};
+      const below = byId.get(parentOf.get(image.Id) ?? '');
+      const uses = ours.flatMap((other) =>
+        other.image.Id === image.Id || carries.includes(other.image.Id)
+          ? [records.get(other.name)?.lastUsed ?? timeOf(other.image.Created)]
+          : [],
+      );
+      return {
+        id: image.Id,
+        name,
+        kind: isPulled ? 'pulled' : said[labels.kind] === 'instance' ? 'instance' : 'environment',
+        repo: isPulled ? '' : (said[labels.repo] ?? ''),
+        version: isPulled ? '' : (said[labels.version] ?? ''),
+        instance: isPulled ? '' : (said[labels.instance] ?? ''),
+        bytes: Math.max(0, image.Size - (below?.Size ?? 0)),
+        lastUsed: uses.sort().at(-1) ?? timeOf(image.Created),
+        inUse: [image.Id, ...carries].some((id) => used.has(id)),
+        carries,
+      };
+    });
+    const caches = [
+      ...(earlier === undefined ? [] : [earlier]),
+      ...(downloads === undefined ? [] : [{ name: downloadsName, inUse: false, ...downloads }]),
+    ];
+    const shared = { kind: 'cache', repo: '', version: '', instance: '', carries: [] } as const;
+    return [...images, ...caches.map((cache) => ({ id: cache.name, ...shared, ...cache }))];
+  } catch (error) {
+    throw engineProblem(error, connection, 'asking what its images take');
+  }
+}
+
+/** What packages that were fetched are listed as; they are on this machine, and not the engine's. */
+const downloadsName = 'packages';
+
+/** Podman names what is made on the machine `localhost/…`. */
+const shortName = (tag: string): string => tag.replace(/^localhost\//, '');
+
+const isOurName = (tag: string): boolean =>
+  tag.startsWith(`${environmentRepository}:`) || tag.startsWith(`${instanceRepository}:`);
+
+const timeOf = (seconds: number): string => new Date(seconds * 1000).toISOString();
+
+async function parent(
+  docker: Reached['docker'],
+  image: { Id: string; ParentId?: string },
+  byId: ReadonlyMap<string, unknown>,
+): Promise<string> {
+  const listed = image.ParentId ?? '';
+  if (byId.has(listed)) return listed;
+  const { Parent } = await docker.getImage(image.Id).inspect();
+  return Parent;
+}
+
+/** Whether an image is on another one, directly or not. */
+function isOn(id: string, other: string, parentOf: ReadonlyMap<string, string>): boolean {
+  for (let at = parentOf.get(id) ?? ''; at !== ''; at = parentOf.get(at) ?? '') {
+    if (at === other) return true;
+  }
+  return false;
+}
+
+/** What became of images that were to be removed. */
+export interface Removed {
+  readonly removed: readonly ImageUse[];
+  /** Those that are still there, and why. */
+  readonly kept: readonly { readonly image: ImageUse; readonly why: string }[];
+  /** What was given back, as the engine counted it before. */
+  readonly bytes: number;
+}
+
+/**
+ * Removes images of ours, and of those only what no container uses and nothing else is on. Ids and names
+ * that are none of ours are passed over.
+ *
+ * @param ids ids or names
+ * @throws HumanError when the engine does not answer, Cancelled
+ */
+export async function removeImages(
+  connection: Reached,
+  storage: string,
+  ids: readonly string[],
+  work: EngineWork,
+): Promise<Removed> {
+  const wanted = new Set(ids);
+  const all = await imageUse(connection, storage, false);
+  const chosen = all
+    .filter(({ id, name }) => wanted.has(id) || wanted.has(name))
+    // What is on others first.
+    .sort((one, other) => one.carries.length - other.carries.length);
+  const gone = new Set<string>();
+  const removed: ImageUse[] = [];
+  const kept: { image: ImageUse; why: string }[] = [];
+  for (const image of chosen) {
+    throwIfAborted(work.signal);
+    const left = image.carries.filter((id) => !gone.has(id));
+    if (image.inUse) kept.push({ image, why: 'a container uses it' });
+    else if (left.length > 0) kept.push({ image, why: `${left.length} other images are on it` });
+    else {
+      work.reporter.progress(`Removing ${image.name}`);
+      const why = await removeOne(connection, storage, image);
+      if (why === undefined) {
+        removed.push(image);
+        gone.add(image.id);
+        await forget(storage, image.name);
+        work.reporter.log(`removed ${image.name}, ${(image.bytes / 1e6).toFixed(0)} MB`);
+      } else kept.push({ image, why });
+    }
+  }
+  return { removed, kept, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+/** By its name: an image that somebody gave another name stays under that. */
+async function removeOne(
+  connection: Reached,
+  storage: string,
+  image: ImageUse,
+): Promise<string | undefined> {
+  const { docker } = connection;
+  if (image.kind === 'cache' && image.name === downloadsName) {
+    await removeDownloads(storage);
+    return undefined;
+  }
+  try {
+    await (image.kind === 'cache'
+      ? docker.getVolume(image.name).remove()
+      : docker.getImage(image.name).remove());
+    return undefined;
+  } catch (error) {
+    const { statusCode } = error as { statusCode?: number };
+    if (statusCode === 404) return undefined;
+    if (statusCode === 409) return 'something else uses it';
+    throw engineProblem(error, connection, `removing ${image.name}`);
+  }
+}
+
+/**
+ * Removes images of ours, those first that were not used for the longest time, until they take no more
+ * than a budget. What is in use stays.
+ *
+ * @param budgetGb GiB
+ * @param kept id of an image that stays, with what it is on
+ * @throws HumanError when the engine does not answer, Cancelled
+ */
+export async function keepWithin(
+  connection: Reached,
+  storage: string,
+  budgetGb: number,
+  work: EngineWork,
+  kept?: string,
+): Promise<Removed> {
+  const leaving = beyondBudget(
+    await imageUse(connection, storage, false),
+    budgetGb * 2 ** 30,
+    kept,
+  );
+  const ids = leaving.map(({ id }) => id);
+  return ids.length === 0
+    ? { removed: [], kept: [], bytes: 0 }
+    : removeImages(connection, storage, ids, work);
+}
+
+/** The part of the budget that the cache of builds may take: it would drive the images out otherwise. */
+const cachePart = 1 / 4;
+
+/**
+ * What to remove so that the rest takes no more than a number of bytes, if that can be: a cache of builds
+ * that takes too much of it, then what was not used for the longest time, and never what is in use.
+ *
+ * @param kept id of an image that stays, with what it is on
+ */
+export function beyondBudget(all: readonly ImageUse[], bytes: number, kept?: string): ImageUse[] {
+  let over = all.reduce((sum, image) => sum + image.bytes, 0) - bytes;
+  const leaving: ImageUse[] = [];
+  const isLarge = (image: ImageUse): boolean =>
+    image.kind === 'cache' && image.bytes > bytes * cachePart;
+  const oldest = all
+    .filter(({ inUse, id, carries }) => {
+      const stays = inUse || (kept !== undefined && (id === kept || carries.includes(kept)));
+      return !stays;
+    })
+    .sort(
+      (one, other) =>
+        Number(isLarge(other)) - Number(isLarge(one)) ||
+        one.lastUsed.localeCompare(other.lastUsed) ||
+        // Of equal age, what is on others first: what carries them is as old as they are.
+        one.carries.length - other.carries.length,
+    );
+  for (const image of oldest) {
+    if (over <= 0) break;
+    leaving.push(image);
+    over -= image.bytes;
+  }
+  return leaving;
+}

@@ -1,0 +1,301 @@
+import { posix } from 'node:path';
+import { z } from 'zod';
+import { earliestTime, tarOf } from '../archive';
+import type { BuildContainer } from './build/buildContainer';
+import { asciiJson } from '../sandbox/agentProtocol';
+
+/**
+ * What stays of the files that an image has in its tree and R does not. `git clean` would either leave
+ * what git ignores, in which caches and logs of later states lie, or remove what is built in place, without
+ * which nothing runs. So it goes by what a build needs:
+ *
+ * - What running, testing and editing leaves is listed by name, and goes: no build reads it. Compiled files
+ *   are among it, and are made again from R.
+ * - What building leaves beside the sources is listed by name, and stays: extension modules, metadata of the
+ *   installed project, its generated version.
+ * - Of the rest goes what R does not ignore: a person or a script put it there. What R ignores stays: a
+ *   project lists there what its build generates, such as sources made from templates, and what its tools
+ *   leave, which the first list has.
+ *
+ * Copies of the sources below `build/lib*` and `dist/` go: nothing imports them, and a build makes them anew.
+ */
+const clearing = `
+import json, os, re, shutil, subprocess, sys
+folder, listed = sys.argv[1:]
+with open(listed) as file:
+    keep = set(os.fsencode(path) for path in json.load(file))
+root = os.fsencode(folder)
+TRACES = re.compile(br'''(?x)
+    (^|/)(__pycache__|\\.pytest_cache|\\.cache|\\.mypy_cache|\\.ruff_cache|\\.hypothesis|\\.tox|\\.nox|\\.testmondata
+        |htmlcov|\\.coverage(\\..*)?|\\.git|\\.svn|\\.hg|\\.idea|\\.vscode|\\.vs|\\.ipynb_checkpoints|\\.DS_Store)(/|$)
+    | ^build/(lib|bdist)[^/]*(/|$) | ^dist/
+    | \\.(py[co]|orig|rej|patch|diff|bak|log|prof|lprof|sw[a-p]|tmp)$ | \\$py\\.class$ | ~$ | (^|/)(\\.\\#[^/]*|\\#[^/]*\\#)$
+    | (^|/)(coverage\\.xml|coverage\\.json|nosetests\\.xml|junit[^/]*\\.xml|pip-log\\.txt|pip-delete-this-directory\\.txt)$
+''')
+BUILT = re.compile(br'''(?x)
+    \\.(so(\\.[0-9]+)*|pyd|dylib|egg-link)$ | (^|/)[^/]*\\.(egg-info|dist-info)(/|$) | ^\\.eggs/ | (^|/)_version\\.py$
+''')
+
+rest, gone = [], []
+for place, folders, names in os.walk(root):
+    links = [name for name in folders if os.path.islink(os.path.join(place, name))]
+    for name in list(folders):
+        path = os.path.relpath(os.path.join(place, name), root)
+        if path == b'.git' or name in links:
+            folders.remove(name)
+        elif TRACES.search(path) and not any(each.startswith(path + b'/') for each in keep):
+            folders.remove(name)
+            gone.append(path)
+    for name in names + links:
+        path = os.path.relpath(os.path.join(place, name), root)
+        if path in keep:
+            continue
+        if TRACES.search(path):
+            gone.append(path)
+        elif not BUILT.search(path):
+            rest.append(path)
+try:
+    asked = subprocess.Popen(
+        ['git', 'check-ignore', '-z', '--stdin'], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )
+    answer = asked.communicate(b''.join(path + b'\\0' for path in rest))[0]
+    if asked.returncode not in (0, 1):
+        raise OSError('git failed')
+    ignored = set(answer.split(b'\\0'))
+except OSError:
+    # Without git: what could be run by mistake.
+    ignored = set(path for path in rest if not path.endswith(b'.py'))
+gone += [path for path in rest if path not in ignored]
+for path in gone:
+    path = os.path.join(root, path)
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    else:
+        os.remove(path)
+for place, folders, names in os.walk(root, topdown=False):
+    if place != root and not place.startswith(os.path.join(root, b'.git')) and not os.listdir(place):
+        relative = os.path.relpath(place, root)
+        if any(path.startswith(relative + b'/') for path in gone):
+            os.rmdir(place)
+for path in sorted(gone)[:200]:
+    print('removed ' + os.fsdecode(path).encode('ascii', 'backslashreplace').decode('ascii'))
+print('removed %d in all' % len(gone))
+`;
+
+/**
+ * Removes from the tree of an image, in which R lies already, what tells of other states than R.
+ *
+ * @param paths files of R
+ * @throws HumanError when it cannot be done
+ */
+export async function clearTree(
+  container: BuildContainer,
+  {
+    paths,
+    folder,
+    python,
+    doing,
+  }: {
+    readonly paths: Iterable<string>;
+    readonly folder: string;
+    readonly python: string;
+    readonly doing: string;
+  },
+): Promise<void> {
+  const list = { path: 'tmp/swt-bench-paths', content: Buffer.from(asciiJson([...paths])) };
+  await container.put(await tarOf([list]));
+  const env = {
+    HOME: '/tmp',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'safe.directory',
+    GIT_CONFIG_VALUE_0: folder,
+  };
+  await container.run([python, ...alone, clearing, folder, `/${list.path}`], doing, { env });
+}
+
+/** How the Python of an image runs our own code: without running what is installed for it. */
+const alone = ['-I', '-S', '-c'];
+
+/** Places that every user may write, which a sandbox empties before its first run and after each. */
+const openPlaces = ['/tmp', '/var/tmp', '/dev', '/run/lock', '/proc', '/sys'];
+
+/**
+ * Closes what lies around the tree: scripts, patches, logs and further clones that an image has in its
+ * root, its homes and places like them, and whatever anybody but root may write. What the interpreter and
+ * programs on the path need stays readable.
+ */
+const closing = `
+import glob, json, os, shutil, stat, sys
+folder, wanted, standing, time, python = sys.argv[1], int(sys.argv[2]), sys.argv[3].split(':'), int(sys.argv[4]), sys.argv[5]
+USUAL = set('.dockerenv bin boot dev etc lib lib32 lib64 libx32 opt proc run sbin sys tmp usr var'.split())
+# By reading alone: what an interpreter says of its own places, it says by running what is installed for it.
+needed = set([folder])
+for executable in python, os.path.realpath(python):
+    prefix = os.path.dirname(os.path.dirname(executable))
+    needed.update([os.path.dirname(executable), prefix])
+    try:
+        with open(os.path.join(prefix, 'pyvenv.cfg')) as file:
+            for line in file:
+                key, _, value = line.partition('=')
+                if key.strip() == 'home':
+                    needed.add(os.path.dirname(value.strip()))
+    except OSError:
+        pass
+    for path in glob.glob(os.path.join(prefix, 'lib*', 'python*', '*-packages', '*.pth')):
+        with open(path, errors='replace') as file:
+            needed.update(line.strip() for line in file if line.startswith('/'))
+needed.update(each for each in os.environ.get('PATH', '').split(':') if each)
+needed.update(each for each in os.environ.get('LD_LIBRARY_PATH', '').split(':') if each)
+needed |= set(os.path.realpath(each) for each in needed)
+needed = set(each.rstrip('/') for each in needed if each.startswith('/') and os.path.exists(each)) - set([''])
+
+def is_needed(path):
+    return any(path == each or path.startswith(each + '/') for each in needed)
+
+def leads_to_needed(path):
+    return any(each.startswith(path + '/') for each in needed)
+
+def close(place, spared=()):
+    """Leaves what is needed to the user, and gives all besides to root alone."""
+    for name in sorted(os.listdir(place)):
+        path = os.path.join(place, name)
+        info = os.lstat(path)
+        if name in spared or is_needed(path) or stat.S_ISLNK(info.st_mode):
+            continue
+        if leads_to_needed(path):
+            os.chmod(path, stat.S_IMODE(info.st_mode) | 0o111)
+            close(path)
+        elif stat.S_ISDIR(info.st_mode):
+            os.chown(path, 0, 0)
+            os.chmod(path, 0o700)
+        elif place == '/':
+            # A test that must be root would read it whatever its mode.
+            os.remove(path)
+        else:
+            os.chown(path, 0, 0)
+            os.chmod(path, 0o600)
+
+close('/', USUAL)
+for place in standing:
+    if place in ('/tmp', '/var/tmp', '/run/lock') and os.path.isdir(place):
+        for name in os.listdir(place):
+            path = os.path.join(place, name)
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path, True)
+            else:
+                os.remove(path)
+
+device = os.lstat('/').st_dev
+
+def is_around(path):
+    # Nor the caches of builds, which are mounted.
+    return path not in standing + [folder] and not os.path.islink(path) and os.lstat(path).st_dev == device
+
+def around():
+    for place, folders, names in os.walk('/'):
+        folders[:] = [name for name in folders if is_around(os.path.join(place, name))]
+        yield place, folders + [name for name in names if not os.path.islink(os.path.join(place, name))]
+
+owned, clones = {}, []
+for place, names in around():
+    for name in names:
+        path = os.path.join(place, name)
+        try:
+            info = os.lstat(path)
+        except OSError:
+            continue
+        owned[info.st_uid] = owned.get(info.st_uid, 0) + 1
+        if name == '.git' and not place.startswith(folder + '/'):
+            clones.append(path)
+for path in clones:
+    os.chown(path, 0, 0)
+    os.chmod(path, 0o700)
+user = wanted
+if wanted != 0 and owned.get(wanted, 0) > 1000:
+    # To take it all away would copy it.
+    user = next(number for number in range(61000, 65000) if number not in owned)
+if user != 0:
+    reading, writing = os.pipe()
+    program = os.fork()
+    if program == 0:
+        try:
+            os.close(reading)
+            os.setgroups([])
+            os.setgid(user)
+            os.setuid(user)
+            with os.fdopen(writing, 'wb') as file:
+                for place, names in around():
+                    for name in ['.'] + names:
+                        path = os.path.join(place, name)
+                        try:
+                            mine = os.lstat(path).st_uid == user
+                        except OSError:
+                            continue
+                        if mine or os.access(path, os.W_OK):
+                            file.write(os.fsencode(os.path.normpath(path)) + b'\\0')
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, 'rb') as file:
+        writable = [path for path in file.read().split(b'\\0') if path]
+    os.waitpid(program, 0)
+    for path in writable:
+        info = os.lstat(path)
+        if not (stat.S_ISREG(info.st_mode) or stat.S_ISDIR(info.st_mode)):
+            continue
+        for name in ('system.posix_acl_access', 'system.posix_acl_default'):
+            try:
+                os.removexattr(path, name)
+            except OSError:
+                pass
+        os.chown(path, 0, 0)
+        mode = stat.S_IMODE(info.st_mode)
+        if info.st_uid == user:
+            mode |= (mode & 0o500) >> 3 | (mode & 0o500) >> 6
+        os.chmod(path, mode & ~0o22)
+for place, folders, names in os.walk(folder, topdown=False):
+    os.utime(place, (time, time))
+print(json.dumps({'user': user}))
+`;
+
+const closed = z.object({ user: z.number().int() });
+
+/**
+ * Closes an image around its tree (see above), as the last of its making.
+ *
+ * @param user number of the user that tests are to run as
+ * @returns the number that they run as: another one where that user owns a large part of the image
+ * @throws HumanError when it cannot be done
+ */
+export async function closeAround(
+  container: BuildContainer,
+  {
+    folder,
+    python,
+    interpreter = python,
+    path,
+    user,
+    doing,
+  }: {
+    readonly folder: string;
+    /** Interpreter of the tests. */
+    readonly python: string;
+    /** The one that does this, where it is another. */
+    readonly interpreter?: string;
+    /** PATH of the tests. */
+    readonly path: string;
+    readonly user: number;
+    readonly doing: string;
+  },
+): Promise<number> {
+  const answer = await container.run(
+    [
+      ...[interpreter, ...alone, closing],
+      ...[folder, String(user), openPlaces.join(':'), String(earliestTime), python],
+    ],
+    doing,
+    { env: { PATH: [posix.dirname(python), path].join(':') }, cwd: '/' },
+  );
+  return closed.parse(JSON.parse(answer.trim().split('\n').at(-1) ?? '')).user;
+}

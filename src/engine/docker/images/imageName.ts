@@ -1,0 +1,54 @@
+import { HumanError } from '../../../domain/problem';
+import { lineOfProblem } from '../connection/engineProblem';
+
+/** An image's name in its parts. */
+export interface ImageName {
+  /** Host of the registry, with its port; `docker.io` when the name has none. */
+  readonly registry: string;
+  /** Everything before tag and digest, as the engine takes it. */
+  readonly repository: string;
+  /** `latest` when the name has neither tag nor digest. */
+  readonly tag: string | undefined;
+  /** Such as `sha256:…`. */
+  readonly digest: string | undefined;
+}
+
+const part = '[a-z0-9]+(?:(?:\\.|_{1,2}|-+)[a-z0-9]+)*';
+const host = '(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\\[[0-9a-fA-F:]+\\])(?::\\d{1,5})?';
+const grammar = new RegExp(
+  `^(?<repository>(?:(?<host>${host})/)?${part}(?:/${part})*)` +
+    '(?::(?<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?(?:@(?<digest>[a-z0-9.+_-]+:[0-9a-f]{32,}))?$',
+);
+
+/**
+ * Reads a name such as `swebench/sweb.eval.x86_64.sympy_1776_sympy-20322:latest`.
+ * https://pkg.go.dev/github.com/distribution/reference
+ *
+ * @throws HumanError when it is none
+ */
+export function parseImageName(name: string): ImageName {
+  const found = name.length > 512 ? null : grammar.exec(name);
+  if (found?.groups === undefined) {
+    throw new HumanError(
+      `${JSON.stringify(lineOfProblem(name))} is no name of an image`,
+      'Write one such as python:3.9-bookworm or registry.example.org:5000/team/image:tag',
+    );
+  }
+  const { repository = '', host: first, tag, digest } = found.groups;
+  // The first part is a host only when it looks like one: "library/python" is on Docker Hub.
+  const isHost = first !== undefined && (/[.:[A-Z]/.test(first) || first === 'localhost');
+  return {
+    registry: isHost ? first : 'docker.io',
+    repository,
+    tag: tag ?? (digest === undefined ? 'latest' : undefined),
+    digest,
+  };
+}
+
+/**
+ * The platform that an image has to be asked for by name, or undefined for the engine's own: images that
+ * say x86_64 are for no other, and on arm64 they are emulated.
+ */
+export function platformOf(name: string): string | undefined {
+  return /(^|[^a-z0-9])(x86_64|amd64)([^a-z0-9]|$)/.test(name) ? 'linux/amd64' : undefined;
+}

@@ -1,0 +1,33 @@
+import { engineProblem, type DockerConnection } from '../connection/connect';
+
+/** An image as the engine has it. */
+export interface PresentImage {
+  readonly id: string;
+  /** With everything that it is on. */
+  readonly bytes: number;
+  readonly labels: Readonly<Record<string, string>>;
+  /** PATH of its configuration. */
+  readonly path: string;
+}
+
+const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/**
+ * What the engine has under a name or id; undefined when there is none.
+ * @throws HumanError when the engine does not answer
+ */
+export async function inspectImage(
+  connection: Pick<DockerConnection, 'docker' | 'address'>,
+  name: string,
+): Promise<PresentImage | undefined> {
+  try {
+    const { Id, Size, Config } = await connection.docker.getImage(name).inspect();
+    // Podman and engines of late leave out what is empty.
+    const { Labels, Env } = Config as { Labels?: Record<string, string>; Env?: string[] };
+    const path = Env?.find((line) => line.startsWith('PATH='))?.slice('PATH='.length);
+    return { id: Id, bytes: Size, labels: Labels ?? {}, path: path ?? usualPath };
+  } catch (error) {
+    if ((error as { statusCode?: number }).statusCode === 404) return undefined;
+    throw engineProblem(error, connection, `looking for the image ${name}`);
+  }
+}

@@ -1,0 +1,267 @@
+import type { Instance } from '../../../domain/instance';
+import { Cancelled, HumanError, messageOf } from '../../../domain/problem';
+import { withLock } from '../../../repository/lock';
+import { lockPath } from '../../../repository/storage';
+import type { Trees } from '../../../repository/trees';
+import { prebuiltName } from '../../containerImage';
+import type { EngineWork } from '../../engine';
+import { recipeOf, type Recipe } from '../../environments/recipes';
+import { keepWithin } from './imageBudget';
+import { openBuildLog } from './build/buildLog';
+import type { BuildPlace } from './build/buildContainer';
+import { buildNetwork } from './build/buildNetwork';
+import { engineProblem, type DockerConnection } from '../connection/connect';
+import { builder, environmentImage, familyLabel, familyOf } from './environmentImage';
+import { inspectImage, type PresentImage } from './inspectImage';
+import { parseImageName } from './imageName';
+import { noteMissing, noteUse, wasMissing } from './imageRecords';
+import {
+  instanceName,
+  makeInstance,
+  presentInstance,
+  type InstanceImage,
+  type LayerRequest,
+} from './instanceLayer';
+import { ImageMissing, pullImage, RegistryUnreachable } from './pull/pullImage';
+import { scratch } from './resolve';
+import type { DockerSettings } from '../dockerSettings';
+
+export interface ImageRequest {
+  readonly connection: DockerConnection;
+  readonly instance: Instance;
+  readonly trees: Trees;
+  readonly settings: DockerSettings;
+  /** The storage folder. */
+  readonly storage: string;
+  readonly env?: NodeJS.ProcessEnv | undefined;
+}
+
+/**
+ * The image of an instance, found or made. Its environment is, in this order: the row's own image; the
+ * prebuilt one of SWE-bench, when it is here; one that was built here before; the prebuilt one, pulled;
+ * one that is built now. What is done is in a log, `images/logs/ID.log` of the storage folder.
+ *
+ * @throws HumanError naming what could not be had, and the log; Cancelled. Nothing half-made is left.
+ */
+export async function instanceImage(
+  request: ImageRequest,
+  work: EngineWork,
+): Promise<InstanceImage> {
+  const { instance, storage } = request;
+  const atHand = await presentImage(request);
+  if (atHand !== undefined) return atHand;
+  const options = { ...work, what: `makes the image of ${instance.id}` };
+  return withLock(lockPath(storage, 'image', instance.id), options, async (signal) => {
+    // Another process may have made it while this one waited.
+    const made = await presentImage(request);
+    return made ?? makeWithLog(request, { ...work, signal });
+  });
+}
+
+async function makeWithLog(request: ImageRequest, work: EngineWork): Promise<InstanceImage> {
+  const { connection, instance, storage, env = process.env } = request;
+  const network = await buildNetwork(env, scratch);
+  const log = await openBuildLog(storage, instance.id, network.secrets);
+  work.reporter.log(`${instance.id}: making its image, log: ${log.path}`);
+  log.line(`image of ${instance.id} with ${connection.product} at ${connection.address}`);
+  try {
+    const { settings: limits } = request;
+    const made = await make(request, network, { connection, log, work, limits });
+    await keepWithin(connection, storage, request.settings.budgetGb, work, made.id).catch(
+      (error: unknown) => {
+        if (error instanceof Cancelled) throw error;
+        // The image is there all the same.
+        work.reporter.log(`images were not kept within the budget: ${messageOf(error)}`);
+      },
+    );
+    return made;
+  } catch (error) {
+    log.line(error instanceof Error ? error.message : String(error));
+    if (error instanceof Cancelled) throw error;
+    throw engineProblem(error, connection, `making the image of ${instance.id}`);
+  } finally {
+    await log.close();
+  }
+}
+
+/** Where an environment comes from, as far as it is known without making one. */
+interface Source {
+  readonly from: InstanceImage['from'];
+  readonly name: string;
+  readonly image?: PresentImage;
+}
+
+const baseImageOf = ({ settings }: ImageRequest, recipe: Recipe): string =>
+  settings.baseImage.replaceAll('{python}', recipe.python);
+
+/** What the instance image is looked for by. */
+function namedOn(request: ImageRequest, source: Source) {
+  const { instance, trees } = request;
+  const recipe = recipeOf(instance.repo, instance.version);
+  const told =
+    source.image === undefined
+      ? ['built', builder, baseImageOf(request, recipe), instance.createdAt]
+      : [source.from, source.image.id];
+  return instanceName(instance, trees, recipe, told);
+}
+
+/** An instance image that can be used as it is; undefined when something has to be made or had. */
+async function presentImage(request: ImageRequest): Promise<InstanceImage | undefined> {
+  const source = await localSource(request);
+  if (source === undefined) return undefined;
+  return presentInstance(namedOn(request, source), request, request.storage);
+}
+
+/** The environment that comes first in the order and needs no network; undefined for a row's, absent. */
+async function localSource(request: ImageRequest): Promise<Source | undefined> {
+  const { connection, instance, settings } = request;
+  const own = instance.environment?.image;
+  if (own !== undefined) {
+    const image = await inspectImage(connection, own);
+    return image === undefined ? undefined : { from: 'row', name: own, image };
+  }
+  const name = settings.prebuilt === '' ? '' : prebuiltName(instance.id, settings.prebuilt);
+  const image = name === '' ? undefined : await inspectImage(connection, name);
+  return image === undefined ? { from: 'built', name: '' } : { from: 'prebuilt', name, image };
+}
+
+type Network = Awaited<ReturnType<typeof buildNetwork>>;
+
+async function make(
+  request: ImageRequest,
+  network: Network,
+  place: BuildPlace,
+): Promise<InstanceImage> {
+  const { connection, instance, settings, storage } = request;
+  const { log, work } = place;
+  await keepWithin(connection, storage, settings.budgetGb, work);
+  const local = await localSource(request);
+  if (local?.image !== undefined) return onFound(request, local, place);
+  const own = instance.environment?.image;
+  if (own !== undefined) {
+    log.line(`the row names ${own}`);
+    return onFound(
+      request,
+      { from: 'row', name: own, image: await pulled(request, own, place) },
+      place,
+    );
+  }
+  const recipe = recipeOf(instance.repo, instance.version);
+  const family = familyOf(instance, recipe, baseImageOf(request, recipe));
+  const prebuilt = (await isBuilt(connection, family))
+    ? undefined
+    : await pulledPrebuilt(request, place);
+  if (prebuilt !== undefined) return onFound(request, prebuilt, place);
+  return build(request, recipe, network, place);
+}
+
+/** The image of an instance on an environment that somebody else made. */
+function onFound(request: ImageRequest, source: Source, place: BuildPlace): Promise<InstanceImage> {
+  const { instance, trees, storage } = request;
+  const image = source.image?.id ?? source.name;
+  place.log.line(`on ${source.name}, ${image}`);
+  return makeInstance(
+    {
+      ...{ instance, trees, storage, recipe: recipeOf(instance.repo, instance.version) },
+      named: namedOn(request, source),
+      source: { image, name: source.name, digest: image, from: source.from },
+    },
+    place,
+  );
+}
+
+async function pulled(
+  { connection, storage }: ImageRequest,
+  name: string,
+  { work }: BuildPlace,
+): Promise<PresentImage> {
+  await pullImage(connection, name, work);
+  const image = await inspectImage(connection, name);
+  if (image === undefined) throw new ImageMissing(`The image ${name} is gone`, 'Repeat this');
+  await noteUse(storage, { name, id: image.id, kind: 'pulled', bytes: image.bytes });
+  return image;
+}
+
+/** The prebuilt image from its registry; undefined when it is not to be had. */
+async function pulledPrebuilt(
+  request: ImageRequest,
+  place: BuildPlace,
+): Promise<Source | undefined> {
+  const { connection, instance, settings, storage } = request;
+  const say = (line: string): void => {
+    place.log.line(line);
+    place.work.reporter.log(`${instance.id}: ${line}`);
+  };
+  if (settings.prebuilt === '') return undefined;
+  const name = prebuiltName(instance.id, settings.prebuilt);
+  if (connection.architecture !== 'x86_64') {
+    say(`not pulling ${name}: it would have to be emulated on ${connection.architecture}`);
+    return undefined;
+  }
+  // A registry that is out of reach is so for all of its images.
+  const { registry } = parseImageName(name);
+  if ((await wasMissing(storage, name)) || (await wasMissing(storage, registry))) {
+    place.log.line(`not pulling ${name}: it was not to be had within the last hour`);
+    return undefined;
+  }
+  try {
+    return { from: 'prebuilt', name, image: await pulled(request, name, place) };
+  } catch (error) {
+    if (!(error instanceof ImageMissing) && !(error instanceof RegistryUnreachable)) throw error;
+    await noteMissing(storage, error instanceof ImageMissing ? name : registry);
+    say(`no prebuilt image, so the environment is built: ${error.what}`);
+    return undefined;
+  }
+}
+
+/** Whether an environment of the repository and version was built here before. */
+async function isBuilt(connection: DockerConnection, family: string): Promise<boolean> {
+  const found = await connection.docker.listImages({
+    filters: { label: [`${familyLabel}=${family}`] },
+  });
+  return found.length > 0;
+}
+
+/** What a build says for which there is no compiler. */
+const noCompiler =
+  /(\b(cc|gcc|g\+\+|c\+\+|clang)['"]?\b.{0,80}(No such file or directory|not found))|unable to execute|Unknown compiler|no acceptable C compiler|command '[^']*g(cc|\+\+)' failed: No such/i;
+
+async function build(
+  request: ImageRequest,
+  recipe: Recipe,
+  network: Network,
+  place: BuildPlace,
+): Promise<InstanceImage> {
+  const { instance, trees, storage } = request;
+  const { work } = place;
+  const attempt = async (system: readonly string[]): Promise<InstanceImage> => {
+    const lock = `${instance.repo}-${instance.version}`.replace(/[^A-Za-z0-9_.-]+/g, '__');
+    const options = { ...work, what: `builds the environment of ${instance.repo}` };
+    const environment = await withLock(lockPath(storage, 'environment', lock), options, (signal) =>
+      environmentImage(
+        {
+          ...{ instance, recipe, storage, network, system },
+          tree: trees.base,
+          baseImage: baseImageOf(request, recipe),
+        },
+        { ...place, work: { ...work, signal } },
+      ),
+    );
+    const layer: LayerRequest = {
+      ...{ instance, trees, storage, recipe },
+      named: namedOn(request, { from: 'built', name: '' }),
+      source: {
+        ...{ image: environment.id, name: environment.name, from: 'built' },
+        ...{ digest: environment.key, base: environment.base },
+      },
+    };
+    return makeInstance(layer, place);
+  };
+  try {
+    return await attempt([]);
+  } catch (error) {
+    if (!(error instanceof HumanError) || !noCompiler.test(error.what)) throw error;
+    place.log.line('there is something to compile: again with a compiler');
+    return attempt(['build-essential']);
+  }
+}

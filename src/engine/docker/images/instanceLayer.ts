@@ -1,0 +1,346 @@
+import { posix } from 'node:path';
+import { z } from 'zod';
+import type { Instance } from '../../../domain/instance';
+import { treeEntries } from '../../../repository/treeFiles';
+import type { Trees } from '../../../repository/trees';
+import { builtPython, installCommand, pythonsOf, usualFolder } from '../../containerImage';
+import type { Recipe } from '../../environments/recipes';
+import {
+  inContainer,
+  labelLines,
+  type BuildContainer,
+  type BuildPlace,
+} from './build/buildContainer';
+import { compileFolder, compileR } from './build/compileR';
+import { foreignUser } from './build/confinement';
+import { plainStart, projectVersion } from './environmentImage';
+import { inspectImage, type PresentImage } from './inspectImage';
+import { identityDigest, noteUse } from './imageRecords';
+
+import { clearTree, closeAround } from './imageLeftovers';
+import { imageLabels, labels } from '../labels';
+import { needInterpreter, testUser } from './askInterpreter';
+import { treeArchive } from '../treeArchive';
+
+/** The image that the sandboxes of an instance are made from. */
+export interface InstanceImage {
+  readonly id: string;
+  /** As a person names it. */
+  readonly name: string;
+  /** Where its environment comes from. */
+  readonly from: 'row' | 'prebuilt' | 'built';
+  /** Folder of the repository in it. */
+  readonly folder: string;
+  /** Interpreter with the dependencies of the repository. */
+  readonly python: string;
+  /** Such as `3.9.2`. */
+  readonly pythonVersion: string;
+  readonly pytest?: string;
+  readonly tox?: string;
+  /** Number of the user (and of the group) of the tests; 0 where the image allows nothing else. */
+  readonly user: number;
+  /** Words that install the repository again without a network, run as root in the folder. */
+  readonly install?: readonly string[];
+  /** Changes with everything that tests could see, and only with that. */
+  readonly digest: string;
+}
+
+/** Repository of the names of instance images. */
+export const instanceRepository = 'swt-bench/instance';
+
+/** What an image says of itself, by labels beside those of everything that is made here. */
+const ownLabels = {
+  from: 'swt-bench.from',
+  folder: 'swt-bench.folder',
+  python: 'swt-bench.python',
+  pythonVersion: 'swt-bench.python-version',
+  pytest: 'swt-bench.pytest',
+  tox: 'swt-bench.tox',
+  user: 'swt-bench.user',
+  install: 'swt-bench.install',
+  digest: 'swt-bench.digest',
+} as const;
+
+const described = z.object({
+  [labels.made]: z.literal('1'),
+  [labels.recipe]: z.string(),
+  [ownLabels.from]: z.enum(['row', 'prebuilt', 'built']),
+  [ownLabels.folder]: z.string(),
+  [ownLabels.python]: z.string(),
+  [ownLabels.pythonVersion]: z.string(),
+  [ownLabels.pytest]: z.string(),
+  [ownLabels.tox]: z.string(),
+  [ownLabels.user]: z.coerce.number().int(),
+  [ownLabels.install]: z.string(),
+  [ownLabels.digest]: z.string(),
+});
+
+/** What an instance image is called, and what it has to be made from to count. */
+export interface InstanceName {
+  readonly name: string;
+  readonly tag: string;
+  readonly key: string;
+}
+
+/**
+ * The name of the image of an instance on a certain environment.
+ * @param source everything that tells the environment apart, as far as it is known beforehand
+ */
+export function instanceName(
+  instance: Instance,
+  trees: Pick<Trees, 'digest'>,
+  recipe: Recipe,
+  source: readonly unknown[],
+): InstanceName {
+  const { id, version } = instance;
+  const key = identityDigest(layout, id, version, trees.digest.base, recipe, source);
+  const tag = `${id.toLowerCase().slice(0, 100)}-${key}`;
+  return { name: `${instanceRepository}:${tag}`, tag, key };
+}
+
+/** Raised when instance images are made otherwise. */
+const layout = 3;
+
+/** An instance image that was made before; undefined when it is not there, or not what its name says. */
+export async function presentInstance(
+  { name, key }: InstanceName,
+  place: Pick<BuildPlace, 'connection'>,
+  storage: string,
+): Promise<InstanceImage | undefined> {
+  const found = await inspectImage(place.connection, name);
+  if (found === undefined) return undefined;
+  const image = describedImage(found, name, key);
+  if (image !== undefined) {
+    await noteUse(storage, { name, id: found.id, kind: 'instance', bytes: found.bytes });
+  }
+  return image;
+}
+
+function describedImage(found: PresentImage, name: string, key: string): InstanceImage | undefined {
+  const read = described.safeParse(found.labels);
+  if (!read.success || read.data[labels.recipe] !== key) return undefined;
+  const said = read.data;
+  const pytest = said[ownLabels.pytest];
+  const tox = said[ownLabels.tox];
+  const install = said[ownLabels.install];
+  return {
+    id: found.id,
+    name,
+    from: said[ownLabels.from],
+    folder: said[ownLabels.folder],
+    python: said[ownLabels.python],
+    pythonVersion: said[ownLabels.pythonVersion],
+    ...(pytest === '' ? {} : { pytest }),
+    ...(tox === '' ? {} : { tox }),
+    user: said[ownLabels.user],
+    ...(install === '' ? {} : { install: install.split(' ') }),
+    digest: said[ownLabels.digest],
+  };
+}
+
+export interface LayerRequest {
+  readonly instance: Instance;
+  readonly trees: Trees;
+  readonly recipe: Recipe;
+  readonly named: InstanceName;
+  /** The environment. */
+  readonly source: {
+    readonly image: string;
+    readonly name: string;
+    /** Equal for equal environments. */
+    readonly digest: string;
+    readonly from: InstanceImage['from'];
+    /** Id of the image that it was built on. */
+    readonly base?: string;
+  };
+  readonly storage: string;
+}
+
+/**
+ * Makes the image of an instance: its environment with R in it, installed, compiled, and owned by the
+ * user that tests run as.
+ *
+ * @throws HumanError when R cannot be installed, the image has no Python that will do; Cancelled
+ */
+export async function makeInstance(
+  request: LayerRequest,
+  place: BuildPlace,
+): Promise<InstanceImage> {
+  const { instance, recipe, named, source, storage, trees } = request;
+  const { connection, work } = place;
+  const purpose = { instance: instance.id, repo: instance.repo, version: instance.version };
+  const folder = instance.environment?.folder ?? usualFolder;
+  work.reporter.progress(`${instance.id}: putting R into ${source.name}`);
+
+  await inContainer(place, { image: source.image, purpose, runs: 'foreign' }, async (container) => {
+    const isBuilt = source.from === 'built';
+    const inherited = (await inspectImage(connection, source.image))?.path ?? '';
+    // What runs foreign code is the base image's, of which nothing foreign could write anything.
+    const base = isBuilt ? await basePython(container, recipe, inherited) : undefined;
+    if (base !== undefined) container.superviseWith(base);
+    const isForeign = base !== undefined;
+    const ask = (pythons: readonly string[]) =>
+      needInterpreter(container, source.name, pythons, isForeign);
+    const found = isBuilt ? undefined : await ask(pythonsOf(folder));
+    await putTree(container, request, folder, found?.executable ?? 'python3');
+    if (base !== undefined) {
+      work.reporter.progress(`${instance.id}: compiling R`);
+      await compileR(container, {
+        ...{ storage, folder, python: base, tree: trees.base, signal: work.signal },
+        identity: [instance.repo, instance.version, source.base ?? '', base],
+        say: (line) => place.log.line(line),
+      });
+    }
+    const python = found ?? (await ask([builtPython]));
+    const env = {
+      PATH: `${posix.dirname(python.executable)}:${inherited}`,
+      HOME: '/tmp',
+      SETUPTOOLS_SCM_PRETEND_VERSION: projectVersion(instance, recipe),
+    };
+    const isConda = /\/envs\/testbed\//.test(python.executable);
+    const installs = isBuilt ? recipe.install === 'editable' : isConda;
+    const version = `SETUPTOOLS_SCM_PRETEND_VERSION=${env.SETUPTOOLS_SCM_PRETEND_VERSION}`;
+    const install = installs ? ['env', version, ...installCommand(python.executable)] : [];
+    if (isBuilt) {
+      work.reporter.progress(`${instance.id}: installing R`);
+      const command = { env, cwd: folder, isForeign };
+      for (const step of recipe.preInstall) {
+        await container.run(step, `prepare the installation of ${instance.id}`, command);
+      }
+      if (installs) {
+        const own = `${foreignUser}:${foreignUser}`;
+        await container.run(['sh', '-c', lend, 'sh', own], 'let R be installed');
+        await container.run(install, `install R of ${instance.id}`, command);
+        await container.run(['sh', '-c', takeBack, 'sh', own], 'take the environment back');
+      }
+    }
+    // Files that are no Python of this version, such as test data, are not compiled: no error. Of an image
+    // that is built here, this is for what the installation made.
+    const compiler = [base ?? python.executable, '-I', '-S'];
+    const words = `${compileFolder}\ncompile_folder(sys.argv[1])`;
+    if (!isBuilt) work.reporter.progress(`${instance.id}: compiling R`);
+    if (!isBuilt || installs || recipe.preInstall.length > 0) {
+      await container.attempt([...compiler, '-c', words, folder], { env, isForeign });
+    }
+    const tools = { python: python.executable, base, inherited };
+    const user = await closeImage(container, { folder, ...tools });
+    await container.run(
+      ['chown', '-hR', `${user}:${user}`, folder],
+      'hand the files over to the user of tests',
+    );
+    const after = await needInterpreter(container, source.name, [python.executable], isForeign);
+    const digest = identityDigest(
+      layout,
+      source.digest,
+      trees.digest.base,
+      folder,
+      user,
+      recipe.preInstall,
+      install,
+      after.version,
+      after.packages,
+    );
+    work.reporter.progress(`${instance.id}: keeping the image`);
+    await container.commit(instanceRepository, named.tag, [
+      ...labelLines({
+        ...imageLabels('instance', { ...purpose, recipe: named.key }),
+        [ownLabels.from]: source.from,
+        [ownLabels.folder]: folder,
+        [ownLabels.python]: python.executable,
+        [ownLabels.pythonVersion]: after.version,
+        [ownLabels.pytest]: after.pytest ?? '',
+        [ownLabels.tox]: after.tox ?? '',
+        [ownLabels.user]: String(user),
+        [ownLabels.install]: install.join(' '),
+        [ownLabels.digest]: digest,
+      }),
+      ...plainStart,
+    ]);
+  });
+  const made = await presentInstance(named, place, storage);
+  if (made === undefined) throw new Error(`${named.name} is gone as soon as it was made`);
+  return made;
+}
+
+/**
+ * Makes the folder of an image equal to R: with our repository of one commit in the place of one that
+ * may hold what came later, and without files that R does not have but those that its build needs.
+ */
+async function putTree(
+  container: BuildContainer,
+  { trees, source, instance }: LayerRequest,
+  folder: string,
+  python: string,
+): Promise<void> {
+  const doing = `put R of ${instance.id} into ${source.name}`;
+  await container.run(['rm', '-rf', `${folder}/.git`], doing);
+  await container.run(['mkdir', '-p', folder], doing);
+  await container.put(await treeArchive(trees.base, folder.slice(1)));
+  if (source.from === 'built') return;
+  await container.run(['chown', '0:0', folder, `${folder}/.git`], doing);
+  const paths = (await treeEntries(trees.base)).keys();
+  await clearTree(container, { paths, folder, python, doing });
+}
+
+/** The number of the user that tests usually run as. */
+const usualUser = 1000;
+
+/**
+ * Takes from the image what tests must neither see nor change. Each sandbox gets a repository of its own.
+ * @returns the number of the user that tests run as
+ */
+async function closeImage(
+  container: BuildContainer,
+  {
+    folder,
+    python,
+    base,
+    inherited,
+  }: { folder: string; python: string; base: string | undefined; inherited: string },
+): Promise<number> {
+  const doing = 'close the image to the user of tests';
+  await container.run(['rm', '-rf', `${folder}/.git`], doing);
+  const user = await closeAround(container, {
+    ...{ folder, python, doing },
+    ...(base === undefined ? {} : { interpreter: base }),
+    ...{ path: inherited, user: usualUser },
+  });
+  return testUser(container, python, folder, user, base !== undefined);
+}
+
+/** The interpreter of the image that an environment was built on. */
+async function basePython(
+  container: BuildContainer,
+  { python }: Recipe,
+  path: string,
+): Promise<string> {
+  const own = posix.dirname(builtPython);
+  const PATH = path
+    .split(':')
+    .filter((folder) => folder !== own)
+    .join(':');
+  const script = `for name in python${python} python python3; do command -v "$name" && exit; done; exit 1`;
+  const found = await container.run(['sh', '-c', script], 'find the Python of the base image', {
+    env: { PATH },
+  });
+  return found.trim();
+}
+
+const environment = posix.dirname(posix.dirname(builtPython));
+
+/**
+ * Shell words: what an installation adds to goes to a user for as long as it takes. Folders alone: files
+ * that are there stay as they are, and need no second place on the disk. `$1` is the owner.
+ */
+const lend = `
+for place in ${environment} ${environment}/bin ${environment}/lib ${environment}/lib/python*; do
+  [ -d "$place" ] && [ ! -L "$place" ] || continue
+  chown -h "$1" "$place"
+done
+for place in ${environment}/lib/python*/site-packages ${environment}/lib/python*/site-packages/__pycache__; do
+  [ -d "$place" ] && [ ! -L "$place" ] && chown -h "$1" "$place"
+done
+true
+`;
+
+const takeBack = `find ${environment} -user "\${1%:*}" -exec chown -h 0:0 {} +`;

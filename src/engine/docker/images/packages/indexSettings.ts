@@ -1,0 +1,103 @@
+/** A package index as the user's environment names it. */
+export interface PackageIndex {
+  /** Address without a login and without a slash at the end: `https://pypi.org/simple`. */
+  readonly url: string;
+  /** `user:password`, decoded; undefined where the address has none. */
+  readonly login: string | undefined;
+}
+
+/** How the user's environment has packages fetched. None of it reaches a container. */
+export interface IndexSettings {
+  /** The index that is asked last, as `--default-index` of uv. */
+  readonly usual: PackageIndex;
+  /** Indexes that are asked before it, in their order, as `--index` of uv. */
+  readonly others: readonly PackageIndex[];
+  /** `HTTP_PROXY` and its like by lower-case name: `http`, `https`, `all`, `no`. */
+  readonly proxies: Readonly<Partial<Record<'http' | 'https' | 'all' | 'no', string>>>;
+  /** Certificates of authorities (PEM) beside those that Node has. */
+  readonly certificates: string | undefined;
+  /** Hosts, with or without their port, whose certificates are not checked. */
+  readonly insecureHosts: readonly string[];
+  /** Milliseconds without a byte after which a connection counts as broken. */
+  readonly patience: number;
+}
+
+const words = (text: string | undefined): string[] => (text ?? '').split(/\s+/).filter(Boolean);
+
+/** https://docs.astral.sh/uv/reference/environment/ and https://pip.pypa.io/en/stable/topics/configuration/ */
+export function indexSettings(
+  env: NodeJS.ProcessEnv,
+  certificates: string | undefined,
+): IndexSettings {
+  const first = (...names: string[]): string | undefined =>
+    names.map((name) => env[name]).find((value) => value !== undefined && value !== '');
+  const usual = first('UV_DEFAULT_INDEX', 'UV_INDEX_URL', 'PIP_INDEX_URL');
+  // pip's index is the one that is usually set; uv does not read it.
+  const others =
+    first('UV_INDEX', 'UV_EXTRA_INDEX_URL') === undefined
+      ? words(env['PIP_EXTRA_INDEX_URL'])
+      : [...words(env['UV_INDEX']), ...words(env['UV_EXTRA_INDEX_URL'])];
+  const proxy = (name: string): string | undefined => first(name, name.toUpperCase());
+  const proxies = Object.fromEntries(
+    (['http', 'https', 'all', 'no'] as const).flatMap((kind) => {
+      const value = proxy(`${kind}_proxy`);
+      return value === undefined ? [] : [[kind, value]];
+    }),
+  );
+  const seconds = Number(env['PIP_DEFAULT_TIMEOUT'] ?? env['UV_HTTP_TIMEOUT']);
+  return {
+    usual: packageIndex(words(usual)[0] ?? 'https://pypi.org/simple'),
+    others: others.map(packageIndex),
+    proxies,
+    certificates,
+    insecureHosts: [...words(env['UV_INSECURE_HOST']), ...words(env['PIP_TRUSTED_HOST'])],
+    patience: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 60_000,
+  };
+}
+
+/** `NAME=https://user:password@host/simple` in its parts; the name is for sources that nobody has here. */
+function packageIndex(written: string): PackageIndex {
+  const address = /^[\w.-]+=(?=[a-z]+:)/i.test(written)
+    ? written.slice(written.indexOf('=') + 1)
+    : written;
+  const { url, login } = withoutLogin(address);
+  return { url: url.replace(/\/+$/, ''), login };
+}
+
+/** An address without its login, which is decoded. */
+export function withoutLogin(address: string): { url: string; login: string | undefined } {
+  let parsed: URL;
+  try {
+    parsed = new URL(address);
+  } catch {
+    return { url: address.replace(/\/\/[^/@]*@/, '//'), login: undefined };
+  }
+  const { username, password } = parsed;
+  parsed.username = '';
+  parsed.password = '';
+  const login =
+    username === '' && password === '' ? undefined : `${decoded(username)}:${decoded(password)}`;
+  return { url: parsed.href, login };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Every way in which the logins of some addresses may be written: as they are, decoded, and for HTTP. */
+export function loginTexts(addresses: readonly string[]): string[] {
+  const texts = addresses.flatMap((value) =>
+    [...value.matchAll(/\/\/([^/@\s]*)@/g)].flatMap(([, login = '']) => {
+      const [, password] = /^[^:]*:(.*)$/.exec(login) ?? [];
+      const secret = password ?? login;
+      const plain = decoded(login);
+      const whole = password === undefined ? `${plain}:` : plain;
+      return [secret, decoded(secret), Buffer.from(whole).toString('base64')];
+    }),
+  );
+  return [...new Set(texts)].filter((text) => text !== '');
+}

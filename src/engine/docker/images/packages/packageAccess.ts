@@ -1,0 +1,109 @@
+import { setMaxListeners } from 'node:events';
+import { posix } from 'node:path';
+import { tarOf, type ArchiveEntry } from '../../archive';
+import type { BuildContainer, BuildPlace } from '../build/buildContainer';
+import { foreignUser } from '../build/confinement';
+import { scratch, toolEnvironment, uvPath } from '../resolve';
+import { Downloads } from './downloads';
+import { indexClient } from './indexClient';
+import { openIndexRelay } from './indexRelay';
+import type { IndexSettings } from './indexSettings';
+import { openTunnel, tunnelProgram } from './tunnel';
+import { uvProgram } from './uvProgram';
+
+export interface PackageRequest {
+  readonly storage: string;
+  readonly settings: IndexSettings;
+  /** Hosts besides the indexes that requirements name, which containers may be connected to. */
+  readonly hosts: readonly string[];
+  /** Certificates that these connections are checked with, and the variables that lead to them. */
+  readonly certificates: {
+    readonly env: Readonly<Record<string, string>>;
+    readonly files: readonly ArchiveEntry[];
+  };
+  /** MiB that a build may have fetched. */
+  readonly limitMb: number;
+}
+
+/** How the containers of one build come by packages: through this process, which alone has a network. */
+export interface PackageAccess {
+  /**
+   * Puts uv into a container, and opens the way to the indexes.
+   *
+   * @param python interpreter of its base image
+   * @returns the environment of what runs uv there
+   * @throws HumanError when the index has no uv; Cancelled
+   */
+  enter(container: BuildContainer, python: string): Promise<Record<string, string>>;
+  /** What foreign code asked for and did not get, as the end of an error; empty where there is nothing. */
+  refusals(): string;
+  close(): void;
+}
+
+export function packageAccess(request: PackageRequest, place: BuildPlace): PackageAccess {
+  const { storage, settings, hosts, certificates } = request;
+  // One for the many requests that are under way at once.
+  const ended = new AbortController();
+  setMaxListeners(0, ended.signal);
+  const onAbort = (): void => ended.abort();
+  place.work.signal?.addEventListener('abort', onAbort, { once: true });
+  const { signal } = ended;
+  const say = (line: string): void => {
+    place.log.line(line);
+    if (/thrown away|login/.test(line)) place.work.reporter.log(line);
+  };
+  const client = indexClient(settings);
+  const downloads = new Downloads(storage, say);
+  const limit = request.limitMb * 2 ** 20;
+  const relay = openIndexRelay({ settings, client, downloads, limit, hosts, say, signal });
+  const tunnels: { close(): void }[] = [];
+  if (hosts.length > 0) {
+    say(
+      `requirements name ${hosts.join(', ')}: the build may connect to port 443 there, without any login, and to nothing else`,
+    );
+  }
+  return {
+    async enter(container, python) {
+      const machine = (await container.run(['uname', '-m'], 'ask for the architecture')).trim();
+      const uv = await uvProgram({
+        ...{ storage, settings, client, downloads, machine, say },
+        signal,
+      });
+      const own = `${scratch.slice(1)}/home/.keep`;
+      await container.put(
+        await tarOf([
+          { path: uvPath.slice(1), content: uv.content, mode: 0o755 },
+          ...(hosts.length > 0 ? certificates.files : []),
+          { path: own, content: Buffer.alloc(0) },
+        ]),
+      );
+      say(`uv ${uv.version}, SHA-256 ${uv.digest}`);
+      await container.run(
+        ['chown', '-R', `${foreignUser}:${foreignUser}`, scratch],
+        'hand the files over to the user of the build',
+      );
+      const program = await container.attach([python, '-I', '-S', '-c', tunnelProgram]);
+      const tunnel = await openTunnel(program, (connection) => relay.serve(connection));
+      tunnels.push(tunnel);
+      return {
+        ...toolEnvironment,
+        ...relay.environment(tunnel.port),
+        ...(hosts.length > 0 ? certificates.env : {}),
+      };
+    },
+    refusals: () =>
+      relay.refused.size === 0
+        ? ''
+        : ` (refused: ${[...relay.refused].slice(0, 5).join(', ')}, which are no package indexes)`,
+    close() {
+      place.work.signal?.removeEventListener('abort', onAbort);
+      ended.abort();
+      for (const tunnel of tunnels) tunnel.close();
+      relay.close();
+      client.close();
+    },
+  };
+}
+
+/** Where uv lies in a container. */
+export const toolFolder = posix.dirname(uvPath);

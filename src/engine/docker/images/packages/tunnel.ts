@@ -1,0 +1,232 @@
+import { Duplex } from 'node:stream';
+import type { AttachedProgram } from '../build/buildContainer';
+
+/**
+ * Carries the connections that programs of a container make to a port of its own machine (127.0.0.1) out
+ * to this process, over the standard input and output of a program there: the container needs no network
+ * and no place that it shares with anything.
+ */
+export interface Tunnel {
+  /** The port in the container. */
+  readonly port: number;
+  close(): void;
+}
+
+/** Kinds of frames: one byte, then the number of the connection and the length of the data (4 bytes each). */
+const kinds = { data: 0, end: 1, credit: 2, ready: 3 } as const;
+const headLength = 9;
+/** Bytes of one connection that may be on their way into the container. */
+const window = 1 << 18;
+/** Bytes that the other end sends at once. */
+const frameLimit = 1 << 16;
+
+/**
+ * @param program {@link tunnelProgram}, started in the container
+ * @param onConnection gets each connection; what it throws ends the tunnel
+ * @throws Error when the program ends before it is ready
+ */
+export async function openTunnel(
+  program: AttachedProgram,
+  onConnection: (connection: Duplex) => void,
+): Promise<Tunnel> {
+  const channels = new Map<number, Channel>();
+  let tellPort: ((port: number) => void) | undefined;
+  let fail: ((error: Error) => void) | undefined;
+  const port = new Promise<number>((resolve, reject) => {
+    tellPort = resolve;
+    fail = reject;
+  });
+  const close = (): void => {
+    program.close();
+    for (const channel of channels.values()) channel.destroy();
+    channels.clear();
+  };
+  const take = async (kind: number, number: number, data: Buffer): Promise<void> => {
+    if (kind === kinds.ready) return tellPort?.(number);
+    let channel = channels.get(number);
+    if (kind === kinds.credit) return channel?.credit(data.readUInt32BE(0));
+    if (channel === undefined) {
+      if (kind === kinds.end) return;
+      channel = new Channel(number, program, () => channels.delete(number));
+      channels.set(number, channel);
+      onConnection(channel);
+    }
+    await channel.arrived(kind === kinds.end ? null : data);
+  };
+  const read = async (): Promise<void> => {
+    let rest: Buffer = Buffer.alloc(0);
+    for await (const piece of program.output) {
+      rest = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
+      while (rest.length >= headLength) {
+        const length = rest.readUInt32BE(5);
+        if (length > frameLimit) throw new Error('this is no frame of the tunnel');
+        if (rest.length < headLength + length) break;
+        const data = rest.subarray(headLength, headLength + length);
+        await take(rest.readUInt8(0), rest.readUInt32BE(1), data);
+        rest = rest.subarray(headLength + length);
+      }
+    }
+  };
+  read()
+    .catch(() => undefined)
+    .finally(() => {
+      fail?.(new Error(`the way to the package index did not open: ${program.complaint()}`));
+      close();
+    });
+  return { port: await port, close };
+}
+
+/** One connection. */
+class Channel extends Duplex {
+  private room = window;
+  private waiting: (() => void) | undefined;
+  private takeMore: (() => void) | undefined;
+
+  constructor(
+    private readonly number: number,
+    private readonly program: AttachedProgram,
+    private readonly forget: () => void,
+  ) {
+    super({ allowHalfOpen: true });
+  }
+
+  /** Takes what came; resolves when there is room for more. */
+  async arrived(data: Buffer | null): Promise<void> {
+    if (this.destroyed || this.readableEnded) return;
+    if (this.push(data === null ? null : Buffer.from(data)) || data === null) return;
+    await new Promise<void>((resolve) => (this.takeMore = resolve));
+  }
+
+  credit(bytes: number): void {
+    this.room += bytes;
+    this.waiting?.();
+  }
+
+  override _read(): void {
+    this.takeMore?.();
+    this.takeMore = undefined;
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: (error?: Error) => void): void {
+    const next = (at: number): void => {
+      if (this.destroyed) return done();
+      if (at >= chunk.length) return done();
+      if (this.room <= 0) {
+        this.waiting = () => {
+          this.waiting = undefined;
+          next(at);
+        };
+        return;
+      }
+      const part = chunk.subarray(at, at + Math.min(this.room, frameLimit));
+      this.room -= part.length;
+      this.program.write(frame(kinds.data, this.number, part), () => next(at + part.length));
+    };
+    next(0);
+  }
+
+  override _final(done: (error?: Error) => void): void {
+    this.program.write(frame(kinds.end, this.number), () => done());
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.forget();
+    this._read();
+    this.waiting?.();
+    this.program.write(frame(kinds.end, this.number), () => undefined);
+    done(error);
+  }
+}
+
+function frame(kind: number, number: number, data: Buffer = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(headLength);
+  head.writeUInt8(kind, 0);
+  head.writeUInt32BE(number, 1);
+  head.writeUInt32BE(data.length, 5);
+  return Buffer.concat([head, data]);
+}
+
+/** The end in the container, for CPython 3.6 and later with nothing but the standard library. */
+export const tunnelProgram = `
+import os, queue, socket, struct, sys, threading
+DATA, END, CREDIT, READY = range(4)
+source, target = sys.stdin.buffer, sys.stdout.buffer
+lock = threading.Lock()
+# Threads are counted by the limit of processes.
+places = threading.BoundedSemaphore(60)
+channels = {}
+
+def send(kind, number, data=b""):
+    with lock:
+        try:
+            target.write(struct.pack(">BII", kind, number, len(data)) + data)
+            target.flush()
+        except OSError:
+            os._exit(0)
+
+def outwards(number, client):
+    try:
+        while True:
+            data = client.recv(1 << 15)
+            if not data:
+                break
+            send(DATA, number, data)
+    except OSError:
+        pass
+    send(END, number)
+
+def inwards(number, client, waiting, other):
+    is_open = True
+    while True:
+        data = waiting.get()
+        if data is None:
+            break
+        try:
+            if is_open:
+                client.sendall(data)
+        except OSError:
+            # Whoever sends must not wait for a reader that is gone.
+            is_open = False
+        send(CREDIT, number, struct.pack(">I", len(data)))
+    try:
+        # Whoever asked may still send; what answers has said all.
+        client.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
+    other.join()
+    client.close()
+    channels.pop(number, None)
+    places.release()
+
+def accept(listener):
+    number = 0
+    while True:
+        places.acquire()
+        client, _ = listener.accept()
+        number += 1
+        waiting = queue.Queue()
+        channels[number] = waiting
+        try:
+            other = threading.Thread(target=outwards, args=(number, client), daemon=True)
+            other.start()
+            threading.Thread(target=inwards, args=(number, client, waiting, other), daemon=True).start()
+        except RuntimeError:
+            client.close()
+            channels.pop(number, None)
+            places.release()
+
+listener = socket.socket()
+listener.bind(("127.0.0.1", 0))
+listener.listen(256)
+send(READY, listener.getsockname()[1])
+threading.Thread(target=accept, args=(listener,), daemon=True).start()
+while True:
+    head = source.read(9)
+    if len(head) < 9:
+        os._exit(0)
+    kind, number, length = struct.unpack(">BII", head)
+    data = source.read(length)
+    waiting = channels.get(number)
+    if waiting is not None:
+        waiting.put(data if kind == DATA else None)
+`;

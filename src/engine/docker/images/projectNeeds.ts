@@ -1,0 +1,155 @@
+import { posix } from 'node:path';
+import { readTreeFile } from '../../../repository/treeFiles';
+import type { Recipe } from '../../environments/recipes';
+import { runnerOf } from '../../runners/runners';
+
+/** What a tree and its recipe ask of the environment, for a resolver. */
+export interface ProjectNeeds {
+  /** Requirement specifiers of the recipe and of requirement files, one a line. */
+  readonly requirements: readonly string[];
+  readonly constraints: readonly string[];
+  /** What building the project needs. */
+  readonly build: readonly string[];
+  /** Lines that take the place of what anything asks for. */
+  readonly overrides: readonly string[];
+  /** File of the tree that the project's own requirements are had by; undefined when it is no project. */
+  readonly project: string | undefined;
+  /** Hosts that requirements name by an address (`pkg @ git+https://HOST/…`), as far as they can be read. */
+  readonly hosts: readonly string[];
+  /** Name of the project as far as it can be read without running it. */
+  readonly name: string;
+}
+
+/** @param tree R */
+export async function projectNeeds(
+  tree: string,
+  repo: string,
+  recipe: Recipe,
+): Promise<ProjectNeeds> {
+  const [pyproject, setupPy, setupCfg] = await Promise.all(
+    ['pyproject.toml', 'setup.py', 'setup.cfg'].map((name) => readText(tree, name)),
+  );
+  const requirements: string[] = [];
+  const constraints = [...recipe.constraints];
+  for (const file of recipe.requirementFiles) {
+    await readRequirements(tree, file, requirements, constraints, new Set());
+  }
+  requirements.push(...recipe.packages);
+  requirements.push(...(runnerOf(recipe.runner).packages ?? []));
+  const named = [...requirements, ...constraints, ...recipe.build, pyproject, setupPy, setupCfg];
+  const isInstalled = recipe.install === 'editable';
+  const project =
+    pyproject !== undefined && /^\s*\[project\]/m.test(pyproject)
+      ? 'pyproject.toml'
+      : setupPy !== undefined
+        ? 'setup.py'
+        : pyproject !== undefined && buildSystem(pyproject) !== undefined
+          ? 'pyproject.toml'
+          : undefined;
+  return {
+    requirements,
+    constraints,
+    build: isInstalled
+      ? [
+          ...new Set([
+            'setuptools',
+            'wheel',
+            ...(buildSystem(pyproject ?? '') ?? []),
+            ...recipe.build,
+          ]),
+        ]
+      : [...recipe.build],
+    hosts: hostsIn(named.join('\n')),
+    overrides: recipe.without.map((name) => `${name}; python_version < '0'`),
+    project,
+    name:
+      /^\s*\[project\][^[]*?^\s*name\s*=\s*["']([\w.-]+)["']/ms.exec(pyproject ?? '')?.[1] ??
+      /^\s*\[metadata\][^[]*?^name\s*=\s*([\w.-]+)/ms.exec(setupCfg ?? '')?.[1] ??
+      /\bname\s*=\s*["']([\w.-]+)["']/.exec(setupPy ?? '')?.[1] ??
+      repo.split('/').at(-1) ??
+      repo,
+  };
+}
+
+/** Hosts of direct references, and those that GitHub leads on to. */
+function hostsIn(text: string): string[] {
+  const address =
+    /(?:@\s*|^\s*|\+)https:\/\/(?:[^@/\s"']*@)?([A-Za-z0-9][A-Za-z0-9.-]*)(?=[/\s"']|$)/gm;
+  const direct = /@\s*(?:git\+)?https:\/\/|^\s*(?:git\+)?https:\/\/|git\+https:\/\//;
+  const hosts = text
+    .split('\n')
+    .filter((line) => direct.test(line))
+    .flatMap((line) => [...line.matchAll(address)].map(([, host = '']) => host.toLowerCase()));
+  const more = hosts.includes('github.com')
+    ? ['codeload.github.com', 'objects.githubusercontent.com']
+    : [];
+  return [...new Set([...hosts, ...more])].sort();
+}
+
+/**
+ * What `[build-system] requires` of a pyproject.toml lists; undefined when it lists nothing.
+ * https://packaging.python.org/en/latest/specifications/pyproject-toml/#declaring-build-system-dependencies-the-build-system-table
+ */
+export function buildSystem(pyproject: string): string[] | undefined {
+  const section = /^\s*\[build-system\]\s*$(.*?)(?=^\s*\[[^[\]"']+\]\s*$|$(?![^]))/ms.exec(
+    pyproject.replace(/\r\n/g, '\n'),
+  )?.[1];
+  const start = /^\s*requires\s*=\s*\[/m.exec(section ?? '');
+  if (section === undefined || start === null) return undefined;
+  const found: string[] = [];
+  let rest = section.slice(start.index + start[0].length);
+  for (;;) {
+    const next = /^(?:\s|,|#[^\n]*)*(?:"([^"\n]*)"|'([^'\n]*)')/.exec(rest);
+    if (next === null) return found;
+    found.push(next[1] ?? next[2] ?? '');
+    rest = rest.slice(next[0].length);
+  }
+}
+
+/**
+ * Lines of a requirement file, with those of files that it names in their place. The project itself
+ * (`-e .`) is left out: its own requirements are taken anyway. Options of the index are left out too.
+ * Format: https://pip.pypa.io/en/stable/reference/requirements-file-format/
+ */
+async function readRequirements(
+  tree: string,
+  file: string,
+  requirements: string[],
+  constraints: string[],
+  seen: Set<string>,
+): Promise<void> {
+  const path = posix.normalize(file);
+  if (seen.has(path) || /^(\.\.)?(\/|$)/.test(path)) return;
+  seen.add(path);
+  const text = await readText(tree, path);
+  if (text === undefined) return;
+  for (const raw of text.replace(/\\\r?\n/g, ' ').split(/\r?\n/)) {
+    const line = raw.replace(/(^|\s)#.*$/, '').trim();
+    if (line === '') continue;
+    const option = /^(-r|--requirement|-c|--constraint)(?:\s+|=)(\S+)$/.exec(line);
+    if (option !== null) {
+      const [, kind = '', named = ''] = option;
+      const next = posix.join(posix.dirname(path), named);
+      const isConstraint = kind === '-c' || kind === '--constraint';
+      await readRequirements(
+        tree,
+        next,
+        isConstraint ? constraints : requirements,
+        constraints,
+        seen,
+      );
+    } else if (line.startsWith('-e') || line.startsWith('--editable')) {
+      const what = line.replace(/^(-e|--editable)[\s=]*/, '');
+      if (!/^\.{0,2}(\/|\[|$)/.test(what)) requirements.push(what);
+    } else if (!line.startsWith('-') && !/^\.{1,2}(\/|\[|$)/.test(line)) {
+      // Hashes hold for one file of many; the resolver picks as of a day.
+      requirements.push(line.replace(/\s+--hash=\S+/g, ''));
+    }
+  }
+}
+
+/** A link is not followed: it may lead out of the tree. */
+async function readText(tree: string, path: string): Promise<string | undefined> {
+  const file = await readTreeFile(tree, path).catch(() => undefined);
+  return file === undefined || file.mode === '120000' ? undefined : file.content.toString('utf8');
+}

@@ -1,0 +1,90 @@
+import { HumanError } from '../../../../domain/problem';
+import { parseImageName } from '../imageName';
+import {
+  EngineDiskFull,
+  EngineGone,
+  engineProblem,
+  engineText,
+} from '../../connection/engineProblem';
+
+/** The registry has no such image, or shows it to nobody that we are. */
+export class ImageMissing extends HumanError {}
+
+/** The registry does not answer, or stopped to in the middle. */
+export class RegistryUnreachable extends HumanError {}
+
+/** The registry answers that we asked too often: it may allow more in a while. */
+export class RegistryBusy extends HumanError {}
+
+/** What engines say when there is no such image. Docker, containerd, Podman, in this order. */
+const missing = new RegExp(
+  [
+    'manifest unknown|name unknown|pull access denied|repository name not known|no matching manifest',
+    'manifest for .* not found|: not found$|insufficient_scope',
+    'no image found in|repository .* not found|requested access to the resource is denied|: denied$',
+  ].join('|'),
+  'i',
+);
+
+/** What they say when the registry wants to know who asks. */
+const unauthorized =
+  /no basic auth credentials|unauthorized|authentication required|incorrect username or password/i;
+
+/** What they say when the registry does not answer, or not well, by way of Go's network library. */
+const unreachable = new RegExp(
+  [
+    'dial tcp|connection refused|connection reset|broken pipe|i/o timeout|TLS handshake|no such host',
+    'no route to host|network is unreachable|unexpected EOF|\\bEOF$|deadline exceeded|request canceled',
+    'server misbehaving|x509|unexpected HTTP status|unexpected status|gave HTTP response',
+    'bad gateway|service unavailable|pinging container registry|download failed after',
+  ].join('|'),
+  'i',
+);
+
+/** Why a pull failed, by the words of Docker, containerd and Podman. */
+export function pullProblem(
+  error: unknown,
+  pull: { readonly name: string; readonly bytes: number; readonly address: string },
+): Error {
+  const { name, bytes, address } = pull;
+  const text = engineText(error);
+  const engines = engineProblem(error, { address }, `pulling ${name}`);
+  // The engine passes on with a status of its own what the registry said: the words tell.
+  if (engines instanceof EngineGone || engines instanceof EngineDiskFull) return engines;
+  const { statusCode } = error as { statusCode?: number };
+  const { registry } = parseImageName(name);
+  const login = `docker login${registry === 'docker.io' ? '' : ` ${registry}`}`;
+  if (/toomanyrequests|too many requests|rate limit/i.test(text)) {
+    return new RegistryBusy(
+      `The registry ${registry} allows no more pulls for now: ${text}`,
+      `Log in (${login}), which allows more, or repeat this later`,
+    );
+  }
+  if (missing.test(text)) {
+    return new ImageMissing(
+      `There is no image ${name}: ${text}`,
+      `See whether the name is right; if the image is not public, log in first (${login})`,
+    );
+  }
+  if (statusCode === 401 || unauthorized.test(text)) {
+    return new HumanError(
+      `The registry ${registry} wants a login for ${name}: ${text}`,
+      `Log in with: ${login}`,
+    );
+  }
+  if (statusCode === 404) {
+    return new ImageMissing(`There is no image ${name}: ${text}`, 'See whether the name is right');
+  }
+  if (unreachable.test(text)) {
+    return bytes === 0
+      ? new RegistryUnreachable(
+          `The registry ${registry} cannot be reached to pull ${name}: ${text}`,
+          'See whether the network is up and whether the engine needs a proxy or a certificate for it',
+        )
+      : new RegistryUnreachable(
+          `The pull of ${name} was cut off after ${(bytes / 1e6).toFixed(1)} MB: ${text}`,
+          'Repeat it when the registry can be reached: layers that are here are not pulled again',
+        );
+  }
+  return engines;
+}

@@ -1,0 +1,166 @@
+import type { Recipe } from '../../environments/recipes';
+import { tarOf } from '../archive';
+import type { BuildContainer, Ended } from './build/buildContainer';
+import type { ProjectNeeds } from './projectNeeds';
+
+/** Everything that a build writes and that is gone before an image is made. */
+export const scratch = '/swt-build';
+/** Where R is while an environment is resolved. */
+export const scratchTree = `${scratch}/tree`;
+/** Where uv is: foreign code cannot write there. */
+export const uvPath = '/swt-tools/uv';
+
+/** How the tools are run: environment of every command of a build. What they keep goes with the build. */
+export const toolEnvironment = {
+  HOME: `${scratch}/home`,
+  USER: 'swt',
+  LOGNAME: 'swt',
+  TZ: 'UTC',
+  PIP_NO_CACHE_DIR: '1',
+  PIP_DISABLE_PIP_VERSION_CHECK: '1',
+  PIP_ROOT_USER_ACTION: 'ignore',
+  PIP_NO_INPUT: '1',
+  UV_CACHE_DIR: `${scratch}/cache`,
+  UV_LINK_MODE: 'copy',
+  UV_NO_CONFIG: '1',
+  UV_NO_PROGRESS: '1',
+  UV_PYTHON_DOWNLOADS: 'never',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'safe.directory',
+  GIT_CONFIG_VALUE_0: '*',
+};
+
+/**
+ * The day as of which setuptools and wheel are taken, where the instance's day is earlier: setuptools 65
+ * (59 for Python 3.6). Earlier ones do not run with a younger Python, write versions that uv refuses where
+ * a project sets `tag_date` (before 62), and cannot install for editing without setup.py (before 64).
+ */
+const builders = '2022-09-01';
+
+/**
+ * Options of uv that leave out what is younger than a day; but not setuptools and wheel of
+ * {@link builders}, nor what a requirement pins to one version.
+ */
+export function asOf(day: string | undefined, requirements: readonly string[] = []): string[] {
+  if (day === undefined) return [];
+  const pinned = requirements.flatMap((line) => /^\s*([\w.-]+)\s*==/.exec(line)?.[1] ?? []);
+  return [
+    ...['--exclude-newer', day],
+    ...(day < builders
+      ? ['setuptools', 'wheel'].flatMap((name) => [
+          '--exclude-newer-package',
+          `${name}=${builders}`,
+        ])
+      : []),
+    ...[...new Set(pinned)].flatMap((name) => ['--exclude-newer-package', `${name}=2099-01-01`]),
+  ];
+}
+
+/**
+ * The day as of which packages are taken, `YYYY-MM-DD`; undefined for now.
+ *
+ * @param createdAt of the instance, ISO 8601 or empty
+ */
+export function dayOf(createdAt: string, recipe: Pick<Recipe, 'asOf'>): string | undefined {
+  const day = /^\d{4}-\d{2}-\d{2}/.exec(createdAt)?.[0];
+  if (day === undefined || recipe.asOf === undefined) return day ?? recipe.asOf;
+  return day > recipe.asOf ? day : recipe.asOf;
+}
+
+export interface Resolving {
+  /** Interpreter that it is resolved for. */
+  readonly python: string;
+  readonly needs: ProjectNeeds;
+  readonly extras: readonly string[];
+  /** Day as of which packages are taken. */
+  readonly day: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  /** For people, such as `sympy/sympy 1.7`. */
+  readonly what: string;
+}
+
+/**
+ * Resolves what R and its recipe need to exact versions as of a day. R is in {@link scratchTree}. Runs its
+ * set-up program, and those of what it requires, where a release has no wheel.
+ *
+ * @returns lines of a requirement file, sorted
+ * @throws HumanError when there is no solution, with uv's own words
+ */
+export async function resolve(container: BuildContainer, resolving: Resolving): Promise<string[]> {
+  const { needs, python, day, what, env } = resolving;
+  const doing = `resolve the requirements of ${what}${day === undefined ? '' : ` as of ${day}`}`;
+  const command = { cwd: scratchTree, env, isForeign: true, doing };
+  const file = (lines: readonly string[]): Buffer => Buffer.from(`${lines.join('\n')}\n`);
+  await container.put(
+    await tarOf(
+      Object.entries({
+        'requirements.in': needs.requirements,
+        'build.in': needs.build,
+        'constraints.txt': needs.constraints,
+        'overrides.txt': needs.overrides,
+      }).map(([name, lines]) => ({ path: `${scratch.slice(1)}/in/${name}`, content: file(lines) })),
+    ),
+  );
+  const from = (...names: string[]): string[] => names.map((name) => `${scratch}/in/${name}`);
+  const limits = [
+    ...['--constraint', ...from('constraints.txt')],
+    ...asOf(day, needs.requirements),
+  ];
+  const asked = [
+    ...['--override', ...from('overrides.txt'), '--no-header', '--no-annotate', '--quiet'],
+    ...resolving.extras.flatMap((extra) => (needs.project === undefined ? [] : ['--extra', extra])),
+  ];
+  const compile = (
+    options: readonly string[],
+    inputs: readonly string[],
+    interpreter = python,
+  ): Promise<Ended> =>
+    container.attempt(
+      [
+        ...[uvPath, 'pip', 'compile', '--python', interpreter],
+        ...limits,
+        ...asked.filter(
+          (word, at) =>
+            // uv takes extras only with a project among the inputs.
+            inputs.includes(needs.project ?? '') ||
+            (word !== '--extra' && asked[at - 1] !== '--extra'),
+        ),
+        ...options,
+        ...inputs,
+      ],
+      command,
+    );
+  const isolated = ['--build-constraint', ...from('constraints.txt')];
+  const all = from('requirements.in', 'build.in');
+  const project = needs.project === undefined ? [] : [needs.project];
+  let ended = await compile(isolated, [...all, ...project]);
+  if (ended.code !== 0 && project.length > 0 && /build|metadata|setup\.py/i.test(ended.output)) {
+    // Its metadata cannot be had with what it asks for its own build: with what is installed to build it.
+    const tools = `${scratch}/builder`;
+    const builder = await container.attempt([uvPath, 'venv', '--python', python, tools], command);
+    const own = `${tools}/bin/python`;
+    const installed =
+      builder.code === 0 &&
+      (
+        await container.attempt(
+          [uvPath, 'pip', 'install', '--python', own, ...limits, '-r', ...from('build.in')],
+          command,
+        )
+      ).code === 0;
+    if (installed) {
+      const second = await compile(['--no-build-isolation'], [...all, ...project], own);
+      if (second.code === 0) ended = second;
+    }
+  }
+  if (ended.code !== 0) throw container.failed(ended, doing);
+  return linesOf(ended.standard);
+}
+
+/** Requirements of a lock, without comments and blank lines. */
+const linesOf = (lock: string): string[] =>
+  lock
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#') && !line.startsWith('--'))
+    .sort();

@@ -1,0 +1,150 @@
+import { sideName, type Side } from '../../../domain/outcome';
+import { SandboxUnusable } from '../../engine';
+import type { Ending } from '../../process';
+import type { Frame, AgentProtocol } from './agentProtocol';
+
+/** A container whose agent is ready. */
+export interface AgentParts {
+  readonly side: Side;
+  readonly wire: AgentProtocol;
+  /** Where the container runs, for messages: the engine's address. */
+  readonly address: string;
+  /** Kills the container: the agent does not answer. */
+  readonly kill: () => void;
+}
+
+/**
+ * Milliseconds that the agent is given to end a run: a person who cancels does not want to wait, but of
+ * a run whose time is up, what it did until then is wanted.
+ */
+const patience = (why: Ending): number => (why === 'cancelled' ? 1500 : 15_000);
+
+/** Milliseconds for putting the tree back after a run, which may have left a great deal. */
+const settlingTime = 120_000;
+
+type Done = Extract<Frame['header'], { kind: 'done' }>;
+type Settled = Extract<Frame['header'], { kind: 'settled' }>;
+
+/** The agent of one sandbox: one request at a time, and what becomes of it when it is gone. */
+export class Agent {
+  private gone: string | undefined;
+
+  constructor(private readonly parts: AgentParts) {}
+
+  /** Marks the sandbox as gone, for a reason in words. */
+  close(why: string): void {
+    this.gone ??= why;
+    this.parts.wire.close();
+  }
+
+  get isThere(): boolean {
+    return this.gone === undefined;
+  }
+
+  /** @throws SandboxUnusable when it is gone */
+  mustBeThere(): void {
+    if (this.gone !== undefined) throw this.unusable(this.gone);
+  }
+
+  /** Gives the sandbox up, for a reason in words. */
+  unusable(why: string): SandboxUnusable {
+    this.close(why);
+    return new SandboxUnusable(
+      `The sandbox of ${sideName[this.parts.side]} (engine at ${this.parts.address}) is of no more use: ${this.gone}`,
+      'Run the tests again; if it happens again, look at the engine',
+    );
+  }
+
+  private lost(): SandboxUnusable {
+    const complaint = this.parts.wire.complaint();
+    const words = complaint === '' ? '' : ` (${complaint.split('\n').at(-1)})`;
+    return this.unusable(`the connection to its container ended${words}`);
+  }
+
+  /** One request and its answer. */
+  async ask(header: object, payload?: Buffer): Promise<Frame & { header: Done }> {
+    return this.untilDone(header, payload === undefined ? {} : { payload });
+  }
+
+  /**
+   * Sends a request and passes output on until it is done, or has been stopped: by the signal, after so
+   * many seconds, or by what takes the output.
+   *
+   * @throws SandboxUnusable when the agent is gone or did not understand
+   */
+  async untilDone(
+    header: object,
+    options: {
+      readonly payload?: Buffer;
+      readonly signal?: AbortSignal | undefined;
+      readonly seconds?: number;
+      readonly onOutput?: (data: Buffer, stop: (why: Ending) => void) => void;
+    },
+  ): Promise<Frame & { header: Done }> {
+    this.mustBeThere();
+    const { wire } = this.parts;
+    let stopped: Ending | undefined;
+    let giveUp: NodeJS.Timeout | undefined;
+    const stop = (why: Ending): void => {
+      if (stopped !== undefined) return;
+      stopped = why;
+      wire.send({ kind: 'stop', why });
+      giveUp = setTimeout(() => {
+        this.close('it did not end a run in time');
+        this.parts.kill();
+      }, patience(why));
+    };
+    const cancel = (): void => stop('cancelled');
+    options.signal?.addEventListener('abort', cancel, { once: true });
+    const timer =
+      options.seconds === undefined
+        ? undefined
+        : setTimeout(() => stop('timed out'), Math.min(options.seconds * 1000, 2 ** 31 - 1));
+    try {
+      wire.send(header, options.payload);
+      // An event that was before is not told again.
+      if (options.signal?.aborted === true) cancel();
+      for (;;) {
+        const frame = await wire.receive();
+        if (frame === undefined) {
+          if (stopped === undefined) throw this.lost();
+          this.close('it did not end a run in time');
+          return { header: { kind: 'done', bytes: 0, ending: stopped }, payload: Buffer.alloc(0) };
+        }
+        if (frame.header.kind === 'output') {
+          if (stopped === undefined) options.onOutput?.(frame.payload, stop);
+        } else if (frame.header.kind === 'failed') {
+          throw this.unusable(frame.header.why);
+        } else if (frame.header.kind === 'done') {
+          return { header: frame.header, payload: frame.payload };
+        }
+      }
+    } finally {
+      clearTimeout(timer);
+      clearTimeout(giveUp);
+      options.signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  /**
+   * What tests did to the tree, which the agent tells after each run that was done: looking through
+   * thousands of files takes longer than some tests, and their outcomes do not depend on it.
+   *
+   * @throws SandboxUnusable when the agent is gone
+   */
+  async settled(): Promise<Settled> {
+    const timer = setTimeout(() => {
+      this.close('it did not put the tree back in time');
+      this.parts.kill();
+    }, settlingTime);
+    try {
+      const frame = await this.parts.wire.receive();
+      if (frame === undefined) throw this.lost();
+      const { header } = frame;
+      if (header.kind === 'settled') return header;
+      throw this.unusable(header.kind === 'failed' ? header.why : 'it spoke out of turn');
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

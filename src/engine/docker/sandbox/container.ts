@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type Dockerode from 'dockerode';
+import type { Duplex } from 'node:stream';
+import type { Side } from '../../../domain/outcome';
+import { throwIfAborted } from '../../../domain/problem';
+import { removeNow } from './abandonedContainers';
+import { tarOf, type ArchiveEntry } from '../archive';
+import { engineProblem, type DockerConnection } from '../connection/connect';
+import type { InstanceImage } from '../images/instanceLayer';
+import { containerLabels } from '../labels';
+import { tracerFolder } from './containerSandbox';
+import type { DockerSettings } from '../dockerSettings';
+import { openAgentProtocol, type AgentProtocol } from './agentProtocol';
+
+/** The Python files that go into every container. */
+export async function ownFiles(assets: string): Promise<ArchiveEntry[]> {
+  const read = async (folder: string, to: string): Promise<ArchiveEntry[]> => {
+    const names = (await readdir(join(assets, folder))).filter((name) => name.endsWith('.py'));
+    return Promise.all(
+      names.map(async (name) => ({
+        path: `${to}/${name}`,
+        content: await readFile(join(assets, folder, name)),
+      })),
+    );
+  };
+  const both = await Promise.all([
+    read('tracer', tracerFolder.slice(1)),
+    read('agent', agentFolder.slice(1)),
+  ]);
+  return both.flat();
+}
+
+const agentFolder = '/swt/agent';
+
+/**
+ * The first process of a container. It only has to be there: what it is the parent of, when other
+ * parents end, goes at once; and unlike other programs it is not reached by what kills all others.
+ */
+const firstProcess = `# swt-bench sandbox: the agent asks for these words
+import os, signal
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
+    signal.signal(number, lambda *_: os._exit(0))
+while True:
+    signal.pause()
+`;
+
+/** What the agent may do beside what any process may; tests have none of it unless they must be root. */
+const agentCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETUID', 'SETGID'];
+
+export interface ContainerRequest {
+  readonly connection: DockerConnection;
+  readonly image: InstanceImage;
+  readonly instance: string;
+  readonly repo: string;
+  readonly side: Side;
+  readonly settings: DockerSettings;
+  readonly hasNetwork: boolean;
+  readonly files: readonly ArchiveEntry[];
+}
+
+/** Containers that could not be removed, since their engine was gone; it may be back. */
+const leftOver = new Set<Dockerode.Container>();
+
+/** A running container and its agent. */
+export interface RunningContainer {
+  readonly wire: AgentProtocol;
+  /** Removes it with everything that runs in it; never throws. */
+  remove(): Promise<void>;
+}
+
+/**
+ * Starts a container without network, privileges or any place of this machine in it, with limits on
+ * memory and processes, and the agent in it. Nothing is left when it fails.
+ *
+ * @throws HumanError when the engine does not do it, Cancelled
+ */
+export async function startContainer(
+  request: ContainerRequest,
+  signal?: AbortSignal,
+): Promise<RunningContainer> {
+  const { connection, image } = request;
+  const { docker } = connection;
+  throwIfAborted(signal);
+  let container: Dockerode.Container | undefined;
+  const remove = async (): Promise<void> => {
+    const made = container;
+    if (made !== undefined) await removeNow(made).catch(() => leftOver.add(made));
+  };
+  for (const each of [...leftOver]) {
+    leftOver.delete(each);
+    await removeNow(each).catch(() => leftOver.add(each));
+  }
+  try {
+    const made = await docker.createContainer({
+      ...(await containerOptions(request)),
+      name: nameFor(request),
+    });
+    container = made;
+    throwIfAborted(signal);
+    await made.putArchive(await tarOf(request.files), { path: '/' });
+    await made.start();
+    throwIfAborted(signal);
+    const exec = await made.exec({
+      Cmd: [
+        ...[image.python, '-I', '-B', `${agentFolder}/swt_agent.py`],
+        JSON.stringify({ folder: image.folder, user: image.user, tracer: tracerFolder }),
+      ],
+      User: '0',
+      WorkingDir: '/',
+      AttachStdin: true,
+      AttachStdout: true,
+      AttachStderr: true,
+    });
+    const stream: Duplex = await exec.start({ hijack: true, stdin: true });
+    const wire = openAgentProtocol(stream);
+    const first = await orClosed(wire, signal, () => wire.receive());
+    throwIfAborted(signal);
+    if (first?.header.kind !== 'ready') {
+      const why = wire.complaint();
+      throw new Error(`the agent did not start: ${why === '' ? 'no answer' : why.slice(-300)}`);
+    }
+    throwIfAborted(signal);
+    return {
+      wire,
+      remove: async () => {
+        wire.close();
+        await remove();
+      },
+    };
+  } catch (error) {
+    await remove();
+    const doing = `starting a sandbox for ${request.instance} from ${image.name}`;
+    throw engineProblem(error, connection, doing);
+  }
+}
+
+/** Seconds that an agent is given to start: where another processor is emulated it takes a while. */
+const patience = 60;
+
+/** Waits for an answer, and closes the wire when it takes too long or nobody wants it any more. */
+async function orClosed<T>(
+  wire: AgentProtocol,
+  signal: AbortSignal | undefined,
+  answer: () => Promise<T>,
+): Promise<T> {
+  const close = (): void => wire.close();
+  const timer = setTimeout(close, patience * 1000);
+  signal?.addEventListener('abort', close, { once: true });
+  try {
+    return await answer();
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', close);
+  }
+}
+
+const nameFor = ({ instance, side }: ContainerRequest): string =>
+  `swt-bench-${instance.replace(/[^A-Za-z0-9_.-]/g, '-')}-${side}-${randomBytes(4).toString('hex')}`;
+
+/**
+ * The control group of a container is named by its number, which /proc/self/cgroup would show. Unknown to
+ * the types of the client: https://docs.docker.com/reference/api/engine/version/v1.41/#tag/Container
+ */
+const ownControlGroup: object = { CgroupnsMode: 'private' };
+
+async function containerOptions(
+  request: ContainerRequest,
+): Promise<Dockerode.ContainerCreateOptions> {
+  const { image, settings } = request;
+  const memory = settings.memoryMb * 2 ** 20;
+  const temporary = Math.min(settings.diskMb, Math.floor(settings.memoryMb / 2));
+  return {
+    Image: image.id,
+    Entrypoint: [image.python, '-I', '-S', '-c', firstProcess],
+    Cmd: [],
+    User: '0',
+    WorkingDir: '/',
+    // The engine would take it from the number of the container, another one on each side.
+    Hostname: 'sandbox',
+    Labels: await containerLabels('pair', {
+      instance: request.instance,
+      repo: request.repo,
+      side: request.side,
+    }),
+    // For engines that are polite even when told to remove by force.
+    StopTimeout: 1,
+    NetworkDisabled: !request.hasNetwork,
+    HostConfig: {
+      NetworkMode: request.hasNetwork ? 'bridge' : 'none',
+      Memory: memory,
+      MemorySwap: memory,
+      PidsLimit: settings.processes,
+      ...(settings.cpus > 0 ? { NanoCpus: Math.round(settings.cpus * 1e9) } : {}),
+      ...ownControlGroup,
+      SecurityOpt: ['no-new-privileges'],
+      CapDrop: ['ALL'],
+      CapAdd: agentCapabilities,
+      // Programs are compiled and run from there by many test suites.
+      Tmpfs: { '/tmp': `rw,exec,nosuid,nodev,size=${temporary}m,mode=1777` },
+      LogConfig: { Type: 'none', Config: {} },
+      // Shared memory (System V) goes with the last process that has it: it would outlive a run.
+      Sysctls: { 'kernel.shm_rmid_forced': '1' },
+    },
+  };
+}

@@ -1,0 +1,423 @@
+import { constants, tmpdir } from 'node:os';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { StringDecoder } from 'node:string_decoder';
+import { join, posix } from 'node:path';
+import type { Side } from '../../../domain/outcome';
+import { Cancelled, throwIfAborted } from '../../../domain/problem';
+import { removeForce } from '../../../repository/abandoned';
+import {
+  blobId,
+  patchedFiles,
+  readTreeFile,
+  treeEntries,
+  type TreeEntry,
+  type TreeFile,
+} from '../../../repository/treeFiles';
+import { BoundedOutput, outputLimit, streamLimit } from '../../boundedOutput';
+import type { RunRecord, RunRequest, Sandbox } from '../../engine';
+import { runnerOf } from '../../runners/runners';
+import { endings, type Ending } from '../../process';
+import { emptyTrace, readTrace } from '../../tracer/readTrace';
+import { newRecordKey, type RecordKey } from '../../tracer/recordKey';
+import { Agent, type AgentParts } from './agent';
+import { contentTime, filesOf, tarOf } from '../archive';
+import type { InstanceImage } from '../images/instanceLayer';
+import { sandboxRepository } from './sandboxRepository';
+import { asciiJson } from './agentProtocol';
+
+/** A container with its agent, ready for one tree. */
+export interface SandboxParts extends AgentParts {
+  /** The pristine tree on this machine. */
+  readonly tree: string;
+  /** The pristine tree of the other side; the same one where there is no other side. */
+  readonly other: string;
+  readonly image: Pick<InstanceImage, 'folder' | 'python' | 'install' | 'user'>;
+  /** Bytes that tests may write. */
+  readonly diskBytes: number;
+  /** Waits until there is memory for a run; the returned function gives it back. */
+  readonly admit: (signal: AbortSignal | undefined) => Promise<() => void>;
+}
+
+/** What the repository is built from: when one of these changes it has to be installed again. */
+const builds =
+  /(^|\/)(setup\.(py|cfg)|pyproject\.toml|meson\.build|MANIFEST\.in)$|\.(pyx|pxd|pxi|c|cc|cpp|h|hpp|f|f90|src)(\.(in|tp))?$/;
+
+/**
+ * A sandbox on a container whose agent is ready; its tree is made equal to the one here.
+ *
+ * @throws SandboxUnusable, Cancelled
+ */
+export async function openSandbox(
+  parts: SandboxParts,
+  signal?: AbortSignal,
+): Promise<ContainerSandbox> {
+  const sandbox = new ContainerSandbox(parts, await treeEntries(parts.tree, signal));
+  await sandbox.synchronise(signal);
+  return sandbox;
+}
+
+export class ContainerSandbox implements Sandbox {
+  readonly side: Side;
+  /** Object ids and modes of what is in the sandbox in the place of the tree's own; null is gone. */
+  private readonly loaded = new Map<string, TreeEntry | null>();
+  /** Paths that tests changed, which have to be written again. */
+  private altered: readonly string[] = [];
+  /** While the agent looks at what the last run did to the tree. */
+  private settling: Promise<void> | undefined;
+  /** What a patch makes of the tree, for the runs that follow with the same one. */
+  private patched: { readonly patch: string; readonly files: PatchedFiles } | undefined;
+  /** What a candidate changed of what the repository is built from, when it was installed with that. */
+  private builtWith: string | undefined;
+  /** The patch whose tests have run as root, where the image allows nothing else. */
+  private ranAsRoot: string | undefined;
+  /** Paths that differ between R and R∘X*. */
+  private ofGolden: ReadonlySet<string> = new Set();
+  /** What is built would have to be built again, and this image cannot. */
+  private readonly unbuilt = new Set<string>();
+  private readonly agent: Agent;
+
+  constructor(
+    private readonly parts: SandboxParts,
+    private readonly entries: ReadonlyMap<string, TreeEntry>,
+  ) {
+    this.side = parts.side;
+    this.agent = new Agent(parts);
+  }
+
+  /**
+   * Makes the tree in the sandbox equal to the one here, by object ids: what is here and not there is
+   * written; what is there and not here came with the image, and is left. What X* changes is written and
+   * installed on both sides, and the folders of what it adds or removes are touched on both, so that
+   * neither a time nor a number of links tells them apart.
+   */
+  async synchronise(signal?: AbortSignal): Promise<void> {
+    throwIfAborted(signal);
+    const { tree, other } = this.parts;
+    const { payload } = await this.agent.ask({ kind: 'digests' });
+    const there = JSON.parse(payload.toString('utf8')) as Record<string, [string, string]>;
+    const beyond = other === tree ? this.entries : await treeEntries(other, signal);
+    const byGolden = [...new Set([...beyond.keys(), ...this.entries.keys()])].filter((path) => {
+      const [one, two] = [beyond.get(path), this.entries.get(path)];
+      return one?.id !== two?.id || one?.mode !== two?.mode;
+    });
+    this.ofGolden = new Set(byGolden);
+    const differing = [...this.entries].flatMap(([path, { mode, id }]) =>
+      there[path]?.[0] === mode && there[path][1] === id ? [] : [path],
+    );
+    const written = [...new Set([...differing, ...byGolden])].filter((path) =>
+      this.entries.has(path),
+    );
+    const removed = byGolden.filter((path) => !this.entries.has(path) && path in there);
+    await this.write(written.sort(), removed, byGolden);
+    // The image has R installed: again only for what X* changes.
+    const built = byGolden.filter((path) => builds.test(path));
+    if (built.length > 0) await this.install(signal, built);
+    const { archive, idBytes } = await sandboxRepository(tree, signal);
+    await this.agent.ask({ kind: 'repository', idBytes }, archive);
+  }
+
+  async load(patch: string, signal?: AbortSignal): Promise<void> {
+    throwIfAborted(signal);
+    const wanted = await this.filesWith(patch, signal);
+    await this.settle(signal);
+    this.agent.mustBeThere();
+    if (this.builtWith !== undefined && !this.isBuiltWith(wanted)) {
+      // What its set-up program did, as root, cannot be taken back.
+      throw this.agent.unusable('a candidate that changes how the repository is built was in it');
+    }
+    if (this.ranAsRoot !== undefined && this.ranAsRoot !== patch) {
+      // They may have changed the interpreter, the agent, and what is told of both.
+      throw this.agent.unusable(
+        'its image has tests run as root, and those of another candidate ran',
+      );
+    }
+    const files = new Map<string, TreeFile>();
+    const removed: string[] = [];
+    const loaded = new Map<string, TreeEntry | null>();
+    const set = (path: string, file: TreeFile | undefined): void => {
+      if (file === undefined) removed.push(path);
+      else files.set(path, file);
+    };
+    const altered = new Set(this.altered);
+    for (const [path, file] of wanted) {
+      const entry = entryOf(file);
+      loaded.set(path, entry);
+      const before = this.loaded.get(path);
+      const isThere =
+        entry === null ? before === null : before?.id === entry.id && before.mode === entry.mode;
+      if (!isThere || altered.has(path)) set(path, file);
+    }
+    for (const path of new Set([...this.loaded.keys(), ...altered])) {
+      if (wanted.has(path)) continue;
+      if (!this.entries.has(path) && !this.loaded.has(path)) {
+        throw this.agent.unusable(`the tests changed ${path}, which only its image has`);
+      }
+      set(path, await readTreeFile(this.parts.tree, path));
+    }
+    throwIfAborted(signal);
+    if (files.size > 0 || removed.length > 0) await this.send(files, removed);
+    this.altered = [];
+    this.loaded.clear();
+    for (const [path, entry] of loaded) this.loaded.set(path, entry);
+    const built = [...loaded].filter(([path]) => builds.test(path));
+    const builtWith = built.length === 0 ? undefined : JSON.stringify(built);
+    if (builtWith !== undefined && builtWith !== this.builtWith) {
+      // Before it is done: after half of it, nobody knows what is there.
+      this.builtWith = builtWith;
+      await this.install(
+        signal,
+        built.map(([path]) => path),
+      );
+    }
+    throwIfAborted(signal);
+  }
+
+  private async filesWith(patch: string, signal?: AbortSignal): Promise<PatchedFiles> {
+    if (this.patched?.patch !== patch) {
+      this.patched = { patch, files: await patchedFiles(this.parts.tree, patch, signal) };
+    }
+    return this.patched.files;
+  }
+
+  /** Waits until it is known what the last run did to the tree. */
+  private async settle(signal?: AbortSignal): Promise<void> {
+    const { settling } = this;
+    if (settling === undefined) return;
+    let stop: (() => void) | undefined;
+    const aborted = new Promise<void>((resolve) => {
+      stop = resolve;
+      signal?.addEventListener('abort', stop, { once: true });
+    });
+    try {
+      await Promise.race([settling, aborted]);
+    } finally {
+      if (stop !== undefined) signal?.removeEventListener('abort', stop);
+    }
+    throwIfAborted(signal);
+    this.settling = undefined;
+  }
+
+  private async learnAltered(): Promise<void> {
+    const { altered, spoiled } = await this.agent.settled();
+    this.altered = [...new Set([...this.altered, ...altered])];
+    // Of what was done until then the outcomes are good; the next candidate gets another sandbox.
+    if (spoiled !== undefined) this.agent.close(spoiled);
+  }
+
+  /** Whether files are those that the repository was last built with. */
+  private isBuiltWith(wanted: ReadonlyMap<string, TreeFile | undefined>): boolean {
+    const built = [...wanted].filter(([path]) => builds.test(path));
+    const entries = built.map(([path, file]) => [path, entryOf(file)]);
+    return JSON.stringify(entries) === this.builtWith;
+  }
+
+  /**
+   * Writes files of the tree.
+   * @param settle paths whose folders are touched as well, whether or not anything is written there
+   */
+  private async write(
+    paths: readonly string[],
+    removed: readonly string[],
+    settle: readonly string[],
+  ): Promise<void> {
+    const files = new Map<string, TreeFile>();
+    for (const path of paths) {
+      const file = await readTreeFile(this.parts.tree, path);
+      if (file !== undefined) files.set(path, file);
+    }
+    if (files.size > 0 || removed.length > 0 || settle.length > 0) {
+      await this.send(files, removed, settle);
+    }
+  }
+
+  private async send(
+    files: ReadonlyMap<string, TreeFile>,
+    removed: readonly string[],
+    settle: readonly string[] = [],
+  ): Promise<void> {
+    const list = [...files];
+    const content = await tarOf(
+      list.map(([path, file], index) => ({
+        path: String(index),
+        content: file.content,
+        // A time made from the contents would differ between the sides. The agent removes what was
+        // compiled of a file that it writes, so one time is enough for several contents.
+        ...(this.ofGolden.has(path) && { time: contentTime(Buffer.from(path)) }),
+      })),
+    );
+    const header = {
+      kind: 'write',
+      remove: removed,
+      files: list.map(([path, file]) => [path, file.mode]),
+      settle,
+    };
+    await this.agent.ask(header, content);
+  }
+
+  /** Installs the repository as it now is, without a network. */
+  private async install(
+    signal: AbortSignal | undefined,
+    because: readonly string[],
+  ): Promise<void> {
+    const { install } = this.parts.image;
+    if (install === undefined) {
+      // Of a pure Python project that is found by its path, nothing is built.
+      for (const path of because) if (!/\.(py|cfg|toml|in)$/.test(path)) this.unbuilt.add(path);
+      return;
+    }
+    const output = new BoundedOutput();
+    const { header } = await this.agent.untilDone(
+      {
+        kind: 'install',
+        argv: install,
+        bin: this.bin,
+        cwd: '.',
+        env: {},
+        seconds: 1800,
+        disk: this.parts.diskBytes,
+      },
+      { signal, onOutput: (data) => output.add(data) },
+    );
+    throwIfAborted(signal);
+    if (header.ending !== 'exited' || header.exit !== 0) {
+      const last = output.text().trim().split('\n').slice(-3).join(' ').slice(-300);
+      throw this.agent.unusable(`the repository could not be installed again (${last})`);
+    }
+  }
+
+  async run(request: RunRequest): Promise<RunRecord> {
+    const { plan, signal } = request;
+    const { image } = this.parts;
+    if (signal?.aborted === true) return unstarted('cancelled');
+    let release: () => void;
+    try {
+      await this.settle(signal);
+      this.agent.mustBeThere();
+      release = await this.parts.admit(signal);
+    } catch (error) {
+      if (error instanceof Cancelled) return unstarted('cancelled');
+      throw error;
+    }
+    try {
+      if (image.user === 0) this.ranAsRoot = this.patched?.patch ?? '';
+      const output = new BoundedOutput();
+      const decoder = new StringDecoder('utf8');
+      let streamed = 0;
+      const key = newRecordKey();
+      const trace = {
+        format: 2,
+        root: image.folder,
+        files: Object.fromEntries(request.countLines),
+        relay: runnerOf(plan.runner).isRelay === true,
+      };
+      const { header, payload } = await this.agent.untilDone(
+        {
+          kind: 'run',
+          argv: [image.python, ...plan.args],
+          bin: this.bin,
+          cwd: plan.cwd,
+          env: { ...this.environment(request.hashSeed ?? 0), ...plan.env },
+          // Only when we are gone and cannot say so.
+          seconds: request.timeoutSeconds + 30,
+          disk: this.parts.diskBytes,
+          key: key.content.toString('hex'),
+        },
+        {
+          signal,
+          seconds: request.timeoutSeconds,
+          payload: Buffer.from(asciiJson({ ...trace, outcomes: true })),
+          onOutput: (data, stop) => {
+            output.add(data);
+            if (request.onOutput !== undefined && streamed < streamLimit) {
+              streamed += data.length;
+              const text = decoder.write(data);
+              if (text !== '') request.onOutput(text);
+            }
+            if (output.bytes > outputLimit) stop('too much output');
+          },
+        },
+      );
+      if (this.agent.isThere) {
+        this.settling = this.learnAltered();
+        // It is told to whoever loads the tree next.
+        this.settling.catch(() => undefined);
+      }
+      return {
+        ending: endingOf(header.ending),
+        exitCode: header.exit ?? undefined,
+        killedBy: typeof header.signal === 'number' ? nameOf(header.signal) : undefined,
+        startError: header.why,
+        log: output.text(),
+        seconds: header.seconds ?? 0,
+        trace: await traceOf(payload, key),
+        folders: [image.folder],
+        remarks: [
+          ...(header.remarks ?? []),
+          ...[...this.unbuilt].map((path) => `${path} was changed, and is not built again here`),
+        ],
+      };
+    } finally {
+      release();
+    }
+  }
+
+  /** Marks the sandbox as gone, for a reason in words. */
+  close(why: string): void {
+    this.agent.close(why);
+  }
+
+  private environment(hashSeed: number): Record<string, string> {
+    const { folder } = this.parts.image;
+    const src = [...this.entries.keys()].some((path) => path.startsWith('src/'));
+    return {
+      PYTHONPATH: [tracerFolder, ...(src ? [`${folder}/src`] : []), folder].join(':'),
+      PYTHONHASHSEED: String(hashSeed),
+      PYTHONIOENCODING: 'utf-8',
+      PYTHONUNBUFFERED: '1',
+      LANG: 'C.UTF-8',
+    };
+  }
+
+  /** Folder of the interpreter, which comes first on the path of programs; empty when it is found there. */
+  private get bin(): string {
+    const { python } = this.parts.image;
+    return python.includes('/') ? posix.dirname(python) : '';
+  }
+}
+
+/** Where the tracer lies in a container. */
+export const tracerFolder = '/swt/tracer';
+
+type PatchedFiles = Awaited<ReturnType<typeof patchedFiles>>;
+
+const entryOf = (file: TreeFile | undefined): TreeEntry | null =>
+  file === undefined ? null : { mode: file.mode, id: blobId(file.content) };
+
+const endingOf = (word: string | undefined): Ending =>
+  endings.find((ending) => ending === word) ?? 'not started';
+
+const nameOf = (signal: number): string =>
+  Object.entries(constants.signals).find(([, number]) => number === signal)?.[0] ??
+  `signal ${signal}`;
+
+const unstarted = (ending: Ending): RunRecord => ({
+  ending,
+  exitCode: undefined,
+  killedBy: undefined,
+  startError: undefined,
+  log: '',
+  seconds: 0,
+  trace: emptyTrace(),
+});
+
+async function traceOf(tar: Buffer, key: RecordKey): Promise<RunRecord['trace']> {
+  const files = tar.length === 0 ? new Map<string, Buffer>() : await filesOf(tar);
+  const folder = await mkdtemp(join(tmpdir(), 'swt-bench-trace-'));
+  try {
+    // One after the other: a run may have had thousands of processes.
+    for (const [name, content] of files) await writeFile(join(folder, name), content);
+    return await readTrace(folder, key);
+  } finally {
+    await removeForce(folder);
+  }
+}

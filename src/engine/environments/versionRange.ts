@@ -1,0 +1,17 @@
+/** Whether a version lies in `FIRST-LAST`, `FIRST-`, `-LAST` or is the one given; by their numbers. */
+export function isWithin(version: string, range: string): boolean {
+  const [first = '', last = first] = range.split('-');
+  return (
+    (first === '' || compareVersions(version, first) >= 0) &&
+    (last === '' || compareVersions(version, last) <= 0)
+  );
+}
+
+function compareVersions(one: string, other: string): number {
+  const [left, right] = [one, other].map((text) => text.split('.').map(Number));
+  for (let at = 0; at < Math.max(left?.length ?? 0, right?.length ?? 0); at++) {
+    const difference = (left?.[at] ?? 0) - (right?.[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

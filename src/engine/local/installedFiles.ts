@@ -1,0 +1,277 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, sep } from 'node:path';
+import { sha256 } from '../../files/sha256';
+import { stampAt, type FileStamp } from '../../repository/fileStamp';
+
+/** Folders that an interpreter imports from. */
+export interface ImportFolders {
+  /** Of installed packages; of the whole of what is in them. */
+  readonly sites: readonly string[];
+  /** Of the standard library. */
+  readonly standard: readonly string[];
+  /** Of projects that are installed in place: of these, what can be imported or configures them. */
+  readonly others: readonly string[];
+  /** Of what runs beside tests, whose content is known otherwise: no part of the digest. */
+  readonly own: readonly string[];
+}
+
+/** What an interpreter can import, as it stands at one moment. */
+export interface InstalledFiles {
+  /** By path; compiled files are not among them. */
+  readonly files: ReadonlyMap<string, FileStamp>;
+  /** Compiled files, by path. */
+  readonly compiled: ReadonlyMap<string, FileStamp>;
+  /** Folders that were listed. */
+  readonly listed: ReadonlySet<string>;
+  /** Changes when any of the files does. */
+  readonly digest: string;
+}
+
+/** What is not as it was. */
+export interface InstalledChanges {
+  readonly files: readonly string[];
+  readonly compiled: readonly string[];
+  readonly now: InstalledFiles;
+}
+
+/** In a project's own folder there is much besides: repositories, results, data. */
+const counts = /\.(py|pth|so|pyd|cfg|toml|ini|egg-link)$/;
+
+/** Folders below a project that nothing is imported from. */
+const passedOver = /^(\.|node_modules$)/;
+
+/** Folders below the standard library that are looked at as such, or that no test imports from. */
+const notOfStandard = ['site-packages', 'dist-packages', 'test', 'idlelib', 'turtledemo'];
+
+interface Root {
+  readonly path: string;
+  readonly wanted: (name: string) => boolean;
+  readonly skip: (name: string) => boolean;
+}
+
+function rootsOf({ sites, standard, others, own }: ImportFolders): Root[] {
+  return [
+    ...sites.map((path): Root => ({ path, wanted: () => true, skip: () => false })),
+    ...standard.map((path): Root => ({
+      path,
+      wanted: () => true,
+      skip: (name) => notOfStandard.includes(name),
+    })),
+    ...[...others, ...own].map((path): Root => ({
+      path,
+      wanted: (name) => counts.test(name),
+      skip: (name) => passedOver.test(name),
+    })),
+  ];
+}
+
+/** Reads what stands in the folders: some ten microseconds for a file. */
+export async function readInstalled(folders: ImportFolders): Promise<InstalledFiles> {
+  const found = emptyListing();
+  for (const root of rootsOf(folders)) {
+    const own = stampAt(root.path);
+    // A folder that is not there yet can be made; a root may also be an archive.
+    if (own === undefined) found.files.set(root.path, 'gone');
+    else if ((await readdir(root.path).catch(() => undefined)) === undefined) {
+      found.files.set(root.path, own);
+    } else await readFolder(root, root.path, found);
+  }
+  return finish(found, folders.own);
+}
+
+interface Listing {
+  readonly files: Map<string, FileStamp>;
+  readonly compiled: Map<string, FileStamp>;
+  /** Folders that were listed. */
+  readonly listed: Set<string>;
+}
+
+const emptyListing = (): Listing => ({ files: new Map(), compiled: new Map(), listed: new Set() });
+
+/** @param known folders below it that need not be read, since they are known */
+async function readFolder(
+  root: Root,
+  folder: string,
+  { files, compiled, listed }: Listing,
+  known: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  listed.add(folder);
+  const isOfCaches = basename(folder) === '__pycache__';
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      if (!root.skip(entry.name) && !known.has(path)) {
+        await readFolder(root, path, { files, compiled, listed }, known);
+      }
+      // Installing the same version again leaves the same names, and another folder.
+      if (/\.(dist|egg)-info$/.test(entry.name)) files.set(path, stampAt(path) ?? 'gone');
+    } else if (isOfCaches) compiled.set(path, stampAt(path) ?? 'gone');
+    else if (root.wanted(entry.name)) files.set(path, stampAt(path) ?? 'gone');
+  }
+}
+
+function finish(listing: Listing, own: readonly string[]): InstalledFiles {
+  const isOwn = (path: string): boolean => own.some((root) => path.startsWith(join(root, sep)));
+  let digest: string | undefined;
+  return {
+    ...listing,
+    get digest() {
+      digest ??= sha256(
+        [...listing.files]
+          .flatMap(([path, stamp]) => (isOwn(path) ? [] : `${path}\0${stamp}\n`))
+          .sort()
+          .join(''),
+      );
+      return digest;
+    },
+  };
+}
+
+/**
+ * What has changed since `before`: undefined when nothing has. `find` looks for entries whose last change
+ * is newer than a moment before, at a tenth of what it takes to compare everything.
+ *
+ * @param moment milliseconds since 1970, before which `before` was begun
+ */
+export async function changesSince(
+  folders: ImportFolders,
+  before: InstalledFiles,
+  moment: number,
+): Promise<InstalledChanges | undefined> {
+  const newer = await newerEntries(folders, before, moment);
+  const now =
+    newer === undefined
+      ? await readInstalled(folders)
+      : await bringUpToDate(folders, before, newer);
+  if (now === undefined) return undefined;
+  const files = differing(now.files, before.files);
+  const compiled = differing(now.compiled, before.compiled);
+  return files.length === 0 && compiled.length === 0 ? undefined : { files, compiled, now };
+}
+
+/** Paths that stand otherwise in one than in the other, or only in one. */
+export const differing = (
+  one: ReadonlyMap<string, FileStamp>,
+  other: ReadonlyMap<string, FileStamp>,
+): string[] => [
+  ...[...one].flatMap(([path, stamp]) => (other.get(path) === stamp ? [] : [path])),
+  ...[...other.keys()].filter((path) => !one.has(path)),
+];
+
+/** Reads again only what is newer; undefined when nothing of it is another. */
+async function bringUpToDate(
+  folders: ImportFolders,
+  before: InstalledFiles,
+  newer: readonly string[],
+): Promise<InstalledFiles | undefined> {
+  const changedFolders = new Set<string>();
+  const changed: string[] = [];
+  for (const path of newer) {
+    if (before.listed.has(path)) changedFolders.add(path);
+    else if (before.files.has(path) || before.compiled.has(path)) changed.push(path);
+    // Whatever else is newer came into a folder that is so too, or does not count.
+  }
+  const isSame = changed.every(
+    (path) => (before.files.get(path) ?? before.compiled.get(path)) === stampAt(path),
+  );
+  if (changedFolders.size === 0 && isSame) return undefined;
+
+  const found: Listing = {
+    files: new Map(before.files),
+    compiled: new Map(before.compiled),
+    listed: new Set(before.listed),
+  };
+  const gone = [...before.listed].filter((path) => stampAt(path) === undefined);
+  const isBelowGone = (path: string): boolean =>
+    gone.some((folder) => path.startsWith(join(folder, sep)));
+  for (const of of [found.files, found.compiled]) {
+    for (const path of of.keys()) {
+      if (changedFolders.has(dirname(path)) || (gone.length > 0 && isBelowGone(path))) {
+        of.delete(path);
+      }
+    }
+  }
+  for (const folder of gone) found.listed.delete(folder);
+  for (const root of rootsOf(folders)) {
+    for (const folder of changedFolders) {
+      if (folder !== root.path && !folder.startsWith(join(root.path, sep))) continue;
+      if (gone.includes(folder) || isSkipped(root, folder)) continue;
+      await readFolder(root, folder, found, found.listed);
+    }
+  }
+  for (const path of changed) {
+    const stamp = stampAt(path);
+    for (const of of [found.files, found.compiled]) {
+      if (!of.has(path)) continue;
+      if (stamp === undefined) of.delete(path);
+      else of.set(path, stamp);
+    }
+  }
+  return finish(found, folders.own);
+}
+
+/** Whether a folder lies below one that is passed over in a root: another root may have it. */
+const isSkipped = (root: Root, folder: string): boolean =>
+  folder
+    .slice(root.path.length)
+    .split(sep)
+    .some((name) => name !== '' && root.skip(name));
+
+/** What has changed later than a moment; undefined where it cannot be told. */
+async function newerEntries(
+  { sites, standard, others, own }: ImportFolders,
+  before: InstalledFiles,
+  moment: number,
+): Promise<string[] | undefined> {
+  if (process.platform === 'win32') return undefined;
+  const roots = [...sites, ...standard, ...others, ...own];
+  const present = roots.filter((path) => stampAt(path) !== undefined);
+  const wasMissing = (path: string): boolean => before.files.get(path) === 'gone';
+  if (roots.some((path) => present.includes(path) === wasMissing(path))) return undefined;
+  const temporary = await mkdtemp(join(tmpdir(), 'swt-bench-newer-'));
+  try {
+    const reference = join(temporary, 'reference');
+    await writeFile(reference, '');
+    await utimes(reference, moment / 1000, moment / 1000);
+    const found = await Promise.all([
+      newerThan(
+        reference,
+        present.filter((path) => standard.includes(path)),
+        notOfStandard,
+      ),
+      newerThan(
+        reference,
+        present.filter((path) => !standard.includes(path)),
+        [],
+      ),
+    ]);
+    return found.some((paths) => paths === undefined)
+      ? undefined
+      : found.flatMap((paths) => paths ?? []);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** Entries below folders that have changed later than a file was written; undefined without `find`. */
+function newerThan(
+  reference: string,
+  folders: readonly string[],
+  without: readonly string[],
+): Promise<string[] | undefined> {
+  if (folders.length === 0) return Promise.resolve([]);
+  const names = without.flatMap((name, index) => [...(index === 0 ? [] : ['-o']), '-name', name]);
+  const prune = names.length === 0 ? [] : ['(', ...names, ')', '-prune', '-o'];
+  return new Promise((resolve) => {
+    execFile(
+      'find',
+      [...folders, ...prune, '-cnewer', reference, '-print0'],
+      { maxBuffer: 1 << 26, env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C' } },
+      (error, stdout) =>
+        // A folder that may not be listed makes it fail and says nothing of the others.
+        resolve(error !== null && stdout === '' ? undefined : stdout.split('\0').filter(Boolean)),
+    );
+  });
+}

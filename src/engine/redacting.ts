@@ -1,0 +1,85 @@
+import { redactedStream } from '../domain/redact';
+import { sides } from '../domain/outcome';
+import {
+  sandboxesOf,
+  type Engine,
+  type Pair,
+  type RunRecord,
+  type RunRequest,
+  type Sandbox,
+  type TestPlace,
+} from './engine';
+import { longestKey, redactKeys } from './keysInUse';
+
+/**
+ * The same engine, of whose runs nothing comes out that holds a key in use: neither output nor outcomes
+ * nor texts of failures. Tests of the local engine may read keys where the user can; what they print goes
+ * into kept runs, reports and traces, and to models.
+ */
+export function redacting(engine: Engine): Engine {
+  return {
+    ...engine,
+    prepare: async (...asked) => redactingPlace(await engine.prepare(...asked)),
+    dispose: () => engine.dispose(),
+  };
+}
+
+function redactingPlace(place: TestPlace): TestPlace {
+  const openPair: TestPlace['openPair'] = async (...asked) => {
+    const pair = await place.openPair(...asked);
+    const boxes = sides.flatMap((side) => (pair as Partial<Pair>)[side] ?? []);
+    const sandboxes = boxes.map(redactingSandbox);
+    return { ...sandboxesOf(sandboxes), dispose: () => pair.dispose() };
+  };
+  return { ...place, openPair };
+}
+
+function redactingSandbox(sandbox: Sandbox): Sandbox {
+  const { debug } = sandbox;
+  return {
+    side: sandbox.side,
+    load: (...asked) => sandbox.load(...asked),
+    run: async (request) => {
+      const { watched, end } = watching(request);
+      const record = await sandbox.run(watched);
+      end();
+      return redacted(record);
+    },
+    ...(debug !== undefined && {
+      debug: async (...asked) => redacted(await debug.call(sandbox, ...asked)),
+    }),
+  };
+}
+
+/** The request with listeners that are told nothing of a key, and what tells the rest of the output. */
+function watching(request: RunRequest): { watched: RunRequest; end: () => void } {
+  const { onOutput, onOutcome } = request;
+  const stream = redactedStream(redactKeys, longestKey());
+  const tell = (text: string): void => {
+    if (text !== '') onOutput?.(text);
+  };
+  return {
+    watched: {
+      ...request,
+      ...(onOutput !== undefined && { onOutput: (text) => tell(stream.write(text)) }),
+      ...(onOutcome !== undefined && {
+        onOutcome: (test, outcome) => onOutcome(redactKeys(test), outcome),
+      }),
+    },
+    end: () => tell(stream.end()),
+  };
+}
+
+/** The same value with every text in it redacted. */
+function redacted<T extends RunRecord | RunRecord['trace']>(value: T): T {
+  return longestKey() === 0 ? value : (visit(value) as T);
+}
+
+function visit(value: unknown): unknown {
+  if (typeof value === 'string') return redactKeys(value);
+  if (Array.isArray(value)) return value.map(visit);
+  if (value instanceof Map)
+    return new Map([...value].map(([key, each]) => [visit(key), visit(each)]));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, visit(each)]));
+}

@@ -1,0 +1,21 @@
+import { noOption, type TestRunner } from './testRunner';
+import type { TestPlan } from '../testPlan';
+
+export const script: TestRunner = {
+  name: 'script',
+  plan: ({ files: [file] }) => (file === undefined ? undefined : planScript(file.path)),
+  // What a script prints is its own affair.
+  isUnrecorded: true,
+};
+
+/** Runs one script, whose exit status is its outcome: the reproduction-script mode of the benchmark. */
+export function planScript(path: string): TestPlan {
+  return {
+    runner: script.name,
+    args: [noOption(path)],
+    env: {},
+    cwd: '.',
+    files: [path],
+    notRun: [],
+  };
+}

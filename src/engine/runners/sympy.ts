@@ -1,0 +1,112 @@
+import { argumentsOf, noOption, wholePlan, type Planning, type TestRunner } from './testRunner';
+import type { TestPlan } from '../testPlan';
+import { splitWords } from './pythonText';
+
+/**
+ * What `bin/test -C --verbose --seed 0` does, for trees without it (source releases leave it out) and
+ * for single tests: `-k` of bin/test looks for parts of names, takes one word before 1.7, and after that
+ * swallows the files behind it. `--only` takes names of functions, divided by commas.
+ */
+const program = `
+import os, sys
+os.environ['SYMPY_USE_CACHE'] = 'no'
+args, only = sys.argv[1:], None
+if args[:1] == ['--only']:
+    only, args = set(args[1].split(',')), args[2:]
+import sympy
+try:
+    import sympy.testing.runtests as runner
+except ImportError:
+    import sympy.utilities.runtests as runner
+if only is not None:
+    runner.SymPyTests.matches = lambda self, function: function.__name__ in only
+sys.exit(not runner.test(*args, subprocess=False, verbose=True, seed=0))
+`;
+
+export const sympy: TestRunner = {
+  name: 'sympy',
+  plan: planSympy,
+};
+
+/** SymPy's own runner, with its options as R has them. */
+async function planSympy({ files, readFileOfR, recipe, select }: Planning): Promise<TestPlan> {
+  const binTest = select === undefined ? await readFileOfR('bin/test') : undefined;
+  const only =
+    select === undefined ? [] : ['--only', select.map((id) => id.split('::').at(-1)).join(',')];
+  const command =
+    binTest === undefined
+      ? ['-c', program, ...only]
+      : ['bin/test', ...argumentsOf(recipe, optionsOf(binTest))];
+  return wholePlan('sympy', files, [...command, ...files.map((file) => noOption(file.path))], {
+    PYTHONWARNINGS: 'ignore::UserWarning,ignore::SyntaxWarning',
+  });
+}
+
+/**
+ * The cache cannot be switched off before 0.7.2, nor the seed be set before 0.7.1. From 1.13 on pytest
+ * runs the tests unless SymPy's own runner is asked for, whose log is what the reference harness reads.
+ */
+function optionsOf(binTest: string): string[] {
+  const has = (option: string): boolean =>
+    binTest.includes(`'${option}'`) || binTest.includes(`"${option}"`);
+  return [
+    ...(has('-C') ? ['-C'] : []),
+    '--verbose',
+    ...(has('--seed') ? ['--seed', '0'] : []),
+    ...(has('--use-sympy-runner') ? ['--use-sympy-runner'] : []),
+  ];
+}
+
+/**
+ * Logs of SymPy's `bin/test --verbose`: `test_x ok`, and, for failures that the log shows only at
+ * its end, headings such as `____ sympy/core/tests/test_x.py:test_y ____` below a line of `_`.
+ */
+export function parseSympy(log: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const test of failureHeadings(log)) found.set(test, 'FAILED');
+  const words = splitWords(log);
+  const endsInSpace = !log.endsWith(words.at(-1) ?? '');
+  for (let index = 0; index + 1 < words.length; index++) {
+    const name = words[index] ?? '';
+    const at = name.indexOf('test_');
+    const result = status.get(words[index + 1] ?? '');
+    if (at < 0 || result === undefined) continue;
+    if (index + 2 === words.length && !endsInSpace) continue;
+    found.set(name.slice(at), result);
+    index++;
+  }
+  return found;
+}
+
+const status: ReadonlyMap<string, string> = new Map([
+  ['ok', 'PASSED'],
+  ['F', 'FAILED'],
+  ['E', 'ERROR'],
+]);
+
+/** What stands after `.py:` in lines between underscores, below a line that ends in one. */
+function* failureHeadings(log: string): Generator<string> {
+  let from = 0;
+  for (;;) {
+    const before = log.indexOf('_\n', from);
+    if (before < 0) return;
+    from = before + 1;
+    const start = before + 2;
+    const newline = log.indexOf('\n', start);
+    const line = log.slice(start, newline < 0 ? log.length : newline);
+    const left = skipUnderscores(line, 0);
+    const lastSpace = line.lastIndexOf(' ');
+    if (line[left] !== ' ' || lastSpace < left + 5) continue;
+    const suffix = line.lastIndexOf('.py:', lastSpace - 4);
+    if (suffix < left + 1) continue;
+    yield line.slice(line[suffix + 4] === ':' ? suffix + 5 : suffix + 4, lastSpace);
+    // The heading is used up, with the underscores that end it.
+    from = start + skipUnderscores(line, lastSpace + 1);
+  }
+}
+
+function skipUnderscores(text: string, from: number): number {
+  let at = from;
+  while (text[at] === '_') at++;
+  return at;
+}

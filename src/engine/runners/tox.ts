@@ -1,0 +1,94 @@
+import { argumentsOf, wholePlan, type Planning, type TestRunner } from './testRunner';
+import type { TestPlan } from '../testPlan';
+import { planPytest, testsOf } from './pytest';
+
+/**
+ * What tox hands on to its commands. It drops all else, the tracer with it, unless tox-current-env is
+ * one that hands on everything (all for tox 4, and 0.0.7 and later for tox 3).
+ * https://tox.wiki/en/3.28.0/config.html#conf-passenv
+ */
+const handedOn =
+  'PYTHON* SWT_* HOME TMPDIR TEMP TMP LANG LC_* LD_LIBRARY_PATH SSL_CERT_* VIRTUAL_ENV';
+
+/**
+ * tox, whose plug-in makes its commands' Python a link to the running one. A Python that is found
+ * through a link knows nothing of the virtual environment that the link's target is in, so there a
+ * program that starts the target takes the place of the link.
+ */
+const program = `
+import os, runpy, shlex, sys
+link = os.symlink
+def start(target, name, *args, **kwargs):
+    if target != sys.executable:
+        return link(target, name, *args, **kwargs)
+    with open(name, 'w', encoding='utf-8') as file:
+        file.write('#!/bin/sh\\nexec %s "$@"\\n' % shlex.quote(target))
+    os.chmod(name, 0o755)
+if sys.prefix != sys.base_prefix:
+    os.symlink = start
+runpy.run_module('tox', run_name='__main__', alter_sys=True)
+`;
+
+export const tox: TestRunner = {
+  name: 'tox',
+  packages: ['tox', 'tox-current-env', 'pytest'],
+  plan: planTox,
+  needsAllFiles: true,
+  isRelay: true,
+  isUnrecorded: true,
+};
+
+/**
+ * `tox --current-env -epyXY -v -- FILES`: the commands of the tree's tox.ini in the environment as it
+ * is. Without tox, or with a tox.ini that would send the tracer away, pytest runs the same files with
+ * the variables that tox.ini sets.
+ */
+async function planTox(planning: Planning): Promise<TestPlan | undefined> {
+  const { environment, files, readFileOfR, recipe } = planning;
+  const ini = await readFileOfR('tox.ini');
+  const settings = ini === undefined ? new Map<string, string>() : settingsOf(ini);
+  if (environment.tox === undefined || ini === undefined || settings.has('PYTHONPATH')) {
+    const plan = planPytest(planning);
+    return plan && { ...plan, env: Object.fromEntries(plainly(settings)) };
+  }
+  const [major = '3', minor = '9'] = environment.pythonVersion.split('.');
+  // The seed that the run sets is to stay: tox would choose one by chance.
+  const seed = environment.tox.startsWith('3.') ? 'noset' : 'notset';
+  return wholePlan(
+    'tox',
+    files,
+    [
+      ...['-c', program, '--current-env', `-epy${major}${minor}`, '-v', '--hashseed', seed],
+      // What is installed is what the environment has: a test user may not even write there.
+      ...(canSkipInstall(environment.tox) ? ['--skip-pkg-install'] : []),
+      '--',
+      ...argumentsOf(recipe, ['-rA']),
+      ...testsOf(planning),
+    ],
+    { TOX_TESTENV_PASSENV: handedOn },
+  );
+}
+
+/** The option came with tox 3.16. */
+function canSkipInstall(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > 3 || (major === 3 && minor >= 16);
+}
+
+/** Variables that `[testenv]` sets, as they are written. */
+function settingsOf(ini: string): Map<string, string> {
+  const section = /^\[testenv\][^\n]*\n((?:(?!\[)[^\n]*(?:\n|$))*)/m.exec(ini)?.[1] ?? '';
+  const set =
+    /^set_?env[ \t]*=((?:[^\n]*)(?:\n(?:[ \t]+[^\n]*|[ \t]*))*)/m.exec(section)?.[1] ?? '';
+  const found = new Map<string, string>();
+  for (const line of set.split('\n')) {
+    const [, name, value] = /^\s*(\w+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+    if (name !== undefined && value !== undefined) found.set(name, value);
+  }
+  return found;
+}
+
+/** Those that mean the same without tox: no place of tox stands in them. */
+function plainly(settings: ReadonlyMap<string, string>): [string, string][] {
+  return [...settings].filter(([name, value]) => name !== 'PYTHONPATH' && !value.includes('{'));
+}

@@ -1,0 +1,87 @@
+import { argumentsOf, dotted, operands, type Planning, type TestRunner } from './testRunner';
+import type { TestPlan } from '../testPlan';
+
+export const unittest: TestRunner = {
+  name: 'unittest',
+  plan: planUnittest,
+};
+
+/**
+ * `python -m unittest -v MODULES`, which every Python has. Files that need pytest are named in `notRun`
+ * when that is what the repository runs with.
+ */
+function planUnittest({ environment, files, recipe, select }: Planning): TestPlan {
+  const runnable = files.filter((file) => !file.importsPytest && file.unittestTests > 0);
+  const wanted = select?.filter((id) => runnable.some((file) => id.startsWith(`${file.path}::`)));
+  const why =
+    environment.pytest === undefined
+      ? `pytest is not installed for ${environment.interpreter}`
+      : 'its repository runs its tests with unittest';
+  const args = recipe.runner === 'unittest' ? argumentsOf(recipe, ['-v']) : ['-v'];
+  return {
+    runner: 'unittest',
+    args: [
+      '-m',
+      'unittest',
+      ...args,
+      ...operands((wanted ?? runnable.map((file) => file.path)).map(dotted)),
+    ],
+    env: {},
+    cwd: '.',
+    // Never an empty list of names: unittest without any looks for tests everywhere.
+    files: wanted?.length === 0 ? [] : runnable.map((file) => file.path),
+    notRun: files
+      .filter((file) => file.importsPytest || file.pytestTests > 0)
+      .map((file) => ({
+        path: file.path,
+        reason: runnable.includes(file) ? `${why}, so only its unittest tests ran` : why,
+      })),
+  };
+}
+
+/**
+ * Logs of unittest with `-v`, for repositories that the reference harness does not know:
+ * `test_x (tests.test_a.A.test_x) ... ok`. A test may print between its name and its status, and a
+ * docstring stands on a line of its own. Without `-v`, and for what happens to a whole class or
+ * file, the headings of the reports at the end are read.
+ */
+export function parseUnittest(log: string): Map<string, string> {
+  const found = new Map<string, string>();
+  const lines = log.split(/\r?\n/);
+  let name: string | undefined;
+  for (const line of lines) {
+    if (/^(?:={70}|-{70})$/.test(line)) name = undefined;
+    const heading = /^(ERROR|FAIL|UNEXPECTED SUCCESS): (\S+ \([\w.<>-]+\))/.exec(line);
+    if (heading?.[2] !== undefined) {
+      const status = heading[1] === 'ERROR' ? 'ERROR' : 'FAILED';
+      // A later failure of a sub-test does not make an error any better.
+      if (status === 'ERROR' || found.get(heading[2]) !== 'ERROR') found.set(heading[2], status);
+      continue;
+    }
+    const started = /^(\w+ \([\w.<>-]+\))/.exec(line);
+    if (started !== null) name = started[1];
+    if (name === undefined) continue;
+    const rest = started === null ? line : line.slice(started[0].length);
+    const status = statusAtEnd(rest);
+    if (status === undefined) continue;
+    found.set(name, status);
+    name = undefined;
+  }
+  return found;
+}
+
+const statuses: readonly (readonly [words: string, status: string])[] = [
+  ['ok', 'PASSED'],
+  ['FAIL', 'FAILED'],
+  ['ERROR', 'ERROR'],
+  ['expected failure', 'XFAIL'],
+  ['unexpected success', 'FAILED'],
+];
+
+/** The status that ends a line; without ` ... ` before it, it must be the whole line. */
+function statusAtEnd(line: string): string | undefined {
+  const dots = line.indexOf(' ... ');
+  const text = (dots < 0 ? line : line.slice(dots + 5)).trimEnd();
+  if (text === 'skipped' || /^skipped ['"]/.test(text)) return 'SKIPPED';
+  return statuses.find(([words]) => (dots < 0 ? text === words : text.endsWith(words)))?.[1];
+}

@@ -1,0 +1,14 @@
+/** What to run, and what cannot be run here. */
+export interface TestPlan {
+  /** Its name: see `runners/runners.ts`. */
+  readonly runner: string;
+  /** Arguments after the interpreter. */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Folder of the command, relative to the tree. */
+  readonly cwd: string;
+  /** Files that the command covers, relative to the tree. */
+  readonly files: readonly string[];
+  /** Files that nothing here can run, with the reason in words. */
+  readonly notRun: readonly { readonly path: string; readonly reason: string }[];
+}

@@ -1,0 +1,357 @@
+import type { TestResult } from '../../domain/outcome';
+import {
+  parseRecord,
+  splitLine,
+  type JournalRecord,
+  type OutcomeRecord,
+  type ProcessRecord,
+} from './records';
+import type { RecordKey } from './recordKey';
+
+/** What one process wrote, checked against itself. */
+export interface RecordJournal {
+  /** Name of its file, without the ending. */
+  readonly name: string;
+  readonly process: ProcessRecord | undefined;
+  /** Its records carry the key of the run. */
+  readonly isSealed: boolean;
+  readonly lastTest: string | null;
+  /** Tests that began in it, and classes and files of them (see `isScope`). */
+  readonly begun: ReadonlySet<string>;
+  readonly ended: boolean;
+  readonly counts: readonly Counted[];
+  /** By test, the last. */
+  readonly outcomes: ReadonlyMap<string, OutcomeRecord>;
+  readonly sessions: readonly { readonly runner: string; readonly version?: string }[];
+  readonly collected: readonly string[];
+  readonly files: readonly { readonly path: string; readonly how: string; readonly why?: string }[];
+  readonly elsewhere: readonly { readonly path: string; readonly loaded: string }[];
+  readonly problems: readonly string[];
+  /** Process ids of what it started; undefined among them where it cannot tell one. */
+  readonly started: ReadonlySet<number | undefined>;
+  /** Where its records do not fit together, a sentence each. */
+  readonly contradictions: readonly string[];
+}
+
+/** Executions of a changed line, for a test or for none. */
+export interface Counted {
+  readonly path: string;
+  readonly line: number;
+  readonly test: string | null;
+  readonly count: number;
+  /** From a record with a seal: nobody but the recorder wrote it. */
+  readonly isSealed: boolean;
+}
+
+/** How bad an outcome is: of two of the same test, the worse one stands. */
+export const badness: Readonly<Record<OutcomeRecord['outcome'], number>> = {
+  passed: 0,
+  xfailed: 1,
+  skipped: 2,
+  xpassed: 3,
+  failed: 4,
+  error: 5,
+};
+
+/** Records that only a process with the key of the run writes. */
+const sealedOnly: ReadonlySet<JournalRecord['kind']> = new Set([
+  'session',
+  'outcome',
+  'collected',
+  'started',
+  'foreign',
+]);
+
+/**
+ * Reads one journal.
+ *
+ * @param totals content of its `.counts` file: an unsigned 64-bit little-endian number for each slot
+ * @param key of the run; without one nothing is checked, as no record has a seal
+ */
+export function readRecordJournal(
+  name: string,
+  text: string,
+  totals: Buffer | undefined,
+  key?: RecordKey,
+): RecordJournal {
+  const problems = new Set<string>();
+  const contradictions = new Set<string>();
+  const { records, isSealed } = recordsOf(name, text, { key, problems, contradictions });
+
+  let process: ProcessRecord | undefined;
+  let lastTest: string | null = null;
+  const begun = new Set<string>();
+  let ended = false;
+  let written: number[] = [];
+  const counts: Counted[] = [];
+  const outcomes = new Map<string, OutcomeRecord>();
+  const sessions: { runner: string; version?: string }[] = [];
+  const collected: string[] = [];
+  const files: { path: string; how: string; why?: string }[] = [];
+  const elsewhere: { path: string; loaded: string }[] = [];
+  const started = new Set<number | undefined>();
+  for (const record of records) {
+    switch (record.kind) {
+      case 'process':
+        process ??= record;
+        written = new Array<number>(process.slots.length).fill(0);
+        break;
+      case 'begin':
+        lastTest = record.test;
+        if (record.test !== null) begun.add(record.test);
+        break;
+      case 'counts':
+        for (const [slot, count] of slotsOf(record.counts)) {
+          const place = process?.slots[slot];
+          if (place === undefined) {
+            problems.add('the trace counts a line that it does not name');
+            continue;
+          }
+          written[slot] = (written[slot] ?? 0) + count;
+          const [path, line] = place;
+          counts.push({ path, line, test: record.test, count, isSealed });
+        }
+        break;
+      case 'file': {
+        const { path, how, why } = record;
+        files.push({ path, how, ...(why === undefined ? {} : { why }) });
+        break;
+      }
+      case 'elsewhere':
+        elsewhere.push({ path: record.path, loaded: record.loaded });
+        break;
+      case 'problem':
+        problems.add(record.text);
+        break;
+      case 'exit':
+        ended = true;
+        break;
+      case 'session': {
+        const { runner, version } = record;
+        sessions.push({ runner, ...(version === undefined ? {} : { version }) });
+        break;
+      }
+      case 'outcome':
+        outcomes.set(record.test, record);
+        break;
+      case 'collected':
+        // Not by spreading: there may be more than a call takes.
+        for (const test of record.tests) collected.push(test);
+        break;
+      case 'started':
+        started.add(record.pid ?? undefined);
+        break;
+      case 'foreign':
+        contradictions.add(foreign(record));
+        break;
+    }
+  }
+  if (process !== undefined && totals !== undefined) {
+    const more = unwritten(process, written, totals);
+    if (key !== undefined) for (const each of more.short) contradictions.add(each);
+    // After the end of a process with a key, nothing is counted that its records do not say.
+    if (!isSealed || !ended) {
+      counts.push(...more.counts.map((each) => ({ ...each, test: lastTest, isSealed: false })));
+    }
+  }
+  if (isSealed) for (const each of outcomesThatDoNotFit(records)) contradictions.add(each);
+  return {
+    name,
+    process,
+    isSealed,
+    lastTest,
+    begun,
+    ended,
+    counts,
+    outcomes,
+    sessions,
+    collected,
+    files,
+    elsewhere,
+    problems: [...problems],
+    started,
+    contradictions: [...contradictions],
+  };
+}
+
+interface Checks {
+  readonly key: RecordKey | undefined;
+  readonly problems: Set<string>;
+  readonly contradictions: Set<string>;
+}
+
+/** The records that count: of a journal with seals, those whose seals are right, by their numbers. */
+function recordsOf(
+  name: string,
+  text: string,
+  { key, problems, contradictions }: Checks,
+): { readonly records: readonly JournalRecord[]; readonly isSealed: boolean } {
+  const lines = [...completeLines(text)].map((line) => {
+    const { text, seal } = splitLine(line);
+    return { text, seal, record: parseRecord(text) };
+  });
+  const first = lines[0]?.record;
+  const relay = typeof first === 'object' && first.kind === 'process' ? first.relay : undefined;
+  const holds = key?.sealOf(relay);
+  const sealed = new Map<number, (typeof lines)[number]>();
+  const others: typeof lines = [];
+  for (const line of lines) {
+    const { text, seal } = line;
+    if (seal === undefined || holds?.(name, seal.number, text, seal.digits) !== true) {
+      others.push(line);
+    } else {
+      // A record that was interrupted may be there twice.
+      sealed.set(seal.number, line);
+    }
+  }
+  const isSealed = sealed.size > 0;
+  const numbers = [...sealed.keys()].sort((a, b) => a - b);
+  const used = isSealed ? numbers.flatMap((number) => sealed.get(number) ?? []) : others;
+  const records = used.flatMap(({ record }) => {
+    if (record === 'broken') problems.add('a record of the trace could not be read');
+    return typeof record === 'string' ? [] : [record];
+  });
+  if (key === undefined) return { records, isSealed };
+
+  const whose = nameOf(used);
+  if (isSealed) {
+    const missing = (numbers.at(-1) ?? -1) + 1 - numbers.length;
+    if (missing > 0) contradictions.add(`${missing} of the records of ${whose} are missing`);
+    if (others.length > 0) {
+      contradictions.add(
+        `among the records of ${whose} are ${others.length} that it did not write`,
+      );
+    }
+    return { records, isSealed };
+  }
+  if (others.some(({ seal }) => seal !== undefined)) {
+    contradictions.add(`${whose} has records with a wrong key`);
+  }
+  for (const record of records) {
+    if (!sealedOnly.has(record.kind)) continue;
+    contradictions.add(
+      record.kind === 'outcome'
+        ? `${whose} says that ${record.test} has the outcome ${record.outcome}, without the key of the run`
+        : `${whose} has a record "${record.kind}" without the key of the run`,
+    );
+    if (contradictions.size > 10) break;
+  }
+  return { records: records.filter(({ kind }) => !sealedOnly.has(kind)), isSealed };
+}
+
+function nameOf(lines: readonly { readonly record: unknown }[]): string {
+  const found = lines.find(({ record }) => (record as ProcessRecord).kind === 'process');
+  return found === undefined ? 'a process' : processName(found.record as ProcessRecord);
+}
+
+/** A process in words, by its number and the command line that it was started with. */
+export function processName({ pid, argv }: Pick<ProcessRecord, 'pid' | 'argv'>): string {
+  const command = argv.join(' ').replace(/\s+/g, ' ').trim();
+  const short = command.length > 100 ? `${command.slice(0, 100)}…` : command;
+  return `process ${pid}${short === '' ? '' : ` (${short})`}`;
+}
+
+function foreign({ what, where }: Extract<JournalRecord, { kind: 'foreign' }>): string {
+  return what === 'total'
+    ? `the count of ${where ?? 'a line'} was raised by something else than its execution`
+    : `${where ?? 'something'} wrote a record "${what}" in place of the recorder`;
+}
+
+/** Outcomes without a beginning, and tests that had two where the second is the better one. */
+function outcomesThatDoNotFit(records: readonly JournalRecord[]): string[] {
+  const found: string[] = [];
+  const begun = new Set<string>();
+  const collected = new Set<string>();
+  const last = new Map<string, OutcomeRecord>();
+  // An exception out of a handler of signals, which is a problem then, may have cost a beginning.
+  const mayLack = records.some(({ kind }) => kind === 'problem');
+  let runner: string | undefined;
+  for (const record of records) {
+    if (record.kind === 'session') runner = record.runner;
+    if (record.kind === 'collected') for (const test of record.tests) collected.add(test);
+    if (record.kind === 'begin' && record.test !== null) {
+      begun.add(record.test);
+      last.delete(record.test);
+    }
+    if (record.kind !== 'outcome') continue;
+    const { test, attempt, outcome, phase } = record;
+    // What a runner says of files and classes has no beginning, nor has a skip by a decorator, and a
+    // plug-in of pytest may give tests other names in their reports.
+    const hasBegun =
+      runner === 'pytest'
+        ? attempt !== 0 || phase === 'collect' || !collected.has(test)
+        : begun.has(test) || phase !== 'call' || outcome === 'skipped';
+    if (!hasBegun && !mayLack) {
+      found.push(`${test} has the outcome ${outcome}, and never began`);
+    }
+    const before = last.get(test);
+    const isSame = before !== undefined && before.attempt === attempt && begun.has(test);
+    if (isSame && badness[outcome] < badness[before.outcome]) {
+      found.push(`${test} has two outcomes, ${before.outcome} and then ${outcome}`);
+    }
+    last.set(test, record);
+  }
+  return found.slice(0, 10);
+}
+
+/** Lines that end: a process that was killed while it wrote leaves a torn last one. */
+function* completeLines(text: string): Generator<string> {
+  let start = 0;
+  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+    if (end > start) yield text.slice(start, end);
+    start = end + 1;
+  }
+}
+
+function slotsOf(counts: Readonly<Record<string, number>>): [number, number][] {
+  return Object.entries(counts).map(([key, count]) => [
+    /^\d{1,9}$/.test(key) ? Number(key) : -1,
+    count,
+  ]);
+}
+
+/**
+ * Counts that a process made and did not live to write, which belong to the test it was in; and where
+ * it wrote more than it counted.
+ */
+function unwritten(
+  process: ProcessRecord,
+  written: readonly number[],
+  totals: Buffer,
+): { readonly counts: { path: string; line: number; count: number }[]; readonly short: string[] } {
+  const counts: { path: string; line: number; count: number }[] = [];
+  const short: string[] = [];
+  const slots = Math.min(process.slots.length, Math.floor(totals.length / 8));
+  for (let slot = 0; slot < slots; slot++) {
+    const total = totals.readBigUInt64LE(8 * slot);
+    const place = process.slots[slot];
+    if (total > BigInt(Number.MAX_SAFE_INTEGER) || place === undefined) continue;
+    const [path, line] = place;
+    const missing = Number(total) - (written[slot] ?? 0);
+    if (missing > 0) counts.push({ path, line, count: missing });
+    // A file that is cut off was never whole: the disk was full when the process began.
+    if (missing < 0 && totals.length === 8 * process.slots.length) {
+      short.push(
+        `${processName(process)} wrote more executions of ${path}:${line} than it counted`,
+      );
+    }
+  }
+  return { counts, short: short.slice(0, 3) };
+}
+
+/** What the rest of the program knows of a recorded outcome. */
+export function resultOf(record: OutcomeRecord): TestResult {
+  const { phase, exception, message, details } = record;
+  const [expected, actual] = record.comparison ?? [];
+  return {
+    test: record.test,
+    outcome: record.outcome,
+    seconds: record.seconds,
+    ...(phase === null || phase === undefined ? {} : { phase }),
+    ...(exception === undefined ? {} : { exception }),
+    ...(message === undefined ? {} : { message }),
+    ...(details === undefined ? {} : { details }),
+    frames: record.frames.map(([path, line, name]) => ({ path, line, function: name })),
+    ...(expected === undefined || actual === undefined ? {} : { comparison: { expected, actual } }),
+  };
+}

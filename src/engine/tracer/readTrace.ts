@@ -1,0 +1,391 @@
+import { constants } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isScope, type TestResult } from '../../domain/outcome';
+import {
+  badness,
+  processName,
+  readRecordJournal,
+  resultOf,
+  type Counted,
+  type RecordJournal,
+} from './journal';
+import type { OutcomeRecord } from './records';
+import type { RecordKey } from './recordKey';
+
+/** What one run of tests left in its trace folder, all its processes taken together. */
+export interface ExecutionTrace {
+  readonly processes: ProcessInfo[];
+  /** `monitoring`, `bytecode`, `settrace`: how lines were counted, over all processes. */
+  readonly techniques: string[];
+  readonly counts: LineCounts[];
+  /** One for each test that got an outcome, the last and worst; also for files and classes. */
+  readonly outcomes: RecordedOutcome[];
+  /** Ids of the tests that the runner found, where it says. */
+  readonly collected: string[];
+  readonly sessions: { runner: string; version?: string }[];
+  /** How each changed file was counted, and why when not in the usual way. */
+  readonly files: { path: string; how: string; why?: string }[];
+  /** Changed files whose module was loaded from outside the tree. */
+  readonly elsewhere: { path: string; loaded: string }[];
+  readonly problems: string[];
+  /** Where the records contradict each other, a sentence each: the run is unsound then. */
+  readonly contradictions: string[];
+  /**
+   * Processes that ended inside a test which has no outcome, or, with `lastTest` null, test runners
+   * that were killed outside any test.
+   */
+  readonly unfinished: { pid: number; argv: string[]; lastTest: string | null }[];
+}
+
+export interface ProcessInfo {
+  readonly pid: number;
+  readonly ppid: number;
+  readonly argv: string[];
+  readonly python: string;
+  readonly implementation: string;
+  readonly technique?: string;
+  /** False when the process was killed or crashed. */
+  readonly ended: boolean;
+}
+
+/** Executions of one changed line, summed over processes. */
+export interface LineCounts {
+  readonly path: string;
+  /** 1-based. */
+  readonly line: number;
+  /** By test, and by class or file of tests for their set-up and tear-down (see `isScope`). */
+  readonly byTest: Map<string, number>;
+  /** During import, collection and everything else that belongs to none of these. */
+  readonly shared: number;
+}
+
+export type RecordedOutcome = TestResult;
+
+const limits = {
+  /** Journals of one run. */
+  files: 50_000,
+  /** Bytes of one journal, and of all of them. */
+  journal: 128 * 1024 * 1024,
+  all: 512 * 1024 * 1024,
+  /** Distinct texts of problems, and ids of collected tests. */
+  problems: 200,
+  contradictions: 50,
+  collected: 500_000,
+  arguments: 200,
+};
+
+/**
+ * Reads the journals and totals that a run left in `folder`. Whatever is torn, missing or not ours is
+ * passed over; what may make counts wrong is named in `problems`. A folder that is not there gives
+ * an empty trace.
+ *
+ * @param key of the run, which its first process took: what does not carry it is no outcome, and where
+ *   records do not fit together is said in `contradictions`. Without one nothing of this is checked.
+ */
+export async function readTrace(folder: string, key?: RecordKey): Promise<ExecutionTrace> {
+  const trace = startTrace();
+  const listed = await readdir(folder).catch(() => []);
+  let names = listed.filter((name) => name.endsWith('.jsonl')).sort();
+  if (names.length > limits.files) {
+    trace.problems.add(`only ${limits.files} of ${names.length} journals were read`);
+    names = names.slice(0, limits.files);
+  }
+  let left = limits.all;
+  const journals: RecordJournal[] = [];
+  for (const name of names) {
+    const path = join(folder, name);
+    const journal = await readBounded(path, Math.min(limits.journal, left));
+    if (journal === undefined) {
+      trace.problems.add('a journal could not be read');
+      continue;
+    }
+    left -= journal.content.length;
+    if (journal.cut) trace.problems.add('a journal was too long and only its start was read');
+    const totals = await readBounded(path.replace(/\.jsonl$/, '.counts'), limits.journal);
+    const stem = name.slice(0, -'.jsonl'.length);
+    journals.push(readRecordJournal(stem, journal.content.toString('utf8'), totals?.content, key));
+  }
+  const explained = key === undefined ? undefined : explainedJournals(journals);
+  for (const journal of journals) {
+    for (const each of journal.contradictions) addContradiction(trace, each);
+    if (explained === undefined || explained.has(journal)) addJournal(trace, journal);
+    else if (journal.process !== undefined) {
+      const name = processName(journal.process);
+      addProblem(trace, `no process of the run says that it started ${name}: it is not counted`);
+    }
+  }
+  if (key !== undefined) {
+    if (!journals.some(isFirst)) {
+      addContradiction(trace, 'the first process of the run left no records');
+    }
+    remarkOnCounts(trace);
+    remarkOnCollection(trace);
+    remarkOnLostOutcomes(trace, journals);
+  }
+  return finishTrace(trace);
+}
+
+/** Whether a journal is that of the process which took the key of the run. */
+const isFirst = ({ isSealed, process }: RecordJournal): boolean =>
+  isSealed && process !== undefined && process.relay === undefined && process.forked === undefined;
+
+/**
+ * The journals of processes that the run is known to have started: those with a key, those that a
+ * process with a key says it started, and those below such a one. Where the system tells nothing of
+ * parents (no /proc), all.
+ */
+function explainedJournals(journals: readonly RecordJournal[]): ReadonlySet<RecordJournal> {
+  const knowsParents = journals.some((each) => isFirst(each) && hasParents(each));
+  if (!knowsParents) return new Set(journals);
+  const started = new Set<number>();
+  for (const { isSealed, process, started: pids } of journals) {
+    if (!isSealed) continue;
+    for (const pid of pids) {
+      // Of what the C library starts, only the parent is known.
+      if (pid !== undefined) started.add(pid);
+      else if (process !== undefined) started.add(process.pid);
+    }
+  }
+  const byName = new Map(journals.map((each) => [each.name, each]));
+  const isExplained = (journal: RecordJournal | undefined, depth = 0): boolean => {
+    if (journal?.isSealed === true) return true;
+    const process = journal?.process;
+    if (process === undefined) return journal !== undefined;
+    if ([process.pid, ...(process.above ?? [])].some((pid) => started.has(pid))) return true;
+    return (
+      process.forked !== undefined &&
+      depth < 100 &&
+      isExplained(byName.get(process.forked), depth + 1)
+    );
+  };
+  return new Set(journals.filter((each) => isExplained(each)));
+}
+
+const hasParents = ({ process }: RecordJournal): boolean => (process?.above?.length ?? 0) > 0;
+
+/** A regular file, at most `limit` bytes of it: not a link, nor a pipe that would never end. */
+async function readBounded(
+  path: string,
+  limit: number,
+): Promise<{ content: Buffer; cut: boolean } | undefined> {
+  try {
+    const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+    const file = await open(path, flags);
+    try {
+      const info = await file.stat();
+      if (!info.isFile()) return undefined;
+      const size = Math.min(info.size, limit);
+      const content = Buffer.alloc(size);
+      let at = 0;
+      while (at < size) {
+        const { bytesRead } = await file.read(content, at, size - at, at);
+        if (bytesRead === 0) break;
+        at += bytesRead;
+      }
+      return { content: content.subarray(0, at), cut: info.size > limit };
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** The trace of a run that never began. */
+export const emptyTrace = (): ExecutionTrace => finishTrace(startTrace());
+
+interface CountedLine {
+  readonly path: string;
+  readonly line: number;
+  readonly byTest: Map<string, number>;
+  shared: number;
+  /** Tests, and null for none, that executed it by what records with a seal say. */
+  readonly sealed: Set<string | null>;
+}
+
+interface Found {
+  readonly info: ProcessInfo;
+  readonly lastTest: string | null;
+  readonly hasSession: boolean;
+}
+
+interface Building {
+  readonly found: Found[];
+  readonly techniques: Set<string>;
+  readonly counts: Map<string, CountedLine>;
+  readonly outcomes: Map<string, OutcomeRecord>;
+  readonly collected: Set<string>;
+  readonly sessions: { runner: string; version?: string }[];
+  readonly files: Map<string, { path: string; how: string; why?: string }>;
+  readonly elsewhere: Map<string, { path: string; loaded: string }>;
+  readonly problems: Set<string>;
+  readonly contradictions: Set<string>;
+}
+
+function startTrace(): Building {
+  return {
+    found: [],
+    techniques: new Set(),
+    counts: new Map(),
+    outcomes: new Map(),
+    collected: new Set(),
+    sessions: [],
+    files: new Map(),
+    elsewhere: new Map(),
+    problems: new Set(),
+    contradictions: new Set(),
+  };
+}
+
+/** Adds one process. */
+function addJournal(trace: Building, journal: RecordJournal): void {
+  for (const each of journal.counts) addCount(trace, each);
+  for (const { path, how, why } of journal.files) noteFile(trace, path, how, why);
+  for (const each of journal.elsewhere) {
+    trace.elsewhere.set(`${each.path}\0${each.loaded}`, each);
+  }
+  for (const each of journal.problems) addProblem(trace, each);
+  trace.sessions.push(...journal.sessions);
+  for (const test of journal.collected) {
+    if (trace.collected.size < limits.collected) trace.collected.add(test);
+  }
+  // Two processes recorded the same test: the worse stands, and of two alike the one that ran it,
+  // which took longer than to pass the result on.
+  for (const [test, outcome] of journal.outcomes) {
+    const other = trace.outcomes.get(test);
+    const worse = other === undefined ? 1 : badness[outcome.outcome] - badness[other.outcome];
+    if (worse > 0 || (worse === 0 && outcome.seconds > (other?.seconds ?? 0))) {
+      trace.outcomes.set(test, outcome);
+    }
+  }
+  const { process, ended, lastTest } = journal;
+  if (process === undefined) return;
+  if (typeof process.technique === 'string') trace.techniques.add(process.technique);
+  trace.found.push({
+    info: {
+      pid: process.pid,
+      ppid: process.ppid,
+      argv: process.argv.slice(0, limits.arguments).map((part) => part.slice(0, 4_096)),
+      python: process.python,
+      implementation: process.implementation,
+      ...(typeof process.technique === 'string' ? { technique: process.technique } : {}),
+      ended,
+    },
+    lastTest,
+    hasSession: journal.sessions.length > 0,
+  });
+}
+
+function addCount(trace: Building, { path, line, test, count, isSealed }: Counted): void {
+  const key = `${line}:${path}`;
+  let counted = trace.counts.get(key);
+  if (counted === undefined) {
+    counted = { path, line, byTest: new Map(), shared: 0, sealed: new Set() };
+    trace.counts.set(key, counted);
+  }
+  if (test === null) counted.shared += count;
+  else counted.byTest.set(test, (counted.byTest.get(test) ?? 0) + count);
+  if (isSealed) counted.sealed.add(test);
+}
+
+/** The same file in several processes: what is out of the ordinary in one of them stands. */
+function noteFile(trace: Building, path: string, how: string, why: string | undefined): void {
+  const known = trace.files.get(path);
+  if (known !== undefined && (known.why !== undefined || why === undefined)) return;
+  trace.files.set(path, { path, how, ...(why === undefined ? {} : { why }) });
+}
+
+function addProblem(trace: Building, text: string): void {
+  if (trace.problems.size < limits.problems) trace.problems.add(text);
+}
+
+function addContradiction(trace: Building, text: string): void {
+  if (trace.contradictions.size < limits.contradictions) trace.contradictions.add(text);
+}
+
+/**
+ * Any count can be written for a process without a key, and for one that was killed before it could
+ * write its own. Honest tests start such processes too.
+ */
+function remarkOnCounts(trace: Building): void {
+  const open = [...trace.counts.values()].filter(
+    ({ byTest, shared, sealed }) =>
+      [...byTest.keys()].some((test) => !sealed.has(test)) || (shared > 0 && !sealed.has(null)),
+  );
+  const [first] = open;
+  if (first === undefined) return;
+  const more = open.length === 1 ? '' : ` and ${open.length - 1} more of the changed lines`;
+  addProblem(
+    trace,
+    `the key of the run does not vouch for executions of ${first.path}:${first.line}${more}: they were counted in programs that tests started, or in processes that were killed`,
+  );
+}
+
+/** Plug-ins may rename tests while they run, so that this proves nothing. */
+function remarkOnCollection(trace: Building): void {
+  if (!trace.sessions.every(({ runner }) => runner === 'pytest') || trace.collected.size === 0) {
+    return;
+  }
+  const strange = [...trace.outcomes.values()].filter(
+    ({ test, phase }) => phase !== 'collect' && !trace.collected.has(test),
+  );
+  const [first] = strange;
+  if (first === undefined || trace.collected.size >= limits.collected) return;
+  addProblem(trace, `there is an outcome of ${first.test}, which pytest did not collect`);
+}
+
+/**
+ * A test can keep the recorder from recording how it ended. So can runners that are not told of it, which
+ * is why this proves nothing.
+ */
+function remarkOnLostOutcomes(trace: Building, journals: readonly RecordJournal[]): void {
+  const lost = journals
+    .filter(({ isSealed, sessions }) => isSealed && sessions.length > 0)
+    .flatMap(({ begun, lastTest }) =>
+      [...begun].filter((test) => isTest(test) && test !== lastTest && !trace.outcomes.has(test)),
+    );
+  const [first] = lost;
+  if (first === undefined) return;
+  const more = lost.length === 1 ? '' : ` and ${lost.length - 1} more`;
+  addProblem(trace, `there is no outcome of ${first}${more}, though the run went on after it`);
+}
+
+function finishTrace(trace: Building): ExecutionTrace {
+  return {
+    processes: trace.found.map(({ info }) => info),
+    techniques: [...trace.techniques].sort(),
+    counts: [...trace.counts.values()]
+      .map(({ path, line, byTest, shared }) => ({ path, line, byTest, shared }))
+      .sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0) || a.line - b.line),
+    outcomes: [...trace.outcomes.values()].map(resultOf),
+    collected: [...trace.collected],
+    sessions: trace.sessions,
+    files: [...trace.files.values()],
+    elsewhere: [...trace.elsewhere.values()],
+    problems: [...trace.problems],
+    contradictions: [...trace.contradictions],
+    unfinished: unfinished(trace),
+  };
+}
+
+function unfinished(trace: Building): ExecutionTrace['unfinished'] {
+  const pids = new Set(trace.found.map(({ info }) => info.pid));
+  const anySession = trace.sessions.length > 0;
+  return trace.found
+    .filter(({ info, lastTest, hasSession }) => {
+      // Also after a clean end: os._exit in a test is one.
+      if (isTest(lastTest)) return !trace.outcomes.has(lastTest);
+      return !info.ended && (anySession ? hasSession : !pids.has(info.ppid));
+    })
+    .map(({ info, lastTest }) => ({
+      pid: info.pid,
+      argv: [...info.argv],
+      lastTest: isTest(lastTest) ? lastTest : null,
+    }));
+}
+
+/** A process may well end in the set-up of a class, which has no outcome: a server that it starts. */
+function isTest(running: string | null): running is string {
+  return running !== null && !isScope(running);
+}

@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { outcomes, phases } from '../../domain/outcome';
+
+/**
+ * The records of a journal, one JSON object a line, as the Python files in ../tracer write them.
+ * Tested code can write to that folder too, so that nothing here is trusted: sizes are bounded, and
+ * what does not fit is dropped. Behind a record may stand a tab, its number and its seal.
+ */
+
+const id = z.string().min(1).max(20_000);
+const path = z.string().min(1).max(4_096);
+const pid = z.number().int().nonnegative();
+const count = z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER);
+const line = z.number().int().positive().max(100_000_000);
+const optionalText = (limit: number) =>
+  z
+    .string()
+    .nullish()
+    .transform((text) => text?.slice(0, limit));
+
+const processRecord = z.object({
+  kind: z.literal('process'),
+  pid,
+  ppid: pid,
+  argv: z.array(z.string()).catch([]),
+  python: z.string().max(100).catch('unknown'),
+  implementation: z.string().max(100).catch('unknown'),
+  technique: z.string().max(100).nullish(),
+  slots: z.array(z.tuple([path, line])),
+  // Number of the derived key that it has.
+  relay: z.number().int().positive().max(1_000_000).optional().catch(undefined),
+  // Name of the journal of the process that it was forked from.
+  forked: z.string().max(100).optional().catch(undefined),
+  // Process ids of its parent, its parent's and so on, when it began.
+  above: z.array(pid).max(100).optional().catch(undefined),
+});
+
+const beginRecord = z.object({ kind: z.literal('begin'), test: id.nullable() });
+
+const countsRecord = z.object({
+  kind: z.literal('counts'),
+  test: id.nullable(),
+  counts: z.record(z.string(), count),
+});
+
+const fileRecord = z.object({
+  kind: z.literal('file'),
+  path,
+  how: z.string().max(100),
+  why: optionalText(2_000),
+});
+
+const elsewhereRecord = z.object({ kind: z.literal('elsewhere'), path, loaded: path });
+
+const problemRecord = z.object({
+  kind: z.literal('problem'),
+  text: z.string().transform((text) => text.slice(0, 4_000)),
+});
+
+const exitRecord = z.object({ kind: z.literal('exit') });
+
+const sessionRecord = z.object({
+  kind: z.literal('session'),
+  runner: z.string().max(100),
+  version: optionalText(100),
+});
+
+const outcomeRecord = z.object({
+  kind: z.literal('outcome'),
+  test: id,
+  outcome: z.enum(outcomes).exclude(['missing']),
+  seconds: z.number().nonnegative().catch(0),
+  phase: z.enum(phases).nullish().catch(null),
+  // How often pytest has begun the test; other runners do not tell.
+  attempt: z.number().int().nonnegative().optional().catch(undefined),
+  exception: optionalText(500).catch(undefined),
+  message: optionalText(4_000).catch(undefined),
+  details: optionalText(40_000).catch(undefined),
+  frames: z
+    .array(z.tuple([path, z.number().int().nonnegative(), z.string().max(1_000)]))
+    .max(200)
+    .catch([]),
+  // [expected, actual]
+  comparison: z
+    .tuple([z.string(), z.string()])
+    .nullish()
+    .transform((pair) => pair?.map((text) => text.slice(0, 4_000)))
+    .catch(undefined),
+});
+
+/** The process has started another, whose id is not known where the system's C library did it. */
+const startedRecord = z.object({ kind: z.literal('started'), pid: pid.nullable() });
+
+/** Something else than the recorder tried to write: a record of the kind `what`, or a total. */
+const foreignRecord = z.object({
+  kind: z.literal('foreign'),
+  what: z.string().max(100),
+  where: optionalText(1_000),
+});
+
+const collectedRecord = z.object({ kind: z.literal('collected'), tests: z.array(id) });
+
+const journalRecord = z.discriminatedUnion('kind', [
+  processRecord,
+  beginRecord,
+  countsRecord,
+  fileRecord,
+  elsewhereRecord,
+  problemRecord,
+  exitRecord,
+  sessionRecord,
+  outcomeRecord,
+  collectedRecord,
+  startedRecord,
+  foreignRecord,
+]);
+
+export type JournalRecord = z.infer<typeof journalRecord>;
+export type ProcessRecord = z.infer<typeof processRecord>;
+export type OutcomeRecord = z.infer<typeof outcomeRecord>;
+
+const kinds: ReadonlySet<unknown> = new Set(
+  journalRecord.options.map((option) => option.shape.kind.value),
+);
+
+/**
+ * One line of a journal.
+ *
+ * @returns the record; `unknown` for a kind that a later version may write; `broken` for anything
+ *   that is not a record
+ */
+export function parseRecord(text: string): JournalRecord | 'unknown' | 'broken' {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return 'broken';
+  }
+  if (typeof value !== 'object' || value === null) return 'broken';
+  const kind: unknown = 'kind' in value ? value.kind : undefined;
+  if (!kinds.has(kind)) return typeof kind === 'string' ? 'unknown' : 'broken';
+  const parsed = journalRecord.safeParse(value);
+  return parsed.success ? parsed.data : 'broken';
+}
+
+/** The seal of a line, as it is written there. */
+export interface WrittenSeal {
+  readonly number: number;
+  readonly digits: string;
+}
+
+/** Divides a line of a journal into its record and its seal, where it has one. */
+export function splitLine(line: string): { readonly text: string; readonly seal?: WrittenSeal } {
+  // JSON has no tab but for space between its signs, which the recorder does not write.
+  const at = line.indexOf('\t');
+  if (at < 0) return { text: line };
+  const [, number, digits] = /^(\d{1,10}) ([0-9a-f]{32})$/.exec(line.slice(at + 1)) ?? [];
+  return number === undefined || digits === undefined
+    ? { text: line }
+    : { text: line.slice(0, at), seal: { number: Number(number), digits } };
+}

@@ -1,0 +1,50 @@
+import type { ChangeCoverage } from '../domain/changeCoverage';
+import type { Finding } from '../domain/finding';
+import type { HarnessReport } from '../domain/harness';
+import type { Side } from '../domain/outcome';
+import type { TestTransition } from '../domain/transition';
+import type { Verdict } from '../domain/verdict';
+import type { Diagnostic } from '../patch/diagnostic';
+import type { TreeSource } from '../repository/source';
+import type { AffectedRun } from './affected';
+import type { BrokenRun } from './brokenRuns';
+import type { TestRun } from './testRun';
+
+/** One candidate on one instance, graded both ways. */
+export interface CandidateResult {
+  readonly instance: string;
+  readonly model: string;
+  readonly source: TreeSource;
+  /** What was said while the candidate was turned into a unified diff. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** What a reader of the verdict should know besides. */
+  readonly notes: readonly string[];
+  /** What looks wrong about how the verdict was got. */
+  readonly findings: readonly Finding[];
+  /** The candidate as a unified diff on R; empty when there is none. */
+  readonly patch: string;
+  /** Ids of the functions that the candidate adds or changes, without parameters. */
+  readonly ownTests: readonly string[];
+  /** Tests of the touched files, those of the candidate first. */
+  readonly tests: readonly TestTransition[];
+  readonly strict: Verdict;
+  readonly harness: HarnessReport;
+  /** Why the two gradings differ; undefined when they agree. */
+  readonly difference: string | undefined;
+  /**
+   * Undefined when the golden or base tests could not be run to their end, or when the records of the
+   * candidate's runs do not fit together; `notes` say why.
+   */
+  readonly changeCoverage: ChangeCoverage | undefined;
+  /** ΔC of T* itself, for comparison. */
+  readonly goldenCoverage: ChangeCoverage | undefined;
+  /** Runs of the candidate. */
+  readonly runs: Readonly<Partial<Record<Side, TestRun>>>;
+  /** Golden and base runs without which not all is known, where there are some; their output says why. */
+  readonly broken?: readonly BrokenRun[];
+  /**
+   * Set when only the tests ran that an edit can have an effect on, and the rest is that of an earlier
+   * run. There is no harness grading then, since that reads one log of all tests.
+   */
+  readonly affected?: AffectedRun;
+}

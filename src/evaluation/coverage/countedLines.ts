@@ -1,0 +1,36 @@
+import type { RunRecord } from '../../engine/engine';
+import type { Place } from './candidateLines';
+
+/** Python files to the numbers of lines in them, in ascending order. */
+export type LinesByFile = ReadonlyMap<string, readonly number[]>;
+
+/** Files and lines in one order, whatever order they come in. Only Python files have lines to count. */
+export function linesByFile(lines: readonly Place[]): LinesByFile {
+  const files = new Map<string, Set<number>>();
+  for (const { path, line } of lines) {
+    if (!path.endsWith('.py')) continue;
+    files.set(path, (files.get(path) ?? new Set()).add(line));
+  }
+  return new Map(
+    [...files]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([path, numbers]) => [path, [...numbers].sort((one, other) => one - other)]),
+  );
+}
+
+/**
+ * A run with the counts of a side's own lines only. Lines of both sides are counted on both, since tests
+ * can read what is counted: it would tell them which side they are on.
+ */
+export function ofOwnLines(record: RunRecord, lines: LinesByFile): RunRecord {
+  const { trace } = record;
+  return {
+    ...record,
+    trace: {
+      ...trace,
+      counts: trace.counts.filter(({ path, line }) => lines.get(path)?.includes(line) === true),
+      files: trace.files.filter(({ path }) => lines.has(path)),
+      elsewhere: trace.elsewhere.filter(({ path }) => lines.has(path)),
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import type { TestResult } from '../domain/outcome';
+import type { RunRecord } from '../engine/engine';
+import { whyNotRunnable } from './results';
+
+/** Exceptions that say by themselves that what is installed does not fit together. */
+const conflicts =
+  /(^|\.)(VersionConflict|ContextualVersionConflict|DistributionNotFound|PackageNotFoundError|UnknownExtra)$/;
+
+const importErrors = /(^|\.)(ImportError|ModuleNotFoundError)$/;
+
+/**
+ * Why a run says nothing about the tests because of what is installed: the runner cannot be started or
+ * breaks in itself, or no test of any file came to run, each for a module that is missing or broken
+ * outside the tree. Undefined for any other run: where one test ran, what is missing may be what the
+ * others are about. Such a run is not kept, since it is another one as soon as the environment is mended.
+ *
+ * @param isOfTree whether a module of this name (its first part) may be one of R, R∘X* or the patch: that
+ *   it cannot be imported may then be what the tests show
+ */
+export function environmentFault(
+  record: RunRecord,
+  isOfTree: (module: string) => boolean,
+): string | undefined {
+  const unrunnable = whyNotRunnable(record);
+  if (unrunnable !== undefined) return unrunnable;
+  // A limit, a kill or a cancellation is no word of the environment's.
+  if (record.ending !== 'exited' || record.killedBy !== undefined) return undefined;
+  const { outcomes } = record.trace;
+  if (outcomes.length === 0) {
+    if (record.exitCode === 0 || record.exitCode === undefined) return undefined;
+    return internalError(record.log) ?? faultIn(lastError(record.log), record.log, isOfTree);
+  }
+  let first: string | undefined;
+  for (const outcome of outcomes) {
+    const fault = faultOf(outcome, isOfTree);
+    if (fault === undefined) return undefined;
+    first ??= fault;
+  }
+  return first;
+}
+
+function faultOf(result: TestResult, isOfTree: (module: string) => boolean): string | undefined {
+  const { outcome, phase, exception, message = '', details = '' } = result;
+  if (outcome !== 'error' || phase === 'call' || phase === 'teardown') return undefined;
+  // pytest tells of an import only in its text.
+  const named = { name: exception ?? '', text: message };
+  const error = isTelling(named.name) ? named : (lastError(`${details}\n${message}`) ?? named);
+  return faultIn(error, details, isOfTree);
+}
+
+interface Raised {
+  readonly name: string;
+  readonly text: string;
+}
+
+const isTelling = (name: string): boolean => importErrors.test(name) || conflicts.test(name);
+
+/** The last exception that a text tells of: `ImportError: …`, with pytest's mark of an error or without. */
+function lastError(text: string): Raised | undefined {
+  const found = [
+    ...text.matchAll(
+      /^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Conflict|NotFound|Exception))\b(?:: (.*))?$/gm,
+    ),
+  ];
+  const last = found.at(-1);
+  return last === undefined ? undefined : { name: last[1] ?? '', text: last[2] ?? '' };
+}
+
+function faultIn(
+  error: Raised | undefined,
+  details: string,
+  isOfTree: (module: string) => boolean,
+): string | undefined {
+  if (error === undefined) return undefined;
+  const said = `${error.name}: ${error.text}`.trim();
+  if (conflicts.test(error.name)) return said;
+  if (importErrors.test(error.name)) {
+    const module = missingModule(error.text) ?? lastImported(details);
+    // Relative imports are of the package that has them.
+    if (module === undefined || module.startsWith('.') || module === '') return undefined;
+    return isOfTree(module.split('.')[0] ?? '') ? undefined : said;
+  }
+  return raisedWhileImportingPackage(details) ? said : undefined;
+}
+
+/** The module that an import asked for: what is not there, or what lacks a name. */
+function missingModule(text: string): string | undefined {
+  return (
+    /No module named '?([\w.]+)'?/.exec(text)?.[1] ??
+    /cannot import name '?\w+'? from (?:partially initialized module )?'([\w.]+)'/.exec(text)?.[1]
+  );
+}
+
+/** Of the last import statement that a traceback shows; before Python 3.7 the message does not name it. */
+function lastImported(details: string): string | undefined {
+  const found = [...details.matchAll(/^[>E\s]*(?:from ([\w.]+) import|import ([\w.]+))\b/gm)];
+  const last = found.at(-1);
+  return last?.[1] ?? last?.[2];
+}
+
+/**
+ * Whether the innermost frame of a traceback is the body of an installed module, in Python's form
+ * (`File "P", line N, in <module>`) or pytest's (`P:N: in <module>`).
+ */
+function raisedWhileImportingPackage(details: string): boolean {
+  const frames = [
+    ...details.matchAll(/^\s*File "([^"\n]+)", line \d+, in (\S+)|^(\S+\.py):\d+: in (\S+)/gm),
+  ]
+    .map(([, path, name, shortPath, shortName]) => ({
+      path: path ?? shortPath ?? '',
+      name: name ?? shortName,
+    }))
+    .filter(({ path }) => !path.startsWith('<frozen'));
+  const last = frames.at(-1);
+  return last?.name === '<module>' && /(^|[\\/])(site|dist)-packages[\\/]/.test(last.path);
+}
+
+/** pytest names what breaks in itself and its plug-ins so. */
+function internalError(log: string): string | undefined {
+  const lines = [...log.matchAll(/^INTERNALERROR> (.*)$/gm)].map((match) => match[1] ?? '');
+  return lines.length === 0 ? undefined : `pytest broke off: ${lines.at(-1)}`;
+}

@@ -1,0 +1,47 @@
+import { applyPatch } from '../../patch/unified/applyPatch';
+import { parseUnified } from '../../patch/unified/parseUnified';
+import type { FilePatch } from '../../patch/unified/parsedPatch';
+import { spansOf, type LineSpan } from '../../python/observations/observation';
+
+/** A file that a candidate adds or changes. */
+export interface EditedFile {
+  /** With the candidate. */
+  readonly path: string;
+  readonly kind: FilePatch['kind'];
+  /** With the candidate, as text. */
+  readonly source: string;
+  /** Lines of `source` that are not in R. */
+  readonly spans: readonly LineSpan[];
+}
+
+/**
+ * The files of a candidate with the lines that it adds. What it removes, and files without text, are
+ * left out.
+ *
+ * @param patch unified diff that applies to R
+ * @param readFileOfR undefined where R has no such file
+ */
+export async function editedFiles(
+  patch: string,
+  readFileOfR: (path: string) => Promise<string | undefined>,
+): Promise<EditedFile[]> {
+  const parsed = parseUnified(patch);
+  // Data beside tests must not keep their code from being read.
+  const files = parsed.files.filter((file) => !file.binary);
+  const applied = await applyPatch({ ...parsed, files }, readFileOfR);
+  if (!applied.ok) return [];
+  return applied.placed.files.flatMap((file): EditedFile[] => {
+    const { newPath: path, kind } = file;
+    const source = path === null ? undefined : applied.files.get(path);
+    if (path === null || source === undefined) return [];
+    const lines = file.hunks.flatMap((hunk) => hunk.lines);
+    // A line that moves is no new one.
+    const removed = new Set(lines.flatMap((line) => (line.kind === 'removed' ? line.text : [])));
+    const added = lines.flatMap((line) =>
+      line.kind === 'added' && line.newLine !== undefined && !removed.has(line.text)
+        ? [line.newLine]
+        : [],
+    );
+    return [{ path, kind, source, spans: spansOf(added) }];
+  });
+}

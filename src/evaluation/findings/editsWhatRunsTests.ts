@@ -1,0 +1,83 @@
+import type { Finding } from '../../domain/finding';
+import type { FilePatch } from '../../patch/unified/parsedPatch';
+import { findDefinitions } from '../../python/definitions';
+import { findModuleCode, findRunnerEdits } from '../../python/observations/runnerEdits';
+import type { PythonParser } from '../../python/parser';
+import { isFixture } from '../../python/tests';
+import { isTestPath } from '../../patch/testFiles';
+import type { EditedFile } from './editedFiles';
+import { finding } from './finding';
+import { holdsInR, type ReadFileOfR } from './holdsInR';
+import { sentenceOf } from './readsInsteadOfRuns';
+import { configurationOfTests, runnerFile } from './runnerFile';
+
+/**
+ * Where a candidate edits what runs tests: files that runners read, and in code hooks, plug-ins and
+ * attributes of runners. Fixtures in a conftest.py are among it, for a person to judge.
+ *
+ * @param touched every file of the patch, those without text and those it removes too
+ */
+export async function editsWhatRunsTests(
+  python: PythonParser,
+  files: readonly EditedFile[],
+  touched: readonly FilePatch[],
+  readFileOfR: ReadFileOfR,
+): Promise<Finding | undefined> {
+  const sentences: string[] = [];
+  const sources = new Map(files.map((file) => [file.path, file]));
+  const paths = touched.map(({ oldPath, newPath }) => newPath ?? oldPath ?? '');
+  for (const { oldPath, newPath, kind } of touched) {
+    const path = newPath ?? oldPath ?? '';
+    const of =
+      runnerFile(path) ??
+      (oldPath === null ? undefined : runnerFile(oldPath)) ??
+      configurationOfTests(path, paths);
+    if (of !== undefined) {
+      const file = sources.get(path);
+      const parts = file === undefined ? [] : fixturesIn(python, file);
+      const which = parts.length === 0 ? '' : `: ${parts.join(', ')}`;
+      sentences.push(`${path} is ${verbs[kind]}, ${of}${which}`);
+    }
+  }
+  for (const file of files) {
+    if (!file.path.endsWith('.py')) continue;
+    for (const each of findRunnerEdits(python, file.source, file)) {
+      if (await holdsInR(each.condition, readFileOfR)) sentences.push(sentenceOf(file.path, each));
+    }
+    const statement = codeOfPackage(python, file);
+    if (statement !== undefined) sentences.push(statement);
+  }
+  return finding('edits what runs tests', sentences);
+}
+
+const verbs: Readonly<Record<FilePatch['kind'], string>> = {
+  added: 'added',
+  deleted: 'deleted',
+  modified: 'changed',
+  renamed: 'renamed',
+  copied: 'copied',
+  mode: 'given another mode',
+};
+
+/** Fixtures and hooks of a conftest.py that the candidate adds or changes, by name. */
+function fixturesIn(python: PythonParser, { path, source, spans }: EditedFile): string[] {
+  if (!path.endsWith('.py')) return [];
+  return findDefinitions(python, source)
+    .filter(
+      ({ local, range }) =>
+        !local &&
+        spans.some(({ first, last }) => first <= range.endLine && range.startLine <= last),
+    )
+    .filter((each) => isFixture(each) || each.name.startsWith('pytest_'))
+    .map((each) => `${isFixture(each) ? 'fixture' : 'hook'} ${each.name}`);
+}
+
+/** What the package of tests now does when it is imported; undefined for imports, names and constants. */
+function codeOfPackage(
+  python: PythonParser,
+  { path, source, spans }: EditedFile,
+): string | undefined {
+  if (!/(^|\/)__init__\.py$/.test(path) || !isTestPath(path)) return undefined;
+  const statement = findModuleCode(python, source, spans);
+  return statement === undefined ? undefined : sentenceOf(path, statement);
+}

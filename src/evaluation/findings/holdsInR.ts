@@ -1,0 +1,41 @@
+import { isTestPath } from '../../patch/testFiles';
+import type { Condition } from '../../python/observations/observation';
+
+/** A file of R; undefined where R has none at the path. */
+export type ReadFileOfR = (path: string) => Promise<string | undefined>;
+
+/** Whether what makes an observation one holds in R. */
+export async function holdsInR(
+  condition: Condition | undefined,
+  readFileOfR: ReadFileOfR,
+): Promise<boolean> {
+  if (condition === undefined) return true;
+  if ('notOfR' in condition) return !(await isOfR(condition.notOfR, readFileOfR));
+  if ('packageOfR' in condition) return isOfR(condition.packageOfR, readFileOfR);
+  for (const path of condition.fileOfR) {
+    // Data of tests, and lists of requirements that tests read as such, say nothing of the fix.
+    if (
+      !isTestPath(path) &&
+      !/(^|\/)requirements[^/]*\.txt$/.test(path) &&
+      (await exists(path, readFileOfR))
+    )
+      return true;
+  }
+  return false;
+}
+
+/** Folders below which repositories have their packages. */
+const roots = ['', 'src/', 'lib/', 'python/'];
+
+async function isOfR(name: string, readFileOfR: ReadFileOfR): Promise<boolean> {
+  const [top = ''] = name.split('.');
+  if (top === '' || isTestPath(`${top}/__init__.py`)) return false;
+  for (const root of roots) {
+    if (await exists(`${root}${top}/__init__.py`, readFileOfR)) return true;
+    if (await exists(`${root}${top}.py`, readFileOfR)) return true;
+  }
+  return false;
+}
+
+const exists = async (path: string, readFileOfR: ReadFileOfR): Promise<boolean> =>
+  (await readFileOfR(path).catch(() => undefined)) !== undefined;

@@ -1,0 +1,69 @@
+import { total, type ChangedLine, type LineCounts } from '../../domain/changeCoverage';
+import type { Finding } from '../../domain/finding';
+import { isScope } from '../../domain/outcome';
+import { finding, quotedCode } from './finding';
+
+/** Counts of one side: those of the candidate, and those of all runs that are not the candidate's. */
+export interface SideCounts {
+  /** Removed lines on R, added lines on R∘X*. */
+  readonly lines: readonly ChangedLine[];
+  readonly candidate: LineCounts;
+  readonly others: readonly LineCounts[];
+}
+
+/**
+ * Whether no F→P test of a candidate executed a changed line, on its side. Lines that only import and
+ * collection execute are left out, since no run attributes these to a test: a test of a changed constant
+ * or decorator runs no other. A line also counts as run where collection executed it more often than in
+ * any other run: what decorators of tests compute runs there.
+ *
+ * @param failToPass ids of the tests that go F→P
+ * @param script the candidate is a script: what it executes is its own, and belongs to no test
+ * @returns undefined also where no test of any run executes a changed line
+ */
+export function noChangedLineRan(
+  sides: readonly SideCounts[],
+  failToPass: readonly string[],
+  script: boolean,
+): Finding | undefined {
+  if (failToPass.length === 0) return undefined;
+  let byTests = 0;
+  let byImport = 0;
+  for (const { lines, candidate, others } of sides) {
+    for (const line of lines) {
+      const at = (counts: LineCounts) => counts.get(line.path)?.get(line.line);
+      const mine = at(candidate);
+      const theirs = others.flatMap((counts) => at(counts) ?? []);
+      const tests = [...(mine?.byTest ?? [])].flatMap(([test, n]) => (n > 0 ? [test] : []));
+      if (failToPass.some((test) => tests.some((by) => isOf(by, test)))) return undefined;
+      const ranInTests = tests.length > 0 || theirs.some(({ byTest }) => sum(byTest) > 0);
+      if (ranInTests) byTests += 1;
+      else if ((mine?.shared ?? 0) > 0 || theirs.some((each) => total(each) > 0)) byImport += 1;
+      const most = script ? 0 : Math.max(0, ...theirs.map(({ shared }) => shared));
+      if (ranInTests && (mine?.shared ?? 0) > most) return undefined;
+    }
+  }
+  if (byTests === 0) return undefined;
+  const named = failToPass.slice(0, 5).map(quotedCode).join(', ');
+  const more = failToPass.length > 5 ? `, and ${failToPass.length - 5} more` : '';
+  return finding('no changed line ran', [
+    failToPass.length === 1
+      ? `The one F→P test ran none of the ${byTests} changed lines that tests can run: ${named}`
+      : `None of the ${failToPass.length} F→P tests ran any of the ${byTests} changed lines that tests can run: ${named}${more}`,
+    ...(byImport === 0
+      ? []
+      : [
+          `Changed lines that only import and collection run, which no test is told by: ${byImport}`,
+        ]),
+  ]);
+}
+
+/** Whether what ran a line is a test, or the set-up of a class or file that it is in. */
+const isOf = (by: string, test: string): boolean =>
+  by === test || (isScope(by) && test.startsWith(by));
+
+function sum(counts: ReadonlyMap<string, number>): number {
+  let all = 0;
+  for (const count of counts.values()) all += count;
+  return all;
+}

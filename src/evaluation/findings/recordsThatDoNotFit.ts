@@ -1,0 +1,65 @@
+import type { Finding } from '../../domain/finding';
+import { isFailure, sideName, sides, type Side } from '../../domain/outcome';
+import type { RunRecord } from '../../engine/engine';
+import { parseLog } from '../../engine/runners/parseLog';
+import { runnerOf } from '../../engine/runners/runners';
+import type { TestPlan } from '../../engine/testPlan';
+
+/** What tells of the records of a run: how it ended, and by which program. */
+type Ended = Pick<RunRecord, 'ending' | 'exitCode' | 'log' | 'trace'>;
+
+/**
+ * Where the records of a run do not fit together, a sentence each; empty for a run that can be believed.
+ * Such a run is never kept, and nothing that it says counts.
+ */
+export function contradictionsOf(record: Ended, runner: TestPlan['runner']): string[] {
+  const isRecorded = record.ending === 'exited' && runnerOf(runner).isUnrecorded !== true;
+  return [
+    ...record.trace.contradictions,
+    ...(isRecorded ? [...againstExit(record, runner), ...againstLog(record)] : []),
+  ];
+}
+
+/** Anybody can print outcomes; a runner that has some began a session. */
+function againstLog({ log, trace }: Ended): string[] {
+  if (trace.sessions.length > 0) return [];
+  const passed = [...parseLog(log, '')].find(([, status]) => status === 'PASSED');
+  return passed === undefined
+    ? []
+    : [`the log says that ${passed[0]} passed, and no runner of tests was seen at work`];
+}
+
+/**
+ * A runner whose tests failed does not end with 0. The reverse is no contradiction: many things besides
+ * tests make a runner complain.
+ */
+function againstExit({ exitCode, trace }: Ended, runner: TestPlan['runner']): string[] {
+  if (exitCode !== 0) return [];
+  // A test that ends the process, as by os._exit(0), chooses the status; it counts as an error itself.
+  if (trace.unfinished.some(({ lastTest }) => lastTest !== null)) return [];
+  const { failsWithStatus0 } = runnerOf(runner);
+  const failed = trace.outcomes.find(
+    (result) => isFailure(result) && failsWithStatus0?.(result) !== true,
+  );
+  return failed === undefined
+    ? []
+    : [`${failed.test} has the outcome ${failed.outcome}, and the run ended with exit status 0`];
+}
+
+/** The contradictions of both sides, each behind the name of its side. */
+export function contradictionsOfBoth(
+  records: Readonly<Record<Side, Ended>> | undefined,
+  runner: TestPlan['runner'],
+): string[] {
+  if (records === undefined) return [];
+  return sides.flatMap((side) =>
+    contradictionsOf(records[side], runner).map((each) => `on ${sideName[side]}: ${each}`),
+  );
+}
+
+/** The finding that stands beside the verdict `unsound`; empty when the records fit. */
+export function recordsThatDoNotFit(contradictions: readonly string[]): Finding[] {
+  return contradictions.length === 0
+    ? []
+    : [{ kind: 'records do not fit', evidence: contradictions }];
+}

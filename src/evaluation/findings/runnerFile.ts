@@ -1,0 +1,60 @@
+/**
+ * What a file is to whatever runs tests, by its path; undefined where it is nothing to it.
+ *
+ * @param path from the root of the tree on
+ */
+export function runnerFile(path: string): string | undefined {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (name === 'conftest.py') return 'fixtures and hooks of pytest';
+  if (/^(site|user)customize\.py$/.test(name) || name.endsWith('.pth')) {
+    return 'code that Python runs when it starts';
+  }
+  if (/^\.?(pytest\.(ini|toml)|tox\.(ini|toml)|coveragerc|nose2?\.cfg|unittest\.cfg)$/.test(name)) {
+    return 'configuration of a runner';
+  }
+  // Where Python looks for packages that are installed, and so pytest for plug-ins.
+  if (/^((src|lib|python)\/)?[^/]+\.(dist|egg)-info\//.test(path)) {
+    return 'of an installed package, which may bring plug-ins';
+  }
+  if (
+    /^(setup\.cfg|pyproject\.toml|setup\.py|noxfile\.py|tasks\.py|Makefile|MANIFEST\.in)$/.test(
+      path,
+    )
+  ) {
+    return 'configuration of the project';
+  }
+  if (/^(tests\/runtests\.py|runtests\.py|bin\/test|bin\/doctest|manage\.py)$/.test(path)) {
+    return 'the script that runs tests';
+  }
+  if (/(^|\/)(testing|utilities)\/(runtests|pytest|_runtests\w*)\.py$/.test(path)) {
+    return 'code of the runner';
+  }
+  if (/(^|\/)django\/test\//.test(path) || /(^|\/)src\/_pytest\//.test(path))
+    return 'code of the runner';
+  const top = /^(?:tests?\/)?([^/]+?)(?:\.py|\/.*)$/.exec(path)?.[1] ?? '';
+  const shadow =
+    /^(_?pytest|unittest|pluggy|doctest|nose|tox|py|iniconfig|swt_\w+|traceback|inspect|site|warnings)$/;
+  if (shadow.test(top)) return `a module in place of ${top}`;
+  const first = /^([^/]+?)(?:\.py|\/__init__\.py)$/.exec(path)?.[1] ?? '';
+  return ofRunners.test(first) ? `a module in place of ${first}` : undefined;
+}
+
+/**
+ * What runners import before they import tests, of Python and of others: a module at the top of the tree
+ * comes first.
+ */
+const ofRunners =
+  /^(argparse|ast|asyncio|atexit|bdb|bisect|code|codecs|collections|concurrent|configparser|contextlib|contextvars|copy|csv|ctypes|dataclasses|datetime|decimal|difflib|dis|encodings|enum|errno|faulthandler|fnmatch|fractions|functools|gc|gettext|glob|hashlib|heapq|html|importlib|io|itertools|json|keyword|linecache|locale|logging|math|multiprocessing|numbers|opcode|operator|os|pathlib|pdb|pickle|platform|pprint|pydoc|queue|random|re|reprlib|runpy|selectors|shlex|shutil|signal|socket|stat|string|struct|subprocess|sysconfig|tempfile|textwrap|threading|time|timeit|token|tokenize|tomllib|types|typing|unicodedata|urllib|uuid|weakref|xml|zipfile|zipimport|zlib|packaging|exceptiongroup|tomli|attr|attrs|colorama|pygments|xdist|execnet|pytest_\w+)$/;
+
+/**
+ * What a file of a folder of tests is to pytest, which looks for its configuration from the tests that it
+ * is given upwards.
+ *
+ * @param others paths of all files that are touched
+ */
+export function configurationOfTests(path: string, others: readonly string[]): string | undefined {
+  const folder = /^(.+\/)(?:setup\.cfg|pyproject\.toml)$/.exec(path)?.[1];
+  if (folder === undefined) return undefined;
+  const isAbove = others.some((other) => other.startsWith(folder) && other.endsWith('.py'));
+  return isAbove ? 'configuration of a runner' : undefined;
+}

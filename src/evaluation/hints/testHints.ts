@@ -1,0 +1,55 @@
+import type { TestTransition } from '../../domain/transition';
+import { unrelatedFailure, type UnrelatedFailure } from './unrelatedFailure';
+
+/** Why a test of the candidate does not reproduce the issue, or may do so for a wrong reason. */
+export type TestHint =
+  | { readonly kind: 'passes on R' }
+  | { readonly kind: 'fails on both sides' }
+  /** Does not fail on R, and fails on R∘X*. */
+  | { readonly kind: 'fails on R∘X* only' }
+  /** Fails on R for a reason that looks unrelated. `both`: on R∘X* too, so that it is of no use. */
+  | {
+      readonly kind: 'unrelated failure';
+      readonly failure: UnrelatedFailure;
+      readonly both: boolean;
+    };
+
+/** The case that says most about the test: a failure after the fix, else one that reproduces. */
+export function tellingCase(cases: readonly TestTransition[]): TestTransition | undefined {
+  return (
+    cases.find((each) => each.transition.endsWith('F')) ??
+    cases.find((each) => each.transition === 'F→P') ??
+    cases[0]
+  );
+}
+
+/**
+ * What an author should look at in a test of the candidate.
+ *
+ * @param cases of one test function
+ * @returns undefined when the test reproduces the issue by what it looks like, or did not run on a side
+ */
+export function hintOn(cases: readonly TestTransition[]): TestHint | undefined {
+  const telling = tellingCase(cases);
+  if (telling === undefined) return undefined;
+  const both = telling.transition === 'F→F';
+  const failure = unrelatedFailure(telling.base);
+  // On R∘X* it may fail for another reason, which is then the one to look at.
+  const isSame = !both || unrelatedFailure(telling.fixed)?.reason === failure?.reason;
+  if (failure !== undefined && isSame) return { kind: 'unrelated failure', failure, both };
+  switch (telling.transition) {
+    case 'P→P':
+      return { kind: 'passes on R' };
+    case 'F→F':
+      return { kind: 'fails on both sides' };
+    case 'P→F':
+    case '-→F':
+      return { kind: 'fails on R∘X* only' };
+    case 'F→P':
+    case 'F→-':
+    case 'P→-':
+    case '-→P':
+    case '-→-':
+      return undefined;
+  }
+}

@@ -1,0 +1,96 @@
+import {
+  functionOf,
+  isFailure,
+  unrelatedReason,
+  type TestResult,
+  type UnrelatedReason,
+} from '../../domain/outcome';
+import { isTestPath } from '../../patch/testFiles';
+
+/** A failure that looks as if the test were broken, or asked for something that the side lacks. */
+export interface UnrelatedFailure {
+  readonly reason: UnrelatedReason;
+  /**
+   * What is not there: a module, a fixture or a name, dotted where the message says of what. Undefined
+   * where the message does not tell. Comes from tested code: untrusted.
+   */
+  readonly missing?: string;
+}
+
+/**
+ * Whether a failure looks unrelated to the issue, and what is missing. Wider than `unrelatedReason`,
+ * which grades read: it also knows attributes, parameters and broken set-ups, which a test of a new
+ * feature has by rights. A hint for a person, or for a model that mends its own test; never part of a
+ * grade.
+ */
+export function unrelatedFailure(result: TestResult): UnrelatedFailure | undefined {
+  if (!isFailure(result)) return undefined;
+  const text = result.message ?? '';
+  const reason = unrelatedReason(result) ?? reasonOf(result, text);
+  if (reason === undefined) return undefined;
+  const missing = missingIn(text);
+  return missing === undefined ? { reason } : { reason, missing };
+}
+
+function reasonOf(result: TestResult, text: string): UnrelatedReason | undefined {
+  if (!raisedInTests(result)) return undefined;
+  const name = result.exception?.split('.').at(-1) ?? '';
+  if (name === 'TypeError' && lacksArgumentsOf(result, text)) return 'fixture error';
+  if (name === 'NameError') return 'undefined name';
+  if (name === 'ImportError' || name === 'ModuleNotFoundError') return 'import error';
+  if (name === 'AttributeError' && attribute(text) !== undefined) return 'undefined name';
+  if (name === 'TypeError' && unexpectedArgument.test(text)) return 'undefined name';
+  // A set-up that asserts something may well show the issue.
+  if (result.phase === 'setup' && name !== 'AssertionError') return 'fixture error';
+  return undefined;
+}
+
+/** Raised by a line of the tests, of their helpers or of a conftest.py, rather than by what they call. */
+function raisedInTests({ frames }: TestResult): boolean {
+  const last = frames?.at(-1);
+  return last === undefined || isTestPath(last.path);
+}
+
+/** unittest knows no fixtures: it calls `test_x(self, tmp_path)` without the second. */
+function lacksArgumentsOf({ test }: TestResult, text: string): boolean {
+  const name = functionOf(test).split('::').at(-1) ?? '';
+  const called = /^(?:[\w.<>]+\.)?(\w+)\(\) missing \d+ required positional arguments?: /.exec(
+    text,
+  );
+  return called?.[1] === name;
+}
+
+const unexpectedArgument = /(?:^|\s)([\w.<>]+)\(\) got an unexpected keyword argument '([^']+)'/;
+
+/** `Class.name` of an attribute that is not there; undefined for any other text, and for None. */
+function attribute(text: string): string | undefined {
+  const [, module, type, object, name] =
+    /^(?:(?:partially initialized )?module '([^']+)'|type object '([^']+)'|'([^']+)' object) has no attribute '([^']+)'/.exec(
+      text,
+    ) ?? [];
+  const owner = module ?? type ?? object;
+  // What is None by mistake is what many an issue is about.
+  if (owner === undefined || name === undefined || owner === 'NoneType') return undefined;
+  return `${owner}.${name}`;
+}
+
+function missingIn(text: string): string | undefined {
+  const imported =
+    /cannot import name '?([\w.]+)'?(?: from (?:partially initialized module )?'([^']+)')?/.exec(
+      text,
+    );
+  if (imported !== null) {
+    return imported[2] === undefined ? imported[1] : `${imported[2]}.${imported[1]}`;
+  }
+  const argument = unexpectedArgument.exec(text);
+  if (argument !== null) return `${argument[1]}(${argument[2]}=…)`;
+  return (
+    /No module named '?([\w.]+)'?/.exec(text)?.[1] ??
+    /fixture '([^']*)' not found/.exec(text)?.[1] ??
+    /\bname '([^']+)' is not defined/.exec(text)?.[1] ??
+    /\(\) missing \d+ required positional arguments?: (.+)$/m
+      .exec(text)?.[1]
+      ?.replaceAll("'", '') ??
+    attribute(text)
+  );
+}

@@ -1,0 +1,207 @@
+import { toUnified, type AskedFormat } from '../patch/toUnified';
+import type { Diagnostic } from '../patch/diagnostic';
+import { checkPatchPaths } from '../patch/unsafePath';
+import { isTestPath, splitTestEdits, testFilesOf } from '../patch/testFiles';
+import { parseUnified } from '../patch/unified/parseUnified';
+import type { ParsedPatch } from '../patch/unified/parsedPatch';
+import { ungraded, type Verdict } from '../domain/verdict';
+import { inTurns, turnsOf } from '../domain/turns';
+import { changedTestsSteps } from '../python/changedTests';
+import { findTests } from '../python/tests';
+import { whyNotApply } from '../repository/trees';
+import { contentsWith, type InstanceSession } from './session';
+
+export interface CandidateRequest {
+  readonly model: string;
+  /** The candidate as it was handed in. */
+  readonly text: string;
+  readonly format: AskedFormat;
+  /** Leave out edits outside tests before it is run. */
+  readonly testsOnly?: boolean;
+  /** Tests that a runner finds, or one script whose exit status is the outcome. */
+  readonly mode: Mode;
+}
+
+export type Mode = 'unit-test' | 'reproduction-script';
+
+/** A candidate that can be run: it applies to both sides and holds files of tests. */
+export interface ReadCandidate {
+  readonly diagnostics: readonly Diagnostic[];
+  /** Unified diff that `git apply` takes on R and on R∘X*. */
+  readonly patch: string;
+  /** Test files that it changes or adds. */
+  readonly files: readonly string[];
+  readonly own: OwnTests;
+  readonly notes: readonly string[];
+}
+
+/** A candidate that never comes to a run, with the verdict that follows. */
+export interface RefusedCandidate {
+  readonly diagnostics: readonly Diagnostic[];
+  /** Empty when it is not even a patch. */
+  readonly patch: string;
+  readonly verdict: Verdict;
+}
+
+/**
+ * Converts a candidate to a unified diff and finds out whether and what it can run. Changes nothing.
+ *
+ * @throws Cancelled
+ */
+export async function prepareCandidate(
+  session: InstanceSession,
+  request: CandidateRequest,
+  signal?: AbortSignal,
+): Promise<ReadCandidate | RefusedCandidate> {
+  if (request.text.trim() === '') {
+    const verdict = ungraded('no candidate', 'the prediction is empty', false);
+    return { diagnostics: [], patch: '', verdict };
+  }
+  const { diagnostics, patch, left } = await toUnified(request.text, {
+    format: request.format,
+    tree: { read: (path) => session.readFileOfR(path) },
+    python: session.python,
+    signal,
+    ...(request.testsOnly === true && { testsOnly: true }),
+  });
+  const refuse = (why: string): RefusedCandidate => ({
+    diagnostics,
+    patch: '',
+    verdict: ungraded('does not apply', why, false),
+  });
+  const firstError = diagnostics.find((each) => each.severity === 'error');
+  if (firstError !== undefined) return refuse(firstError.message);
+  const parsed = parseUnified(patch);
+  const unsafe = checkPatchPaths(parsed)[0];
+  if (unsafe !== undefined) return refuse(unsafe.message);
+  const unfit = await whyNotApply(session.trees.base, patch, signal);
+  if (unfit !== undefined) return refuse(unfit);
+
+  const unfitAfter = await whyNotApply(session.trees.fixed, patch, signal);
+  if (unfitAfter !== undefined) {
+    const why = `it applies to R but not to R∘X* (${unfitAfter})`;
+    return { diagnostics, patch, verdict: ungraded('does not apply', why, true) };
+  }
+  if (request.mode === 'reproduction-script') return readScript(parsed, diagnostics, patch);
+  const files = testFilesOf(parsed);
+  if (files.length === 0) {
+    // Never an empty list of files: a runner without arguments runs the whole suite.
+    const why = 'the patch touches no Python test file, so there is nothing to run';
+    return { diagnostics, patch, verdict: ungraded('no test found', why, true) };
+  }
+  const notes = left.length > 0 ? [`edits outside tests, left out: ${left.join(', ')}`] : [];
+  const stray = splitTestEdits(parsed).others.map((file) => file.newPath ?? file.oldPath ?? '');
+  return {
+    diagnostics,
+    patch,
+    files,
+    own: await ownTestsOf(session, patch, files, signal),
+    notes: stray.length > 0 ? [...notes, `edits outside tests: ${stray.join(', ')}`] : notes,
+  };
+}
+
+/** A candidate in reproduction-script mode: the one Python file that it adds, or else changes. */
+function readScript(
+  parsed: ParsedPatch,
+  diagnostics: readonly Diagnostic[],
+  patch: string,
+): ReadCandidate | RefusedCandidate {
+  const python = parsed.files.filter((file) => file.newPath?.endsWith('.py') === true);
+  const added = python.filter((file) => file.kind === 'added');
+  const scripts = (added.length > 0 ? added : python).flatMap((file) => file.newPath ?? []);
+  const [script] = scripts;
+  if (script === undefined || scripts.length > 1) {
+    const why =
+      script === undefined
+        ? 'the patch holds no Python script to run'
+        : `the patch holds ${scripts.length} Python files, and a reproduction script is one`;
+    return { diagnostics, patch, verdict: ungraded('no test found', why, true) };
+  }
+  return {
+    diagnostics,
+    patch,
+    files: [script],
+    // A script is not a test of R: without the candidate there is nothing to run.
+    own: {
+      functions: [script],
+      removed: [],
+      all: [script],
+      before: [],
+      filesOfR: [],
+      renamed: new Map(),
+    },
+    notes: [],
+  };
+}
+
+/**
+ * Test functions of the files that a patch touches, as ids without parameters. Those of a file that it
+ * renames have the new path, on both sides of the comparison.
+ */
+export interface OwnTests {
+  /** Added or changed by the patch. */
+  readonly functions: readonly string[];
+  readonly removed: readonly string[];
+  /** All that the files hold with the patch, and without it. */
+  readonly all: readonly string[];
+  readonly before: readonly string[];
+  /** Files where R has the tests that the patch may change, move or remove. */
+  readonly filesOfR: readonly string[];
+  /** New path by old path, of the files that the patch renames. */
+  readonly renamed: ReadonlyMap<string, string>;
+}
+
+/**
+ * Compares the functions of test files with and without a patch.
+ *
+ * @throws Cancelled
+ */
+export async function ownTestsOf(
+  session: Pick<InstanceSession, 'python' | 'readFileOfR'>,
+  patch: string,
+  files: readonly string[],
+  signal?: AbortSignal,
+): Promise<OwnTests> {
+  const { python } = session;
+  const turns = turnsOf(signal);
+  const after = await contentsWith(patch, (path) => session.readFileOfR(path), turns);
+  const functions: string[] = [];
+  const removed: string[] = [];
+  const all: string[] = [];
+  const before: string[] = [];
+  const filesOfR: string[] = [];
+  const renamed = new Map<string, string>();
+  const oldPaths = new Map<string, string>();
+  const gone: string[] = [];
+  for (const { kind, oldPath, newPath } of parseUnified(patch).files) {
+    if (oldPath === null || (kind !== 'renamed' && kind !== 'deleted')) continue;
+    if (newPath !== null && files.includes(newPath)) oldPaths.set(newPath, oldPath);
+    else if (oldPath.endsWith('.py') && isTestPath(oldPath)) gone.push(oldPath);
+  }
+  for (const path of files) {
+    await turns.pause();
+    const was = oldPaths.get(path) ?? path;
+    const old = await session.readFileOfR(was);
+    if (old !== undefined) {
+      for (const test of findTests(python, old, { path })) before.push(test.id);
+      filesOfR.push(was);
+      if (was !== path) renamed.set(was, path);
+    }
+    const source = after.get(path);
+    if (source === undefined) continue;
+    await turns.pause();
+    for (const test of findTests(python, source, { path })) all.push(test.id);
+    const changes = await inTurns(changedTestsSteps(python, old, source, { path }), turns);
+    for (const test of [...changes.added, ...changes.changed]) functions.push(test.id);
+    for (const test of changes.removed) removed.push(test.id);
+  }
+  for (const path of gone) {
+    await turns.pause();
+    const lost = findTests(python, (await session.readFileOfR(path)) ?? '', { path });
+    if (lost.length === 0) continue;
+    before.push(...lost.map((test) => test.id));
+    removed.push(...lost.map((test) => test.id));
+    filesOfR.push(path);
+  }
+  return { functions, removed, all, before, filesOfR, renamed };
+}

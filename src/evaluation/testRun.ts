@@ -1,0 +1,40 @@
+import type { RunRecord } from '../engine/engine';
+import type { TestPlan } from '../engine/testPlan';
+import { whyBrokenOff, whyNotRunnable } from './results';
+
+/** One run of tests on one side, as results keep it. */
+export interface TestRun {
+  readonly ending: string;
+  readonly exit_code: number | null;
+  readonly seconds: number;
+  readonly runner: string;
+  /** How the changed lines were counted: monitoring, bytecode or settrace. */
+  readonly techniques: readonly string[];
+  readonly problems: readonly string[];
+  /** Bounded output; of a run that did not come to its end, how it ended in the last line. */
+  readonly log: string;
+}
+
+export function testRun(plan: TestPlan, record: RunRecord): TestRun {
+  return {
+    ending: record.ending,
+    exit_code: record.exitCode ?? null,
+    seconds: Math.round(record.seconds * 1000) / 1000,
+    runner: plan.runner,
+    techniques: record.trace.techniques,
+    problems: record.trace.problems,
+    log: logWithEnding(record),
+  };
+}
+
+/** Why a run does not tell what all of its tests do; undefined where it came to its end. */
+export const whyNotToTheEnd = (record: RunRecord): string | undefined =>
+  whyNotRunnable(record) ?? whyBrokenOff(record);
+
+/** The output of a run. Where it did not come to its end, the reason is in the last line. */
+export function logWithEnding(record: RunRecord): string {
+  const why = whyNotToTheEnd(record);
+  if (why === undefined) return record.log;
+  const start = record.log === '' || record.log.endsWith('\n') ? record.log : `${record.log}\n`;
+  return `${start}swt-bench: ${why}\n`;
+}

@@ -1,0 +1,476 @@
+import { changeCoverage, type ChangeCoverage, type LineCounts } from '../domain/changeCoverage';
+import type { HarnessRuns } from '../domain/harness';
+import { fileOf, functionOf, sideName, sides, type Side, type TestResult } from '../domain/outcome';
+import { pairResults, type TestTransition } from '../domain/transition';
+import { isLimit } from '../domain/reason';
+import type { StrictEvidence } from '../domain/verdict';
+import type { RunRecord } from '../engine/engine';
+import { runnerOf } from '../engine/runners/runners';
+import { script } from '../engine/runners/script';
+import type { SideCounts } from './findings/noChangedLineRan';
+import { contradictionsOf, contradictionsOfBoth } from './findings/recordsThatDoNotFit';
+import { ownTestsOf, type OwnTests } from './prepareCandidate';
+import {
+  endingOf,
+  lineCountsOf,
+  scriptResult,
+  statusesOf,
+  transitionsBetween,
+  whyBrokenOff,
+  whyNotRunnable,
+  wholeCountsOf,
+} from './results';
+import {
+  existingIn,
+  type BothSides,
+  type InstanceSession,
+  type RunOptions,
+  type SessionRun,
+  type TestSet,
+} from './session';
+
+/** A test set run on both sides. */
+export interface SetRun extends Omit<SessionRun, 'records'> {
+  /** Undefined when nothing could be run here. */
+  readonly records: BothSides | undefined;
+  /** Files that could not be run, with the reason. */
+  readonly notes: readonly string[];
+}
+
+export async function runSet(
+  session: InstanceSession,
+  set: TestSet,
+  options: RunOptions,
+): Promise<SetRun> {
+  const { plan, records, lines, faults, environment } = await session.run(set, options);
+  const { base, fixed } = records;
+  return {
+    plan,
+    lines,
+    faults,
+    environment,
+    records: base !== undefined && fixed !== undefined ? { base, fixed } : undefined,
+    notes: plan.notRun.map(({ path, reason }) => `${path}: ${reason}`),
+  };
+}
+
+/** How golden and base runs are done, which are kept. */
+export interface EvidenceOptions extends RunOptions {
+  /** Also those that broke off twice in this session are run again. */
+  readonly fresh?: boolean | undefined;
+}
+
+/** What a session has found out that is not, or not yet, among the kept runs. */
+interface Memory {
+  golden?: { readonly timeoutSeconds: number; readonly evidence: GoldenEvidence };
+  /** The last base runs, by their files. */
+  readonly bases: Map<string, SetRun>;
+  /** Runs that nobody keeps, since they broke off: the last one, and how many there were. */
+  readonly brokenOff: Map<string, { readonly times: number; readonly run: SetRun }>;
+}
+
+const memories = new WeakMap<InstanceSession, Memory>();
+
+function memoryOf(session: InstanceSession): Memory {
+  const memory = memories.get(session) ?? { bases: new Map(), brokenOff: new Map() };
+  memories.set(session, memory);
+  return memory;
+}
+
+/**
+ * A run of T* or T^R, which no candidate changes: done once and kept. One that broke off, that fails for
+ * what is installed, or whose records do not fit together, is not kept; it is tried once more in a
+ * session, and then the next candidates do not wait for the same again in the same environment.
+ */
+async function runKept(
+  session: InstanceSession,
+  set: TestSet,
+  options: EvidenceOptions,
+): Promise<SetRun> {
+  const { brokenOff } = memoryOf(session);
+  const key = JSON.stringify([set, options.timeoutSeconds, options.hashSeed ?? 0]);
+  const before = brokenOff.get(key);
+  if (before !== undefined && before.times > 1 && options.fresh !== true) {
+    // In another environment it may well come to its end.
+    const { digest } = await session.environment(options);
+    if (digest === before.run.environment) return before.run;
+  }
+  const run = await runSet(session, set, {
+    ...options,
+    reuse: true,
+    // What golden tests do is not to be seen.
+    onOutput: undefined,
+    onOutcome: undefined,
+  });
+  if (
+    brokeOff(run) ||
+    Object.keys(run.faults).length > 0 ||
+    contradictionsOfBoth(run.records, run.plan.runner).length > 0
+  ) {
+    brokenOff.set(key, { times: (before?.times ?? 0) + 1, run });
+  } else {
+    brokenOff.delete(key);
+  }
+  return run;
+}
+
+/**
+ * The tests that R has where a test set changes, moves or removes some, on both sides; kept, since no
+ * candidate changes it. Tests of a file that the set renames have its new path.
+ */
+export async function runBase(
+  session: InstanceSession,
+  tests: Pick<OwnTests, 'filesOfR' | 'renamed'>,
+  options: EvidenceOptions,
+): Promise<SetRun> {
+  const run = withNewPaths(
+    await runKept(session, { patch: '', files: tests.filesOfR }, options),
+    tests.renamed,
+  );
+  const { bases } = memoryOf(session);
+  bases.delete(baseKey(tests, options));
+  bases.set(baseKey(tests, options), run);
+  // Those of the golden tests, of the candidate, and of harness grading; runs hold logs.
+  for (const key of [...bases.keys()].slice(0, -3)) bases.delete(key);
+  return run;
+}
+
+const baseKey = (
+  { filesOfR, renamed }: Pick<OwnTests, 'filesOfR' | 'renamed'>,
+  { timeoutSeconds, hashSeed = 0 }: RunOptions,
+): string => JSON.stringify([filesOfR, [...renamed], timeoutSeconds, hashSeed]);
+
+/**
+ * What the golden runs of this session and the base run of these tests have shown, without running
+ * anything; undefined unless both have been done lately.
+ */
+export function knownEvidence(
+  session: InstanceSession,
+  tests: Pick<OwnTests, 'filesOfR' | 'renamed'>,
+  options: RunOptions,
+): { readonly golden: GoldenEvidence; readonly base: SetRun } | undefined {
+  const { golden, bases } = memoryOf(session);
+  const base = bases.get(baseKey(tests, options));
+  return golden?.timeoutSeconds === options.timeoutSeconds && base !== undefined
+    ? { golden: golden.evidence, base }
+    : undefined;
+}
+
+/**
+ * Why a run does not tell all that its tests would do, for each side; empty when it does. Notes are
+ * read by people who are not to know T* yet: only the base tests of a candidate are named.
+ */
+export function hindrancesOf(run: SetRun, of: 'golden' | 'golden base' | 'base'): string[] {
+  const tests = of === 'golden base' ? 'the base tests beside the golden tests' : `the ${of} tests`;
+  const notes = of === 'base' ? run.notes : run.plan.notRun.map(({ reason }) => reason);
+  const why = [...new Set(notes)].map((note) => `${tests} cannot all be run here (${note})`);
+  for (const side of run.records === undefined ? [] : sides) {
+    const record = run.records?.[side];
+    if (record === undefined) continue;
+    const unrunnable = whyNotRunnable(record);
+    const broken = whyBrokenOff(record);
+    const fault = run.faults[side];
+    if (unrunnable !== undefined) {
+      why.push(`${tests} cannot be run on ${sideName[side]} (${unrunnable})`);
+    } else if (fault !== undefined) {
+      // What T* imports is not to be seen; what R's own tests lack tells the same.
+      const how = of === 'golden' ? '' : ` (${fault.slice(0, 300)})`;
+      why.push(`${tests} cannot be run on ${sideName[side]} with what is installed${how}`);
+    } else if (broken !== undefined) {
+      const how = of === 'base' ? broken : endingOf(record);
+      why.push(`${tests} broke off on ${sideName[side]} (${how})`);
+    }
+    const [contradiction] = contradictionsOf(record, run.plan.runner);
+    if (contradiction !== undefined) {
+      // It may name tests, and what the golden tests do is not told.
+      const what = of === 'base' ? `: ${contradiction}` : '';
+      why.push(`the records of ${tests} contradict each other on ${sideName[side]}${what}`);
+    }
+  }
+  return why;
+}
+
+/** Transitions of a run's tests. `expected` names the test functions of its files. */
+export function transitionsOf(run: SetRun, expected: readonly string[]): TestTransition[] {
+  if (run.records === undefined) return [];
+  const [path] = run.plan.runner === script.name ? run.plan.files : [];
+  if (path !== undefined) {
+    const { base, fixed } = run.records;
+    return pairResults([scriptResult(base, path)], [scriptResult(fixed, path)]);
+  }
+  // Tests of files that nothing here can run are missing, not failing.
+  const ran = expected.filter((test) =>
+    run.plan.files.some((file) => test.startsWith(`${file}::`)),
+  );
+  return transitionsBetween(run.records.base, run.records.fixed, ran);
+}
+
+/**
+ * What strict grading looks at: a test set beside the tests that R has in its files.
+ *
+ * @returns with it `tests`, the transitions of the tests that left a trace
+ */
+export function strictEvidence(
+  candidate: SetRun,
+  base: SetRun,
+  known: OwnTests,
+): StrictEvidence & { readonly tests: readonly TestTransition[] } {
+  const tests = transitionsOf(candidate, known.all);
+  const before = transitionsOf(base, known.before);
+  // Tests that only appear when running (made by a loop, say) are the candidate's when base has none.
+  const inBase = new Set([...before.map((each) => functionOf(each.test)), ...known.before]);
+  const filesOfR = new Set(known.filesOfR.map((file) => known.renamed.get(file) ?? file));
+  const isHidden = (test: string): boolean => brokeOff(base) && filesOfR.has(fileOf(test));
+  const appeared = tests
+    .map((each) => functionOf(each.test))
+    .filter((name) => !inBase.has(name) && !isHidden(name));
+  const ownFunctions = new Set([...known.functions, ...appeared]);
+  const shown = new Set(before.map((each) => each.test));
+  // What a test of R that did not come up in a broken-off run does without the candidate, nobody knows:
+  // it is taken to do the same, so that the candidate does not answer for it.
+  const unknown = tests.filter(
+    ({ test }) => isHidden(test) && !shown.has(test) && !ownFunctions.has(functionOf(test)),
+  );
+  return {
+    tests,
+    candidate: withMissing(tests, ownFunctions),
+    base: [...before, ...unknown],
+    ownFunctions,
+    ...stoppedBy(candidate.records),
+    contradictions: contradictionsOfBoth(candidate.records, candidate.plan.runner),
+  };
+}
+
+const brokeOff = ({ records }: SetRun): boolean =>
+  records !== undefined && sides.some((side) => whyBrokenOff(records[side]) !== undefined);
+
+/** Adds the candidate's tests that left no trace on either side. */
+function withMissing(
+  tests: readonly TestTransition[],
+  functions: ReadonlySet<string>,
+): TestTransition[] {
+  const seen = new Set(tests.map((each) => functionOf(each.test)));
+  const missing = [...functions].filter((name) => !seen.has(name));
+  const result = (test: string): TestResult => ({ test, outcome: 'missing' });
+  return [
+    ...tests,
+    ...missing.map((test) => ({
+      test,
+      transition: '-→-' as const,
+      base: result(test),
+      fixed: result(test),
+    })),
+  ];
+}
+
+/** The limit that a run was stopped by, if it was. */
+export function stoppedBy(records: BothSides | undefined): Pick<StrictEvidence, 'stopped'> {
+  if (records === undefined) return {};
+  for (const side of sides) {
+    const { ending } = records[side];
+    if (isLimit(ending)) {
+      return {
+        stopped: { reason: ending, explanation: `on ${sideName[side]} ${endingOf(records[side])}` },
+      };
+    }
+  }
+  return {};
+}
+
+/** What may make the counts of a run wrong, for the person who reads ΔC. */
+export function remarksOf(run: SetRun): string[] {
+  const found = new Set<string>();
+  for (const record of run.records === undefined ? [] : [run.records.base, run.records.fixed]) {
+    for (const { path, loaded } of record.trace.elsewhere) {
+      found.add(
+        `${path} was imported from ${loaded}, not from the tree: its lines are not counted`,
+      );
+    }
+    for (const { path, how, why } of record.trace.files) {
+      const because = why === undefined ? '' : ` (${why})`;
+      if (how === 'not instrumented') found.add(`${path} could not be counted${because}`);
+      if (how === 'settrace') found.add(`${path} was counted with sys.settrace${because}`);
+    }
+    for (const problem of record.trace.problems) found.add(problem);
+  }
+  for (const side of run.records === undefined ? [] : sides) {
+    for (const remark of run.records?.[side].remarks ?? []) {
+      found.add(`on ${sideName[side]} ${remark}`);
+    }
+  }
+  return [...found];
+}
+
+/** The golden tests' files with and without T*, and what T* covers. */
+export interface GoldenEvidence {
+  /** Undefined when T* has no file to run. */
+  readonly golden: SetRun | undefined;
+  readonly goldenBase: SetRun | undefined;
+  /** Undefined when there are hindrances. */
+  readonly coverage: ChangeCoverage | undefined;
+  /** Why these runs do not tell which lines are executable, so that nobody's ΔC is known. */
+  readonly hindrances: readonly string[];
+}
+
+/** Golden runs, done once per instance. */
+export async function goldenEvidence(
+  session: InstanceSession,
+  options: EvidenceOptions,
+): Promise<GoldenEvidence> {
+  const files = session.goldenFiles;
+  if (files.length === 0) {
+    return {
+      golden: undefined,
+      goldenBase: undefined,
+      coverage: undefined,
+      hindrances: ['T* touches no Python test file'],
+    };
+  }
+  options.reporter.progress('golden tests');
+  const { goldenTests } = session.instance;
+  const golden = await runKept(session, { patch: goldenTests, files }, options);
+  const own = await ownTestsOf(session, goldenTests, files);
+  const goldenBase = await runBase(session, own, options);
+  const tests = { own: new Set(own.functions), removed: new Set(own.removed) };
+  const runs = { golden, goldenBase };
+  const hindrances = [
+    ...hindrancesOf(golden, 'golden'),
+    ...hindrancesOf(goldenBase, 'golden base'),
+  ];
+  const evidence: GoldenEvidence = {
+    ...runs,
+    hindrances,
+    coverage:
+      hindrances.length > 0 ? undefined : coverageOf(session, golden, goldenBase, runs, tests),
+  };
+  memoryOf(session).golden = { timeoutSeconds: options.timeoutSeconds, evidence };
+  return evidence;
+}
+
+/** Functions that a candidate adds or changes, and those that it removes. */
+export interface CandidateFunctions {
+  readonly own: ReadonlySet<string>;
+  readonly removed: ReadonlySet<string>;
+}
+
+/** ΔC of a candidate's runs; without runs, the states of the lines when nothing is added to T^R. */
+export function coverageOf(
+  session: InstanceSession,
+  candidate: SetRun | undefined,
+  base: SetRun | undefined,
+  golden: Pick<GoldenEvidence, 'golden' | 'goldenBase'>,
+  tests: CandidateFunctions,
+): ChangeCoverage {
+  const evidence = (side: Side) => ({
+    candidate: countsOn(candidate, side),
+    base: countsOn(base, side),
+    goldenBase: countsOn(golden.goldenBase, side),
+    golden: countsOn(golden.golden, side),
+  });
+  return changeCoverage({
+    removed: session.changed.removed,
+    added: session.changed.added,
+    base: evidence('base'),
+    fixed: evidence('fixed'),
+    ownFunctions: tests.own,
+    removedFunctions: tests.removed,
+  });
+}
+
+/** Executions of changed lines in a run, numbered as without its patch. */
+const countsOn = (run: SetRun | undefined, side: Side): LineCounts =>
+  run?.records === undefined
+    ? new Map()
+    : lineCountsOf(run.records[side], (at) => run.lines[side].without(at));
+
+/** What is known of the changed lines of each side: removed lines on R, added lines on R∘X*. */
+export function sideCounts(
+  session: InstanceSession,
+  candidate: SetRun,
+  base: SetRun,
+  golden: Pick<GoldenEvidence, 'golden' | 'goldenBase'>,
+): SideCounts[] {
+  return sides.map((side) => ({
+    lines: side === 'base' ? session.changed.removed : session.changed.added,
+    candidate: countsOn(candidate, side),
+    others: [base, golden.goldenBase, golden.golden].map((run) => countsOn(run, side)),
+  }));
+}
+
+/** A run as the reference harness reads it: statuses from the log, counts of the whole run. */
+export function harnessRuns(session: InstanceSession, run: SetRun): HarnessRuns {
+  const [pre, post] = sides.map((side) => {
+    const record = run.records?.[side];
+    return {
+      statuses:
+        record === undefined
+          ? new Map<string, string>()
+          : statusesOf(record, session.instance.repo, run.plan.runner === script.name),
+      counts: record === undefined ? new Map() : wholeCountsOf(record),
+    };
+  });
+  if (pre === undefined || post === undefined) throw new Error('two sides');
+  return { pre, post };
+}
+
+/**
+ * The base run as the harness does it: it names every file of the candidate, also one that R does not
+ * have, and pytest then runs nothing at all.
+ *
+ * @param files those of the candidate
+ * @param base the base run of strict grading, over `own.filesOfR`
+ */
+export async function harnessBase(
+  session: InstanceSession,
+  files: readonly string[],
+  { base, own }: { readonly base: SetRun; readonly own: OwnTests },
+  options: EvidenceOptions,
+): Promise<HarnessRuns> {
+  const existing = await existingIn(session.trees, files);
+  if (files.length > existing.length && runnerOf(base.plan.runner).needsAllFiles === true) {
+    const nothing = { statuses: new Map<string, string>(), counts: new Map() };
+    return { pre: nothing, post: nothing };
+  }
+  // It knows of no renamed and no deleted file.
+  const isSame = own.filesOfR.join('\0') === existing.join('\0');
+  const run = isSame
+    ? base
+    : await runBase(session, { filesOfR: existing, renamed: new Map() }, options);
+  return harnessRuns(session, run);
+}
+
+/**
+ * A run of T^R as if the files that a candidate renames had their new names already, so that a test is
+ * one and the same before and after. The log stays as it was.
+ *
+ * @param renamed new path by old path
+ */
+export function withNewPaths(run: SetRun, renamed: ReadonlyMap<string, string>): SetRun {
+  if (renamed.size === 0) return run;
+  const move = (id: string): string => {
+    const file = fileOf(id);
+    return `${renamed.get(file) ?? file}${id.slice(file.length)}`;
+  };
+  const inRecord = (record: RunRecord): RunRecord => ({
+    ...record,
+    trace: {
+      ...record.trace,
+      outcomes: record.trace.outcomes.map((each) => ({ ...each, test: move(each.test) })),
+      collected: record.trace.collected.map(move),
+      counts: record.trace.counts.map((each) => ({
+        ...each,
+        byTest: new Map([...each.byTest].map(([id, count]) => [move(id), count])),
+      })),
+      unfinished: record.trace.unfinished.map((each) => ({
+        ...each,
+        lastTest: each.lastTest === null ? null : move(each.lastTest),
+      })),
+    },
+  });
+  const { plan, records } = run;
+  return {
+    ...run,
+    plan: { ...plan, files: plan.files.map(move) },
+    records: records && { base: inRecord(records.base), fixed: inRecord(records.fixed) },
+  };
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { makeFolder } from './makeFolder';
+
+/**
+ * Writes a file, and folders above it: beside, then renamed, so that a reader never sees half of it, nor
+ * finds half of it after the machine went down. A link in its place is replaced, not followed; for a path
+ * below a folder that somebody else has filled there is `writeWholeBelow` of `repository/`.
+ *
+ * @throws what the system says, such as EACCES or ENOSPC; nothing is left beside
+ */
+export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
+  await makeFolder(dirname(path));
+  await writeBesideAndRename(path, content);
+}
+
+/**
+ * As {@link writeWhole}, into a folder that is there.
+ *
+ * @param check of the file beside, before it takes its place
+ * @throws what the system says, and what `check` throws
+ */
+export async function writeBesideAndRename(
+  path: string,
+  content: string | Uint8Array,
+  check?: (beside: string) => Promise<void>,
+): Promise<void> {
+  const beside = besideOf(path);
+  try {
+    // Not through a link that somebody has put there.
+    const file = await open(beside, 'wx');
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await check?.(beside);
+    await rename(beside, path);
+  } finally {
+    await rm(beside, { force: true });
+  }
+}
+
+/** A new name for a file that is there only until it is whole. */
+export const besideOf = (path: string): string => `${path}.${randomUUID()}`;
+
+const uuidAtEnd = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Whether {@link besideOf} gave the name: its file is being written, or was left by a killed process. */
+export const isNameBeside = (name: string): boolean => uuidAtEnd.test(name);

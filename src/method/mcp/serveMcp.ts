@@ -1,0 +1,137 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  ListToolsRequestSchema,
+  McpError,
+  type CallToolResult,
+  type ToolAnnotations,
+} from '@modelcontextprotocol/sdk/types.js';
+import { HumanError } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import type { ModelView } from '../modelView';
+import {
+  callTool,
+  candidateInMemory,
+  inputSchema,
+  type Tool,
+  type ToolEffect,
+} from '../tools/tool';
+import { instructions, tools } from '../tools/tools';
+
+/** Clients give a call up of which they hear nothing for a minute. */
+const progressMilliseconds = 20_000;
+
+export interface McpParts {
+  readonly version: string;
+  /**
+   * The view of the instance, made when it is first asked for: a client does not wait for an answer as
+   * long as a large repository takes.
+   *
+   * @throws HumanError, Cancelled
+   */
+  readonly view: (work: { readonly reporter: Reporter }) => Promise<ModelView>;
+  readonly timeoutSeconds: number;
+  readonly reporter: Reporter;
+}
+
+/**
+ * Serves the tools on one instance to one client until its connection is closed, by the Model Context
+ * Protocol (https://modelcontextprotocol.io/specification/2025-06-18/server/tools). The candidate is kept
+ * for as long as the connection.
+ *
+ * @returns resolves when the connection is closed
+ */
+export async function serveMcp(transport: Transport, parts: McpParts): Promise<void> {
+  const { version, timeoutSeconds } = parts;
+  const candidate = candidateInMemory();
+  const server = new Server(
+    { name: 'swt-bench', version },
+    { capabilities: { tools: {} }, instructions },
+  );
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: tools.map((tool) => ({
+      name: tool.name,
+      title: tool.title,
+      description: tool.description,
+      inputSchema: { type: 'object' as const, ...inputSchema(tool) },
+      annotations: annotations[tool.effect],
+    })),
+  }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+    const tool = tools.find(({ name }) => name === params.name);
+    if (tool === undefined) throw unknownTool(params.name);
+    const { reporter } = parts;
+    const { progressToken } = params._meta ?? {};
+    let step = 0;
+    // What is being done names the instance and depends on what is kept: a client is only told that it goes on.
+    const tell = (): void => {
+      if (progressToken === undefined) return;
+      const progress = (step += 1);
+      const message = `${tool.name} is under way`;
+      extra
+        .sendNotification({
+          method: 'notifications/progress',
+          params: { progressToken, progress, message },
+        })
+        .catch(() => undefined);
+    };
+    tell();
+    const timer = setInterval(tell, progressMilliseconds);
+    try {
+      return await call(tool, params.arguments, {
+        parts,
+        work: { candidate, timeoutSeconds, signal: extra.signal, reporter },
+      });
+    } finally {
+      clearInterval(timer);
+    }
+  });
+  const closed = new Promise<void>((resolve) => (server.onclose = resolve));
+  server.onerror = (error) => parts.reporter.log(`swt-bench mcp: ${error.message}`);
+  await server.connect(transport);
+  await closed;
+}
+
+async function call(
+  tool: Tool,
+  input: unknown,
+  { parts, work }: { readonly parts: McpParts; readonly work: Parameters<typeof callTool>[3] },
+): Promise<CallToolResult> {
+  let view: ModelView;
+  try {
+    view = await parts.view(work);
+  } catch (error) {
+    if (!(error instanceof HumanError)) throw error;
+    // Why may be that X* does not fit R, and where: that is for the person who reads the log.
+    parts.reporter.log(`swt-bench mcp: ${error.message}`);
+    const text =
+      'The repository of this instance cannot be had, and no tool works without it. The log of the server says why. Tell the person whom you work for.';
+    return textResult(text, true);
+  }
+  const { text, isError } = await callTool(tool, view, input, work);
+  return textResult(text, isError);
+}
+
+const textResult = (text: string, isError: boolean): CallToolResult => ({
+  content: [{ type: 'text', text }],
+  ...(isError && { isError }),
+});
+
+const unknownTool = (name: string): McpError =>
+  new McpError(
+    ErrorCode.InvalidParams,
+    `There is no tool ${JSON.stringify(name.slice(0, 100))}. Call one of ${tools.map((tool) => tool.name).join(', ')}`,
+  );
+
+const annotations: Readonly<Record<ToolEffect, ToolAnnotations>> = {
+  reads: { readOnlyHint: true, openWorldHint: false },
+  'changes the candidate': {
+    readOnlyHint: false,
+    destructiveHint: false,
+    idempotentHint: true,
+    openWorldHint: false,
+  },
+  'runs code': { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+};

@@ -1,0 +1,202 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzip, gzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import type MiniSearch from 'minisearch';
+import type { AsPlainObject } from 'minisearch';
+import { z } from 'zod';
+import { throwIfAborted } from '../domain/problem';
+import { runsFolder } from '../repository/storage';
+import { writeWhole } from '../files/wholeFile';
+import type { TreeOfR } from './treeOfR';
+
+/** The Python files of R, to be ranked by what they have in common with a text. */
+export interface SearchIndex {
+  /** Paths of files that share a word with the text, best first; equals in the order of paths. */
+  rank(text: string): readonly string[];
+}
+
+/** Raised when words are cut in another way, so that kept indexes are made again. */
+const format = 1;
+
+/** The only field; a document is a file with its path, as in SWE-bench. */
+const field = 'text';
+
+/** BM25 with the values of Lucene; more `d` than 0 would make it BM25+. */
+const bm25 = { k: 1.2, b: 0.75, d: 0 };
+
+/** Words of a question that say nothing about a file: those that Lucene leaves out of English. */
+const idle = new Set(
+  (
+    'a an and are as at be but by for if in into is it no not of on or such that the their then there ' +
+    'these they this to was will with'
+  ).split(' '),
+);
+
+const options = { fields: [field], tokenize: wordsOf, processTerm: (term: string) => term };
+
+/**
+ * Words of a text in lower case: names, also in their parts (`QuerySet` is `queryset`, `query` and `set`,
+ * `bulk_create` is `bulk` and `create`), without numbers and single letters.
+ */
+export function wordsOf(text: string): string[] {
+  return [...countWords(text)].flatMap(([word, times]) => Array<string>(times).fill(word));
+}
+
+/** How often each of these words is in a text. Most names of a program come again and again. */
+function countWords(
+  text: string,
+  known = new Map<string, readonly string[]>(),
+): Map<string, number> {
+  const names = new Map<string, number>();
+  for (const name of text.match(/\p{L}[\p{L}\p{N}]+/gu) ?? []) {
+    names.set(name, (names.get(name) ?? 0) + 1);
+  }
+  const words = new Map<string, number>();
+  for (const [name, times] of names) {
+    let parts = known.get(name);
+    if (parts === undefined) known.set(name, (parts = partsOf(name)));
+    for (const part of parts) words.set(part, (words.get(part) ?? 0) + times);
+  }
+  return words;
+}
+
+function partsOf(name: string): string[] {
+  const parts = [name.toLowerCase()];
+  if (!/\p{Ll}\p{Lu}|\p{Lu}{2}\p{Ll}/u.test(name)) return parts;
+  for (const [part] of name.matchAll(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{N}]+/gu)) {
+    if (part.length > 1 && part.length < name.length) parts.push(part.toLowerCase());
+  }
+  return parts;
+}
+
+/**
+ * The index of the Python files of R, tests included. Made once for a tree and kept with the runs of the
+ * instance.
+ */
+export async function searchIndex(
+  tree: TreeOfR,
+  kept: { readonly storage: string; readonly instance: string } | undefined,
+  signal?: AbortSignal,
+): Promise<SearchIndex> {
+  const path =
+    kept === undefined
+      ? undefined
+      : join(
+          runsFolder(kept.storage, kept.instance),
+          'retrieval',
+          `${tree.digest}-${format}.json.gz`,
+        );
+  const known = path === undefined ? undefined : await readKept(path);
+  if (known !== undefined) return openIndex(known);
+  const made = await makeIndex(tree, signal);
+  const keeping = path === undefined ? undefined : keep(path, made);
+  const index = await openIndex(made);
+  await keeping;
+  return index;
+}
+
+async function openIndex(made: AsPlainObject): Promise<SearchIndex> {
+  const { default: Search } = await import('minisearch');
+  const index: MiniSearch = Search.loadJS(made, options);
+  return {
+    rank(text) {
+      const counts = countWords(text);
+      for (const word of idle) counts.delete(word);
+      // Each word once, with its count as weight: the same sum in less time.
+      return index
+        .search([...counts.keys()].join(' '), {
+          tokenize: (words) => words.split(' '),
+          boostTerm: (word) => counts.get(word) ?? 1,
+          bm25,
+        })
+        .map(({ id, score }) => ({ path: String(id), score }))
+        .sort((one, other) => other.score - one.score || (one.path < other.path ? -1 : 1))
+        .map(({ path }) => path);
+    },
+  };
+}
+
+/**
+ * What `MiniSearch.toJSON` gives for these files. Words are counted here, file by file, since adding
+ * each of them to the index takes five times as long.
+ */
+async function makeIndex(tree: TreeOfR, signal: AbortSignal | undefined): Promise<AsPlainObject> {
+  const documentIds: Record<string, string> = {};
+  const fieldLength: Record<string, number[]> = {};
+  /** By word: a document and how often it has the word, and so on. */
+  const index = new Map<string, number[]>();
+  const known = new Map<string, readonly string[]>();
+  let count = 0;
+  let length = 0;
+  const paths = (await tree.paths()).filter((path) => path.endsWith('.py'));
+  for (let start = 0; start < paths.length; start += 32) {
+    throwIfAborted(signal);
+    const some = paths.slice(start, start + 32);
+    const texts = await Promise.all(some.map((path) => tree.read(path)));
+    for (const [at, path] of some.entries()) {
+      const text = texts[at];
+      if (text === undefined) continue;
+      const words = countWords(`${path}\n${text}`, known);
+      const id = count++;
+      documentIds[id] = path;
+      // As the library counts it: different words.
+      fieldLength[id] = [words.size];
+      length += words.size;
+      for (const [word, times] of words) {
+        const files = index.get(word);
+        if (files === undefined) index.set(word, [id, times]);
+        else files.push(id, times);
+      }
+    }
+  }
+  return {
+    documentCount: count,
+    nextId: count,
+    documentIds,
+    fieldIds: { [field]: 0 },
+    fieldLength,
+    averageFieldLength: [count === 0 ? 0 : length / count],
+    storedFields: {},
+    dirtCount: 0,
+    index: [...index].map(([word, files]) => [word, { '0': inPairs(files) }]),
+    serializationVersion: 2,
+  };
+}
+
+function inPairs(flat: readonly number[]): Record<string, number> {
+  const pairs: Record<string, number> = {};
+  for (let at = 0; at < flat.length; at += 2) pairs[flat[at] ?? 0] = flat[at + 1] ?? 0;
+  return pairs;
+}
+
+const counts = z.record(z.string(), z.number());
+const keptSchema = z.object({
+  documentCount: z.number(),
+  nextId: z.number(),
+  documentIds: z.record(z.string(), z.string()),
+  fieldIds: counts,
+  fieldLength: z.record(z.string(), z.array(z.number())),
+  averageFieldLength: z.array(z.number()),
+  storedFields: z.record(z.string(), z.unknown()),
+  dirtCount: z.number(),
+  // Checked as far as it is cheap: there are a hundred thousand entries.
+  index: z.custom<AsPlainObject['index']>(Array.isArray),
+  serializationVersion: z.literal(2),
+});
+
+async function readKept(path: string): Promise<AsPlainObject | undefined> {
+  try {
+    const text = (await promisify(gunzip)(await readFile(path))).toString('utf8');
+    return keptSchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether it can be kept or not, the work goes on. */
+async function keep(path: string, made: AsPlainObject): Promise<void> {
+  await promisify(gzip)(JSON.stringify(made), { level: 1 })
+    .then((packed) => writeWhole(path, packed))
+    .catch(() => undefined);
+}

@@ -1,0 +1,139 @@
+import { findFault, isEvenIn } from '../../python/module';
+import type { PythonParser } from '../../python/parser';
+import { segmentsOf } from '../../python/segments';
+import type { CustomBlock } from './parseCustom';
+import type { BlockCode } from './blockCode';
+import type { CustomFile, LineEdit } from './customFile';
+import type { Diagnostic } from '../diagnostic';
+
+/** The segments of files before any edit, by their lines. */
+const segmentsBefore = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+/** A source with more letters than this in a line, strings left out, is not read: it can take minutes. */
+export const mostLetters = 10_000;
+
+/** The first line that is too long to be read, 0-based, without what is in strings. */
+export function longLine(lines: readonly string[]): number | undefined {
+  const found = lines.findIndex(
+    (line) => line.length > mostLetters && lettersOutsideStrings(line) > mostLetters,
+  );
+  return found < 0 ? undefined : found;
+}
+
+/** How many letters of a line stand in no string that ends in it. */
+function lettersOutsideStrings(line: string): number {
+  let letters = 0;
+  for (let at = 0; at < line.length;) {
+    const quote = line[at];
+    if (quote !== '"' && quote !== "'") {
+      letters += 1;
+      at += 1;
+      continue;
+    }
+    let end = at + 1;
+    while (end < line.length && line[end] !== quote) end += line[end] === '\\' ? 2 : 1;
+    // What is not closed is read as a string by no one, and to try each further quote takes the square of it.
+    if (end >= line.length) return letters + line.length - at;
+    at = end + 1;
+  }
+  return letters;
+}
+
+/**
+ * Code with more letters than this is not read: to find what it holds, or where it is broken, is one step
+ * that takes seconds for each hundred thousand. No function of a repository is as long.
+ */
+const mostCode = 200_000;
+
+/** Says that there is too much code to be read; undefined where there is not. */
+export function tooMuch(block: CustomBlock): Diagnostic | undefined {
+  const letters = block.code.reduce((sum, line) => sum + line.length + 1, 0);
+  if (letters <= mostCode) return undefined;
+  return {
+    severity: 'error',
+    code: 'python-syntax',
+    line: block.codeLine,
+    message: `The block has ${letters} letters of code; more than ${mostCode} are not read`,
+    hint: 'Write a block for each function, or replace lines of the file by number, as in 3-5',
+  };
+}
+
+/** Says that a line of code is too long to be read. */
+export const tooLong = (block: CustomBlock, at: number): Diagnostic => ({
+  severity: 'error',
+  code: 'python-syntax',
+  line: block.codeLine + at,
+  message: `The line has ${block.code[at]?.length ?? 0} letters; code with more than ${mostLetters} in a line is not read`,
+  hint: 'Break the line, or replace lines of the file by number, as in 3-5, by this code as it is',
+});
+
+/** Whether code can be indented anew without another meaning: it is sound, and blanks are all it has. */
+export function hasPlainCode(file: CustomFile, { broken, isOneBody, code }: BlockCode): boolean {
+  return (
+    file.blanksOnly && !broken && isOneBody && !code.lines.some((line) => /[\t\r\f\v]/.test(line))
+  );
+}
+
+/**
+ * Whether edits bring no syntax error into a file without one, so that what comes of it need not be read:
+ * sound statements in place of a definition, or between the statements of the body that they belong to.
+ * Where code of two bodies meets, one may come between the other and its class.
+ */
+export function areHarmless(edits: readonly LineEdit[]): boolean {
+  const added = new Map<number, LineEdit>();
+  return edits.every((edit) => {
+    if (edit.harmless !== true) return false;
+    if (edit.to > edit.from) return true;
+    const other = added.get(edit.from);
+    added.set(edit.from, edit);
+    return other === undefined || other.definition === edit.definition;
+  });
+}
+
+/**
+ * Tells of a syntax error that the blocks make of a file without one: an error, but for lines that are
+ * given as they are.
+ *
+ * @param sound code of blocks that is known to be free of errors
+ */
+export function checkResult(
+  file: CustomFile,
+  blocks: readonly CustomBlock[],
+  after: string,
+  { python, sound }: { python: PythonParser; sound: readonly (readonly string[])[] },
+): void {
+  const [first] = blocks;
+  // What stands in the file before has no part in a syntax error, and to read it again takes long.
+  let there = segmentsBefore.get(file.lines);
+  if (there === undefined) {
+    there = textsOf(file.lines.join('\n'));
+    segmentsBefore.set(file.lines, there);
+  }
+  const read = new Set(sound.flatMap((lines) => [...textsOf(lines.join('\n'))]));
+  const known = there;
+  const unread = [...textsOf(after.replaceAll('\r\n', '\n'))].filter(
+    (text) => !known.has(text) && !read.has(text),
+  );
+  if (unread.some((text) => longLine(text.split('\n')) !== undefined)) return;
+  const isSound = unread.every((text) => python.parseSound(text, isEvenIn) === true);
+  // Blanks and tabs that Python 2 takes for equal are in the file before as well.
+  if (isSound || first === undefined || file.module.hasError) return;
+  if (findFault(python, file.lines.join('\n')) !== undefined) return;
+  const wrong = findFault(python, after);
+  if (wrong === undefined) return;
+  const text = after.split('\n')[wrong - 1]?.trim() ?? '';
+  const asGiven = blocks.every((block) => typeof block.place === 'object');
+  file.tell({
+    severity: asGiven ? 'warning' : 'error',
+    code: 'python-syntax',
+    line: first.line,
+    endLine: first.endLine,
+    message: `${file.path} would have a syntax error in line ${wrong}: ${text}`,
+    hint: 'Check the indentation of the code and where it goes',
+  });
+}
+
+/** The segments of a source, without the blank lines behind them. */
+function textsOf(source: string): Set<string> {
+  return new Set(segmentsOf(source).map(({ text }) => text.trimEnd()));
+}

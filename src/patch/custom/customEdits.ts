@@ -1,0 +1,392 @@
+import { atOnce, inTurns, turnsOf, type Stepwise, type Turns } from '../../domain/turns';
+import type { Definition } from '../../python/definitions';
+import { PartedModule } from '../../python/partedModule';
+import type { PythonParser } from '../../python/parser';
+import { replaceLine, type CustomBlock, type LineSpan } from './parseCustom';
+import { areHarmless, checkResult } from './checkResult';
+import { readCode } from './readCode';
+import type { BlockCode } from './blockCode';
+import { joinEdits, lineEndAt, type CustomFile, type LineEdit } from './customFile';
+import { addImports } from './addImports';
+import { insert } from './insert';
+import { blocksByPath, pathFixes, tellNewFile } from './blocksByPath';
+import { namedTargets, rewrite } from './rewrite';
+import { nameSearch } from './findTarget';
+import { hasErrors, type Diagnostic } from '../diagnostic';
+import { belowFile, fileAbove } from '../fileAbove';
+import { linkInTheWay } from '../links';
+import { unsafePath } from '../unsafePath';
+import { isTestPath } from '../testFiles';
+import type { PatchTree } from '../patchTree';
+import { splitLines, type FileEdit } from '../unified/makeUnified';
+
+/** What blocks are placed in. */
+export interface CustomOptions {
+  readonly tree: PatchTree;
+  readonly python: PythonParser;
+  /** Report edits outside tests. */
+  readonly outsideTests?: boolean;
+  /** Reads a file to place blocks in it; {@link openFile} if absent. */
+  readonly open?: typeof openFile;
+  /** With others; they are kept waiting no longer than for one step if absent. */
+  readonly turns?: Turns;
+}
+
+/** Where one block, or a part of it, goes. */
+export interface PlanPart {
+  readonly kind: 'rewrite' | 'insert' | 'imports';
+  /** 1-based lines of the file in the tree, `to` excluded; equal for an insertion before `from`. */
+  readonly from: number;
+  readonly to: number;
+  /** What is replaced, or the class that is inserted into. */
+  readonly definition?: Definition;
+  /** What comes there, indented as it will be; nothing after a syntax error. */
+  readonly lines: readonly string[];
+  /** Lines of the text that was given, 1-based, `to` excluded, that this comes from. */
+  readonly source: { readonly from: number; readonly to: number };
+}
+
+/** What a block does to the tree. */
+export interface BlockPlan {
+  readonly block: CustomBlock;
+  readonly newFile: boolean;
+  /** None if the block finds no place, for a reason that the diagnostics give. */
+  readonly parts: readonly PlanPart[];
+}
+
+export interface CustomPlan {
+  /** One for each block, in the order of the text. */
+  readonly plans: readonly BlockPlan[];
+  /** What becomes of the files; none if there is any error. */
+  readonly edits: FileEdit[];
+  readonly diagnostics: Diagnostic[];
+}
+
+/**
+ * What blocks of the custom format make of the files they name, all of them or, with any error, none.
+ * Blocks are placed in the files as the tree has them, so line numbers are those of R and the order of
+ * blocks does not move them.
+ *
+ * @throws Cancelled
+ */
+export async function customEdits(
+  blocks: readonly CustomBlock[],
+  options: CustomOptions,
+): Promise<{ edits: FileEdit[]; diagnostics: Diagnostic[] }> {
+  const { edits, diagnostics } = await planCustom(blocks, options);
+  return { edits, diagnostics };
+}
+
+/**
+ * As {@link customEdits}, with the place of each block, also of those beside one with an error.
+ *
+ * @throws Cancelled
+ */
+export async function planCustom(
+  blocks: readonly CustomBlock[],
+  {
+    tree,
+    python,
+    outsideTests = false,
+    open = openFile,
+    turns = turnsOf(undefined),
+  }: CustomOptions,
+): Promise<CustomPlan> {
+  const edits: FileEdit[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const byPath = blocksByPath(blocks, (diagnostic) => diagnostics.push(diagnostic));
+  const plans = new Map<CustomBlock, BlockPlan>();
+  for (const [path, own] of byPath) {
+    await turns.pause();
+    const unsafe = unsafePath(path);
+    if (unsafe !== undefined) {
+      const message = `${JSON.stringify(path)} cannot be patched: ${unsafe}`;
+      const hint = 'Name the file by its path in the repository';
+      const fixes = await pathFixes(tree, own);
+      const [line = 1] = own.map((block) => block.pathLine);
+      diagnostics.push({ severity: 'error', code: 'unsafe-path', line, message, hint, ...fixes });
+      continue;
+    }
+    const before = await tree.read(path);
+    const link = linkInTheWay(tree, path);
+    if (link !== undefined) {
+      const [line = 1] = own.map((block) => block.pathLine);
+      diagnostics.push({ ...link, line });
+      continue;
+    }
+    if (before === undefined) {
+      const above = await fileAbove(path, tree, byPath);
+      if (above !== undefined) {
+        const [line = 1] = own.map((block) => block.pathLine);
+        diagnostics.push({ ...belowFile(path, above), line });
+        continue;
+      }
+      const told = tellNewFile(path, own);
+      for (const diagnostic of told) {
+        diagnostics.push({ ...diagnostic, ...(await pathFixes(tree, own)) });
+      }
+      // A new file near the name of another one may be meant for that.
+      const meant = told.length > 0 ? undefined : (await pathFixes(tree, own, 'same name')).fixes;
+      const [line = 1] = own.map((block) => block.pathLine);
+      if (meant !== undefined) {
+        const message = `There is no file ${path}, so it is made new`;
+        diagnostics.push({ severity: 'info', code: 'unknown-file', line, message, fixes: meant });
+      }
+    }
+    if (outsideTests && !isTestPath(path)) {
+      for (const { pathLine: line } of own) {
+        const message = `${path} is outside the tests`;
+        const hint = 'A candidate holds tests only; other edits can break runs';
+        diagnostics.push({ severity: 'warning', code: 'outside-tests', line, message, hint });
+      }
+    }
+    const known = before === undefined ? undefined : open(path, before, python);
+    const given = {
+      ...{ path, before, blocks: own, python },
+      ...(known !== undefined && { known }),
+    };
+    const result = await inTurns(editSteps(given), turns);
+    diagnostics.push(...result.diagnostics);
+    for (const plan of result.plans) plans.set(plan.block, plan);
+    if (result.after !== undefined) edits.push({ path, before, after: result.after });
+  }
+  return {
+    plans: blocks.map((block) => plans.get(block) ?? { block, newFile: false, parts: [] }),
+    edits: hasErrors(diagnostics) ? [] : edits,
+    diagnostics,
+  };
+}
+
+/** A file, the blocks about it, and what is needed to place them. */
+export interface FileBlocks {
+  readonly path: string;
+  readonly before: string | undefined;
+  readonly blocks: readonly CustomBlock[];
+  readonly python: PythonParser;
+  /** What is known of the file already. */
+  readonly known?: CustomFile;
+  /** Whether the result need not be read for syntax errors. */
+  readonly trusted?: boolean;
+}
+
+export interface EditedFile {
+  /** Undefined with any error. */
+  readonly after: string | undefined;
+  readonly plans: readonly BlockPlan[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const isPython = (path: string): boolean => /\.pyi?$/.test(path);
+
+/** Reads a file to place blocks in it. */
+export function openFile(path: string, before: string, python: PythonParser): CustomFile {
+  const mark = before.startsWith('\ufeff') ? '\ufeff' : '';
+  const text = before.slice(mark.length);
+  const raw = splitLines(text);
+  const lines = raw.map((line) =>
+    line.endsWith('\n') ? line.slice(0, line.endsWith('\r\n') ? -2 : -1) : line,
+  );
+  const source = lines.join('\n');
+  const module = new PartedModule(python, isPython(path) ? source : '');
+  const tell = (): void => undefined;
+  const named = (): Set<Definition> => new Set();
+  const own = {
+    ...{ edits: [], imported: new Set<string>(), named, added: new Map(), tell },
+    names: nameSearch(),
+  };
+  return { path, raw, lines, mark, module, blanksOnly: !/[\t\r\f\v]/.test(source), ...own };
+}
+
+/** Places the blocks about one file. */
+export const editFile = (given: FileBlocks): EditedFile => atOnce(editSteps(given));
+
+/** As {@link editFile}, a block at a step. */
+function* editSteps(given: FileBlocks): Stepwise<EditedFile> {
+  const { path, before, blocks, python, known, trusted = false } = given;
+  if (before === undefined) return yield* makeFile({ path, before, blocks, python });
+  const diagnostics: Diagnostic[] = [];
+  const opened = known ?? openFile(path, before, python);
+  let named: ReadonlySet<Definition> | undefined;
+  const file: CustomFile = {
+    ...opened,
+    edits: [],
+    imported: new Set(),
+    named: () => (named ??= namedTargets(file, read)),
+    added: new Map(),
+    names: nameSearch(),
+    tell: (diagnostic) => diagnostics.push(diagnostic),
+  };
+  const read: { block: CustomBlock; code: BlockCode | undefined }[] = [];
+  for (const block of blocks) {
+    yield;
+    const isRead = isPython(path) && typeof block.place !== 'object';
+    const code = isRead ? readCode(block, python, file.tell, { keepImports: false }) : undefined;
+    read.push({ block, code });
+  }
+  for (const { block, code } of read) {
+    yield;
+    if (typeof block.place === 'object') replaceLines(file, block, block.place);
+    else if (code !== undefined) {
+      addImports(file, block, code.imports);
+      if (code.code.lines.length === 0) continue;
+      if (block.action === 'rewrite') yield* rewriteOnce(file, block, code);
+      else insert(file, block, code);
+    } else insertText(file, block);
+  }
+  yield;
+  const after = hasErrors(diagnostics) ? undefined : joinEdits(file);
+  if (after !== undefined && isPython(path) && !trusted && !areHarmless(file.edits)) {
+    const codes = read.flatMap(({ code }) => (code?.broken === false ? [code.code] : []));
+    // Indented code is no module of its own.
+    const plain = codes.flatMap(({ indent, lines }) => (indent === '' ? [lines] : []));
+    checkResult(file, blocks, after.slice(file.mark.length), { python, sound: plain });
+  }
+  return {
+    after: hasErrors(diagnostics) ? undefined : after,
+    plans: plansOf(file, blocks, false),
+    diagnostics,
+  };
+}
+
+interface Rewritten {
+  readonly edits: readonly LineEdit[];
+  readonly told: readonly Diagnostic[];
+}
+
+/** Kept by file and block, for files and texts that are being written. */
+const rewritten = new WeakMap<PartedModule, WeakMap<CustomBlock, Rewritten>>();
+
+/** As `rewrite`, kept where it has nothing to do with other blocks. */
+function* rewriteOnce(file: CustomFile, block: CustomBlock, code: BlockCode): Stepwise<void> {
+  let ofFile = rewritten.get(file.module);
+  if (ofFile === undefined) rewritten.set(file.module, (ofFile = new WeakMap()));
+  let result = ofFile.get(block);
+  if (result === undefined) {
+    const edits: LineEdit[] = [];
+    const told: Diagnostic[] = [];
+    let isAlone = true;
+    const named = (): ReadonlySet<Definition> => {
+      isAlone = false;
+      return file.named();
+    };
+    yield* rewrite({ ...file, edits, named, tell: (each) => told.push(each) }, block, code);
+    result = { edits, told };
+    if (isAlone) ofFile.set(block, result);
+  }
+  file.edits.push(...result.edits);
+  for (const each of result.told) file.tell(each);
+}
+
+function plansOf(file: CustomFile, blocks: readonly CustomBlock[], newFile: boolean): BlockPlan[] {
+  const edits = new Map<CustomBlock, CustomFile['edits']>();
+  for (const edit of file.edits) {
+    const own = edits.get(edit.block);
+    if (own === undefined) edits.set(edit.block, [edit]);
+    else own.push(edit);
+  }
+  return blocks.map((block) => ({
+    block,
+    newFile,
+    parts: (edits.get(block) ?? []).map(({ kind, from, to, definition, text, source }) => ({
+      kind,
+      from: from + 1,
+      to: to + 1,
+      ...(definition !== undefined && { definition }),
+      lines: text,
+      source,
+    })),
+  }));
+}
+
+/** A file of the first block, with the others placed in it. */
+function* makeFile({ path, blocks, python }: FileBlocks): Stepwise<EditedFile> {
+  const [first, ...rest] = blocks;
+  if (first === undefined) return { after: undefined, plans: [], diagnostics: [] };
+  const diagnostics: Diagnostic[] = [];
+  const file: CustomFile = {
+    ...openFile(path, '', python),
+    tell: (diagnostic) => diagnostics.push(diagnostic),
+  };
+  if (typeof first.place === 'object') replaceLines(file, first, first.place);
+  else {
+    const asCode = isPython(path)
+      ? readCode(first, python, file.tell, { keepImports: true }).code
+      : undefined;
+    const margin = asCode?.indent ?? '';
+    const lines = first.code.map((line, i) =>
+      asCode?.inString.has(i) !== true && line.startsWith(margin)
+        ? line.slice(margin.length)
+        : line,
+    );
+    const source = { from: first.codeLine, to: first.codeLine + first.code.length };
+    const text = lines.length === 0 ? { text: [], raw: [] } : { text: lines };
+    file.edits.push({ kind: 'insert', from: 0, to: 0, ...text, block: first, source });
+  }
+  const after = hasErrors(diagnostics) ? undefined : joinEdits(file);
+  const made = plansOf(file, [first], true);
+  if (after === undefined || rest.length === 0) return { after, plans: made, diagnostics };
+  // A new file has no lines of R, so a number can only mean its end; a range is of what is made.
+  const placed = rest.map((block) =>
+    typeof block.place === 'number' ? { ...block, place: 'EOF' as const } : block,
+  );
+  const more = yield* editSteps({ path, before: after, blocks: placed, python });
+  const plans = more.plans.map((plan, i) => ({
+    ...plan,
+    block: rest[i] ?? plan.block,
+    newFile: true,
+    parts: plan.parts.map((part) => ({ ...part, from: 1, to: 1 })),
+  }));
+  return {
+    after: more.after,
+    plans: [...made, ...plans],
+    diagnostics: [...diagnostics, ...more.diagnostics],
+  };
+}
+
+/** Puts the code of a block at its place in a file that is not Python. */
+function insertText(file: CustomFile, block: CustomBlock): void {
+  if (block.action === 'rewrite') {
+    file.tell({
+      severity: 'error',
+      code: 'not-python',
+      line: block.pathLine,
+      message: `${file.path} is not a Python file`,
+      hint: 'Only functions and classes of Python files can be rewritten; give the lines to replace, as in 3-5',
+    });
+    return;
+  }
+  const last = file.lines.length;
+  const { place } = block;
+  const at = place === 'BOF' ? 0 : typeof place === 'number' ? Math.min(place - 1, last) : last;
+  const source = { from: block.codeLine, to: block.codeLine + block.code.length };
+  file.edits.push({ kind: 'insert', from: at, to: at, text: block.code, block, source });
+}
+
+/** Puts the code of a block in place of lines of the file, as it is. */
+function replaceLines(file: CustomFile, block: CustomBlock, span: LineSpan): void {
+  const count = file.lines.length;
+  const [from, to] = [span.from - 1, span.to];
+  if (to > count || from > count) {
+    const fixed = from < count ? `${span.from}-${count}` : `${count + 1}-${count}`;
+    file.tell({
+      severity: 'error',
+      code: 'outside-file',
+      line: block.placeLine,
+      message: `${file.path} has only ${count} lines`,
+      hint: `Lines are those of the file as it is; ${count + 1}-${count} adds behind its end`,
+      fixes: [replaceLine(`Write ${fixed}`, block.placeLine, fixed)],
+    });
+    return;
+  }
+  const ownEnds = block.code.some((line) => line.endsWith('\r'));
+  const eol =
+    span.lineEnd === 'CRLF'
+      ? '\r\n'
+      : span.lineEnd === 'LF' || ownEnds
+        ? '\n'
+        : lineEndAt(file.raw, { from, to });
+  const raw = block.code.map((line) => line + eol);
+  if (block.noNewline && to === count) raw.push((raw.pop() ?? '').slice(0, -eol.length));
+  const source = { from: block.codeLine, to: block.codeLine + block.code.length };
+  file.edits.push({ kind: 'rewrite', from, to, text: block.code, raw, block, source });
+}

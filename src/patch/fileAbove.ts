@@ -1,0 +1,31 @@
+import type { Diagnostic } from './diagnostic';
+import type { PatchTree } from './patchTree';
+
+/**
+ * The file, of the tree or made by the patch, that a path names as a folder.
+ *
+ * @param made what the patch makes of files, by path; undefined for one that it deletes
+ */
+export async function fileAbove(
+  path: string,
+  tree: PatchTree,
+  made: ReadonlyMap<string, unknown>,
+): Promise<string | undefined> {
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+    const above = path.slice(0, end);
+    const there = made.has(above) ? made.get(above) : await tree.read(above);
+    if (there !== undefined) return above;
+  }
+  return undefined;
+}
+
+/** That a file cannot be made below another one. */
+export const belowFile = (
+  path: string,
+  above: string,
+): Pick<Diagnostic, 'severity' | 'code' | 'message' | 'hint'> => ({
+  severity: 'error',
+  code: 'file-exists',
+  message: `${path} cannot be made: ${above} is a file, not a folder`,
+  hint: 'Name a file in a folder',
+});

@@ -1,0 +1,269 @@
+import { inTurns, type Stepwise, turnsOf, type Turns } from '../../domain/turns';
+import { applyPatch, hunkSteps } from '../unified/applyPatch';
+import { failed, type Conversion } from '../conversion';
+import { hasErrors, type DiagnosticCode } from '../diagnostic';
+import { wholeAlignment } from './alignment';
+import { editFuzzyFile } from './editFile';
+import { isRefusal, type Place } from './placeAt';
+import { TreeLines, withoutReturn } from './treeLines';
+import { placingSteps } from './placeHunks';
+import { lineList } from './refusal';
+import { tellDifferences, tellMissingFile, tellRefusal, type Told } from './fuzzyDiagnostics';
+import type { Hunk } from '../unified/hunk';
+import type { PatchTree } from '../patchTree';
+import type { FilePatch } from '../unified/parsedPatch';
+import { readUnified } from '../unified/readUnified';
+import { formatFilePatch, splitLines } from '../unified/makeUnified';
+
+/**
+ * Converts a unified diff whose line numbers or context are wrong: hunks go where their lines fit best
+ * (placeHunks.ts has the rule), and what leaves a doubt is an error that names the places, not a guess.
+ *
+ * - Context that differs keeps the tree's text, and lines of the tree between the matched ones stay.
+ *   Nothing goes but the lines that the diff removes: a removed line that was dropped from the diff stays.
+ * - All hunks of a file refer to the file as it is in the tree, whatever their order in the patch.
+ * - What `git apply` accepts at its line numbers gives the same tree as there. What git would apply at
+ *   another place than the rule finds is ambiguous.
+ *
+ * Everything converts or nothing; nothing is written.
+ *
+ * @throws Cancelled
+ */
+export async function convertFuzzy(
+  text: string,
+  tree: PatchTree,
+  turns: Turns = turnsOf(undefined),
+): Promise<Conversion> {
+  const { files, diagnostics } = readUnified(text, 'loose');
+  if (hasErrors(diagnostics)) return failed('fuzzy', diagnostics);
+
+  const source = text.split('\n');
+  const parts: FilePatch[] = [];
+  for (const file of joinParts(files)) {
+    await turns.pause();
+    const part = await placePart(file, tree, { source, diagnostics, file }, turns);
+    if (part !== undefined) parts.push(part);
+  }
+  if (hasErrors(diagnostics)) return failed('fuzzy', diagnostics);
+  const applied = await applyPatch(
+    { files: parts, problems: [] },
+    (path) => tree.read(path),
+    turns,
+  );
+  if (!applied.ok) return failed('fuzzy', [...diagnostics, ...applied.problems]);
+  const patch = applied.placed.files.map((part) => formatFilePatch(part)).join('');
+  return { patch, format: 'fuzzy', diagnostics, files: applied.files, left: [] };
+}
+
+/** Parts that change the same file become one: models write a part for each hunk. */
+function joinParts(files: readonly FilePatch[]): FilePatch[] {
+  const joined: FilePatch[] = [];
+  const at = new Map<string, number>();
+  for (const file of files) {
+    const known = at.get(file.oldPath ?? '');
+    const first = known === undefined ? undefined : joined[known];
+    if (file.kind === 'modified' && first?.kind === 'modified' && known !== undefined) {
+      joined[known] = { ...first, hunks: [...first.hunks, ...file.hunks] };
+    } else {
+      if (file.kind === 'modified') at.set(file.oldPath ?? '', joined.length);
+      joined.push(file);
+    }
+  }
+  return joined;
+}
+
+/** The part with its hunks where they go; undefined, with the reasons told, when one has no place. */
+async function placePart(
+  file: FilePatch,
+  tree: PatchTree,
+  told: Told,
+  turns: Turns,
+): Promise<FilePatch | undefined> {
+  const { oldPath, newPath, kind } = file;
+  const path = newPath ?? oldPath ?? '';
+  const fail = (message: string, hint: string, code: DiagnosticCode): undefined => {
+    const severity = 'error';
+    told.diagnostics.push({
+      severity,
+      line: file.line,
+      message: `${path}: ${message}`,
+      hint,
+      code,
+    });
+  };
+  const before = oldPath === null ? undefined : await tree.read(oldPath);
+  if (before === undefined) {
+    const creates = file.hunks.length > 0 && file.hunks.every(namesNothing);
+    if (oldPath !== null) {
+      if (!creates || kind === 'renamed' || kind === 'copied' || newPath === null) {
+        await tellMissingFile(oldPath, tree, told);
+        return undefined;
+      }
+      told.diagnostics.push({
+        severity: 'warning',
+        line: file.line,
+        message: `${path}: no such file in the tree; it is made, since the part only adds lines`,
+        code: 'unknown-file',
+      });
+    }
+    const isCrlf = told.source[(file.hunks[0]?.line ?? 1) - 1]?.endsWith('\r') === true;
+    return addFile(file, isCrlf, fail);
+  }
+
+  const git = await asGit(file, before, turns);
+  if (git?.isAtNumbers === true && (newPath !== null || git.text === '')) return file;
+  const lines = new TreeLines(before);
+  const places = await inTurns(placed(file, lines, told), turns);
+  if (places === undefined) return undefined;
+  if (newPath === null) {
+    const gone = new Set(places.flatMap(({ deleted }) => deleted));
+    const stays = lines.text.findIndex((line, i) => line.trim() !== '' && !gone.has(i));
+    if (stays >= 0 || places.some(({ inserts }) => inserts.length > 0)) {
+      return fail(
+        `the patch deletes the file, but not its ${lineList([Math.max(0, stays)])}`,
+        'Remove every line of it',
+        'incomplete',
+      );
+    }
+    return { ...file, hunks: editFuzzyFile(lines, [wholeFile(lines)], false) };
+  }
+  const hunks = editFuzzyFile(lines, places, /\.pyi?$/.test(newPath));
+  const isExact = places.every(({ alignment }) => alignment.fit === 1 && !alignment.places.size);
+  if (!isExact || git === undefined) return { ...file, hunks };
+  const ours = await inTurns(hunkSteps(before, hunks), turns);
+  if ('text' in ours && ours.text === git.text) return { ...file, hunks };
+  const starts = places.map(({ start }) => start).sort((a, b) => a - b);
+  if (String(git.starts) === String(starts)) return { ...file, hunks: git.hunks };
+  return fail(
+    `git would put its hunks in at ${lineList(git.starts)}, where they fit as well as at ` +
+      lineList(starts),
+    'Give more lines around the changes, or the right line numbers',
+    'ambiguous',
+  );
+}
+
+function wholeFile(lines: TreeLines): Place {
+  const deleted = lines.text.map((_, i) => i);
+  return { deleted, inserts: [], start: 0, old: [], alignment: wholeAlignment([], 0) };
+}
+
+/** Whether a hunk names no line of the file before, but for blank ones that lack their mark. */
+function namesNothing(hunk: Hunk): boolean {
+  return hunk.lines.every(
+    (line) => line.kind === 'added' || (line.kind === 'context' && line.text.trim() === ''),
+  );
+}
+
+/** @param isCrlf whether the patch was saved with CRLF, which says nothing about the file */
+function addFile(
+  file: FilePatch,
+  isCrlf: boolean,
+  fail: (message: string, hint: string, code: DiagnosticCode) => undefined,
+): FilePatch | undefined {
+  if (!file.hunks.every(namesNothing)) {
+    return fail(
+      'the patch adds this file, yet a hunk has old lines',
+      'Mark every line with +',
+      'malformed',
+    );
+  }
+  const lines = file.hunks.flatMap((hunk) => hunk.lines);
+  const added = lines.map((line, i) => ({
+    kind: 'added' as const,
+    text: isCrlf ? withoutReturn(line.text) : line.text,
+    noNewline: line.noNewline && i === lines.length - 1,
+  }));
+  const hunk: Hunk = {
+    oldStart: 0,
+    oldLines: 0,
+    newStart: 1,
+    newLines: added.length,
+    section: '',
+    lines: added,
+    line: 1,
+  };
+  const hunks = added.length === 0 ? [] : [hunk];
+  return { ...file, oldPath: null, kind: 'added', hunks };
+}
+
+/** The places of a file's hunks, one at a step; undefined, with the reasons told, when one has none. */
+function* placed(file: FilePatch, lines: TreeLines, told: Told): Stepwise<Place[] | undefined> {
+  const hunks = file.hunks;
+  const places: Place[] = [];
+  const kept = new Map<number, { placing: Place; hunk: Hunk }[]>();
+  const takenBy = new Map<number, Hunk>();
+  let failing = false;
+  for (const [i, placing] of (yield* placingSteps(hunks, lines)).entries()) {
+    yield;
+    const hunk = hunks[i];
+    if (hunk === undefined) continue;
+    const number = i + 1;
+    if (isRefusal(placing)) {
+      tellRefusal(placing, hunk, number, told);
+      failing = true;
+      continue;
+    }
+    const path = file.newPath ?? file.oldPath;
+    const same = kept.get(placing.start) ?? [];
+    const twin = same.find((other) => doesSame(other.placing, placing))?.hunk;
+    if (twin !== undefined) {
+      told.diagnostics.push({
+        severity: 'warning',
+        line: hunk.line,
+        message: `${path}: hunk ${number} is the one of line ${twin.line} again, and is left out`,
+        code: 'duplicate',
+      });
+      continue;
+    }
+    const taken = placing.deleted.find((line) => takenBy.has(line));
+    if (taken !== undefined) {
+      told.diagnostics.push({
+        severity: 'error',
+        line: hunk.line,
+        message:
+          `${path}: hunk ${number} removes ${lineList([taken])}, ` +
+          `as does the one of line ${takenBy.get(taken)?.line}`,
+        hint: 'Join the hunks',
+        code: 'overlap',
+      });
+      failing = true;
+      continue;
+    }
+    for (const line of placing.deleted) takenBy.set(line, hunk);
+    tellDifferences(placing, hunk, number, lines, told);
+    kept.set(placing.start, [...same, { placing, hunk }]);
+    places.push(placing);
+  }
+  return failing ? undefined : places;
+}
+
+const doesSame = (one: Place, other: Place): boolean =>
+  JSON.stringify([one.deleted, one.inserts]) === JSON.stringify([other.deleted, other.inserts]);
+
+interface AppliedByGit {
+  readonly text: string;
+  readonly hunks: readonly Hunk[];
+  /** The 0-based lines at which the hunks go in. */
+  readonly starts: readonly number[];
+  /** Whether each hunk stands where its numbers say. */
+  readonly isAtNumbers: boolean;
+}
+
+/** What git makes of the hunks as they are; undefined if it refuses them. */
+async function asGit(
+  file: FilePatch,
+  before: string,
+  turns: Turns,
+): Promise<AppliedByGit | undefined> {
+  if (file.hunks.length === 0 || file.hunks.some((hunk) => hunk.unnumbered)) return undefined;
+  const result = await inTurns(hunkSteps(before, file.hunks), turns);
+  if ('misfit' in result) return undefined;
+  const { text, placed: hunks } = result;
+  const starts = hunks.map((h) => (h.oldLines === 0 ? h.oldStart : h.oldStart - 1));
+  const grown = hunks.reduce((sum, h) => sum + h.newLines - h.oldLines, 0);
+  const isAtNumbers =
+    hunks.every((hunk, i) => hunk === file.hunks[i]) &&
+    // A line without line end that lines follow is joined with the next.
+    splitLines(text).length === splitLines(before).length + grown;
+  return { text, hunks, starts, isAtNumbers };
+}

@@ -1,0 +1,276 @@
+import type { Place } from './placeAt';
+import { indentOf, sameButSpace, withoutReturn, type TreeLines } from './treeLines';
+import type { Hunk, HunkLine } from '../unified/hunk';
+import { kindsOfLines } from '../pythonStrings';
+
+const contextLines = 3;
+
+interface Insertion {
+  readonly at: number;
+  readonly lines: readonly HunkLine[];
+  readonly carriage: string;
+  readonly indent: Indenting;
+}
+
+/** A line of the diff with the indentation of the tree. */
+type Indenting = (line: string, kind: LineKind) => string;
+type LineKind = ReturnType<typeof kindsOfLines>[number];
+
+/**
+ * The hunks of a file at their places, with exact lines and numbers and three lines of context. Only
+ * lines that a place names as deleted go; every other line of the tree stays byte for byte, but for a
+ * last line without line end that gets one when lines follow it.
+ *
+ * Added lines take the line ends of the lines around them, and their indentation where the diff is
+ * indented otherwise throughout (tabs for blanks, another width, everything moved in or out). In Python
+ * the text of strings over several lines is data and stays, docstrings and what the tree itself has
+ * otherwise apart.
+ */
+export function editFuzzyFile(
+  tree: TreeLines,
+  places: readonly Place[],
+  isPython: boolean,
+): Hunk[] {
+  const deleted = new Set<number>();
+  const inserts = new Map<number, readonly HunkLine[]>();
+  const insertions: Insertion[] = [];
+  let treeKinds: readonly LineKind[] | undefined;
+  for (const place of places) {
+    for (const line of place.deleted) deleted.add(line);
+    if (place.inserts.length === 0) continue;
+    const carriage = lineEndOf(place, tree).slice(0, -1);
+    const indent = indentation(place, tree, () => (treeKinds ??= treeKindsOf(tree, isPython)));
+    for (const { at, lines } of place.inserts) {
+      const plain = lines.map((line) => ({ ...line, text: withoutReturn(line.text) }));
+      insertions.push({ at, lines: plain, carriage, indent: indent ?? same });
+    }
+  }
+  const moves = isPython && insertions.some(({ indent }) => indent !== same);
+  const kinds = moves ? insertedKinds(tree, deleted, insertions) : undefined;
+  for (const [k, { at, lines, carriage, indent }] of insertions.entries()) {
+    const written = lines.map(({ text, noNewline }, i): HunkLine => ({
+      kind: 'added',
+      text: indent(text, kinds?.[k]?.[i] ?? 'code') + carriage,
+      noNewline,
+    }));
+    const before = inserts.get(at);
+    inserts.set(at, before === undefined ? written : [...before, ...written]);
+  }
+  endLastLine(tree, deleted, inserts);
+  const changes = [...new Set([...deleted, ...inserts.keys()])].sort((a, b) => a - b);
+  onlyLastUnended(tree, deleted, inserts);
+  return hunksOf(tree, deleted, inserts, changes);
+}
+
+const same: Indenting = (line) => line;
+
+/** What the lines of a tree begin in; code everywhere in a file that is not Python. */
+function treeKindsOf(tree: TreeLines, isPython: boolean): readonly LineKind[] {
+  return isPython ? kindsOfLines(tree.text) : [];
+}
+
+/** What the lines of each insertion begin in, among the lines of the tree that stay. */
+function insertedKinds(
+  tree: TreeLines,
+  deleted: ReadonlySet<number>,
+  insertions: readonly Insertion[],
+): LineKind[][] {
+  const order = insertions.map(({ at, lines }, k) => ({ at, lines, k }));
+  order.sort((a, b) => a.at - b.at || a.k - b.k);
+  const all: string[] = [];
+  const starts: number[] = [];
+  let next = 0;
+  for (let line = 0; line <= tree.length; line += 1) {
+    for (let own = order[next]; own?.at === line; own = order[(next += 1)]) {
+      starts[own.k] = all.length;
+      for (const { text } of own.lines) all.push(text);
+    }
+    if (line < tree.length && !deleted.has(line)) all.push(tree.text[line] ?? '');
+  }
+  const kinds = kindsOfLines(all);
+  return insertions.map(({ lines }, k) => {
+    const start = starts[k] ?? 0;
+    return kinds.slice(start, start + lines.length);
+  });
+}
+
+/** A last line without line end gets one before lines are added behind it. */
+function endLastLine(
+  tree: TreeLines,
+  deleted: Set<number>,
+  inserts: Map<number, readonly HunkLine[]>,
+): void {
+  const last = tree.length - 1;
+  const text = last < 0 ? undefined : tree.withReturn(last);
+  const behind = inserts.get(tree.length);
+  if (text === undefined || tree.endOf(last) !== '' || behind === undefined || deleted.has(last))
+    return;
+  deleted.add(last);
+  const end = last > 0 && tree.endOf(last - 1) === '\r\n' ? '\r' : '';
+  inserts.set(tree.length, [{ kind: 'added', text: text + end, noNewline: false }, ...behind]);
+}
+
+/** Of the added lines only the last line of the file may be without line end. */
+function onlyLastUnended(
+  tree: TreeLines,
+  deleted: ReadonlySet<number>,
+  inserts: Map<number, readonly HunkLine[]>,
+): void {
+  let lastKept = tree.length - 1;
+  while (lastKept >= 0 && deleted.has(lastKept)) lastKept -= 1;
+  let lastInsert = -1;
+  for (const at of inserts.keys()) lastInsert = Math.max(lastInsert, at);
+  for (const [at, lines] of inserts) {
+    if (!lines.some((line) => line.noNewline)) continue;
+    const final = at === lastInsert && at > lastKept ? lines.length - 1 : -1;
+    inserts.set(
+      at,
+      lines.map((line, i) =>
+        line.noNewline && i !== final ? { ...line, noNewline: false } : line,
+      ),
+    );
+  }
+}
+
+/** The line end that most lines a hunk lies on have, or the line beside it. */
+function lineEndOf({ alignment, inserts }: Place, tree: TreeLines): '\n' | '\r\n' {
+  let balance = 0;
+  const count = (line: number): void => {
+    const end = line >= 0 && line < tree.length ? tree.endOf(line) : '';
+    if (end !== '') balance += end === '\r\n' ? 1 : -1;
+  };
+  for (const line of alignment.pairs) count(line);
+  if (balance === 0) count((inserts[0]?.at ?? 0) - 1);
+  if (balance === 0) count(inserts[0]?.at ?? 0);
+  return balance > 0 ? '\r\n' : '\n';
+}
+
+/**
+ * How the indentation of the diff becomes that of the tree, read from the lines that agree in all but
+ * white space: one rule has to hold for all of them, or added lines stay as they are. Text of strings is
+ * no part of that, but where the tree has some as the diff does, or moved like its code, it shows whether
+ * such text stays.
+ *
+ * @returns undefined where added lines stay as they are
+ */
+function indentation(
+  { old, alignment }: Place,
+  tree: TreeLines,
+  kinds: () => readonly LineKind[],
+): Indenting | undefined {
+  if (alignment.isExact === true) return undefined;
+  let seen: [string, string][] = [];
+  const inStrings: { from: string; to: string; kind: LineKind }[] = [];
+  const pairs: number[] = [];
+  for (const [i, line] of old.entries()) {
+    const pair = alignment.pairs[i] ?? -1;
+    if (pair < 0 || line.text.trim() === '') continue;
+    const there = tree.text[pair] ?? '';
+    if (!sameButSpace(line.text, there)) continue;
+    seen.push([indentOf(line.text), indentOf(there)]);
+    pairs.push(pair);
+  }
+  if (seen.every(([from, to]) => from === to)) return undefined;
+  seen = seen.filter(([from, to], i) => {
+    const kind = kinds()[pairs[i] ?? -1] ?? 'code';
+    if (kind !== 'code') inStrings.push({ from, to, kind });
+    return kind === 'code';
+  });
+  // Where there is text alone, it tells how itself has been moved.
+  if (seen.length === 0) seen = inStrings.map(({ from, to }) => [from, to]);
+  const differing = seen.filter(([from, to]) => from !== to);
+  if (differing.length === 0) return undefined;
+  // One line that stands out is a slip of its own, but for tabs, which nobody writes by mistake.
+  const isTabs = differing.some(([from, to]) => from.includes('\t') !== to.includes('\t'));
+  if (!isTabs && differing.length < Math.min(2, seen.length)) return undefined;
+  const holds = (rule: (indent: string) => string | undefined): boolean =>
+    seen.every(([from, to]) => rule(from) === to);
+  const rules: ((indent: string) => string | undefined)[] = [];
+  for (const width of [4, 8, 2, 3]) {
+    rules.push((indent) => indent.replace(/\t/g, ' '.repeat(width)));
+    rules.push((indent) => {
+      const columns = indent.replace(/\t/g, ' '.repeat(width)).length;
+      return '\t'.repeat(Math.floor(columns / width)) + ' '.repeat(columns % width);
+    });
+  }
+  const [from = '', to = ''] = differing[0] ?? [];
+  // Moved in or out as a whole.
+  if (to.endsWith(from)) rules.push((indent) => to.slice(0, to.length - from.length) + indent);
+  if (from.startsWith(to)) {
+    const extra = from.length - to.length;
+    rules.push((indent) => (indent.length >= extra ? indent.slice(extra) : undefined));
+  }
+  // Another width of a step.
+  rules.push((indent) => {
+    const length = (indent.length * to.length) / from.length;
+    return Number.isInteger(length) ? (to[0] ?? ' ').repeat(length) : undefined;
+  });
+  const rule = rules.find(holds);
+  if (rule === undefined) return undefined;
+  const stays = (kind: LineKind): boolean => {
+    if (kind === 'code') return false;
+    const signs = inStrings.filter((each) => each.kind === kind && rule(each.from) !== each.from);
+    return signs.length > 0 ? signs.some(({ from, to }) => from === to) : kind === 'data';
+  };
+  const staying = new Set((['docstring', 'data'] as const).filter(stays));
+  return (line, kind) => {
+    if (line.trim() === '' || (kind !== 'code' && staying.has(kind))) return line;
+    const indent = indentOf(line);
+    return (rule(indent) ?? indent) + line.slice(indent.length);
+  };
+}
+
+/**
+ * The hunks of a change of a file: lines that go, and lines to put in by the line they stand before.
+ *
+ * @param changes the lines of both, ascending, each once
+ */
+export function hunksOf(
+  tree: TreeLines,
+  deleted: ReadonlySet<number>,
+  inserts: ReadonlyMap<number, readonly HunkLine[]>,
+  changes: readonly number[],
+): Hunk[] {
+  const hunks: Hunk[] = [];
+  let shift = 0;
+  // The last line so far that begins with a letter, as git repeats it.
+  let headed = -1;
+  let read = 0;
+  for (let i = 0; i < changes.length;) {
+    let to = i + 1;
+    const gap = (k: number): number => (changes[k] ?? 0) - (changes[k - 1] ?? 0);
+    while (to < changes.length && gap(to) <= 2 * contextLines) to += 1;
+    const from = Math.max(0, (changes[i] ?? 0) - contextLines);
+    const last = changes[to - 1] ?? 0;
+    const end = Math.min(tree.length, last + (deleted.has(last) ? 1 : 0) + contextLines);
+    const lines: HunkLine[] = [];
+    let added = 0;
+    let removed = 0;
+    for (let line = from; line <= end; line += 1) {
+      const written = line <= last ? (inserts.get(line) ?? []) : [];
+      for (const one of written) lines.push(one);
+      added += written.length;
+      if (line === end) break;
+      const kind = deleted.has(line) ? 'removed' : 'context';
+      if (kind === 'removed') removed += 1;
+      lines.push({ kind, text: tree.withReturn(line), noNewline: tree.endOf(line) === '' });
+    }
+    const oldLines = end - from;
+    const newLines = oldLines + added - removed;
+    const oldStart = oldLines === 0 ? from : from + 1;
+    const newStart = newLines === 0 ? from + shift : from + shift + 1;
+    for (; read < from; read += 1) {
+      if (/^[A-Za-z_$]/.test(tree.text[read] ?? '')) headed = read;
+    }
+    const section = heading(tree.text[headed] ?? '');
+    hunks.push({ oldStart, oldLines, newStart, newLines, section, lines, line: 1 });
+    shift += added - removed;
+    i = to;
+  }
+  return hunks;
+}
+
+/** What git repeats behind the second `@@`: the last line before the hunk that begins with a letter. */
+function heading(text: string): string {
+  return [...text.trimEnd()].slice(0, 80).join('').trimEnd();
+}

@@ -1,0 +1,161 @@
+import type { Stepwise } from '../../domain/turns';
+import { align, type Alignment, type OldLine } from './alignment';
+import { wordsOfLine, type TreeLines } from './treeLines';
+
+/** How many places of a file a hunk is aligned at: the ones that most of its lines point to. */
+const maxAligned = 8;
+/** Lines that stand more often than this in the file point nowhere. */
+const maxOccurrences = 64;
+/** How many equal places are listed; whoever chooses needs the nearest two, and a message a few. */
+const maxExact = 64;
+/** How many lines may stand between, or be absent, before a hunk's lines no longer belong together. */
+const slackOf = (lines: number): number => Math.min(48, 12 + (lines >> 3));
+
+/** Steps of some nanoseconds that may be taken for one file, so that no repetitive text takes long. */
+export class Budget {
+  constructor(private steps = 400_000_000) {}
+  /** @returns false once the steps are used up */
+  take(steps: number): boolean {
+    this.steps -= steps;
+    return this.steps > 0;
+  }
+  /** Whether places may have been left unseen. */
+  get isSpent(): boolean {
+    return this.steps <= 0;
+  }
+}
+
+/**
+ * The places where the old side stands line by line, all texts equal; nearest to `expected` first, if
+ * given, else in order. The expected one makes the others unnecessary. Only the lines that hold the
+ * hunk's rarest text are looked at.
+ */
+export function exactPlaces(
+  old: readonly OldLine[],
+  tree: TreeLines,
+  expected: number | undefined,
+  budget: Budget,
+): number[] {
+  if (old.some((line) => line.exact < 0)) return [];
+  const exact = tree.exact;
+  const fits = (start: number): boolean => {
+    if (start < 0 || start + old.length > exact.length) return false;
+    let i = 0;
+    while (i < old.length && exact[start + i] === old[i]?.exact) i += 1;
+    budget.take(i + 1);
+    return i === old.length;
+  };
+  if (expected !== undefined && fits(expected)) return [expected];
+  let rarest = 0;
+  let fewest = Infinity;
+  for (const [i, line] of old.entries()) {
+    const count = tree.countOf(line.exact);
+    if (count < fewest) [rarest, fewest] = [i, count];
+  }
+  const starts: number[] = [];
+  const lines = tree.linesOf(old[rarest]?.exact ?? -1);
+  for (const line of fromNearest(lines, expected === undefined ? undefined : expected + rarest)) {
+    if (starts.length >= maxExact || !budget.take(1)) break;
+    if (fits(line - rarest)) starts.push(line - rarest);
+  }
+  return starts;
+}
+
+/** Ascending numbers in the order of their distance from one of them. */
+function* fromNearest(numbers: readonly number[], from: number | undefined): Generator<number> {
+  if (from === undefined) {
+    yield* numbers;
+    return;
+  }
+  let right = lowerBound(numbers, from);
+  let left = right - 1;
+  while (left >= 0 || right < numbers.length) {
+    const [before, after] = [numbers[left], numbers[right]];
+    if (before === undefined || (after !== undefined && after - from <= from - before)) {
+      yield numbers[right++] ?? 0;
+    } else {
+      yield before;
+      left -= 1;
+    }
+  }
+}
+
+function lowerBound(numbers: readonly number[], least: number): number {
+  let [from, to] = [0, numbers.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((numbers[middle] ?? 0) < least) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/**
+ * Alignments of an old side that stands nowhere as it is, best first: around the places that its lines
+ * point to, each with the weight of what it tells, and around the place that is expected. A place is a step.
+ */
+export function* alignedPlaces(
+  old: readonly OldLine[],
+  tree: TreeLines,
+  expected: readonly number[],
+  asked: readonly number[],
+  budget: Budget,
+): Stepwise<Alignment[]> {
+  const slack = slackOf(old.length);
+  const votes = vote(old, tree, slack, budget);
+  const near = (start: number): number =>
+    Math.min(...expected.map((e) => Math.abs(e - start)), 1 << 30);
+  const starts = [...votes]
+    .map(([bin, own]) => ({ start: (bin + 1) * slack, votes: own + (votes.get(bin + 1) ?? 0) }))
+    .sort((a, b) => b.votes - a.votes || near(a.start) - near(b.start))
+    .slice(0, maxAligned)
+    .map(({ start }) => start);
+
+  const found = new Map<string, Alignment>();
+  for (const start of new Set([...expected, ...starts])) {
+    yield;
+    if (!budget.take((old.length + 1) * slack * 64)) break;
+    const alignment = align(old, tree, start, slack, asked);
+    if (alignment === undefined) continue;
+    const key = alignment.pairs.join();
+    const known = found.get(key);
+    // The same lines seen from another place may show fewer alternatives: keep the one that shows most.
+    if (known === undefined || alternatives(known) < alternatives(alignment)) {
+      found.set(key, alignment);
+    }
+  }
+  return [...found.values()].sort((a, b) => b.score - a.score);
+}
+
+function alternatives(alignment: Alignment): number {
+  let count = 0;
+  for (const { names } of alignment.doubtful) count += names.length;
+  for (const places of alignment.places.values()) count += places.near.length;
+  return count;
+}
+
+/** How much points to each place of the first old line, in bins of `size` lines. */
+function vote(
+  old: readonly OldLine[],
+  tree: TreeLines,
+  size: number,
+  budget: Budget,
+): Map<number, number> {
+  const votes = new Map<number, number>();
+  const point = (lines: readonly number[], i: number, weight: number): void => {
+    if (lines.length === 0 || lines.length > maxOccurrences || !budget.take(lines.length)) return;
+    const share = weight / Math.sqrt(lines.length);
+    for (const line of lines) {
+      const bin = Math.floor((line - i) / size);
+      votes.set(bin, (votes.get(bin) ?? 0) + share);
+    }
+  };
+  for (const [i, line] of old.entries()) {
+    if (line.loose >= 0) {
+      point(tree.looseLinesOf(line.loose), i, line.weight);
+    } else {
+      for (const word of wordsOfLine(line.text)) point(tree.linesWithWord(word), i, 0.2);
+    }
+  }
+  return votes;
+}

@@ -1,0 +1,144 @@
+import type { Alignment, OldLine } from './alignment';
+import { insertPlace, tornLine } from './insertPlace';
+import { withoutReturn, type TreeLines } from './treeLines';
+import { lineList, quote, type Refusal } from './refusal';
+import { statedStart, type Hunk, type HunkLine } from '../unified/hunk';
+
+/** Where one hunk goes. All lines are 0-based ones of the tree. */
+export interface Place {
+  readonly deleted: readonly number[];
+  /** Added lines, each run with the tree line it stands before. */
+  readonly inserts: readonly { readonly at: number; readonly lines: readonly HunkLine[] }[];
+  /** The tree line that the hunk's first old line is, or would be. */
+  readonly start: number;
+  /** Tree lines of the hunk's old lines, for what has to agree with them. */
+  readonly alignment: Alignment;
+  readonly old: readonly OldLine[];
+}
+
+export type Placing = Place | Refusal;
+
+export function isRefusal(placing: Placing): placing is Refusal {
+  return 'code' in placing;
+}
+
+/** The places between old lines where added ones stand that no removed line next to them ties down. */
+export function askedPlaces(hunk: Hunk): number[] {
+  return runsOf(hunk)
+    .filter(({ tied }) => !tied)
+    .map(({ at }) => at);
+}
+
+interface Run {
+  /** How many old lines stand before it. */
+  at: number;
+  lines: HunkLine[];
+  /** Whether it stands directly behind a removed line, which it replaces. */
+  tied: boolean;
+}
+
+function runsOf(hunk: Hunk): Run[] {
+  const runs: Run[] = [];
+  let at = 0;
+  let previous: HunkLine | undefined;
+  for (const line of hunk.lines) {
+    if (line.kind !== 'added') at += 1;
+    else if (previous?.kind === 'added') runs.at(-1)?.lines.push(line);
+    else runs.push({ at, lines: [line], tied: previous?.kind === 'removed' });
+    previous = line;
+  }
+  return runs;
+}
+
+/** What a hunk does at a place; refused when the place leaves open which lines are meant. */
+export function placeAt(
+  hunk: Hunk,
+  old: readonly OldLine[],
+  alignment: Alignment,
+  tree: TreeLines,
+): Placing {
+  const { pairs, doubtful, places, start } = alignment;
+  const [doubt] = doubtful;
+  if (doubt !== undefined) {
+    return {
+      code: 'ambiguous',
+      message: `${lineList(doubt.names)} may be the line that it removes: ${quote(old[doubt.line]?.text)}`,
+      hint: 'Copy the removed lines from the file as they are, with three lines before and behind them',
+      candidates: [],
+    };
+  }
+  const deleted = old.flatMap((line, i) => (line.removed ? (pairs[i] ?? -1) : []));
+  const apart = old.findIndex((line, i) => {
+    if (!line.removed || old[i - 1]?.removed !== true) return false;
+    const [from, to] = [(pairs[i - 1] ?? 0) + 1, pairs[i] ?? 0];
+    return tree.text.slice(from, to).some((text) => text.trim() !== '');
+  });
+  if (apart >= 0) {
+    const stands = (pairs[apart - 1] ?? 0) + 1;
+    return {
+      code: 'low-confidence',
+      message: `${lineList([stands])} stands between the lines that it removes, and is not among them`,
+      hint: 'Name each line that is to go; copy them from the file as they are',
+      candidates: [start],
+    };
+  }
+  const inserts: { at: number; lines: readonly HunkLine[] }[] = [];
+  for (const { at, lines, tied } of runsOf(hunk)) {
+    const asked = places.get(at);
+    const texts = lines.map(({ text }) => withoutReturn(text));
+    const line = tied
+      ? (pairs[at - 1] ?? 0) + 1
+      : asked === undefined
+        ? start + at
+        : insertPlace(texts, asked, tree);
+    if (line === undefined) {
+      const near = (asked?.near ?? []).map((place) => Math.max(0, place - 1));
+      return {
+        code: 'ambiguous',
+        message: `its added lines may go behind ${lineList(near)}`,
+        hint: 'Give the lines directly before and behind the added ones as they are in the file',
+        candidates: [],
+      };
+    }
+    const ends = old.slice(at).every(({ text }) => text.trim() === '');
+    const torn = ends && !tied ? tornLine(texts, line, tree) : undefined;
+    if (torn !== undefined) {
+      return {
+        code: 'low-confidence',
+        message:
+          `behind its context, at ${lineList([line])}, the added lines would tear ` +
+          `${lineList([torn])} from the code that it belongs to`,
+        hint: 'Give the lines behind the added ones as they are in the file',
+        candidates: [start],
+      };
+    }
+    inserts.push({ at: line, lines });
+  }
+  return { deleted, inserts, start, alignment, old };
+}
+
+/** A hunk that names no line of the file: only an empty file or the very end leave no doubt. */
+export function placeWithoutContext(hunk: Hunk, tree: TreeLines): Placing {
+  const stated = statedStart(hunk);
+  const fits = tree.length === 0 || (stated === tree.length && hunk.unnumbered !== true);
+  if (!fits) {
+    return {
+      code: 'low-confidence',
+      message:
+        'it has neither context nor removed lines, so that only its line number tells the place',
+      hint: 'Give three lines of context before and behind the added ones',
+      candidates: stated === undefined ? [] : [Math.min(stated, tree.length)],
+    };
+  }
+  const alignment: Alignment = {
+    pairs: new Int32Array(0),
+    score: 0,
+    fit: 1,
+    firm: 0,
+    start: tree.length,
+    doubtful: [],
+    places: new Map(),
+  };
+  const inserts = [{ at: tree.length, lines: hunk.lines }];
+  return { deleted: [], inserts, start: tree.length, alignment, old: [] };
+}

@@ -1,0 +1,107 @@
+import type { DiagnosticCode } from '../diagnostic';
+import { leastFit, removedSimilarity, type Alignment, type OldLine } from './alignment';
+import { withoutReturn, type TreeLines } from './treeLines';
+import type { Hunk } from '../unified/hunk';
+
+/** Why a hunk goes nowhere. */
+export interface Refusal {
+  readonly code: DiagnosticCode;
+  readonly message: string;
+  readonly hint: string;
+  /** 0-based tree lines at which the hunk could begin, nearest first. */
+  readonly candidates: readonly number[];
+}
+
+export function ambiguous(candidates: readonly number[]): Refusal {
+  return {
+    code: 'ambiguous',
+    message: `it fits equally well at ${lineList(candidates)}`,
+    hint: 'Give more lines around the change, or the right line number',
+    candidates,
+  };
+}
+
+export function tooLittle(candidates: readonly Alignment[]): Refusal {
+  const starts = candidates.map(({ start }) => start);
+  return {
+    code: 'low-confidence',
+    message: `it names nothing but blank lines or brackets, which are at ${lineList(starts)}`,
+    hint: 'Give three lines of context around the change',
+    candidates: starts,
+  };
+}
+
+/** Where every line stands so often that looking at all places would take too long. */
+export function tooRepetitive(candidates: readonly Alignment[]): Refusal {
+  const starts = candidates.map(({ start }) => start);
+  return {
+    code: 'low-confidence',
+    message:
+      'the file and the patch repeat the same lines too often to compare all places' +
+      (starts.length > 0 ? `; it fits at ${lineList(starts)}` : ''),
+    hint: 'Give the right line number, or patch the file in several steps',
+    candidates: starts,
+  };
+}
+
+export const nothingFits = {
+  code: 'not-found' as const,
+  message: 'nothing in the file is like the lines that it names',
+  hint: 'Check the path, and copy context and removed lines from the file as they are',
+};
+
+/** Why no place is good enough: the one that comes nearest, and what is missing there. */
+export function refuse(
+  hunk: Hunk,
+  old: readonly OldLine[],
+  candidates: readonly Alignment[],
+  tree: TreeLines,
+): Refusal {
+  const missing = old.find((line) => line.removed && line.loose < 0 && line.weight >= 0.6);
+  if (candidates.length === 0 && missing !== undefined) {
+    return {
+      code: 'not-found',
+      message:
+        `it removes ${quote(missing.text)}, and no line near its context is alike ` +
+        `(at least ${removedSimilarity} of 1)`,
+      hint: 'Copy the removed lines from the file as they are',
+      candidates: [],
+    };
+  }
+  const best = candidates[0];
+  const added = hunk.lines.filter((line) => line.kind === 'added' && line.text.trim() !== '');
+  const there =
+    added.length > 1 && added.every((line) => tree.exactNumberOf(withoutReturn(line.text)) >= 0);
+  if (there) {
+    return {
+      ...nothingFits,
+      message: 'its lines are not in the file, but the ones it adds are: it may be applied already',
+      hint: 'Leave the hunk out if so',
+      candidates: [],
+    };
+  }
+  if (best === undefined || best.firm === 0) return { ...nothingFits, candidates: [] };
+  return {
+    code: 'low-confidence',
+    message:
+      `it fits best at ${lineList([best.start])}, but only ${Math.max(0, Math.round(best.fit * 100))} % ` +
+      `agrees (at least ${leastFit * 100} % is needed)`,
+    hint: 'Copy context and removed lines from the file as they are',
+    candidates: [best.start],
+  };
+}
+
+/** `line 3`, `lines 3 and 9`, `lines 3, 9, 12 and 40 more`, 1-based from 0-based. */
+export function lineList(lines: readonly number[]): string {
+  const numbers = [...new Set(lines)].map((line) => String(Math.max(0, line) + 1));
+  if (numbers.length === 1) return `line ${numbers[0]}`;
+  const shown = numbers.slice(0, 6);
+  const rest = numbers.length - shown.length;
+  const last = rest > 0 ? `${rest} more` : shown.pop();
+  return `lines ${shown.join(', ')} and ${last}`;
+}
+
+/** A line as it is shown in a message. */
+export function quote(text = ''): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+}

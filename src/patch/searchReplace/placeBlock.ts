@@ -1,0 +1,326 @@
+import { diffArrays } from 'diff';
+import type { DiagnosticCode } from '../diagnostic';
+import { similarity, wordsOfLine } from '../fuzzy/treeLines';
+import {
+  isRefusal,
+  lineList,
+  placeHunks,
+  type Place,
+  type Placing,
+  type Refusal,
+} from '../fuzzy/placeHunks';
+import { numberLines, type HunkLine } from '../unified/hunk';
+import { indentLike, type IndentedSides } from './indentLike';
+import type { ImageLines } from './imageLines';
+
+/** What a block does to the lines of a file, 0-based. */
+export interface BlockPlace {
+  readonly how: 'exact' | 'white-space' | 'similar';
+  /** Lines that SEARCH stands for, `to` excluded. */
+  readonly from: number;
+  readonly to: number;
+  readonly deleted: ReadonlySet<number>;
+  /** Lines to put in, by the line they stand before. */
+  readonly inserted: ReadonlyMap<number, readonly string[]>;
+  /** Share that agrees, 1 unless `how` is `similar`. */
+  readonly fit: number;
+  /** Set when SEARCH ends at another line than this if another of the dividers is meant. */
+  readonly otherwise?: true;
+  /** 0-based lines of REPLACE, text of a string, that are not moved with the code, though they may have to be. */
+  readonly left?: readonly number[];
+}
+
+/** Why a block goes nowhere. */
+export interface BlockRefusal {
+  readonly code: DiagnosticCode;
+  readonly message: string;
+  readonly hint: string;
+  /** 0-based lines at which the block could begin. */
+  readonly candidates: readonly number[];
+  /** Lines of the file that are nearest to SEARCH, `to` excluded. */
+  readonly nearest?: { readonly from: number; readonly to: number };
+}
+
+/** The two sides of a block, at one of the lines that may part them. */
+export interface Sides {
+  readonly search: readonly string[];
+  readonly replace: readonly string[];
+}
+
+/**
+ * Finds the lines that a block is to replace: those that are equal; else those that are but for white
+ * space (blanks at line ends, blank lines at both ends, one indentation for all); else those
+ * that are alike as the fuzzy format has it (`leastFit` in placeHunks.ts), with every line that goes at least
+ * `removedSimilarity` like one of the file. At the first of these that finds anything it has to be
+ * one place, where lines that no earlier block has written come first. Lines that stay keep the text
+ * they have in the file.
+ *
+ * aider takes the first of several places, Agentless all of them; both leave the choice unsaid.
+ *
+ * @param readings the sides, several where the code holds lines like the divider; the one with the
+ *   longest SEARCH that is found is taken
+ * @param startLine the 1-based line of the file in the tree that decides between several places
+ */
+export function placeBlock(
+  image: ImageLines,
+  readings: readonly Sides[],
+  startLine?: number,
+): { place: BlockPlace; sides: Sides } | { refusal: BlockRefusal; sides: Sides } {
+  const longestFirst = [...readings].sort((a, b) => b.search.length - a.search.length);
+  for (const find of [equalPlaces, spacedPlaces]) {
+    for (const sides of longestFirst) {
+      const { starts: all, place: placeAt } = find(image, sides);
+      const isOther = (other: Sides): boolean =>
+        other !== sides && find(image, other).starts.length > 0;
+      const untouched = all.filter((from) =>
+        image.slice(from, from + sides.search.length).every((line) => !line.written),
+      );
+      const asked = untouched.filter(
+        (from) => startLine !== undefined && image.originOf(from) === startLine,
+      );
+      const starts = asked.length > 0 ? asked : untouched.length > 0 ? untouched : all;
+      const [start] = starts;
+      if (start === undefined) continue;
+      if (starts.length > 1) return { refusal: ambiguous(starts), sides };
+      const place = placeAt(start);
+      return { place: longestFirst.some(isOther) ? { ...place, otherwise: true } : place, sides };
+    }
+  }
+  let first: { refusal: BlockRefusal; sides: Sides } | undefined;
+  for (const sides of longestFirst) {
+    const found = similarPlace(image, sides);
+    if ('deleted' in found) return { place: found, sides };
+    first ??= { refusal: found, sides };
+  }
+  const none = { search: [], replace: [] };
+  return first ?? { refusal: notFound(image, none), sides: none };
+}
+
+function ambiguous(candidates: readonly number[]): BlockRefusal {
+  return {
+    code: 'ambiguous',
+    message: `the SEARCH part stands at ${lineList(candidates)}`,
+    hint: 'Put lines before or behind it into SEARCH and REPLACE until one place is left',
+    candidates,
+  };
+}
+
+/** Where a SEARCH part stands, and what the block does at one of these places. */
+interface Found {
+  readonly starts: readonly number[];
+  readonly place: (start: number) => BlockPlace;
+}
+
+function equalPlaces(image: ImageLines, sides: Sides): Found {
+  const starts = image.findExact(sides.search);
+  return { starts, place: (from) => replacing(sides, from, 'exact') };
+}
+
+/** The place at `from` where each line of SEARCH is one line of the file. */
+function replacing({ search, replace }: Sides, from: number, how: BlockPlace['how']): BlockPlace {
+  const deleted = new Set<number>();
+  const inserted = new Map<number, string[]>();
+  let at = from;
+  for (const change of diffArrays([...search], [...replace])) {
+    if (change.added) inserted.set(at, [...(inserted.get(at) ?? []), ...change.value]);
+    else {
+      if (change.removed) for (let i = 0; i < change.value.length; i += 1) deleted.add(at + i);
+      at += change.value.length;
+    }
+  }
+  return { how, from, to: from + search.length, deleted, inserted, fit: 1 };
+}
+
+const isBlank = (line: string | undefined): boolean => line?.trim() === '';
+
+/** SEARCH without blank lines at its ends, and REPLACE without as many, `skipped` of them at its head. */
+function withoutBlankEnds({ search, replace }: Sides): Sides & { skipped: number } {
+  let [head, tail] = [0, 0];
+  while (head < search.length && isBlank(search[head])) head += 1;
+  while (tail < search.length - head && isBlank(search[search.length - 1 - tail])) tail += 1;
+  let [from, to] = [0, replace.length];
+  while (from < head && from < to && isBlank(replace[from])) from += 1;
+  while (replace.length - to < tail && to > from && isBlank(replace[to - 1])) to -= 1;
+  return {
+    search: search.slice(head, search.length - tail),
+    replace: replace.slice(from, to),
+    skipped: from,
+  };
+}
+
+function spacedPlaces(image: ImageLines, whole: Sides): Found {
+  const sides = withoutBlankEnds(whole);
+  const moved = new Map<number, IndentedSides>();
+  const starts = image.findTrimmed(sides.search).filter((from) => {
+    const lines = image.slice(from, from + sides.search.length).map((line) => line.text);
+    const shifted = indentLike(lines, sides, image.unit, image.quotesAt(from));
+    if (shifted !== undefined) moved.set(from, shifted);
+    return shifted !== undefined;
+  });
+  const place = (from: number): BlockPlace => {
+    const { search, replace, left } = moved.get(from) ?? { ...sides, left: [] };
+    const trimmed = { search: search.map(trimmedEnd), replace: replace.map(trimmedEnd) };
+    const place = replacing(trimmed, from, 'white-space');
+    return left.length === 0 ? place : { ...place, left: left.map((i) => i + sides.skipped) };
+  };
+  return { starts, place };
+}
+
+const trimmedEnd = (line: string): string => line.trimEnd();
+
+/** The place that is most like SEARCH, found as for a hunk of a diff without line numbers. */
+function similarPlace(image: ImageLines, whole: Sides): BlockPlace | BlockRefusal {
+  const sides = withoutBlankEnds(whole);
+  const lines = diffArrays([...sides.search], [...sides.replace]).flatMap((change): HunkLine[] => {
+    const kind = change.added ? 'added' : change.removed ? 'removed' : 'context';
+    return change.value.map((text) => ({ kind, text, noNewline: false }));
+  });
+  const hunk = numberLines({
+    oldStart: 0,
+    oldLines: sides.search.length,
+    newStart: 0,
+    newLines: sides.replace.length,
+    section: '',
+    lines,
+    line: 1,
+    unnumbered: true,
+  });
+  const tooMuch: BlockRefusal = {
+    code: 'not-found',
+    message:
+      'the SEARCH part is not there as it is, and too many are not to look for lines like it',
+    hint: 'Copy the lines to search from the file as they are',
+    candidates: [],
+  };
+  // Most blocks are about lines that no other has changed: the file as it was need not be read anew.
+  if (image.budget.isSpent) return tooMuch;
+  const [first] = placeHunks([hunk], image.firstLines(), image.budget);
+  let placing = first === undefined ? undefined : asItIsNow(image, first);
+  const mayBeWritten =
+    first === undefined || !isRefusal(first) || sides.search.some((line) => image.hasWritten(line));
+  if (placing === undefined && mayBeWritten) {
+    const tree = image.treeLines();
+    if (tree === undefined) return tooMuch;
+    [placing] = placeHunks([hunk], tree, image.budget);
+  }
+  if (placing === undefined && first !== undefined && isRefusal(first)) {
+    placing = { ...first, candidates: [] };
+  }
+  if (image.budget.isSpent && (placing === undefined || isRefusal(placing))) return tooMuch;
+  if (placing === undefined) return notFound(image, sides);
+  if (isRefusal(placing)) {
+    if (placing.code === 'not-found') return notFound(image, sides, placing.candidates[0]);
+    const { code, message, hint, candidates } = placing;
+    const at = candidates[0];
+    return {
+      code,
+      message: message.replace(/^it /, 'the SEARCH part '),
+      hint,
+      candidates,
+      ...(at !== undefined && { nearest: spanAt(image, sides, at) }),
+    };
+  }
+  const { alignment, deleted, inserts } = placing;
+  const pairs = [...alignment.pairs].filter((line) => line >= 0);
+  const [from, to] = [Math.min(...pairs), Math.max(...pairs) + 1];
+  if (pairs.length === 0) return notFound(image, sides);
+  const inserted = new Map<number, string[]>();
+  for (const { at, lines: added } of inserts) {
+    inserted.set(at, [...(inserted.get(at) ?? []), ...added.map((line) => line.text)]);
+  }
+  return { how: 'similar', from, to, deleted: new Set(deleted), inserted, fit: alignment.fit };
+}
+
+/** A place in the file of the tree as one in the file as it is; undefined if its lines have been changed. */
+function asItIsNow(image: ImageLines, placing: Placing): Place | Refusal | undefined {
+  if (!image.isChanged) return placing;
+  if (isRefusal(placing)) return undefined;
+  const pairs = placing.alignment.pairs.filter((line) => line >= 0);
+  const [from, to] = [Math.min(...pairs), Math.max(...pairs)];
+  const start = image.indexOf(from);
+  const end = image.indexOf(to);
+  if (start === undefined || end === undefined || end - start !== to - from) return undefined;
+  const isWhole = image.slice(start, end + 1).every(({ origin }, i) => origin === from + i + 1);
+  if (!isWhole) return undefined;
+  const shift = start - from;
+  const moved = placing.alignment.pairs.map((line) => (line < 0 ? line : line + shift));
+  return {
+    ...placing,
+    start: placing.start + shift,
+    deleted: placing.deleted.map((line) => line + shift),
+    inserts: placing.inserts.map(({ at, lines }) => ({ at: at + shift, lines })),
+    alignment: { ...placing.alignment, pairs: moved },
+  };
+}
+
+function spanAt(image: ImageLines, { search }: Sides, at: number): { from: number; to: number } {
+  const from = Math.max(0, Math.min(at, image.length - 1));
+  return { from, to: Math.min(image.length, from + search.length) };
+}
+
+function notFound(image: ImageLines, sides: Sides, at?: number): BlockRefusal {
+  const { replace } = withoutBlankEnds(sides);
+  const [there] = image
+    .findTrimmed(replace)
+    .filter((from) =>
+      replace.every((text, i) => image.at(from + i)?.text.trimEnd() === text.trimEnd()),
+    );
+  if (there !== undefined) {
+    return {
+      code: 'not-found',
+      message: `the SEARCH part is not there, but the REPLACE part is, at line ${there + 1}`,
+      hint: 'Leave the block out if it has been applied already',
+      candidates: [],
+    };
+  }
+  const near = at ?? nearestLine(image, sides.search);
+  const nearest = near === undefined ? undefined : spanAt(image, sides, near);
+  const differs =
+    nearest === undefined
+      ? -1
+      : sides.search.findIndex((line, i) => line !== image.at(nearest.from + i)?.text);
+  const shown = (text = ''): string =>
+    JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+  return {
+    code: 'not-found',
+    message:
+      nearest === undefined || differs < 0
+        ? 'no lines of the file are like the SEARCH part'
+        : `no lines of the file are like the SEARCH part; lines ${nearest.from + 1} to ${nearest.to} come nearest, ` +
+          `where ${shown(image.at(nearest.from + differs)?.text)} stands instead of ${shown(sides.search[differs])}`,
+    hint: 'Copy the lines to search from the file as they are',
+    candidates: [],
+    ...(nearest !== undefined && { nearest }),
+  };
+}
+
+/** Lines that are compared to find the one nearest to a line of SEARCH. */
+const mostCompared = 200;
+
+/** Where the file would have SEARCH begin, going by the one line that is most like one of its longer ones. */
+function nearestLine(image: ImageLines, search: readonly string[]): number | undefined {
+  const telling = search
+    .map((text, i) => ({ text, i }))
+    .filter(({ text }) => text.trim().length > 8)
+    .slice(0, 5);
+  // The lines are those of the tree, which is what is shown while nothing has been changed.
+  if (image.isChanged) return undefined;
+  const tree = image.firstLines();
+  let best = 0.6;
+  let found: number | undefined;
+  for (const { text, i } of telling) {
+    const lists = [...wordsOfLine(text)]
+      .map((word) => tree.linesWithWord(word))
+      .sort((a, b) => a.length - b.length);
+    const near = new Set<number>();
+    for (const list of lists) {
+      for (const line of list) if (near.size < mostCompared) near.add(line);
+    }
+    if (!image.budget.take(20 * near.size)) break;
+    for (const at of near) {
+      const alike = similarity(text, tree.text[at] ?? '', best);
+      if (alike > best) [best, found] = [alike, Math.max(0, at - i)];
+    }
+  }
+  return found;
+}

@@ -1,0 +1,213 @@
+import { turnsOf, type Turns } from '../domain/turns';
+import type { PythonParser } from '../python/parser';
+import { failed, type AskedFormat, type Conversion, type PatchFormat } from './conversion';
+import { convertUnified } from './unified/convertUnified';
+import { parseCustom } from './custom/parseCustom';
+import { customEdits } from './custom/customEdits';
+import { cutHunk, recognise } from './recognise';
+import { hasErrors, type Diagnostic } from './diagnostic';
+import { convertFuzzy } from './fuzzy/convertFuzzy';
+import { belowFile, fileAbove } from './fileAbove';
+import { isGarbled, ungarbled } from './ungarbled';
+import { judgeEntities, withoutEntities } from './htmlEntities';
+import { convertSearchReplace } from './searchReplace/convertSearchReplace';
+import { withoutLinks } from './links';
+import type { PatchTree } from './patchTree';
+import { keepTests } from './keepTests';
+import { parseUnified } from './unified/parseUnified';
+import { makeUnified } from './unified/makeUnified';
+
+export {
+  askedFormats,
+  patchFormats,
+  type AskedFormat,
+  type Conversion,
+  type PatchFormat,
+} from './conversion';
+export { detectFormat } from './recognise';
+export type { PatchTree } from './patchTree';
+
+export interface ConversionOptions {
+  readonly format: AskedFormat;
+  readonly tree: PatchTree;
+  /** Needed for the custom format only. */
+  readonly python: PythonParser;
+  /** Leave out edits outside tests, and report each. */
+  readonly testsOnly?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What is asked for, with the turns that the work takes with others. */
+interface Work extends ConversionOptions {
+  readonly turns: Turns;
+}
+
+/**
+ * Turns what a person or a model wrote into a unified diff for a tree. Nothing is written; the parts
+ * of the patch convert together or not at all. What a text suffers on its way (a byte order mark,
+ * Windows line ends, no-break spaces, HTML entities) is mended when it does not convert as it is.
+ *
+ * A text may be long and mean: others get their turn while it is worked on, and the signal ends it.
+ *
+ * @throws Cancelled, and whatever `tree.read` throws
+ */
+export async function toUnified(text: string, asked: ConversionOptions): Promise<Conversion> {
+  const options: Work = { ...asked, turns: turnsOf(asked.signal) };
+  await options.turns.pause();
+  const plain = withoutLineEnds(text.replace(/^\ufeff/, ''));
+  if (isGarbled(plain)) {
+    const mended = ungarbled(plain);
+    return told(await convert(mended?.text ?? plain, options), mended?.diagnostics ?? []);
+  }
+  const converted = await convert(plain, options);
+  const isSound =
+    converted.patch !== '' && !converted.diagnostics.some((each) => each.code === 'white-space');
+  const mended = isSound ? undefined : ungarbled(plain);
+  const again = mended === undefined ? undefined : await convert(mended.text, options);
+  if (mended !== undefined && again !== undefined && again.patch !== '') {
+    return told(again, mended.diagnostics);
+  }
+  return unescaped(plain, converted, options);
+}
+
+/** A conversion without what escaping for HTML has left in lines that are added, or with a word on it. */
+async function unescaped(text: string, converted: Conversion, options: Work): Promise<Conversion> {
+  await options.turns.pause();
+  const judged = await judgeEntities(text, converted.files, options.tree);
+  if (judged === undefined) return converted;
+  const mended = judged.isEscaped ? withoutEntities(text) : undefined;
+  const again = mended === undefined ? undefined : await convert(mended.text, options);
+  return mended !== undefined && again !== undefined && again.patch !== ''
+    ? told(again, [mended.diagnostic])
+    : told(converted, [judged.warning]);
+}
+
+function told(converted: Conversion, before: readonly Diagnostic[]): Conversion {
+  return before.length === 0
+    ? converted
+    : { ...converted, diagnostics: [...before, ...converted.diagnostics] };
+}
+
+/** A text of which every line ends with CRLF came that way; what the tree has is seen to later. */
+function withoutLineEnds(text: string): string {
+  return text.includes('\r\n') && !/(^|[^\r])\n/.test(text) ? text.replaceAll('\r\n', '\n') : text;
+}
+
+async function convert(text: string, options: Work): Promise<Conversion> {
+  const { tree, turns } = options;
+  await turns.pause();
+  const found = recognise(text, options.format);
+  if (found.format === 'empty') {
+    const message = 'The patch is empty';
+    return failed('empty', [{ severity: 'info', line: 1, message, code: 'empty' }]);
+  }
+  if (found.format === 'unknown') return failed('unknown', [noPatch(text)]);
+  if (hasErrors(found.diagnostics)) return failed(found.format, found.diagnostics);
+
+  await turns.pause();
+  const kept =
+    options.testsOnly === true
+      ? keepTests(found.text, found.format)
+      : { text: found.text, left: [], diagnostics: [] };
+  const before = [...found.diagnostics, ...kept.diagnostics];
+  const cut = cutOff(kept.text, found.format);
+  if (cut !== undefined) before.push(cut);
+  if (hasErrors(before)) return failed(found.format, before, kept.left);
+  await turns.pause();
+  const fitting = withoutLinks(await convertIn(found.format, kept.text, options), tree, kept.text);
+  const converted = await withoutFilesAsFolders(fitting, tree);
+  const diagnostics = [...before, ...converted.diagnostics].sort((a, b) => a.line - b.line);
+  return { ...converted, diagnostics, left: kept.left };
+}
+
+/** Git cannot make a file below another file. */
+async function withoutFilesAsFolders(converted: Conversion, tree: PatchTree): Promise<Conversion> {
+  const { files } = converted;
+  const told: Diagnostic[] = [];
+  for (const [path, after] of files) {
+    if (after === undefined || (await tree.read(path)) !== undefined) continue;
+    const above = await fileAbove(path, tree, files);
+    if (above !== undefined) told.push({ ...belowFile(path, above), line: 1 });
+  }
+  if (told.length === 0) return converted;
+  return failed(converted.format, [...converted.diagnostics, ...told], converted.left);
+}
+
+async function convertIn(format: PatchFormat, text: string, options: Work): Promise<Conversion> {
+  const { tree, turns } = options;
+  switch (format) {
+    case 'custom':
+      return convertCustom(text, options);
+    case 'fuzzy':
+      return convertFuzzy(text, tree, turns);
+    case 'search-replace':
+      return convertSearchReplace(text, tree, turns);
+    case 'unified':
+      return convertUnified(text, tree, turns);
+  }
+}
+
+/** Formats of others that are known by name, by a line of theirs. */
+const foreign: readonly [RegExp, string][] = [
+  [
+    /^\*\*\* (?:Begin Patch|Update File: |Add File: )/m,
+    'the format of apply_patch ("*** Begin Patch")',
+  ],
+  [/^\*{15}$/m, 'a context diff ("***************")'],
+  [
+    /^\s*<(?:str_replace|invoke|function_calls|edit_file)\b|"old_str(?:ing)?"\s*:/m,
+    'calls of an editing tool',
+  ],
+  [/^@@@ /m, 'the combined diff of a merge'],
+];
+
+function noPatch(text: string): Diagnostic {
+  const hint =
+    'Write a unified diff ("--- a/PATH", "+++ b/PATH", "@@ -1,3 +1,4 @@"), blocks between "diff" and "end diff", ' +
+    'or SEARCH/REPLACE blocks';
+  for (const [pattern, name] of foreign) {
+    const at = pattern.exec(text)?.index;
+    if (at === undefined) continue;
+    const line = text.slice(0, at).split('\n').length;
+    const message = `The text holds ${name}, which is not supported`;
+    return { severity: 'error', code: 'unknown-format', line, message, hint };
+  }
+  return { severity: 'error', code: 'no-patch', line: 1, message: 'The text holds no patch', hint };
+}
+
+/** Half of a hunk would apply without a word: an answer that ends within one is refused. */
+function cutOff(text: string, format: PatchFormat): Diagnostic | undefined {
+  if (format !== 'unified' && format !== 'fuzzy') return undefined;
+  if (!/^(?:```|~~~)/m.test(text)) return undefined;
+  const cut = cutHunk(text, parseUnified(text, format === 'fuzzy' ? 'loose' : 'git').files);
+  if (cut === undefined) return undefined;
+  return {
+    severity: 'error',
+    code: 'incomplete',
+    line: cut.hunk.line,
+    endLine: cut.file.endLine,
+    message:
+      `${cut.file.newPath ?? cut.file.oldPath}: the text ends within the last hunk, before the lines that its header ` +
+      'counts and the end of the code block',
+    hint: 'Let the whole answer be written; close the code block if it is whole',
+  };
+}
+
+async function convertCustom(text: string, { tree, python, turns }: Work): Promise<Conversion> {
+  const { blocks, diagnostics } = parseCustom(text);
+  if (blocks.length === 0 && !hasErrors(diagnostics)) {
+    diagnostics.push({
+      severity: 'error',
+      code: 'no-patch',
+      line: 1,
+      message: 'The text holds no block of the custom format',
+      hint: 'Write "diff", path, "rewrite" or "insert", place, code and "end diff", each in its line',
+    });
+  }
+  const result = await customEdits(blocks, { tree, python, turns });
+  const all = [...diagnostics, ...result.diagnostics].sort((a, b) => a.line - b.line);
+  if (hasErrors(all)) return failed('custom', all);
+  const files = new Map(result.edits.map((edit) => [edit.path, edit.after]));
+  await turns.pause();
+  return { patch: makeUnified(result.edits), format: 'custom', diagnostics: all, files, left: [] };
+}

@@ -1,0 +1,331 @@
+import { inTurns, turnsOf, type Stepwise, type Turns } from '../../domain/turns';
+import type { Diagnostic, DiagnosticCode } from '../diagnostic';
+import { numberLines, type Hunk } from './hunk';
+import type { FilePatch, ParsedPatch } from './parsedPatch';
+
+/** Why a part does not apply. `line` is that of the patch, as in every diagnostic. */
+export interface ApplyProblem extends Diagnostic {
+  readonly path: string;
+  /** 1-based among the hunks of its part. */
+  readonly hunk?: number;
+  /** 1-based line of the file where the hunk fits best but for this line. */
+  readonly fileLine?: number;
+  /** The line that the patch expects there, and the one that is there (undefined behind the end). */
+  readonly expected?: string;
+  readonly found?: string;
+}
+
+export type ApplyResult =
+  | {
+      readonly ok: true;
+      /** New contents by path, of every file that the patch writes; undefined where it deletes. */
+      readonly files: ReadonlyMap<string, string | undefined>;
+      /** The patch with the line numbers at which its hunks really went in. */
+      readonly placed: ParsedPatch;
+    }
+  | { readonly ok: false; readonly problems: readonly ApplyProblem[] };
+
+/** Reads a file of the tree; undefined if there is none. */
+export type ReadFile = (path: string) => Promise<string | undefined>;
+
+/**
+ * Applies a patch in memory as `git apply` does by default: context has to fit exactly, the place may
+ * differ from the line numbers, a hunk at line 1 has to fit at the beginning and one without context
+ * behind its changes at the end. Everything applies or nothing. Modes are not looked at.
+ *
+ * Problems of the parse are not looked at either: the caller decides whether the patch as mended by
+ * the parser is to be applied. Paths have to be checked with `checkPatchPaths` first.
+ *
+ * @throws Cancelled, and what `read` throws
+ */
+export async function applyPatch(
+  patch: ParsedPatch,
+  read: ReadFile,
+  turns: Turns = turnsOf(undefined),
+): Promise<ApplyResult> {
+  const files = new Map<string, string | undefined>();
+  const placed: FilePatch[] = [];
+  const problems: ApplyProblem[] = [];
+  const written = new Set<string>();
+  const leaving = new Set(
+    patch.files
+      .filter((file) => file.kind === 'deleted' || file.kind === 'renamed')
+      .map((file) => file.oldPath),
+  );
+
+  for (const file of patch.files) {
+    const path = file.newPath ?? file.oldPath ?? '';
+    const fail = (
+      code: DiagnosticCode,
+      message: string,
+      hint: string,
+      more: Partial<ApplyProblem> = {},
+    ): void => {
+      problems.push({ severity: 'error', code, line: file.line, message, hint, path, ...more });
+    };
+    const moved = file.kind === 'renamed' || file.kind === 'copied';
+    // Renames and copies start from the tree, whatever the patch does before: git does so too.
+    const now = async (at: string): Promise<string | undefined> =>
+      files.has(at) && !moved ? files.get(at) : read(at);
+
+    let before = file.oldPath === null ? undefined : await now(file.oldPath);
+    if (file.binary) {
+      fail('binary', `${path}: binary content cannot be applied here`, 'Leave the file out');
+      continue;
+    }
+    let part = file;
+    if (file.oldPath !== null && before === undefined) {
+      const creates =
+        !file.git && file.hunks.length === 1 && file.hunks.every((h) => h.oldLines === 0);
+      if (!creates) {
+        fail('unknown-file', `${file.oldPath}: no such file in the tree`, 'Check the path');
+        continue;
+      }
+      part = { ...file, oldPath: null, kind: 'added' };
+    }
+    const arrives = part.kind === 'added' || moved;
+    if (arrives && part.newPath !== null && !leaving.has(part.newPath)) {
+      const there = files.has(part.newPath) ? files.get(part.newPath) : await read(part.newPath);
+      if (there !== undefined) {
+        const message = `${part.newPath}: the file exists already`;
+        fail('file-exists', message, 'Change the file instead of adding it');
+        continue;
+      }
+    }
+    before ??= '';
+
+    const result = await inTurns(hunkSteps(before, part.hunks), turns);
+    if ('misfit' in result) {
+      const { message, hint, ...where } = result.misfit;
+      const what = `${path}: hunk ${where.hunk} does not apply: ${message}`;
+      fail('does-not-apply', what, hint, where);
+      continue;
+    }
+    if (part.kind === 'deleted' && written.has(path)) {
+      // Git removes before it writes, so that the file would stay.
+      const message = `${path}: one part writes the file and another deletes it`;
+      fail('overlap', message, 'Leave one of them out');
+      continue;
+    }
+    if (part.kind === 'deleted' && result.text !== '') {
+      const message = `${path}: the patch deletes the file but leaves lines`;
+      fail('incomplete', message, 'Remove every line of it');
+      continue;
+    }
+    // Two files may change places: what another part has put there stays.
+    if (part.kind === 'renamed' && part.oldPath !== null && !written.has(part.oldPath)) {
+      files.set(part.oldPath, undefined);
+    }
+    if (part.newPath !== null) written.add(part.newPath);
+    if (part.newPath === null) files.set(path, undefined);
+    else files.set(part.newPath, result.text);
+    placed.push({ ...part, hunks: result.placed });
+  }
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, files, placed: { files: placed, problems: [] } };
+}
+
+/** Why a hunk does not fit; `line` is that of the patch, `fileLine` that of the file. */
+interface Misfit {
+  hunk: number;
+  line: number;
+  message: string;
+  hint: string;
+  fileLine?: number;
+  expected?: string;
+  found?: string;
+}
+
+/** What hunks make of a text, with the places at which they went in, or why one of them does not fit. */
+type HunksApplied =
+  { readonly text: string; readonly placed: readonly Hunk[] } | { readonly misfit: Misfit };
+
+/** Applies the hunks of one file, a hunk at a step. See {@link applyPatch}. */
+export function* hunkSteps(before: string, hunks: readonly Hunk[]): Stepwise<HunksApplied> {
+  const image = new Image(before);
+  const total = image.length;
+  const placed: Hunk[] = [];
+  for (const [index, hunk] of hunks.entries()) {
+    yield;
+    const sides = sidesOf(hunk);
+    const at = findPlace(image, hunk, sides);
+    if (at === undefined) return { misfit: describeMisfit(image, hunk, index + 1, sides) };
+    let next = at;
+    while (next < image.length && image.origin(next) === undefined) next += 1;
+    const origin = image.origin(next) ?? total + 1;
+    const oldStart = sides.old.length === 0 ? origin - 1 : origin;
+    placed.push(oldStart === hunk.oldStart ? hunk : numberLines({ ...hunk, oldStart }));
+    image.replace(at, sides.old.length, sides.new);
+  }
+  return { text: image.text(), placed: renumber(placed) };
+}
+
+/**
+ * The lines of a file while hunks go in.
+ *
+ * A line is held without its line end. One that has none ends with `\n` instead, which no line holds.
+ */
+class Image {
+  /** `origin` is the 1-based line of the file before; undefined for a line that a hunk has written. */
+  private readonly lines: { readonly text: string; readonly origin: number | undefined }[];
+
+  constructor(before: string) {
+    const lines = before.split('\n');
+    const last = lines.pop() ?? '';
+    if (last !== '') lines.push(`${last}\n`);
+    this.lines = lines.map((text, i) => ({ text, origin: i + 1 }));
+  }
+
+  get length(): number {
+    return this.lines.length;
+  }
+
+  at(index: number): string | undefined {
+    return this.lines[index]?.text;
+  }
+
+  /** 1-based line of the file before; undefined if a hunk has written the line, or there is none. */
+  origin(index: number): number | undefined {
+    return this.lines[index]?.origin;
+  }
+
+  /** Puts lines that a hunk writes in the place of `count` lines from `at` on. */
+  replace(at: number, count: number, written: readonly string[]): void {
+    const lines = written.map((text) => ({ text, origin: undefined }));
+    this.lines.splice(at, count);
+    // A call takes only so many arguments.
+    for (let i = 0; i < lines.length; i += 10_000) {
+      this.lines.splice(at + i, 0, ...lines.slice(i, i + 10_000));
+    }
+  }
+
+  text(): string {
+    return this.lines
+      .map(({ text }) => (text.endsWith('\n') ? text.slice(0, -1) : `${text}\n`))
+      .join('');
+  }
+}
+
+/** Puts hunks in order and derives their new line numbers from the old ones. */
+function renumber(hunks: readonly Hunk[]): Hunk[] {
+  let shift = 0;
+  return [...hunks]
+    .sort((a, b) => a.oldStart - b.oldStart)
+    .map((hunk) => {
+      const first = (hunk.oldLines === 0 ? hunk.oldStart + 1 : hunk.oldStart) + shift;
+      shift += hunk.newLines - hunk.oldLines;
+      const newStart = hunk.newLines === 0 ? first - 1 : first;
+      return newStart === hunk.newStart ? hunk : numberLines({ ...hunk, newStart });
+    });
+}
+
+/** What a hunk expects and what it writes, its lines as {@link Image} holds them. */
+interface Sides {
+  old: string[];
+  new: string[];
+  /** Whether the hunk has to begin where the file begins, and to end where it ends. */
+  atBeginning: boolean;
+  atEnd: boolean;
+}
+
+function sidesOf(hunk: Hunk): Sides {
+  const text = (line: Hunk['lines'][number]): string =>
+    line.noNewline ? `${line.text}\n` : line.text;
+  return {
+    old: hunk.lines.filter((line) => line.kind !== 'added').map(text),
+    new: hunk.lines.filter((line) => line.kind !== 'removed').map(text),
+    atBeginning: hunk.oldStart <= 1,
+    atEnd: hunk.lines.at(-1)?.kind !== 'context',
+  };
+}
+
+/** The index at which the hunk goes in: the fitting one that git tries first, nearest to its number. */
+function findPlace(image: Image, hunk: Hunk, sides: Sides): number | undefined {
+  const last = image.length - sides.old.length;
+  if (last < 0) return undefined;
+  const fits = (at: number): boolean =>
+    !(sides.atBeginning && at !== 0) &&
+    !(sides.atEnd && at !== last) &&
+    sides.old.every((text, i) => image.at(at + i) === text && image.origin(at + i) !== undefined);
+  if (sides.atBeginning) return fits(0) ? 0 : undefined;
+  if (sides.atEnd) return fits(last) ? last : undefined;
+  const start = Math.min(Math.max(0, hunk.newStart - 1), image.length);
+  for (let distance = 0; distance <= image.length + start; distance += 1) {
+    if (fits(start + distance)) return start + distance;
+    if (distance > 0 && start - distance >= 0 && fits(start - distance)) return start - distance;
+  }
+  return undefined;
+}
+
+function describeMisfit(image: Image, hunk: Hunk, number: number, sides: Sides): Misfit {
+  const expectedAt = Math.min(Math.max(0, hunk.newStart - 1), image.length);
+  // Only for the message, so a large hunk is looked for near its place alone.
+  const reach = Math.max(10, Math.floor(2_000_000 / (sides.old.length + 1)));
+  let best = expectedAt;
+  let bestScore = -1;
+  const to = Math.min(image.length, expectedAt + reach);
+  for (let at = Math.max(0, expectedAt - reach); at <= to; at += 1) {
+    const found = sides.old.filter((text, i) => image.at(at + i) === text).length;
+    const nearer = Math.abs(at - expectedAt) < Math.abs(best - expectedAt);
+    if (found > bestScore || (found === bestScore && nearer)) [best, bestScore] = [at, found];
+  }
+  if (bestScore === sides.old.length) {
+    const taken = sides.old.some((_, i) => image.origin(best + i) === undefined);
+    const anchored =
+      sides.atBeginning && best !== 0
+        ? 'its line number says that it belongs at the beginning of the file'
+        : 'it has no context after its changes, which says that it belongs at the end of the file';
+    return {
+      hunk: number,
+      line: hunk.line,
+      message: taken
+        ? 'an earlier hunk has changed the lines it names'
+        : `it fits at line ${best + 1}, but ${anchored}`,
+      hint: taken ? 'Join the hunks' : 'Give three lines of context around the changes',
+    };
+  }
+  const i = sides.old.findIndex((text, k) => image.at(best + k) !== text);
+  const expected = sides.old[i] ?? '';
+  const line = image.at(best + i);
+  const fileLine = image.origin(best + i) ?? best + i + 1;
+  const show = (text: string): string => JSON.stringify(text.replace(/\n$/, ''));
+  return {
+    hunk: number,
+    line: patchLine(hunk, i),
+    message:
+      line === undefined
+        ? `it expects ${show(expected)} behind the end of the file`
+        : `line ${fileLine} of the file is ${show(line)}, not ${show(expected)}`,
+    hint: hintFor(expected, line),
+    fileLine,
+    expected: expected.replace(/\n$/, ''),
+    ...(line !== undefined && { found: line.replace(/\n$/, '') }),
+  };
+}
+
+/** The line of the patch that holds the hunk's `index`-th old line. */
+function patchLine(hunk: Hunk, index: number): number {
+  let seen = 0;
+  let at = hunk.line + 1;
+  for (const line of hunk.lines) {
+    if (line.kind !== 'added') {
+      if (seen === index) break;
+      seen += 1;
+    }
+    at += line.noNewline ? 2 : 1;
+  }
+  return at;
+}
+
+function hintFor(expected: string, found: string | undefined): string {
+  if (found === undefined) return 'Check the context lines and the path against the tree';
+  if (found.replace(/\r?\n?$/, '') === expected.replace(/\r?\n?$/, '')) {
+    return found.includes('\r') || expected.includes('\r')
+      ? 'The line ends differ: one side has CRLF'
+      : 'One side lacks the newline at the end of the file';
+  }
+  if (found.replace(/\s/g, '') === expected.replace(/\s/g, '')) {
+    return 'Only white space differs: copy the line from the file as it is';
+  }
+  return 'Copy the context and the removed lines from the file as they are';
+}

@@ -1,0 +1,263 @@
+import { inTurns, turnsOf, type Turns } from '../../domain/turns';
+import { applyPatch, hunkSteps, type ApplyProblem } from './applyPatch';
+import { failed, type Conversion } from '../conversion';
+import { fallsShort } from '../recognise';
+import { hasErrors, type Diagnostic } from '../diagnostic';
+import { convertFuzzy } from '../fuzzy/convertFuzzy';
+import type { Hunk, HunkLine } from './hunk';
+import type { PatchTree } from '../patchTree';
+import { parseUnified } from './parseUnified';
+import type { FilePatch, ParsedPatch } from './parsedPatch';
+import { readUnified } from './readUnified';
+import { diffTexts, formatFilePatch, splitLines } from './makeUnified';
+
+/** A text longer than this (in UTF-16 units) is not tried in the fuzzy format for the sake of a hint. */
+const longForHint = 1_000_000;
+
+/**
+ * Converts a unified diff that `git apply` may refuse as it is written. Places are those of git: context
+ * and removed lines have to be in the tree as they are, but for white space at their ends.
+ *
+ * @throws Cancelled
+ */
+export async function convertUnified(
+  text: string,
+  tree: PatchTree,
+  turns: Turns = turnsOf(undefined),
+): Promise<Conversion> {
+  const { parsed, files, mendedLines, diagnostics } = readUnified(text, 'git');
+  await turns.pause();
+  const lines = text.split('\n');
+  const told = new Set(parsed);
+  diagnostics.push(...unread(parsed, lines));
+  if (hasErrors(diagnostics)) {
+    return failed('unified', await withFuzzyHint(diagnostics, text, tree, turns));
+  }
+
+  let fitted: ParsedPatch = { files, problems: [] };
+  let result = await applyPatch(fitted, (path) => tree.read(path), turns);
+  if (!result.ok || [...result.files.values()].some((after) => after?.includes('\r\n') === true)) {
+    fitted = await withTreeLineEnds(fitted, tree, diagnostics, turns);
+    result = await applyPatch(fitted, (path) => tree.read(path), turns);
+  }
+  if (!result.ok) {
+    const problems = await withFuzzyHint(result.problems, text, tree, turns);
+    return failed('unified', [...diagnostics, ...problems]);
+  }
+
+  const parts = files.map((file, i) => {
+    const placed = result.placed.files[i] ?? file;
+    if (!file.git || !told.has(file)) return formatFilePatch(placed);
+    const raw = lines.slice(file.line - 1, file.endLine);
+    const sound =
+      /^diff --git "?[abciow12]\/.* "?[abciow12]\//.test(raw[0] ?? '') &&
+      fitted.files[i] === file &&
+      !mendedLines.some((line) => file.line <= line && line <= file.endLine) &&
+      !raw.some((line) => /^(diff --git|---|\+\+\+|@@) .*\r$/.test(line));
+    return sound ? `${raw.join('\n')}\n` : formatFilePatch(placed);
+  });
+  const patch = parts.join('');
+  return { patch, format: 'unified', diagnostics, files: result.files, left: [] };
+}
+
+/**
+ * Edits behind a line that belongs to no hunk, as prose in the middle of one or context without its blank:
+ * the lines behind it would be lost without a word.
+ */
+function unread(files: readonly FilePatch[], lines: readonly string[]): Diagnostic[] {
+  return files.flatMap((file, i): Diagnostic[] => {
+    const hunk = file.hunks.at(-1);
+    if (hunk === undefined || !fallsShort(lines, hunk)) return [];
+    const end = (files[i + 1]?.line ?? lines.length + 1) - 1;
+    for (let at = file.endLine; at < end; at += 1) {
+      const line = lines[at] ?? '';
+      if (/^(?:```|~~~|@@|diff --git )/.test(line)) return [];
+      // Not the items of a list in prose.
+      if (!/^[+-](?:[^\s+-]|\s{2,}\S)/.test(line)) continue;
+      return [
+        {
+          severity: 'error',
+          code: 'incomplete',
+          line: file.endLine + 1,
+          endLine: at + 1,
+          message: `${file.newPath ?? file.oldPath}: the hunk of line ${hunk.line} breaks off at a line without mark, and others follow`,
+          hint: 'Begin each context line with a space, blank ones too, and take out what is no part of the diff',
+        },
+      ];
+    }
+    return [];
+  });
+}
+
+/**
+ * The patch with line ends, blanks at line ends and a missing last newline as the tree has them, where
+ * it does not fit as it is: tools and models drop them. The tree's text stays in lines that stay.
+ */
+async function withTreeLineEnds(
+  patch: ParsedPatch,
+  tree: PatchTree,
+  diagnostics: Diagnostic[],
+  turns: Turns,
+): Promise<ParsedPatch> {
+  const files: FilePatch[] = [];
+  for (const file of patch.files) {
+    const before = file.oldPath === null ? undefined : await tree.read(file.oldPath);
+    if (before === undefined || file.hunks.length === 0 || (await fits(before, file, turns))) {
+      files.push(file);
+      continue;
+    }
+    const ended = isCrlf(before)
+      ? await inTurns(hunkSteps(before, file.hunks.map(withCarriageReturns)), turns)
+      : undefined;
+    if (ended !== undefined && !('misfit' in ended)) {
+      files.push({ ...file, hunks: ended.placed });
+      continue;
+    }
+    const bare = splitLines(before).map((line) => `${line.trimEnd()}\n`);
+    const hunksWithout = file.hunks.map(withoutLineEnds);
+    const applied = await inTurns(hunkSteps(bare.join(''), hunksWithout), turns);
+    if ('misfit' in applied) {
+      files.push(file);
+      continue;
+    }
+    if (await differInMore(before, file, turns)) {
+      diagnostics.push({
+        severity: 'warning',
+        code: 'white-space',
+        line: file.line,
+        endLine: file.endLine,
+        message: `${file.newPath ?? file.oldPath}: lines of the patch differ from the file in white space at their ends; the file's is kept`,
+        hint: 'Copy context and removed lines from the file as they are',
+      });
+    }
+    const hunks = before.endsWith('\n')
+      ? withTextOf(splitLines(before), applied.placed)
+      : diffTexts(before, onto(before, applied.placed, file.kind === 'deleted'));
+    files.push({ ...file, hunks });
+  }
+  return { files, problems: patch.problems };
+}
+
+/** Whether the hunks go in as they are, into a file whose line ends they do not spoil. */
+async function fits(before: string, { hunks }: FilePatch, turns: Turns): Promise<boolean> {
+  const hasEnds = hunks.some((hunk) => hunk.lines.some((line) => line.text.endsWith('\r')));
+  if (!hasEnds && isCrlf(before)) return false;
+  return !('misfit' in (await inTurns(hunkSteps(before, hunks), turns)));
+}
+
+const isCrlf = (text: string): boolean => text.includes('\r\n') && !/(?:^|[^\r])\n/.test(text);
+
+function withCarriageReturns(hunk: Hunk): Hunk {
+  const lines = hunk.lines.map((line): HunkLine =>
+    line.noNewline || line.text.endsWith('\r') ? line : { ...line, text: `${line.text}\r` },
+  );
+  return { ...hunk, lines };
+}
+
+function withoutLineEnds(hunk: Hunk): Hunk {
+  const lines = hunk.lines.map((line): HunkLine => ({
+    ...line,
+    text: line.kind === 'added' ? line.text : line.text.trimEnd(),
+    noNewline: false,
+  }));
+  return { ...hunk, lines };
+}
+
+/** Placed hunks with the lines of a file that ends with a newline; added ones end as their neighbours. */
+function withTextOf(lines: readonly string[], hunks: readonly Hunk[]): Hunk[] {
+  const end = (at: number): string => (lines[at]?.endsWith('\r\n') === true ? '\r' : '');
+  const isCrlf = end(0) !== '';
+  return hunks.map((hunk) => {
+    let at = hunk.oldLines === 0 ? hunk.oldStart : hunk.oldStart - 1;
+    return {
+      ...hunk,
+      lines: hunk.lines.map((line): HunkLine => {
+        if (line.kind !== 'added') return { ...line, text: (lines[at++] ?? '\n').slice(0, -1) };
+        const near = lines[at - 1] === undefined && isCrlf ? '\r' : end(at - 1);
+        return { ...line, text: line.text.replace(/\r$/, '') + near };
+      }),
+    };
+  });
+}
+
+/** The text after hunks that were placed by their lines without ends. */
+function onto(before: string, hunks: readonly Hunk[], deletes: boolean): string {
+  const lines = splitLines(before);
+  const ends = lines.map((line) => /\r?\n$/.exec(line)?.[0] ?? '');
+  const common = ends.find((end) => end !== '') ?? '\n';
+  const out: string[] = [];
+  let at = 0;
+  for (const hunk of hunks) {
+    const first = hunk.oldLines === 0 ? hunk.oldStart : hunk.oldStart - 1;
+    while (at < first) out.push(lines[at++] ?? '');
+    for (const line of hunk.lines) {
+      if (line.kind === 'context') out.push(lines[at++] ?? '');
+      else if (line.kind === 'removed') at += 1;
+      else {
+        const near = ends[at - 1] ?? ends[at];
+        out.push(
+          line.text.replace(/\r$/, '') + (near === undefined || near === '' ? common : near),
+        );
+      }
+    }
+  }
+  while (at < lines.length) out.push(lines[at++] ?? '');
+  if (deletes) return out.join('');
+  const last = out.length - 1;
+  return out
+    .map((line, i) => {
+      if (i < last) return line.endsWith('\n') ? line : line + common;
+      return ends.at(-1) === '' ? line.replace(/\r?\n$/, '') : line;
+    })
+    .join('');
+}
+
+/** Whether more than carriage returns and the last newline differs. */
+async function differInMore(before: string, file: FilePatch, turns: Turns): Promise<boolean> {
+  const bare = (line: string): string => line.replace(/\r?\n$/, '').replace(/\r$/, '');
+  const text = splitLines(before).map((line) => `${bare(line)}\n`);
+  const hunks = file.hunks.map((hunk) => ({
+    ...hunk,
+    lines: hunk.lines.map((line) => ({ ...line, text: bare(line.text), noNewline: false })),
+  }));
+  return 'misfit' in (await inTurns(hunkSteps(text.join(''), hunks), turns));
+}
+
+/** Says that the fuzzy format takes what cannot be read or does not apply, and where, if it is sure of it. */
+async function withFuzzyHint(
+  problems: readonly Diagnostic[],
+  text: string,
+  tree: PatchTree,
+  turns: Turns,
+): Promise<readonly Diagnostic[]> {
+  if (text.length > longForHint) return problems;
+  const fuzzy = await convertFuzzy(text, tree, turns);
+  if (fuzzy.patch === '' || hasErrors(fuzzy.diagnostics)) return problems;
+  const starts = placesOf(fuzzy.patch);
+  const asked = placesOf(text);
+  return problems.map((problem) => {
+    if (problem.severity !== 'error') return problem;
+    const { path, hunk = 0 } = problem as Partial<ApplyProblem>;
+    const placed = starts.get(path ?? '') ?? [];
+    // Hunks that meet become one, and cannot be told apart then.
+    const line = placed.length === asked.get(path ?? '')?.length ? placed[hunk - 1] : undefined;
+    const places = line === undefined ? 'places it' : `places it at line ${line}`;
+    return { ...problem, hint: `${problem.hint ?? 'Check the patch'}; --format fuzzy ${places}` };
+  });
+}
+
+/** By path the lines where the hunks of a patch begin to change the file. */
+function placesOf(patch: string): Map<string, number[]> {
+  return new Map(
+    parseUnified(patch).files.map((file) => [
+      file.newPath ?? file.oldPath ?? '',
+      file.hunks.map((hunk) => {
+        const at = hunk.lines.findIndex((line) => line.kind !== 'context');
+        return Math.max(
+          1,
+          (hunk.oldLines === 0 ? hunk.oldStart + 1 : hunk.oldStart) + Math.max(0, at),
+        );
+      }),
+    ]),
+  );
+}

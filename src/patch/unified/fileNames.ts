@@ -1,0 +1,156 @@
+import { bytesOf, textOf } from '../bytes';
+
+/** File names as unified diffs write them: quoting, prefixes, time stamps. */
+
+const escapes: Readonly<Record<string, number>> = {
+  a: 7,
+  b: 8,
+  t: 9,
+  n: 10,
+  v: 11,
+  f: 12,
+  r: 13,
+  '"': 34,
+  '\\': 92,
+};
+
+const escapeLetters = new Map(Object.entries(escapes).map(([letter, byte]) => [byte, letter]));
+
+/** The first directory that git puts before names: a/ b/, or one of `diff.mnemonicPrefix`. */
+const prefixes = new Set(['a', 'b', 'c', 'i', 'o', 'w', '1', '2']);
+
+/**
+ * Reads a C-style quoted name at the start of `text`, with octal escapes as bytes of UTF-8, or as `textOf` writes
+ * other bytes.
+ *
+ * @returns the name and how many characters it takes with its quotes; undefined if it is not one
+ */
+function readQuoted(text: string): { name: string; length: number } | undefined {
+  if (!text.startsWith('"')) return undefined;
+  const bytes: number[] = [];
+  for (let i = 1; i < text.length;) {
+    const char = text[i] ?? '';
+    if (char === '"') {
+      return { name: textOf(Buffer.from(bytes)), length: i + 1 };
+    }
+    if (char !== '\\') {
+      const whole = String.fromCodePoint(text.codePointAt(i) ?? 0);
+      bytes.push(...bytesOf(whole));
+      i += whole.length;
+      continue;
+    }
+    const octal = /^[0-3][0-7]{2}/.exec(text.slice(i + 1, i + 4));
+    const plain = escapes[text[i + 1] ?? ''];
+    if (octal !== null) {
+      bytes.push(parseInt(octal[0], 8));
+      i += 4;
+    } else if (plain !== undefined) {
+      bytes.push(plain);
+      i += 2;
+    } else {
+      return undefined;
+    }
+  }
+  return undefined;
+}
+
+/** Writes a name as git does: quoted with octal escapes when it holds anything but plain ASCII. */
+export function quoteName(name: string): string {
+  if (/^[\x20-\x7e]*$/.test(name) && !/["\\]/.test(name)) return name;
+  let quoted = '"';
+  for (const byte of bytesOf(name)) {
+    const letter = escapeLetters.get(byte);
+    if (letter !== undefined) quoted += `\\${letter}`;
+    else if (byte >= 0x20 && byte <= 0x7e) quoted += String.fromCharCode(byte);
+    else quoted += `\\${byte.toString(8).padStart(3, '0')}`;
+  }
+  return `${quoted}"`;
+}
+
+/** A name as it stands in a header, before prefixes are taken off; null for /dev/null. */
+export type RawName = string | null;
+
+const isoStamp = /\s\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|[+-]\d\d:?\d\d))?$/;
+const ctimeStamp = /\s[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
+/** `diff -N` marks the missing side by this time, in whatever zone. */
+const epoch = /\s(1970-01-01|1969-12-31)[ T]\d\d:\d\d:00(\.0+)?( [+-]\d{4})?$/;
+
+/** The name in the rest of a `--- ` or `+++ ` line. */
+export function readHeaderName(rest: string): RawName {
+  const text = rest.replace(/\r$/, '');
+  const quoted = readQuoted(text);
+  if (quoted !== undefined) return quoted.name;
+  // A stamp is short, and stands at the end: a line may be long.
+  const ended = text.trimEnd();
+  const tail = ended.slice(-64);
+  if (epoch.test(tail)) return null;
+  const tab = text.indexOf('\t');
+  const stamp = isoStamp.exec(tail) ?? ctimeStamp.exec(tail);
+  const name =
+    tab >= 0
+      ? text.slice(0, tab)
+      : stamp === null
+        ? text
+        : ended.slice(0, ended.length - stamp[0].length).trimEnd();
+  return name === '/dev/null' || /^\/dev\/null\s+$/.test(name) ? null : name;
+}
+
+/** The name in the rest of a `rename from ` or similar line. */
+export function readPlainName(rest: string): string {
+  const text = rest.replace(/\r$/, '');
+  return readQuoted(text)?.name ?? text;
+}
+
+/** The two names of a `diff --git ` line; undefined when the line does not tell where one ends. */
+export function readGitNames(rest: string): { old: string; new: string } | undefined {
+  const text = rest.replace(/\r$/, '');
+  const first = readQuoted(text);
+  if (first !== undefined) {
+    if (text[first.length] !== ' ') return undefined;
+    return { old: first.name, new: readPlainName(text.slice(first.length + 1)) };
+  }
+  const quote = text.indexOf(' "');
+  const second = quote < 0 ? undefined : readQuoted(text.slice(quote + 1));
+  if (second !== undefined) return { old: text.slice(0, quote), new: second.name };
+  // Without a rename both names are equal but for their prefixes, so the middle parts them, whatever
+  // spaces they hold. A rename has lines of its own that overrule what is guessed here.
+  const middle = (text.length - 1) / 2;
+  if (text[middle] === ' ') {
+    const [left, right] = [text.slice(0, middle), text.slice(middle + 1)];
+    if (left === right || withoutFirst(left) === withoutFirst(right)) {
+      return { old: left, new: right };
+    }
+  }
+  // No two paths are as long, and the pattern takes long for a line that is.
+  const split = text.length > 10_000 ? null : /^(\S+|a\/.*?) (b\/.*|\S+)$/.exec(text);
+  return split === null ? undefined : { old: split[1] ?? '', new: split[2] ?? '' };
+}
+
+/**
+ * Takes the a/ b/ prefixes off, if there are any.
+ *
+ * @returns `stripped` false when there were none although git would take a directory off
+ */
+export function stripPrefixes(
+  oldName: RawName,
+  newName: RawName,
+): { old: string | null; new: string | null; stripped: boolean } {
+  const names = [oldName, newName].filter((name) => name !== null);
+  if (names.every(hasPrefix)) {
+    return {
+      old: oldName === null ? null : withoutFirst(oldName),
+      new: newName === null ? null : withoutFirst(newName),
+      stripped: true,
+    };
+  }
+  return { old: oldName, new: newName, stripped: names.every((name) => !name.includes('/')) };
+}
+
+function hasPrefix(name: string): boolean {
+  const slash = name.indexOf('/');
+  return slash > 0 && slash < name.length - 1 && prefixes.has(name.slice(0, slash));
+}
+
+function withoutFirst(name: string): string {
+  return name.slice(name.indexOf('/') + 1);
+}

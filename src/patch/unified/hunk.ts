@@ -1,0 +1,311 @@
+import type { PatchProblem } from '../diagnostic';
+
+export interface HunkLine {
+  readonly kind: 'context' | 'removed' | 'added';
+  /** Without the line end; a carriage return before it is kept. */
+  readonly text: string;
+  /** 1-based line in the file before; context and removed lines have it. */
+  readonly oldLine?: number;
+  /** 1-based line in the file after; context and added lines have it. */
+  readonly newLine?: number;
+  /** Whether "\ No newline at end of file" follows. */
+  readonly noNewline: boolean;
+}
+
+export interface Hunk {
+  /** As written: 1-based, and the line *before* the place when the count is 0. */
+  readonly oldStart: number;
+  readonly oldLines: number;
+  readonly newStart: number;
+  readonly newLines: number;
+  /** What follows the second `@@`. */
+  readonly section: string;
+  readonly lines: readonly HunkLine[];
+  /** 1-based line of the hunk's header in the patch; of its first line when it has none. */
+  readonly line: number;
+  /** Set when the header has no line number of the file before; both starts are 0 then. */
+  readonly unnumbered?: true;
+}
+
+/**
+ * How strictly a hunk is read. `git`: what cannot be right for git is reported, and a hunk whose place
+ * is not told is lost. `loose`: the place is found later by the lines, so that a header needs no numbers,
+ * and context lines may lack the blank they begin with.
+ */
+export type Reading = 'git' | 'loose';
+
+const headerPattern = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*?)\r?$/;
+
+interface Body {
+  lines: { kind: HunkLine['kind']; text: string; noNewline: boolean }[];
+  oldLines: number;
+  newLines: number;
+  next: number;
+}
+
+/**
+ * Reads the hunk whose header is `lines[start]`. The counts of the header decide where it ends, since
+ * content may look like anything; when they cannot be right, the shape of the lines decides instead,
+ * and a problem says so.
+ *
+ * @returns the hunk, undefined when its header has no line numbers, and the first line behind it
+ */
+export function readHunk(
+  lines: readonly string[],
+  start: number,
+  problems: PatchProblem[],
+  reading: Reading = 'git',
+): { hunk: Hunk | undefined; next: number } {
+  const match = headerPattern.exec(lines[start] ?? '');
+  if (match === null) {
+    if (reading === 'loose') return readLooseHunk(lines, start);
+    problems.push({
+      severity: 'error',
+      line: start + 1,
+      message: `The hunk header has no line numbers: ${(lines[start] ?? '').slice(0, 60)}`,
+      hint: 'Write "@@ -OLD_START,OLD_COUNT +NEW_START,NEW_COUNT @@"',
+      code: 'counts',
+      lost: true,
+    });
+    return { hunk: undefined, next: readByShape(lines, start + 1).next };
+  }
+  const number = (group: number): number | undefined =>
+    match[group] === undefined ? undefined : Number(match[group]);
+  const header = {
+    oldStart: number(1) ?? 0,
+    oldLines: number(2) ?? 1,
+    newStart: number(3) ?? 0,
+    newLines: number(4) ?? 1,
+  };
+
+  let body = readByCount(lines, start + 1, header.oldLines, header.newLines);
+  if (body === undefined || goesOn(lines, body.next)) {
+    body = readByShape(lines, start + 1, reading);
+    const counted = `The hunk header counts ${header.oldLines} old and ${header.newLines} new lines, `;
+    // An answer that was cut off is the commonest reason for a text that ends before its counts do.
+    const isCut =
+      endsText(lines, body.next) &&
+      body.oldLines <= header.oldLines &&
+      body.newLines <= header.newLines;
+    problems.push({
+      severity: 'error',
+      line: start + 1,
+      ...(isCut && body.next > start + 1 && { endLine: body.next }),
+      message: isCut
+        ? `${counted}but the text ends after ${body.oldLines} and ${body.newLines}: it may be cut off`
+        : `${counted}but ${body.oldLines} and ${body.newLines} follow`,
+      hint: isCut
+        ? 'Have the whole patch written; what is missing is not applied'
+        : `Write "@@ -${header.oldStart},${body.oldLines} +${header.newStart},${body.newLines} @@"`,
+      code: isCut ? 'incomplete' : 'counts',
+    });
+  }
+  tellOddLines(lines, start + 1, body.next, problems);
+
+  const side = (at: number, counted: number, found: number): number =>
+    // With a count of 0 the number is that of the line before.
+    counted > 0 && found === 0
+      ? Math.max(0, at - 1)
+      : counted === 0 && found > 0
+        ? at + 1
+        : found > 0
+          ? Math.max(1, at)
+          : at;
+  const oldStart = side(header.oldStart, header.oldLines, body.oldLines);
+  const newStart = side(header.newStart, header.newLines, body.newLines);
+  return {
+    hunk: numberLines({
+      oldStart,
+      oldLines: body.oldLines,
+      newStart,
+      newLines: body.newLines,
+      section: match[5] ?? '',
+      lines: body.lines,
+      line: start + 1,
+    }),
+    next: body.next,
+  };
+}
+
+/**
+ * Reads a hunk whose header is not git's: without numbers (`@@`, `@@ ... @@`, `@@ def f():`), with one
+ * of them, with the sides reversed (`@@ +12,3 -10,2 @@`), or with no header at all.
+ */
+function readLooseHunk(lines: readonly string[], start: number): { hunk: Hunk; next: number } {
+  const line = (lines[start] ?? '').replace(/\r$/, '');
+  const header = /^@@+(.*?)(?:@@+(.*))?$/.exec(line);
+  const body = readByShape(lines, header === null ? start : start + 1, 'loose');
+  const ranges = header?.[1] ?? '';
+  const starts = (sign: RegExp): number | undefined => {
+    const found = sign.exec(ranges)?.[1];
+    return found === undefined ? undefined : Number(found);
+  };
+  const oldStart = starts(/(?:^|\s)-(\d{1,9})\b/);
+  const newStart = starts(/(?:^|\s)\+(\d{1,9})\b/);
+  const at = oldStart ?? newStart;
+  const named = /\w{2,}/.test(ranges) && at === undefined ? ranges : '';
+  return {
+    hunk: numberLines({
+      oldStart: at ?? 0,
+      oldLines: body.oldLines,
+      newStart: newStart ?? at ?? 0,
+      newLines: body.newLines,
+      section: (header?.[2] ?? '').trim() || named.trim(),
+      lines: body.lines,
+      line: start + 1,
+      ...(at === undefined && { unnumbered: true as const }),
+    }),
+    next: body.next,
+  };
+}
+
+/** The 0-based line at which the hunk says it begins; undefined if it does not say. */
+export function statedStart(hunk: Hunk): number | undefined {
+  if (hunk.unnumbered === true) return undefined;
+  return Math.max(0, hunk.oldLines === 0 ? hunk.oldStart : hunk.oldStart - 1);
+}
+
+/** Gives each line its numbers, from the hunk's starts. */
+export function numberLines(hunk: Hunk): Hunk {
+  let oldLine = hunk.oldLines === 0 ? hunk.oldStart + 1 : hunk.oldStart;
+  let newLine = hunk.newLines === 0 ? hunk.newStart + 1 : hunk.newStart;
+  const lines = hunk.lines.map(({ kind, text, noNewline }): HunkLine => {
+    switch (kind) {
+      case 'context':
+        return { kind, text, oldLine: oldLine++, newLine: newLine++, noNewline };
+      case 'removed':
+        return { kind, text, oldLine: oldLine++, noNewline };
+      case 'added':
+        return { kind, text, newLine: newLine++, noNewline };
+    }
+  });
+  return { ...hunk, lines };
+}
+
+/** Takes one line of a hunk; false when it cannot be one. */
+function take(body: Body, line: string): boolean {
+  const kind =
+    line === '' || line === '\r' || line.startsWith(' ')
+      ? 'context'
+      : line.startsWith('-')
+        ? 'removed'
+        : line.startsWith('+')
+          ? 'added'
+          : undefined;
+  if (kind === undefined) return false;
+  body.lines.push({ kind, text: line === '\r' ? line : line.slice(1), noNewline: false });
+  if (kind !== 'added') body.oldLines += 1;
+  if (kind !== 'removed') body.newLines += 1;
+  body.next += 1;
+  return true;
+}
+
+/** "\ No newline at end of file", in whatever language. */
+function takeMarker(body: Body, line: string): boolean {
+  const last = body.lines.at(-1);
+  if (!line.startsWith('\\ ') || last === undefined) return false;
+  last.noNewline = true;
+  body.next += 1;
+  return true;
+}
+
+function readByCount(
+  lines: readonly string[],
+  from: number,
+  oldLines: number,
+  newLines: number,
+): Body | undefined {
+  const body: Body = { lines: [], oldLines: 0, newLines: 0, next: from };
+  while (body.oldLines < oldLines || body.newLines < newLines) {
+    const line = lines[body.next];
+    if (line === undefined) return undefined;
+    if (takeMarker(body, line)) continue;
+    if (!take(body, line) || body.oldLines > oldLines || body.newLines > newLines) return undefined;
+  }
+  takeMarker(body, lines[body.next] ?? '');
+  return body;
+}
+
+function readByShape(lines: readonly string[], from: number, reading: Reading = 'git'): Body {
+  const body: Body = { lines: [], oldLines: 0, newLines: 0, next: from };
+  while (body.next < lines.length && !endsShape(lines, body.next)) {
+    const line = lines[body.next] ?? '';
+    if (takeMarker(body, line) || take(body, line)) continue;
+    if (reading === 'git' || !isBareContext(lines, body.next, from)) break;
+    take(body, ` ${line}`);
+  }
+  // Blank lines at the end part this from what follows more often than they are context.
+  while (/^\r?$/.test(lines[body.next - 1] ?? 'x') && body.lines.length > 0) {
+    body.lines.pop();
+    body.oldLines -= 1;
+    body.newLines -= 1;
+    body.next -= 1;
+  }
+  return body;
+}
+
+/** What begins something else than a line of a hunk, wherever it stands. */
+const elsewhere = /^(@@|```|~~~|diff --git |index [0-9a-f]+\.\.|\*\*\* |Index: |={3,}\s*$)/;
+
+/** More lines in a row than these without a mark are prose. */
+const maxBare = 20;
+
+/**
+ * Whether a line without mark is context that lacks its blank: it and others like it stand directly
+ * between lines of the hunk. Prose behind a hunk is parted from it by a blank line, or nothing follows.
+ */
+function isBareContext(lines: readonly string[], i: number, from: number): boolean {
+  if (i > from && /^\r?$/.test(lines[i - 1] ?? '')) return false;
+  for (let k = i; k < lines.length && k < i + maxBare; k += 1) {
+    const line = lines[k] ?? '';
+    if (elsewhere.test(line)) return false;
+    if (/^[ +-]/.test(line)) return !endsShape(lines, k);
+    if (line.trim() === '') return false;
+  }
+  return false;
+}
+
+function endsShape(lines: readonly string[], i: number): boolean {
+  const [line, next, third] = [lines[i] ?? '', lines[i + 1] ?? '', lines[i + 2] ?? ''];
+  return (
+    (/^--- \S/.test(line) && /^\+\+\+ \S/.test(next) && (third === '' || third.startsWith('@@'))) ||
+    isSignature(lines, i)
+  );
+}
+
+/** The end of a mail made by `git format-patch`: "-- " and the version of git. */
+function isSignature(lines: readonly string[], i: number): boolean {
+  return /^-- ?\r?$/.test(lines[i] ?? '') && /^\d+(\.\w+)+/.test(lines[i + 1] ?? '');
+}
+
+/** Whether more lines of the hunk stand behind the counted ones; git would drop them in silence. */
+function goesOn(lines: readonly string[], from: number): boolean {
+  let i = from;
+  while ((lines[i] ?? '').startsWith(' ')) i += 1;
+  return /^[+-]/.test(lines[i] ?? '') && !endsShape(lines, i) && !/^-{2,}\s*$/.test(lines[i] ?? '');
+}
+
+/** Whether nothing follows but blank lines and the fence of a code block. */
+function endsText(lines: readonly string[], from: number): boolean {
+  for (let i = from; i < lines.length; i += 1) {
+    if (!/^\s*(```+|~~~+)?\s*$/.test(lines[i] ?? '')) return false;
+  }
+  return true;
+}
+
+function tellOddLines(
+  lines: readonly string[],
+  from: number,
+  to: number,
+  problems: PatchProblem[],
+): void {
+  const odd = lines.slice(from, to).indexOf('\r');
+  if (odd < 0) return;
+  problems.push({
+    severity: 'error',
+    line: from + odd + 1,
+    message: 'A context line lacks the space it begins with',
+    code: 'white-space',
+    hint: 'Begin each context line with a space, blank ones too',
+  });
+}

@@ -1,0 +1,138 @@
+import { hasErrors, mended, type Diagnostic } from '../diagnostic';
+import type { Hunk, Reading } from './hunk';
+import { checkPatchPaths } from '../unsafePath';
+import { parseUnified } from './parseUnified';
+import type { FilePatch } from './parsedPatch';
+
+/** What a unified diff says, before any tree is looked at. */
+export interface UnifiedHead {
+  /** The parts as they are written, those with binary content too. */
+  readonly parsed: readonly FilePatch[];
+  /** Those that are to be applied: neither binary, nor said before, nor without any change. */
+  readonly files: readonly FilePatch[];
+  /** 1-based lines of the text at which something was mended. */
+  readonly mendedLines: readonly number[];
+  readonly diagnostics: Diagnostic[];
+}
+
+/**
+ * Reads a unified diff for its conversion: what can be mended is a warning, what is lost or unsafe an
+ * error, and what is binary, changes nothing or is said twice is left out with a notice.
+ */
+export function readUnified(text: string, reading: Reading): UnifiedHead {
+  const parsed = parseUnified(text, reading);
+  const lost = parsed.problems.filter((problem) => problem.lost === true);
+  const others = parsed.problems.filter((problem) => problem.lost !== true);
+  const diagnostics: Diagnostic[] = [...lost, ...mended(others), ...checkPatchPaths(parsed)];
+  const plain = parsed.files.filter((file) => !file.binary);
+  const files = withoutRepeated(withoutIdle(plain, diagnostics), diagnostics);
+  for (const file of parsed.files) {
+    if (!file.binary) continue;
+    diagnostics.push({
+      severity: 'warning',
+      code: 'binary',
+      line: file.line,
+      endLine: file.endLine,
+      message: `${file.newPath ?? file.oldPath}: binary content is left out`,
+    });
+  }
+  if (parsed.files.length === 0 && lost.length === 0) {
+    diagnostics.push({
+      severity: 'error',
+      code: 'no-patch',
+      line: 1,
+      message: 'The text holds no part of a unified diff that changes anything',
+      hint: 'Write "--- a/PATH", "+++ b/PATH" and hunks below them',
+    });
+  } else if (files.length === 0 && parsed.files.length > 0) {
+    diagnostics.push({
+      severity: 'error',
+      code: 'no-change',
+      line: parsed.files[0]?.line ?? 1,
+      message: 'No hunk of the diff changes anything',
+      hint: 'Mark added lines with + and removed ones with -',
+    });
+  }
+  const mendedLines = others.filter((problem) => hasErrors([problem])).map(({ line }) => line);
+  return { parsed: parsed.files, files, mendedLines, diagnostics };
+}
+
+/** The parts without hunks of context alone, which git refuses, and without parts of which nothing stays. */
+function withoutIdle(files: readonly FilePatch[], diagnostics: Diagnostic[]): FilePatch[] {
+  return files.flatMap((file) => {
+    const idle = file.hunks.filter((hunk) => hunk.lines.every((line) => line.kind === 'context'));
+    if (idle.length === 0) return [file];
+    for (const hunk of idle) {
+      diagnostics.push({
+        severity: 'warning',
+        code: 'no-change',
+        line: hunk.line,
+        message: `${file.newPath ?? file.oldPath}: the hunk changes nothing, and is left out`,
+        hint: 'Mark added lines with + and removed ones with -; if lines are missing, write the whole hunk',
+      });
+    }
+    const hunks = file.hunks.filter((hunk) => !idle.includes(hunk));
+    return hunks.length === 0 && file.kind === 'modified' ? [] : [{ ...file, hunks }];
+  });
+}
+
+/** The parts without what they say again, word for word: models repeat a hunk, a file or the whole. */
+function withoutRepeated(files: readonly FilePatch[], diagnostics: Diagnostic[]): FilePatch[] {
+  // By what is soon told apart; the lines are compared where that is the same.
+  const knownHunks = new Map<string, Hunk[]>();
+  const knownParts = new Map<string, FilePatch[]>();
+  const again = (line: number, what: string, first: number): void => {
+    diagnostics.push({
+      severity: 'warning',
+      code: 'duplicate',
+      line,
+      message: `${what} is the one of line ${first} again, and is left out`,
+      hint: 'Leave it out',
+    });
+  };
+  return files.flatMap((file) => {
+    // Without a number the same hunk may be meant for two places: which, only the file can tell.
+    if (file.kind === 'modified' && file.hunks.some((hunk) => hunk.unnumbered)) return [file];
+    const path = file.newPath ?? file.oldPath ?? '';
+    const names = [file.kind, file.oldPath, file.newPath, file.oldMode, file.newMode];
+    const parts = entry(knownParts, [...names, file.hunks.length].join('\n'));
+    const part = parts.find((other) =>
+      other.hunks.every((hunk, i) => saysSame(hunk, file.hunks[i])),
+    );
+    if (part !== undefined) {
+      again(file.line, `${path}: the part`, part.line);
+      return [];
+    }
+    parts.push(file);
+    if (file.kind !== 'modified') return [file];
+    const hunks = file.hunks.filter((hunk) => {
+      const { oldStart, newStart, lines } = hunk;
+      const others = entry(knownHunks, [path, oldStart, newStart, lines.length].join('\n'));
+      const first = others.find((other) => saysSame(other, hunk));
+      if (first === undefined) others.push(hunk);
+      else again(hunk.line, `${path}: the hunk`, first.line);
+      return first === undefined;
+    });
+    if (hunks.length === file.hunks.length) return [file];
+    return hunks.length === 0 ? [] : [{ ...file, hunks }];
+  });
+}
+
+function entry<T>(known: Map<string, T[]>, key: string): T[] {
+  let all = known.get(key);
+  if (all === undefined) known.set(key, (all = []));
+  return all;
+}
+
+function saysSame(one: Hunk, other: Hunk | undefined): boolean {
+  return (
+    other !== undefined &&
+    one.oldStart === other.oldStart &&
+    one.newStart === other.newStart &&
+    one.lines.length === other.lines.length &&
+    one.lines.every((line, i) => {
+      const { kind, text, noNewline } = other.lines[i] ?? {};
+      return line.kind === kind && line.text === text && line.noNewline === noNewline;
+    })
+  );
+}

@@ -1,0 +1,98 @@
+import type { Diagnostic } from './diagnostic';
+import type { FilePatch, ParsedPatch } from './unified/parsedPatch';
+
+/** Windows opens these as devices, with any extension. */
+const device = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|:|$)/i;
+
+/** Code points that HFS+ ignores in names, so that `.g\u200cit` is `.git` there (CVE-2014-9390). */
+const ignorable = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
+
+/**
+ * Why a path of a patch may not be written to, wherever the tree is; undefined if it is safe. A path
+ * is safe when it is relative, has `/` between its parts and stays in the tree on every system.
+ * Links in the tree are not seen here: whoever writes has to refuse to follow them.
+ */
+export function unsafePath(path: string): string | undefined {
+  if (path === '') return 'the path is empty';
+  if (path.includes('\0')) return 'the path holds a NUL character';
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (/[\x01-\x1f\x7f]/.test(path)) return 'the path holds a control character';
+  if (path.startsWith('/')) return 'the path is absolute';
+  if (/^[A-Za-z]:/.test(path)) return 'the path begins with a drive letter';
+  if (path.includes('\\')) return 'the path holds a backslash';
+  if (path.startsWith('~')) return 'the path begins with ~, which stands for a home folder';
+  if (path.length > 4096) return 'the path is longer than 4096 characters';
+  for (const part of path.split('/')) {
+    if (part === '') return 'the path has an empty part';
+    // Windows drops dots and blanks at the end of a name.
+    if (part !== '.' && /^\.{2,}[. ]*$/.test(part)) return 'the path has a part ".."';
+    if (/^\.[. ]*$/.test(part)) return 'the path has a part "."';
+    if (isGitFolder(part)) return 'the path reaches into .git';
+    if (device.test(part)) return `"${part}" is a device on Windows`;
+    if (part.includes(':')) return 'the path holds a colon';
+  }
+  return undefined;
+}
+
+function isGitFolder(part: string): boolean {
+  const name = part.replace(ignorable, '').toLowerCase();
+  return /^(\.git|git~\d+)[. ]*(:.*)?$/.test(name);
+}
+
+/**
+ * What a patch may not do to the file system, as errors: paths that leave the tree, links that point
+ * out of it, files below a link that the patch itself makes, and submodules.
+ */
+export function checkPatchPaths(patch: ParsedPatch): Diagnostic[] {
+  const problems: Diagnostic[] = [];
+  const links = new Set<string>();
+  for (const file of patch.files) {
+    const tell = (message: string, hint: string): void => {
+      problems.push({ severity: 'error', code: 'unsafe-path', line: file.line, message, hint });
+    };
+    for (const path of new Set([file.oldPath, file.newPath])) {
+      if (path === null) continue;
+      const reason = unsafePath(path);
+      if (reason !== undefined) {
+        tell(
+          `${JSON.stringify(path)} cannot be patched: ${reason}`,
+          'Name files by their path in the repository',
+        );
+      }
+      const link = [...links].find((made) => path.startsWith(`${made}/`));
+      if (link !== undefined) {
+        tell(`${path} lies below ${link}, which the patch makes a link`, 'Leave the link out');
+      }
+    }
+    if (file.newMode === '160000') {
+      tell(`${file.newPath} is a submodule`, 'Leave the submodule out');
+    }
+    if (file.newMode === '120000' && file.newPath !== null) {
+      links.add(file.newPath);
+      const target = linkTarget(file);
+      if (target !== undefined && leavesTree(file.newPath, target)) {
+        tell(
+          `${file.newPath} would link to ${JSON.stringify(target)}, outside the tree`,
+          'Leave the link out, or link within the repository',
+        );
+      }
+    }
+  }
+  return problems;
+}
+
+function linkTarget(file: FilePatch): string | undefined {
+  const added = file.hunks.flatMap((hunk) => hunk.lines.filter((line) => line.kind === 'added'));
+  return added.length === 0 ? undefined : added.map((line) => line.text).join('\n');
+}
+
+function leavesTree(link: string, target: string): boolean {
+  if (/^([/\\]|[A-Za-z]:)/.test(target)) return true;
+  let depth = link.split('/').length - 1;
+  for (const part of target.split(/[/\\]/)) {
+    if (part === '..') depth -= 1;
+    else if (part !== '.' && part !== '') depth += 1;
+    if (depth < 0) return true;
+  }
+  return false;
+}

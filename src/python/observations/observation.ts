@@ -1,0 +1,93 @@
+import type { Node } from '../parser';
+
+/** What makes an observation one: whoever reads R answers it. Absent where it is one in any case. */
+export type Condition =
+  /** One of these paths, from the root of R on, is a file of R. */
+  | { readonly fileOfR: readonly string[] }
+  /** The module or package of this name lies in R. */
+  | { readonly packageOfR: string }
+  /** No module or package of this name lies in R. */
+  | { readonly notOfR: string };
+
+/** Something in a source that a person should look at. */
+export interface Observation {
+  /** 1-based. */
+  readonly line: number;
+  /** What the code does, as the predicate of a sentence: `runs git`. */
+  readonly what: string;
+  /** The first line of the code, without the white space around it. Untrusted. */
+  readonly text: string;
+  readonly condition?: Condition;
+}
+
+/** 1-based numbers of lines, first and last included. */
+export interface LineSpan {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Lines in one row made one span each. */
+export function spansOf(lines: Iterable<number>): LineSpan[] {
+  const spans: { first: number; last: number }[] = [];
+  for (const line of [...new Set(lines)].sort((a, b) => a - b)) {
+    const open = spans.at(-1);
+    if (open !== undefined && open.last === line - 1) open.last = line;
+    else spans.push({ first: line, last: line });
+  }
+  return spans;
+}
+
+/** UTF-16 units of the longest source that is looked at: no honest file of tests is as long. */
+export const longestSource = 1_000_000;
+/** Nodes that are looked at in one source. */
+const mostNodes = 100_000;
+/** Nodes within each other that are looked at. What asks a node for its parent pays for each of them. */
+const deepest = 300;
+
+/**
+ * The nodes of some types that lie, at least in part, on some lines, in the order of the source.
+ *
+ * @returns with `whole` false where a source has more of them, or deeper ones, than are looked at
+ */
+export function nodesOn(
+  root: Node,
+  types: readonly string[],
+  spans: readonly LineSpan[],
+): { readonly nodes: readonly Node[]; readonly whole: boolean } {
+  const wanted = new Set(types);
+  const nodes: Node[] = [];
+  let whole = true;
+  const cursor = root.walk();
+  try {
+    for (let depth = 0; ;) {
+      const first = cursor.startPosition.row + 1;
+      const last = cursor.endPosition.row + 1;
+      const touches = spans.some((span) => first <= span.last && span.first <= last);
+      if (touches && wanted.has(cursor.nodeType)) nodes.push(cursor.currentNode);
+      if (nodes.length === mostNodes) return { nodes, whole: false };
+      if (touches && depth === deepest) whole = false;
+      if (touches && depth < deepest && cursor.gotoFirstChild()) {
+        depth += 1;
+        continue;
+      }
+      while (!cursor.gotoNextSibling()) {
+        if (!cursor.gotoParent()) return { nodes, whole };
+        depth -= 1;
+      }
+    }
+  } finally {
+    cursor.delete();
+  }
+}
+
+/** An observation of a node. `root` has to be that of the whole source. */
+export function observe(
+  node: Node,
+  what: string,
+  lines: readonly string[],
+  condition?: Condition,
+): Observation {
+  const line = node.startPosition.row + 1;
+  const text = (lines[line - 1] ?? '').trim();
+  return { line, what, text, ...(condition === undefined ? {} : { condition }) };
+}

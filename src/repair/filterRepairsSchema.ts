@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import packageJson from '../../package.json';
+import { standings } from '../domain/outcome';
+import { filterReasons, filterRepairs } from '../domain/study/filterRepairs';
+import type { Engine } from '../engine/engine';
+import type { FilteredBatch } from './filterRequest';
+
+/** Raised when a key of the document changes its meaning. */
+export const filteredVersion = 1;
+
+const count = z.number().int().nonnegative();
+const share = z.number().min(0).max(1).exactOptional();
+const standing = z
+  .enum([...standings, 'missing'])
+  .describe(
+    '`missing`: the test did not come up; `neither`: it was skipped, or failed as expected',
+  );
+
+/** What `filter-repairs --json` prints, and `result.json` holds. */
+export const filteredRepairsSchema = z.object({
+  version: z.literal(filteredVersion),
+  product: z.string().describe('Version of the program'),
+  run: z.string().describe('Name of the run'),
+  tests: z.string().describe('Model of the generated tests; empty where there are none'),
+  engine: z.string(),
+  repairs: z
+    .array(
+      z.object({
+        instance: z.string(),
+        name: z.string().describe('Model of the code patch, with @N for its sample N'),
+        reason: z.enum(filterReasons).describe('`kept`, or the first reason why it is not'),
+        detail: z.string().exactOptional().describe('The test that decided, or what hindered'),
+        resolved: z
+          .boolean()
+          .exactOptional()
+          .describe('Whether it resolves the issue; absent where that is not known'),
+        tests: z
+          .array(z.object({ test: z.string(), base: standing, patched: standing }))
+          .exactOptional()
+          .describe('The generated tests on R and on R with the patch, where they ran on both'),
+      }),
+    )
+    .describe('In the order of the files'),
+  quality: z
+    .object({
+      known: count.describe('Evaluated patches whose correctness is known'),
+      right: count.describe('Of these, patches that resolve their issue'),
+      kept: count,
+      keptRight: count,
+      precision: share.describe('keptRight / kept; absent where none is kept'),
+      recall: share.describe('keptRight / right; absent where none is right'),
+      precisionBefore: share.describe('right / known: precision without the filter'),
+    })
+    .describe('How well the tests tell right patches from wrong ones'),
+  reused: count.describe('Patches that an earlier command had finished'),
+  problems: z.array(z.string()).describe('What could not be read'),
+});
+
+export type FilteredDocument = z.infer<typeof filteredRepairsSchema>;
+
+/** The published JSON schema, for `media/schema/repairs.schema.json`. */
+export const filteredRepairsJsonSchema = (): unknown => ({
+  title: `Code patches filtered with generated tests, version ${filteredVersion}`,
+  description: 'What `swt-bench filter-repairs --json` prints. Shares are from 0 to 1.',
+  // As input: a later version of this program may add keys.
+  ...z.toJSONSchema(filteredRepairsSchema, { io: 'input' }),
+});
+
+/** Puts the document together. */
+export function filteredDocument(
+  batch: FilteredBatch,
+  of: {
+    readonly run: string;
+    readonly tests: string;
+    readonly engine: Engine;
+    readonly problems: readonly string[];
+  },
+): FilteredDocument {
+  const { repairs, quality } = filterRepairs(batch.tested);
+  const document = {
+    version: filteredVersion,
+    product: packageJson.version,
+    run: of.run,
+    tests: of.tests,
+    engine: of.engine.description,
+    repairs,
+    quality,
+    reused: batch.reused,
+    problems: of.problems,
+  };
+  // As it is written: without what is undefined.
+  return JSON.parse(JSON.stringify(document)) as FilteredDocument;
+}

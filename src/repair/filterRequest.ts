@@ -1,0 +1,47 @@
+import type { Prediction } from '../domain/instance';
+import type { TestedRepair } from '../domain/study/filterRepairs';
+import type { BatchRequest } from '../batch/batchRequest';
+import type { RepairSettings } from './repairRuns';
+
+/** What is filtered, with what, and where its results go; the rest is as for batches. */
+export interface FilterRequest
+  extends
+    Pick<
+      BatchRequest,
+      | 'instances'
+      | 'engine'
+      | 'python'
+      | 'store'
+      | 'sources'
+      | 'storage'
+      | 'workers'
+      | 'timeoutSeconds'
+      | 'format'
+      | 'fresh'
+      | 'retry'
+      | 'engineLimits'
+      | 'signal'
+      | 'reporter'
+    >,
+    Pick<RepairSettings, 'resolved'> {
+  /** Generated tests: the first of each instance counts. */
+  readonly tests: readonly Prediction[];
+  /** Code patches, any number for each instance. */
+  readonly repairs: readonly Prediction[];
+  /** Without it only finished test runs are kept. */
+  readonly results?: {
+    readonly out: string;
+    readonly runId: string;
+    /** What is written beside the journal at the end. */
+    readonly text: (filtered: FilteredBatch) => string;
+  };
+}
+
+export interface FilteredBatch {
+  /** One for each code patch of the instances, in their order. */
+  readonly tested: readonly TestedRepair[];
+  /** How many an earlier command had finished. */
+  readonly reused: number;
+  /** What was written; absent where results go nowhere. */
+  readonly written?: string;
+}

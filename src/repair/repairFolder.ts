@@ -1,0 +1,175 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { sha256OfJson } from '../files/sha256';
+import packageJson from '../../package.json';
+import { standings } from '../domain/outcome';
+import { HumanError, messageOf } from '../domain/problem';
+import { notEvaluatedReasons } from '../domain/reason';
+import {
+  digestOfSame,
+  firstRunId,
+  otherRun,
+  unwritable,
+  withLockedRunFolder,
+  type FolderRequest,
+  type LockedJournal,
+  type Sameness,
+} from '../results/lockedRunFolder';
+import { entryKeys, sameness } from '../batch/entryKeys';
+import { journalPath, readLines } from '../results/journal';
+import { folderName } from '../results/runFolder';
+import { writeResult } from '../results/writeResult';
+import type { FilterRequest } from './filterRequest';
+
+const standingsByTest = z.record(z.string(), z.enum(standings)).exactOptional();
+
+const repairLine = z.object({
+  instance: z.string(),
+  /** Of the code patch, as its sample. */
+  model: z.string(),
+  sample: z.number().int().positive(),
+  resolved: z.boolean().exactOptional(),
+  base: standingsByTest,
+  standings: standingsByTest,
+  failure: z.string().exactOptional(),
+  hindrance: z.enum(notEvaluatedReasons).exactOptional(),
+  /** Digest of all that the line depends on. */
+  key: z.string(),
+  /** ISO 8601. */
+  finished: z.string(),
+});
+
+/** A finished code patch, as a line of `entries.jsonl` keeps it. */
+export type RepairLine = Readonly<z.infer<typeof repairLine>>;
+
+const manifest = z.object({
+  version: z.literal(1),
+  /** ISO 8601. */
+  created: z.string(),
+  product: z.string(),
+  /** Digests of what must be equal for a continuation, by what they are of. */
+  same: z.record(z.string(), z.string()),
+});
+
+type Asked = Pick<
+  FilterRequest,
+  | 'instances'
+  | 'tests'
+  | 'repairs'
+  | 'resolved'
+  | 'engine'
+  | 'sources'
+  | 'format'
+  | 'timeoutSeconds'
+>;
+
+/** `DIR/repairs/<run>`: journal, result, and what they are of. */
+export const repairFolder = (out: string, runId: string): string =>
+  join(out, 'repairs', folderName(runId));
+
+const asBatch = (request: Asked) => ({
+  ...request,
+  predictions: request.repairs,
+  mode: 'unit-test' as const,
+});
+
+/** For each code patch, a digest of all that is found out about it depends on. */
+export function repairKeys(request: Asked): string[] {
+  // Of several the first counts.
+  const tests = new Map(request.tests.toReversed().map((each) => [each.instanceId, each.patch]));
+  return entryKeys(asBatch(request)).map((key, place) => {
+    const id = request.repairs[place]?.instanceId ?? '';
+    return sha256OfJson([key, tests.get(id) ?? '', request.resolved?.has(id) ?? '']);
+  });
+}
+
+/** What has to be equal for a run to be gone on with, by the words in which a difference is told. */
+function sameAs(request: Asked): Sameness {
+  const {
+    'the predictions': patches = '',
+    '--mode': _mode,
+    '--tests-only': _testsOnly,
+    ...rest
+  } = sameness(asBatch(request));
+  return {
+    ...rest,
+    'the code patches': patches,
+    'the generated tests': sha256OfJson(
+      request.tests.map(({ instanceId, model, patch }) => [instanceId, model, patch]),
+    ),
+    'the resolved instances': sha256OfJson([...(request.resolved ?? ['not given'])].sort()),
+  };
+}
+
+/**
+ * The name of a run that nobody has named.
+ *
+ * @param out absent where no results are written
+ * @throws HumanError when what is in the folder cannot be read
+ */
+export function usualRepairRun(out: string | undefined, request: Asked): Promise<string> {
+  const digest = digestOfSame(sameAs(request));
+  return firstRunId(async (runId) => {
+    if (out === undefined) return true;
+    const known = await readSame(repairFolder(out, runId));
+    return known === undefined || digestOfSame(known) === digest;
+  });
+}
+
+/**
+ * Holds the folder of a run for `work`: a new one, or one that the same command has left unfinished.
+ *
+ * @throws HumanError when the folder cannot be written, is full, belongs to another run, or is in use
+ */
+export function withRepairFolder<T>(
+  request: Asked & FolderRequest & { readonly fresh: boolean },
+  work: (folder: string, journal: LockedJournal<RepairLine>, held: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { out, runId, fresh } = request;
+  const folder = repairFolder(out, runId);
+  const begin = async (): Promise<readonly RepairLine[]> => {
+    const same = sameAs(request);
+    const known = fresh ? undefined : await readSame(folder);
+    if (known !== undefined) {
+      if (digestOfSame(known) !== digestOfSame(same)) throw otherRun(out, runId, known, same);
+      return (await readLines(folder, repairLine)).lines;
+    }
+    await rm(journalPath(folder), { force: true });
+    await rm(resultPath(folder), { force: true });
+    const now = { version: 1, created: new Date().toISOString(), product: packageJson.version };
+    await writeResult(manifestPath(folder), `${JSON.stringify({ ...now, same }, null, 2)}\n`).catch(
+      (error: unknown) => {
+        throw unwritable(out, error);
+      },
+    );
+    return [];
+  };
+  return withLockedRunFolder(folder, request, begin, (journal, held) =>
+    work(folder, journal, held),
+  );
+}
+
+const manifestPath = (folder: string): string => join(folder, 'run.json');
+const resultPath = (folder: string): string => join(folder, 'result.json');
+
+/** Writes what the run has found. @returns its path */
+export async function writeResultFile(folder: string, text: string): Promise<string> {
+  await writeResult(resultPath(folder), text);
+  return resultPath(folder);
+}
+
+/** What a run in the folder is of; undefined where there is none. */
+async function readSame(folder: string): Promise<Sameness | undefined> {
+  const path = manifestPath(folder);
+  try {
+    return manifest.parse(JSON.parse(await readFile(path, 'utf8'))).same;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new HumanError(
+      `The run file ${path} cannot be read (${error instanceof z.ZodError ? 'it is not that of such a run' : messageOf(error)})`,
+      'Name another run with --run-id, or begin this one anew with --fresh',
+    );
+  }
+}

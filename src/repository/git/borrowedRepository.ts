@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { removeForce } from '../abandoned';
+import { git, GitError } from './git';
+import { isUrl } from '../source';
+import { quoted } from '../writeTree';
+
+/** How objects are named (extensions.objectFormat of git-config(1)). */
+export type ObjectFormat = 'sha1' | 'sha256';
+
+/**
+ * Makes a repository of our own that borrows the objects of another. Objects are named by their content
+ * and run nothing; configuration, hooks, attributes, refs and submodules of the other repository are
+ * never read by git, which looks for them in ours.
+ *
+ * @param own folder that is not there yet, or was made by this before
+ * @param objects folder with the objects, `objects` of the other repository
+ */
+export async function borrowObjects(
+  own: string,
+  objects: string,
+  format: ObjectFormat,
+  signal?: AbortSignal,
+): Promise<void> {
+  const lent = `${quoted(resolve(objects))}\n`;
+  const isMade = async (): Promise<boolean> => {
+    const read = (path: string): Promise<string> => readFile(join(own, path), 'utf8');
+    return read(alternates).then(
+      async (text) => text === lent && (await read(formatFile)) === format,
+      () => false,
+    );
+  };
+  if (await isMade()) return;
+  const beside = `${own}.${randomUUID()}`;
+  try {
+    await mkdir(dirname(own), { recursive: true });
+    const init = ['init', '--quiet', '--bare', '--template=', '--initial-branch=R'];
+    await git(['--git-dir', beside, ...init, `--object-format=${format}`], { signal });
+    for (const folder of ['info', join('objects', 'info')])
+      await mkdir(join(beside, folder), { recursive: true });
+    await writeFile(join(beside, alternates), lent);
+    await writeFile(join(beside, formatFile), format);
+    await rename(beside, own).catch(async (error: unknown) => {
+      if (await isMade()) throw error;
+      // It was made for another place, or is damaged.
+      await removeForce(own);
+      await rename(beside, own);
+    });
+  } catch (error) {
+    // Another window made the same one meanwhile.
+    if (!(await isMade())) throw error;
+  } finally {
+    await removeForce(beside);
+  }
+}
+
+const alternates = join('objects', 'info', 'alternates');
+/** Says what the repository was made for, without asking git. */
+const formatFile = 'swt-bench-format';
+
+/** A repository of somebody else, as far as it is read: as files, not by git. */
+export interface ForeignRepository {
+  /** Folder of its objects. */
+  readonly objects: string;
+  readonly format: ObjectFormat;
+  /** Addresses that a partial clone has its missing objects from. */
+  readonly promisors: readonly string[];
+}
+
+/**
+ * What is to be known of a repository to borrow from it. Linked work trees and partial clones are
+ * followed to where their objects are.
+ *
+ * @param gitDir `.git` of a work tree, also as a file, or a bare repository
+ * @throws GitError when there is no repository
+ */
+export async function foreignRepository(
+  gitDir: string,
+  signal?: AbortSignal,
+): Promise<ForeignRepository> {
+  const text = (path: string): Promise<string | undefined> =>
+    readFile(path, 'utf8').then(
+      (content) => content.replace(/\r?\n$/, ''),
+      () => undefined,
+    );
+  let folder = gitDir;
+  if ((await stat(folder).catch(() => undefined))?.isFile() === true) {
+    const to = /^gitdir: (.+)$/s.exec((await text(folder)) ?? '')?.[1];
+    if (to !== undefined) folder = resolve(dirname(folder), to);
+  }
+  // gitrepository-layout(5): a linked work tree says where the rest of its repository is.
+  const common = await text(join(folder, 'commondir'));
+  if (common !== undefined) folder = resolve(folder, common);
+  const objects = join(folder, 'objects');
+  if ((await stat(objects).catch(() => undefined))?.isDirectory() !== true) {
+    throw new GitError('rev-parse', `${gitDir} is not a git repository`, 128);
+  }
+  const config = await configOf(join(folder, 'config'), signal);
+  const format =
+    config.get('extensions.objectformat')?.toLowerCase() === 'sha256' ? 'sha256' : 'sha1';
+  return { objects, format, promisors: promisorsOf(config, dirname(gitDir)) };
+}
+
+/** Last values by name. A file that is named is read as it is, without what it includes. */
+async function configOf(
+  file: string,
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  // Without such a file a repository has no settings, and is one all the same.
+  if ((await stat(file).catch(() => undefined))?.isFile() !== true) return new Map();
+  const listed = await git(['config', '--file', file, '--no-includes', '--list', '-z'], { signal });
+  return new Map(
+    listed.split('\0').flatMap((entry) => {
+      const [name = '', ...value] = entry.split('\n');
+      // A name without a value means that it is so.
+      return name === '' ? [] : [[name, value.length === 0 ? 'true' : value.join('\n')] as const];
+    }),
+  );
+}
+
+function promisorsOf(config: ReadonlyMap<string, string>, beside: string): string[] {
+  const named = config.get('extensions.partialclone');
+  const remotes = [...config].flatMap(([name, value]) => {
+    const remote = /^remote\.(.+)\.promisor$/s.exec(name)?.[1];
+    return remote !== undefined && /^(true|yes|on|1)$/i.test(value) ? [remote] : [];
+  });
+  return [...new Set([...remotes, ...(named === undefined ? [] : [named])])].flatMap((remote) => {
+    const url = config.get(`remote.${remote}.url`);
+    if (url === undefined) return [];
+    if (isUrl(url)) return [url];
+    // Whatever else has a colon in front is a name of a remote helper, or of a host.
+    if (/^[^/\\]*:/.test(url) && !isAbsolute(url)) return [];
+    return [pathToFileURL(resolve(beside, url)).href];
+  });
+}

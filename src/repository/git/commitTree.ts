@@ -1,0 +1,8 @@
+/** A commit's tree in a repository on this machine, with nothing of it missing. */
+export interface CommitTree {
+  readonly gitDir: string;
+  /** Object id of the tree. */
+  readonly tree: string;
+  /** Object ids of the tree itself and of all trees and files below it. */
+  readonly objects: readonly string[];
+}

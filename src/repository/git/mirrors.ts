@@ -1,0 +1,285 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { Cancelled } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import { removeAbandonedBeside, removeForce } from '../abandoned';
+import type { CommitTree } from './commitTree';
+import { borrowObjects, foreignRepository } from './borrowedRepository';
+import { git, GitError } from './git';
+import { withLock } from '../lock';
+import { makeFolder } from '../../files/makeFolder';
+import { holdFolder } from '../owner';
+import { isUrl, repositoryAt } from '../source';
+import { fullDisk } from '../space';
+import { lockPath, mirrorFolder } from '../storage';
+import { cannotBeHad, withoutPassword } from './unreachable';
+
+export interface CommitRequest {
+  /** `owner/name` */
+  readonly repo: string;
+  /** Object id, 7 to 64 hexadecimal digits. */
+  readonly commit: string;
+  /** Path of a local repository, which is only read, or an address, which is mirrored. */
+  readonly from: string;
+  readonly storage: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter: Reporter;
+}
+
+/**
+ * Finds the tree of a commit, in the local repository or in the mirror, and hands it to `use`. The
+ * mirror is made when there is none, and fetches what it lacks. It stays in place while `use` runs.
+ *
+ * @throws HumanError naming the repository, the commit and where it was looked for
+ */
+export async function withCommit<T>(
+  request: CommitRequest,
+  use: (found: CommitTree) => Promise<T>,
+): Promise<T> {
+  const { found, release } = await find(request);
+  try {
+    return await use(found);
+  } finally {
+    await release();
+  }
+}
+
+type Found = { readonly found: CommitTree; readonly release: () => Promise<void> };
+
+async function find(request: CommitRequest): Promise<Found> {
+  try {
+    if (isUrl(request.from)) return await mirroredCommit(request);
+    return await localCommit(request);
+  } catch (error) {
+    const full = await fullDisk(error, request.storage);
+    if (full !== undefined) throw full;
+    throw error instanceof GitError ? cannotBeHad(error, request) : error;
+  }
+}
+
+/**
+ * A repository on this machine may be of anybody, and its configuration names programs: git sees its
+ * objects alone, from a repository of our own that goes when they have been used.
+ */
+async function localCommit(request: CommitRequest): Promise<Found> {
+  const { from, repo, signal } = request;
+  const gitDir = await repositoryAt(from);
+  if (gitDir === undefined) {
+    throw new GitError('rev-parse', `${from} is not a git repository (of ${repo}) any more`, 128);
+  }
+  const { objects, format, promisors } = await foreignRepository(gitDir, signal);
+  const scratch = await mkdtemp(join(tmpdir(), 'swt-bench-source-'));
+  const release = (): Promise<void> => removeForce(scratch);
+  try {
+    const own = join(scratch, 'repository');
+    await borrowObjects(own, objects, format, signal);
+    return { found: await completeLocal(own, promisors, { ...request, signal }), release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+/** A partial clone of the user's lacks files: they are fetched from where it has them from. */
+async function completeLocal(
+  own: string,
+  promisors: readonly string[],
+  request: CommitRequest,
+): Promise<CommitTree> {
+  const [from] = promisors;
+  if (from !== undefined) return complete(own, { ...request, from });
+  const found = await treeOf(own, request.commit, request.signal);
+  if (found.missing.length === 0) return found;
+  throw new GitError('rev-list', `missing blob ${found.missing[0]}`, undefined);
+}
+
+async function mirroredCommit(request: CommitRequest): Promise<Found> {
+  const { repo, from, storage, reporter } = request;
+  const folder = mirrorFolder(storage, repo);
+  return withLock(
+    lockPath(storage, 'mirror', repo),
+    { signal: request.signal, reporter, what: `fetches ${repo}` },
+    async (signal) => {
+      const work = { ...request, signal };
+      if ((await repositoryAt(folder)) === undefined) await clone(folder, from, work);
+      const release = await holdFolder(folder);
+      try {
+        return { found: await complete(folder, work), release };
+      } catch (error) {
+        await release();
+        throw error;
+      }
+    },
+  );
+}
+
+/** Fetches what the mirror lacks of the commit: the commit itself, then its files all at once. */
+async function complete(gitDir: string, request: CommitRequest): Promise<CommitTree> {
+  const { commit, repo, from, signal } = request;
+  let state = await treeOf(gitDir, commit, signal).catch((error: unknown) => {
+    if (error instanceof GitError) return undefined;
+    throw error;
+  });
+  if (state === undefined) {
+    await removeLeftovers(gitDir);
+    await fetchCommit(gitDir, request);
+    state = await treeOf(gitDir, commit, signal);
+  }
+  // More than one round only where a mirror lacks trees, whose files are not known before.
+  for (let round = 0; state.missing.length > 0 && round < 20; round++) {
+    await removeLeftovers(gitDir);
+    await fetchInto(
+      gitDir,
+      from,
+      ['-c', 'fetch.negotiationAlgorithm=noop'],
+      ['--stdin'],
+      `${repo}: ${state.missing.length} files of ${commit.slice(0, 12)}`,
+      { ...request, input: `${state.missing.join('\n')}\n` },
+    );
+    state = await treeOf(gitDir, commit, signal);
+  }
+  if (state.missing.length > 0) {
+    throw new GitError('fetch', `${state.missing.length} objects are missing`, undefined);
+  }
+  return state;
+}
+
+/**
+ * The objects of a commit's tree, without fetching any.
+ * @throws GitError when the commit or its tree is not there
+ */
+async function treeOf(
+  gitDir: string,
+  commit: string,
+  signal: AbortSignal | undefined,
+): Promise<CommitTree & { readonly missing: readonly string[] }> {
+  const listed = await git(
+    ['--git-dir', gitDir, 'rev-list', '--objects', '--missing=print', `${commit}^{tree}`, '--'],
+    { signal },
+  );
+  const objects: string[] = [];
+  const missing: string[] = [];
+  for (const line of listed.split('\n')) {
+    if (line.startsWith('?')) missing.push(line.slice(1));
+    else if (line !== '') objects.push(line.split(' ', 1)[0] ?? '');
+  }
+  const [tree] = objects;
+  if (tree === undefined) throw new GitError('rev-list', `${commit} has no tree`, undefined);
+  return { gitDir, tree, objects, missing };
+}
+
+/** A server that stops sending is given up after a minute. */
+const patience = ['-c', 'http.lowSpeedLimit=1000', '-c', 'http.lowSpeedTime=60'];
+
+/** Makes the mirror: every commit, no file contents. Servers that cannot leave those out send all. */
+async function clone(folder: string, url: string, request: CommitRequest): Promise<void> {
+  const { signal, repo } = request;
+  await makeFolder(dirname(folder));
+  await removeAbandonedBeside(folder);
+  await removeForce(folder);
+  const beside = `${folder}.${randomUUID()}`;
+  try {
+    const options = ['--bare', '--filter=blob:none', '--template=', '--progress'];
+    await git([...patience, 'clone', ...options, '--', url, beside], {
+      signal,
+      fetches: true,
+      onProgress: progressOf(request, `cloning ${repo}`),
+    });
+    // A token in the address is not written down; fetches name the address they are asked for.
+    const shown = withoutPassword(url);
+    if (shown !== url) {
+      await git(['--git-dir', beside, 'config', 'remote.origin.url', shown], { signal });
+    }
+    await rename(beside, folder);
+  } finally {
+    await removeForce(beside);
+  }
+}
+
+/** Fetches one commit, or, from a server that gives no commit by its id, all branches and tags. */
+async function fetchCommit(gitDir: string, request: CommitRequest): Promise<void> {
+  const { commit, repo, from, signal } = request;
+  const what = `${repo}: fetching ${commit.slice(0, 12)}`;
+  let first: unknown;
+  if (/^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(commit)) {
+    try {
+      // Under a name, so that the next fetch does not send this history again.
+      const named = `+${commit}:refs/swt-bench/${commit}`;
+      return await fetchInto(gitDir, from, [], [named], what, request);
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error;
+      first = error;
+    }
+  }
+  const all = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
+  await fetchInto(gitDir, from, [], all, what, request);
+  await treeOf(gitDir, commit, signal).catch((error: unknown) => {
+    throw error instanceof Cancelled ? error : (first ?? error);
+  });
+}
+
+async function fetchInto(
+  gitDir: string,
+  url: string,
+  settings: readonly string[],
+  wanted: readonly string[],
+  what: string,
+  request: CommitRequest & { readonly input?: string },
+): Promise<void> {
+  // The address asked for may be another than the mirror was made from. Named only for this command,
+  // so that neither the address nor a password in it is written down.
+  const remote = [
+    ...['-c', `remote.asked.url=${url}`],
+    ...['-c', 'remote.asked.promisor=true', '-c', 'remote.asked.partialclonefilter=blob:none'],
+  ];
+  await git(
+    [
+      ...['--git-dir', gitDir, ...patience, ...settings, ...remote],
+      ...['fetch', '--progress', '--no-tags', '--no-write-fetch-head', '--recurse-submodules=no'],
+      ...['asked', ...wanted],
+    ],
+    {
+      signal: request.signal,
+      fetches: true,
+      onProgress: progressOf(request, what),
+      ...(request.input === undefined ? {} : { input: request.input }),
+    },
+  );
+}
+
+/** Tells how far git is, at most four times a second. */
+function progressOf({ reporter }: CommitRequest, what: string): (line: string) => void {
+  reporter.progress(what);
+  let last = 0;
+  return (line) => {
+    const match =
+      /^(?:remote: )?([A-Z][a-z ]+): +(\d+)% \(\d+\/\d+\)(?:, ([\d.]+ [KMG]?i?B))?/.exec(line);
+    if (match === null || Date.now() - last < 250) return;
+    last = Date.now();
+    const [, step = '', percent = '', size] = match;
+    reporter.progress(
+      `${what}: ${step.toLowerCase()} ${percent} %${size === undefined ? '' : `, ${size}`}`,
+    );
+  };
+}
+
+/**
+ * Removes what a git that was killed leaves in a mirror: locks and half-received packs. Only under the
+ * lock of the mirror, when nobody else writes to it.
+ */
+async function removeLeftovers(gitDir: string): Promise<void> {
+  const drop = async (folder: string, isLeft: (name: string) => boolean): Promise<void> => {
+    for (const name of await readdir(folder).catch(() => [])) {
+      if (isLeft(basename(name))) await rm(join(folder, name), { recursive: true, force: true });
+    }
+  };
+  await drop(gitDir, (name) => name.endsWith('.lock'));
+  await drop(join(gitDir, 'objects', 'pack'), (name) => /^(\.?tmp_|tmp-)/.test(name));
+  await drop(join(gitDir, 'objects'), (name) => /^(tmp_|incoming-)/.test(name));
+  const refs = join(gitDir, 'refs');
+  for (const name of await readdir(refs, { recursive: true }).catch(() => [])) {
+    if (name.endsWith('.lock')) await rm(join(refs, name), { force: true });
+  }
+}

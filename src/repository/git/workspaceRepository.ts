@@ -1,0 +1,289 @@
+import {
+  copyFile,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+} from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join, sep } from 'node:path';
+import { RetryingMemo } from '../../domain/retryingMemo';
+import { HumanError } from '../../domain/problem';
+import { bytesOf, textOf } from '../../patch/bytes';
+import { removeForce } from '../abandoned';
+import { borrowObjects } from './borrowedRepository';
+import { readForeign } from './readForeign';
+import { git } from './git';
+import { markerPath } from '../marker';
+import { writeWhole } from '../../files/wholeFile';
+import { leftovers, quoted, refOfR } from '../writeTree';
+
+/**
+ * What a workspace holds of R, and what was changed in it since. The repository in the workspace belongs
+ * to whoever wrote the workspace: of it only objects are used, and as text the ref of R and what it
+ * excludes. Git works with a repository of our own, so that no setting, hook, filter, monitor or helper
+ * of the workspace is looked up, and no repository nested in it is entered.
+ */
+export class WorkspaceRepository {
+  private readonly opening = new RetryingMemo(() => this.open());
+
+  /**
+   * @param folder of the workspace
+   * @param own folder of our repository, outside of the workspace; made when it is needed
+   */
+  constructor(
+    private readonly folder: string,
+    private readonly own: string,
+  ) {}
+
+  /** The commit that is R. @throws HumanError when the workspace has no repository with one */
+  r(): Promise<string> {
+    return this.opening.get();
+  }
+
+  private async open(): Promise<string> {
+    const r = await commitOfR(this.folder);
+    if (r === undefined) {
+      throw new HumanError(
+        `The workspace ${this.folder} has no git repository that says what R is`,
+        'Open the instance anew: what was edited in this folder stays',
+      );
+    }
+    const objects = join(this.folder, '.git', 'objects');
+    const isHere = (await lstat(objects).catch(() => undefined))?.isDirectory() === true;
+    if (
+      !isHere ||
+      (await isThere(join(objects, 'info', 'alternates'))) ||
+      !(await holdsPlainFiles(objects))
+    ) {
+      throw new HumanError(
+        `The git repository of ${this.folder} borrows its objects from elsewhere`,
+        'Open the instance anew, or make it whole: `git repack -a -d`, and remove .git/objects/info/alternates and links in .git/objects',
+      );
+    }
+    const format = r.length === 64 ? 'sha256' : 'sha1';
+    await borrowObjects(this.own, objects, format);
+    return r;
+  }
+
+  /**
+   * Folder of our repository, for who makes trees of R. The one in the workspace is no source: what its
+   * configuration says of other places would be followed.
+   *
+   * @throws HumanError as `r`
+   */
+  async repository(): Promise<string> {
+    await this.r();
+    return this.own;
+  }
+
+  /** Paths of the files of R, relative to the workspace. */
+  async paths(signal?: AbortSignal): Promise<string[]> {
+    const listed = await this.ask(['ls-tree', '-r', '-z', '--name-only', await this.r()], signal);
+    return listed.split('\0').filter((path) => path !== '');
+  }
+
+  /** A file of R with its exact bytes (see patch/bytes.ts); undefined when R has none. */
+  async read(path: string): Promise<string | undefined> {
+    const r = await this.r();
+    return this.ask(['cat-file', 'blob', `${r}:${path}`]).catch(() => undefined);
+  }
+
+  /** Files of R by path, as `read` gives one; those that R has none of are absent. One call of git. */
+  async readMany(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const r = await this.r();
+    // Its input is one name a line.
+    const names = paths.filter((path) => !path.includes('\n'));
+    if (names.length === 0) return new Map();
+    const input = names.map((path) => `${r}:${path}\n`).join('');
+    const output = bytesOf(await this.ask(['cat-file', '--batch'], undefined, input));
+    const found = new Map<string, string>();
+    let at = 0;
+    for (const path of names) {
+      const end = output.indexOf(0x0a, at);
+      const head = output.subarray(at, end < 0 ? output.length : end).toString('latin1');
+      at = end + 1;
+      const size = Number(/^[0-9a-f]+ [a-z]+ (\d+)$/.exec(head)?.[1]);
+      if (Number.isNaN(size)) continue;
+      if (head.includes(' blob ')) found.set(path, textOf(output.subarray(at, at + size)));
+      at += size + 1;
+    }
+    return found;
+  }
+
+  private ask(args: readonly string[], signal?: AbortSignal, input?: string): Promise<string> {
+    const env = { GIT_DIR: this.own, GIT_WORK_TREE: this.folder };
+    return git(args, { cwd: this.own, env, signal, ...(input === undefined ? {} : { input }) });
+  }
+
+  /**
+   * The edits of the workspace against R, committed or not, new files included, as a patch. Submodules of
+   * R and repositories inside the workspace are left out, with all that is in them.
+   *
+   * @throws HumanError when the workspace has no repository with R, Cancelled
+   */
+  async edits(signal?: AbortSignal): Promise<string> {
+    const r = await this.r();
+    // Index and contents of files lie in a place of their own, so that the repository does not grow with
+    // every look. Git leaves locks and half-written objects behind when it is cancelled; here they go
+    // with the folder.
+    const look = await mkdtemp(join(tmpdir(), 'swt-bench-edits-'));
+    const index = join(look, 'index');
+    const objects = join(look, 'objects');
+    const env = {
+      GIT_DIR: this.own,
+      GIT_WORK_TREE: this.folder,
+      GIT_INDEX_FILE: index,
+      GIT_OBJECT_DIRECTORY: objects,
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(join(this.own, 'objects')),
+    };
+    const ask = (args: readonly string[], input?: string): Promise<string> =>
+      git(args, { cwd: this.own, env, signal, ...(input === undefined ? {} : { input }) });
+    try {
+      await mkdir(objects);
+      await this.takeExcludes();
+      await this.indexOfR(r, index, ask);
+      const [changed, added] = await Promise.all([
+        ask([...['diff-files', '-z', '--name-only', '--no-renames'], ...contentOnly]),
+        ask(['ls-files', '-z', '--others', '--exclude-standard']),
+      ]);
+      const paths = [...changed.split('\0'), ...added.split('\0')].filter(
+        // A folder in the list is a repository in the workspace. Where R tracks a marker, ours is no edit.
+        (path) => path !== '' && !path.endsWith('/') && path !== markerPath,
+      );
+      if (paths.length === 0) return '';
+      const [files, others] = await this.parted(paths);
+      if (others.length > 0) {
+        await ask(['update-index', '--force-remove', '-z', '--stdin'], nulEnded(others));
+      }
+      if (files.length > 0) {
+        const update = ['update-index', '--add', '--replace', '--remove', '-z', '--stdin'];
+        await ask(update, nulEnded(files));
+      }
+      return await ask(['diff', '--cached', '--binary', '--no-color', ...contentOnly, r]);
+    } finally {
+      await removeForce(look);
+    }
+  }
+
+  /**
+   * Patterns of the workspace's repository are text, and go with those of ours. Whole or not at all, since
+   * another look may be reading them.
+   */
+  private async takeExcludes(): Promise<void> {
+    for (const [name, ours] of [
+      ['exclude', leftovers],
+      // As it was checked out; drivers that attributes name exist in no configuration here.
+      ['attributes', []],
+    ] as const) {
+      const theirs = (await readForeign(this.folder, `.git/info/${name}`)) ?? '';
+      const text = [...ours, theirs, ''].join('\n');
+      const place = join(this.own, 'info', name);
+      if ((await readFile(place, 'utf8').catch(() => undefined)) === text) continue;
+      await writeWhole(place, text);
+    }
+  }
+
+  /**
+   * An index of R that knows the times of the files that are as in R: they need not be read again. Kept
+   * for the next look, in a place of ours, since one of the workspace can hide edits.
+   */
+  private async indexOfR(
+    r: string,
+    index: string,
+    ask: (args: readonly string[]) => Promise<string>,
+  ): Promise<void> {
+    const kept = join(this.own, `index-${r}`);
+    const before = await copyIndex(kept, index);
+    if (before === undefined) await ask(['read-tree', r]);
+    await ask(['update-index', '-q', '--refresh', '--ignore-submodules']);
+    if ((await stat(index)).mtimeMs === before) return;
+    const beside = join(this.own, `look.${randomUUID()}`);
+    try {
+      await copyIndex(index, beside);
+      await rename(beside, kept);
+    } catch {
+      await rm(beside, { force: true }); // a full disk costs the next look some time
+    }
+  }
+
+  /** Paths of files and links, and those where neither is. */
+  private async parted(paths: readonly string[]): Promise<[string[], string[]]> {
+    const files: string[] = [];
+    const others: string[] = [];
+    for (const path of paths) {
+      const place = Buffer.concat([Buffer.from(this.folder + sep), bytesOf(path)]);
+      const info = await lstat(place).catch(() => undefined);
+      const isContent = info?.isFile() === true || info?.isSymbolicLink() === true;
+      (isContent ? files : others).push(path);
+    }
+    return [files, others];
+  }
+}
+
+/** Nothing but R and the files decides what a comparison shows. */
+const contentOnly = ['--no-ext-diff', '--no-textconv', '--ignore-submodules=all'];
+
+const isThere = async (path: string): Promise<boolean> =>
+  (await lstat(path).catch(() => undefined)) !== undefined;
+
+/**
+ * Whether a folder of objects has nothing but files and folders. A link leads elsewhere, and git waits
+ * without end for what writes to a pipe.
+ */
+async function holdsPlainFiles(folder: string): Promise<boolean> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  for (const entry of entries) {
+    if (entry.isFile()) continue;
+    if (!entry.isDirectory() || !(await holdsPlainFiles(join(folder, entry.name)))) return false;
+  }
+  return true;
+}
+
+const nulEnded = (paths: readonly string[]): string => paths.map((path) => `${path}\0`).join('');
+
+/**
+ * Copies an index with its own time, which is how git knows the files that were written too shortly
+ * before it to be sure of them.
+ *
+ * @returns that time in milliseconds; undefined when there is none to copy
+ */
+async function copyIndex(from: string, to: string): Promise<number | undefined> {
+  try {
+    const seconds = Math.floor((await stat(from)).mtimeMs) / 1000;
+    await copyFile(from, to);
+    await utimes(to, seconds, seconds);
+    return (await stat(to)).mtimeMs;
+  } catch {
+    await rm(to, { force: true });
+    return undefined;
+  }
+}
+
+/** The commit that is R in a workspace, from the files of its repository; HEAD where no ref says it. */
+async function commitOfR(folder: string): Promise<string | undefined> {
+  const r = await commitOf(folder, refOfR);
+  if (r !== undefined) return r;
+  const head = (await readForeign(folder, '.git/HEAD'))?.trim() ?? '';
+  const branch = /^ref: (refs\/\S+)$/.exec(head)?.[1];
+  return branch === undefined ? idIn(head) : commitOf(folder, branch);
+}
+
+/** Format: gitrepository-layout(5), `refs` and `packed-refs`. */
+async function commitOf(folder: string, ref: string): Promise<string | undefined> {
+  if (ref.split('/').some((part) => part === '' || part.startsWith('.'))) return undefined;
+  const loose = idIn((await readForeign(folder, `.git/${ref}`)) ?? '');
+  if (loose !== undefined) return loose;
+  const packed = (await readForeign(folder, '.git/packed-refs')) ?? '';
+  const line = packed.split('\n').find((each) => each.trimEnd().endsWith(` ${ref}`));
+  return line === undefined ? undefined : idIn(line.slice(0, line.indexOf(' ')));
+}
+
+const idIn = (text: string): string | undefined =>
+  /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.exec(text.trim())?.[0];

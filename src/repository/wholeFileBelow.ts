@@ -1,0 +1,63 @@
+import { lstat, mkdir, readFile, realpath } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { HumanError } from '../domain/problem';
+import { writeBesideAndRename } from '../files/wholeFile';
+import { unsafePath } from '../patch/unsafePath';
+
+/**
+ * As `writeWhole`, into a folder whose content is foreign, such as the files of R. Nothing beyond a
+ * link is written: every folder on the way is looked at, and made where it is missing.
+ *
+ * @param folder ours by its path, whatever is in it
+ * @param path relative to it, with `/` between its parts
+ * @param options.replacesLink the place is ours: a link or file there goes. Else a link stays
+ * @throws HumanError when a link, or something that is no folder, is in the way
+ */
+export async function writeWholeBelow(
+  folder: string,
+  path: string,
+  content: string | Uint8Array,
+  { replacesLink = false }: { readonly replacesLink?: boolean } = {},
+): Promise<void> {
+  const unsafe = unsafePath(path);
+  if (unsafe !== undefined) throw new Error(`${JSON.stringify(path)}: ${unsafe}`);
+  const parts = path.split('/');
+  for (let depth = 1; depth < parts.length; depth += 1) {
+    await enterFolder(folder, parts.slice(0, depth).join('/'));
+  }
+  const place = join(folder, ...parts);
+  const there = await lstat(place).catch(() => undefined);
+  if (there?.isDirectory() === true) throw inTheWay(folder, path, 'a folder');
+  if (there?.isSymbolicLink() === true && !replacesLink) throw inTheWay(folder, path, 'a link');
+  const parent = join(await realpath(folder), ...parts.slice(0, -1));
+  await writeBesideAndRename(place, content, async (beside) => {
+    // A link that has taken the place of a folder meanwhile would have led this elsewhere.
+    if ((await realpath(beside)) !== join(parent, basename(beside))) {
+      throw inTheWay(folder, parts.slice(0, -1).join('/'), 'a link');
+    }
+    if (!(await readFile(beside)).equals(Buffer.from(content))) {
+      throw new HumanError(`${place} does not hold what was written to it`, 'Check the disk');
+    }
+  });
+}
+
+/** Goes one folder down, and makes it where nothing is. */
+async function enterFolder(folder: string, path: string): Promise<void> {
+  const place = join(folder, ...path.split('/'));
+  const made = await mkdir(place).then(
+    () => true,
+    () => false,
+  );
+  if (made) return;
+  const info = await lstat(place);
+  if (info.isSymbolicLink()) throw inTheWay(folder, path, 'a link');
+  if (!info.isDirectory()) throw inTheWay(folder, path, 'a file');
+}
+
+const inTheWay = (folder: string, path: string, what: string): HumanError =>
+  new HumanError(
+    `${path} in ${folder} is ${what}: nothing is written there, nor where it leads`,
+    what === 'a link'
+      ? 'Look where it leads. Remove it, if it is not needed, and try again'
+      : 'Move it away and try again',
+  );

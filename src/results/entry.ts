@@ -1,0 +1,110 @@
+import type { ChangeCoverage } from '../domain/changeCoverage';
+import { shortFindings } from '../domain/finding';
+import type { HarnessReport } from '../domain/harness';
+import type { Prediction } from '../domain/instance';
+import type { EntryReason, NotEvaluatedReason } from '../domain/reason';
+import { nothingKnown, type DeltaFraction, type RunEntry } from '../domain/study/entry';
+import type { Environment } from '../engine/engine';
+import type { CandidateResult } from '../evaluation/candidateResult';
+
+/** A prediction that has a grade. */
+export interface GradedEntry {
+  readonly prediction: Prediction;
+  readonly result: CandidateResult;
+  /** What its tests ran with. */
+  readonly environment?: Environment;
+  /**
+   * Files that are no tests and that the candidate edits, where it is a success without these edits and
+   * none with them.
+   */
+  readonly spoiledBy?: readonly string[];
+  /** Wall clock of its evaluation. */
+  readonly seconds?: number;
+}
+
+/** A prediction that could not be graded. */
+export interface UngradedEntry {
+  readonly prediction: Prediction;
+  /** Why, for a person. */
+  readonly failure: string;
+  /** `internal error` when absent. */
+  readonly why?: NotEvaluatedReason;
+  readonly seconds?: number;
+}
+
+/** What became of one prediction: a grade, or why there is none. */
+export type BatchEntry = GradedEntry | UngradedEntry;
+
+const longestExplanation = 500;
+
+/**
+ * What studies keep of a candidate, with its one reason: that of the strict verdict, except where edits
+ * outside tests are what keeps it from success, or where there is no verdict.
+ */
+export function entryOf(entry: BatchEntry): RunEntry {
+  const { prediction, seconds = 0 } = entry;
+  const common = {
+    instance: prediction.instanceId,
+    model: prediction.model,
+    sample: prediction.sample ?? 1,
+    seconds: Math.round(seconds * 1000) / 1000,
+    ...(prediction.cost === undefined ? {} : { cost: prediction.cost }),
+  };
+  if (!('result' in entry)) {
+    return {
+      ...common,
+      reason: entry.why ?? 'internal error',
+      explanation: shortened(entry.failure),
+      ...nothingKnown,
+    };
+  }
+  const { result, spoiledBy } = entry;
+  const { strict } = result;
+  const reason: EntryReason = spoiledBy === undefined ? strict.reason : 'edits outside tests';
+  const explanation =
+    spoiledBy === undefined
+      ? strict.explanation
+      : `${strict.reason} (${strict.explanation}), and a success without its edits of ${spoiledBy.join(', ')}`;
+  const delta = fractionOf(result.changeCoverage);
+  const goldenDelta = fractionOf(result.goldenCoverage);
+  const harness = harnessOf(result.harness);
+  return {
+    ...common,
+    reason,
+    explanation: shortened(explanation),
+    evaluated: true,
+    wellFormed: strict.wellFormed,
+    success: strict.success,
+    failToPass: strict.failToPass.length,
+    failToFail: strict.failToFail.length,
+    passToPass: strict.passToPass.length,
+    passToFail: strict.passToFail.length,
+    failToAny: strict.failToAny.length,
+    anyToFail: strict.anyToFail.length,
+    ...(delta === undefined ? {} : { delta }),
+    ...(goldenDelta === undefined ? {} : { goldenDelta }),
+    ...(harness === undefined ? {} : { harness }),
+    ...(result.difference === undefined ? {} : { difference: result.difference }),
+    findings: shortFindings(result.findings),
+  };
+}
+
+function fractionOf(coverage: ChangeCoverage | undefined): DeltaFraction | undefined {
+  if (coverage === undefined) return undefined;
+  return { covered: coverage.covered, executable: coverage.executable };
+}
+
+/** Undefined where harness grading is not available: its keys have no word for that. */
+function harnessOf(harness: HarnessReport): RunEntry['harness'] {
+  if (harness.patch_successfully_applied && harness.tests_pred === undefined) return undefined;
+  return {
+    resolved: harness.resolved,
+    addedFailToPass: harness.added_f2p ?? 0,
+    coverage: harness.coverage_pred,
+    coverageDelta: harness.coverage_delta_pred,
+  };
+}
+
+function shortened(text: string): string {
+  return text.length > longestExplanation ? `${text.slice(0, longestExplanation - 1)}…` : text;
+}

@@ -1,0 +1,169 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { HumanError, messageOf } from '../domain/problem';
+import { entryReasons } from '../domain/reason';
+import type { RunEntry } from '../domain/study/entry';
+import { findingReport } from './reportSchema';
+import { openLineJournal, wholeLines } from '../files/lineJournal';
+import { writeResult } from './writeResult';
+
+const fraction = z.object({ covered: z.number(), executable: z.number() });
+const count = z.number().int().nonnegative();
+
+const journalLine = z.object({
+  instance: z.string(),
+  model: z.string(),
+  sample: z.number().int().positive(),
+  reason: z.enum(entryReasons),
+  explanation: z.string(),
+  evaluated: z.boolean(),
+  wellFormed: z.boolean(),
+  success: z.boolean(),
+  failToPass: count,
+  failToFail: count,
+  passToPass: count,
+  passToFail: count,
+  failToAny: count,
+  anyToFail: count,
+  delta: fraction.exactOptional(),
+  goldenDelta: fraction.exactOptional(),
+  harness: z
+    .object({
+      resolved: z.boolean(),
+      addedFailToPass: count,
+      coverage: z.number().nullable().exactOptional(),
+      coverageDelta: z.number().nullable(),
+    })
+    .exactOptional(),
+  difference: z.string().exactOptional(),
+  findings: z.array(findingReport).exactOptional(),
+  seconds: z.number().nonnegative(),
+  cost: z
+    .object({
+      dollars: z.number().exactOptional(),
+      inputTokens: z.number().exactOptional(),
+      outputTokens: z.number().exactOptional(),
+      seconds: z.number().exactOptional(),
+    })
+    .exactOptional(),
+  /** Digest of all that the entry depends on. */
+  key: z.string(),
+  /** ISO 8601. */
+  finished: z.string(),
+  /** Path of its report below the results folder, with slashes. */
+  report: z.string(),
+});
+
+/** A finished candidate, as a line of `entries.jsonl` keeps it. */
+export interface JournalLine extends RunEntry {
+  /** Digest of all that the entry depends on; equal keys, equal entry. */
+  readonly key: string;
+  /** ISO 8601. */
+  readonly finished: string;
+  /** Path of its report below the results folder, with slashes. */
+  readonly report: string;
+}
+
+export interface Journal<Line = JournalLine> {
+  /** The last line of each candidate, in the order in which candidates first finished. */
+  readonly lines: readonly Line[];
+  /** Lines that cannot be used, named. A torn last line is none: its candidate was not finished. */
+  readonly problems: readonly string[];
+}
+
+export const journalPath = (folder: string): string => join(folder, 'entries.jsonl');
+
+/** One candidate of a run, as a key of maps. */
+export const candidateKey = (of: Pick<RunEntry, 'instance' | 'model' | 'sample'>): string =>
+  JSON.stringify([of.instance, of.model, of.sample]);
+
+/** What can be finished and kept: of equal ones the last line counts. */
+type Finished = Pick<RunEntry, 'instance' | 'model' | 'sample'>;
+
+/**
+ * The finished candidates of a run; none where there is no journal yet.
+ *
+ * @param folder of the run, `DIR/runs/<run>`
+ * @throws HumanError when the journal cannot be read
+ */
+export const readJournal = (folder: string): Promise<Journal> => readLines(folder, journalLine);
+
+/** As `readJournal`, of a journal with lines of another shape. */
+export async function readLines<Line extends Finished>(
+  folder: string,
+  shape: z.ZodType<Line>,
+): Promise<Journal<Line>> {
+  const path = journalPath(folder);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { lines: [], problems: [] };
+    throw new HumanError(
+      `The journal ${path} cannot be read (${messageOf(error)})`,
+      'Check the permissions of the folder',
+    );
+  }
+  return parseLines(text, path, shape);
+}
+
+/** As `readJournal`, on what was read. A last line without a line end is torn, and left out. */
+export const parseJournal = (text: string, name: string): Journal =>
+  parseLines(text, name, journalLine);
+
+function parseLines<Line extends Finished>(
+  text: string,
+  name: string,
+  shape: z.ZodType<Line>,
+): Journal<Line> {
+  const lines = new Map<string, Line>();
+  const problems: string[] = [];
+  for (const { number, line } of wholeLines(text)) {
+    const read = parseLine(line, shape);
+    if (typeof read === 'string') problems.push(`${name}: line ${number} ${read}`);
+    else lines.set(candidateKey(read), read);
+  }
+  return { lines: [...lines.values()], problems };
+}
+
+/** A line, or what is wrong with it. */
+function parseLine<Line extends Finished>(line: string, shape: z.ZodType<Line>): Line | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return 'is not JSON';
+  }
+  const parsed = shape.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  return `is no entry of a run (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`;
+}
+
+/** Writes a journal anew, whole; nobody may have it open. */
+export const writeJournal = (folder: string, lines: readonly JournalLine[]): Promise<void> =>
+  writeResult(journalPath(folder), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+
+/** An open journal. Lines are whole on the disk when `append` returns. */
+export interface JournalWriter<Line> {
+  append(line: Line): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the journal of a run for more lines. A torn last line of a killed process is cut off.
+ *
+ * @throws what opening and writing throw, such as ENOSPC; a line that could not be written whole is
+ *   taken back
+ */
+export async function openJournal<Line extends object = JournalLine>(
+  folder: string,
+): Promise<JournalWriter<Line>> {
+  const journal = await openLineJournal(journalPath(folder));
+  return {
+    append: (line) => journal.append(JSON.stringify(line)),
+    close: () => journal.close(),
+  };
+}

@@ -1,0 +1,214 @@
+import { open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sha256OfJson } from '../files/sha256';
+import { Cancelled, HumanError, messageOf } from '../domain/problem';
+import { isKnownToBeHeld, withLock } from '../repository/lock';
+import { makeFolder } from '../files/makeFolder';
+import { noSpace } from '../repository/space';
+import { besideOf } from '../files/wholeFile';
+import { openJournal } from './journal';
+import { removeBeside } from './writeResult';
+
+/** Which folder a command keeps its results in. */
+export interface FolderRequest {
+  /** The results folder, as it was named. */
+  readonly out: string;
+  readonly runId: string;
+  readonly signal: AbortSignal;
+}
+
+/** `manifest.same`, in the words in which a difference is told. */
+export type Sameness = Readonly<Record<string, string>>;
+
+/** The journal of a folder that nobody else writes meanwhile. */
+export interface LockedJournal<Line> {
+  /** What an earlier command has finished. */
+  readonly lines: readonly Line[];
+  /**
+   * Keeps something finished: what `write` writes first, then the line that it gives.
+   * @throws HumanError when the folder cannot be written any more
+   */
+  keep(write: () => Promise<Line>): Promise<void>;
+  /** What an error of writing means for a person. */
+  lost(error: unknown): HumanError;
+}
+
+/**
+ * Holds the folder of a run for `work`. The signal given to `work` also fires when the folder is lost to
+ * another process, as after the machine slept.
+ *
+ * @param folder of the run, below `out`
+ * @param begin checks what there is, and gives the lines of the journal that hold
+ * @throws HumanError when the folder cannot be written, is full, or is in use; what `begin` throws
+ */
+export async function withLockedRunFolder<Line extends object, T>(
+  folder: string,
+  request: FolderRequest,
+  begin: () => Promise<readonly Line[]>,
+  work: (journal: LockedJournal<Line>, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { out, signal } = request;
+  await probe(out, folder);
+  return alone(folder, request, async (held) => {
+    await removeBeside(folder, probeName);
+    const lines = await begin();
+    const journal = await openJournal<Line>(folder).catch((error: unknown) => {
+      throw unwritable(out, error);
+    });
+    let kept = lines.length;
+    try {
+      return await work(
+        {
+          lines,
+          lost: (error) => lost(out, error, kept),
+          async keep(write) {
+            try {
+              await journal.append(await write());
+              kept += 1;
+            } catch (error) {
+              throw lost(out, error, kept);
+            }
+          },
+        },
+        held,
+      );
+    } finally {
+      await journal.close().catch(() => undefined);
+    }
+  }).catch((error: unknown) => {
+    // The lock of a folder that is gone.
+    if (error instanceof HumanError || error instanceof Cancelled || signal.aborted) throw error;
+    throw isOfFiles(error) ? unwritable(out, error) : error;
+  });
+}
+
+export const digestOfSame = (same: Sameness): string => sha256OfJson(Object.entries(same).sort());
+
+/**
+ * The name of a run that nobody has named: `run`, or the first of `run-2`, `run-3`, … that fits, so that
+ * nothing is in the way of anything else.
+ */
+export async function firstRunId(fits: (runId: string) => Promise<boolean>): Promise<string> {
+  for (let n = 1; ; n++) {
+    const runId = n === 1 ? 'run' : `run-${n}`;
+    if (await fits(runId)) return runId;
+  }
+}
+
+/** The refusal of a folder that holds a run of something else, with what differs. */
+export function otherRun(out: string, runId: string, known: Sameness, asked: Sameness): HumanError {
+  const names = [...new Set([...Object.keys(asked), ...Object.keys(known)])];
+  const isDigest = (value: string | undefined): boolean => /^[0-9a-f]{64}$/.test(value ?? '');
+  const differences = names
+    .filter((name) => known[name] !== asked[name])
+    .map((name) =>
+      isDigest(known[name]) || isDigest(asked[name])
+        ? `${name} are others`
+        : `${name} was ${known[name] ?? 'not given'} and is ${asked[name] ?? 'not given'}`,
+    );
+  return new HumanError(
+    `The folder ${out} holds a run ${runId} of something else: ${differences.join('; ')}`,
+    'Name another run with --run-id or another folder with --out, or begin this one anew with --fresh',
+  );
+}
+
+/** Bytes that have to fit before a batch begins: a report of a large test file and its two logs. */
+const probeBytes = 1 << 20;
+
+const probeName = 'probe';
+
+/** Finds out now, and not after the first hour, whether the results folder can be written. */
+async function probe(out: string, folder: string): Promise<void> {
+  const path = besideOf(join(folder, probeName));
+  try {
+    await makeFolder(folder);
+    const file = await open(path, 'wx');
+    try {
+      await file.writeFile(Buffer.alloc(probeBytes, 0x20));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw unwritable(out, error);
+  } finally {
+    await rm(path, { force: true }).catch(() => undefined);
+  }
+}
+
+export function unwritable(out: string, error: unknown): HumanError {
+  if (error instanceof HumanError && noSpace(error, out) === undefined) return error;
+  return noSpace(error, out) === undefined
+    ? new HumanError(
+        `The results folder ${out} cannot be written (${messageOf(error)})`,
+        'Name a folder that you may write with --out',
+      )
+    : new HumanError(
+        `No space left on the disk of the results folder ${out}`,
+        'Free some, or name another folder with --out',
+      );
+}
+
+function lost(out: string, error: unknown, kept: number): HumanError {
+  const why =
+    noSpace(error, out) === undefined
+      ? `cannot be written any more (${messageOf(error)})`
+      : 'has no space left on its disk';
+  return new HumanError(
+    `The results folder ${out} ${why}: stopped, with ${kept} finished and kept`,
+    'Mend that, and give the same command again to go on',
+  );
+}
+
+const isOfFiles = (error: unknown): boolean =>
+  typeof (error as NodeJS.ErrnoException | null)?.code === 'string';
+
+/** Does `work` if no other process writes this run, and refuses otherwise. */
+async function alone<T>(
+  folder: string,
+  { out, runId, signal }: FolderRequest,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const refusal = new AbortController();
+  const path = join(folder, 'run');
+  let begun = false;
+  let waits = true;
+  const refuse = async (): Promise<void> => {
+    // Without a name it may be what a process left that was killed at that moment: that passes. Seen
+    // twice, since it may have become ours between the look and the beginning of the work.
+    for (let seen = 0; waits; seen = (await isKnownToBeHeld(path)) ? seen + 1 : 0) {
+      if (seen === 2) return refusal.abort();
+      await sleep(100);
+    }
+  };
+  try {
+    return await withLock(
+      path,
+      {
+        signal: AbortSignal.any([signal, refusal.signal]),
+        reporter: {
+          log: () => undefined,
+          // It is told only when somebody else holds the lock.
+          progress: (text) => {
+            if (text !== '') void refuse();
+          },
+        },
+        what: `writes the run ${runId}`,
+      },
+      (held) => {
+        begun = true;
+        waits = false;
+        return work(held);
+      },
+    );
+  } catch (error) {
+    if (begun || !refusal.signal.aborted || signal.aborted) throw error;
+    throw new HumanError(
+      `Another process is writing the run ${runId} in ${out}`,
+      'Wait until it has ended, or name another run with --run-id',
+    );
+  } finally {
+    waits = false;
+  }
+}

@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Instance } from '../domain/instance';
+import { HumanError, messageOf } from '../domain/problem';
+import type { InstanceFacts } from '../domain/study/entry';
+import { writeResult } from './writeResult';
+
+/** Raised when a key of `run.json` or of a line of the journal changes its meaning. */
+export const manifestVersion = 1;
+
+const instanceFacts = z.object({
+  id: z.string(),
+  repo: z.string(),
+  created: z.string(),
+  issueLength: z.number().int().nonnegative(),
+});
+
+const runManifest = z.object({
+  version: z.literal(manifestVersion),
+  run: z.string(),
+  /** ISO 8601. */
+  created: z.string(),
+  /** Version of this program. */
+  product: z.string(),
+  /** As it was named: a path, an address, or a name. */
+  dataset: z.string(),
+  mode: z.enum(['unit-test', 'reproduction-script']),
+  format: z.string(),
+  testsOnly: z.boolean(),
+  timeoutSeconds: z.number(),
+  /** Such as `local engine, CPython 3.11.7, pytest 8.3.5`. */
+  engine: z.string(),
+  /** All selected instances: what rates are shares of. */
+  instances: z.array(instanceFacts).readonly(),
+  /** In the order of the predictions. */
+  models: z.array(z.string()).readonly(),
+  /** `gold` and `none` have no digest. */
+  predictions: z
+    .array(z.object({ from: z.string(), sha256: z.string().exactOptional() }))
+    .readonly(),
+  /** How many candidates there are in all. */
+  candidates: z.number().int().nonnegative(),
+  /** Digests of what must be equal for a continuation, by what they are of. */
+  same: z.record(z.string(), z.string()),
+  /** Digest of `same`. */
+  digest: z.string(),
+});
+
+/** What a run says of itself in `DIR/runs/<run>/run.json`. */
+export type RunManifest = Readonly<z.infer<typeof runManifest>>;
+
+export const manifestPath = (folder: string): string => join(folder, 'run.json');
+
+/**
+ * The manifest in the folder of a run; undefined where there is none.
+ *
+ * @throws HumanError when it cannot be read, or is none of this version
+ */
+export async function readManifest(folder: string): Promise<RunManifest | undefined> {
+  const path = manifestPath(folder);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new HumanError(
+      `The run file ${path} cannot be read (${messageOf(error)})`,
+      'Check the permissions of the folder',
+    );
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new HumanError(
+      `The run file ${path} is damaged (${messageOf(error)})`,
+      'Remove the folder of this run, or name another one',
+    );
+  }
+  const parsed = runManifest.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const version = (value as { version?: unknown } | null)?.version;
+  throw new HumanError(
+    version !== undefined && version !== manifestVersion
+      ? `The run file ${path} has version ${JSON.stringify(version)}, and this program reads ${manifestVersion}`
+      : `The run file ${path} is not that of a run (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`,
+    'Read it with the program that wrote it, or name another folder',
+  );
+}
+
+/** @throws what writing throws */
+export const writeManifest = (folder: string, manifest: RunManifest): Promise<void> =>
+  writeResult(manifestPath(folder), `${JSON.stringify(manifest, null, 2)}\n`);
+
+export const factsOf = (instance: Instance): InstanceFacts => ({
+  id: instance.id,
+  repo: instance.repo,
+  created: instance.createdAt,
+  issueLength: [...instance.issue].length,
+});

@@ -1,0 +1,252 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { shortFindings } from '../domain/finding';
+import { messageOf, throwIfAborted } from '../domain/problem';
+import { entryReasons, type EntryReason } from '../domain/reason';
+import { nothingKnown, type RunEntry } from '../domain/study/entry';
+import { inOneMeaning } from './chosenAnswers';
+import { findingReport, harnessReport } from './reportSchema';
+
+const names = z.array(z.string());
+const share = z.number().nullable();
+/** `UNMATCHED` tells nothing that studies need, so that it may be absent. */
+const transitions = harnessReport.shape.tests_pred.unwrap().omit({ UNMATCHED: true });
+const fraction = z.object({ covered: z.number(), executable: z.number() });
+
+/** What studies need of a `report.json`: keys of the reference harness, and ours where it is one of ours. */
+const report = z.looseObject({
+  patch_is_None: z.boolean(),
+  patch_exists: z.boolean(),
+  patch_successfully_applied: z.boolean(),
+  resolved: z.boolean(),
+  added_f2p: z.number().nullish(),
+  coverage_pred: share.optional(),
+  coverage_delta_pred: share.optional(),
+  tests_base: transitions.nullish(),
+  tests_pred: transitions.nullish(),
+  model_name_or_path: z.string().optional(),
+  sample: z.number().int().positive().optional(),
+  reason: z.enum(entryReasons).optional(),
+  explanation: z.string().optional(),
+  error: z.string().optional(),
+  seconds: z.number().optional(),
+  gradings_differ: z.string().nullish(),
+  strict: z
+    .looseObject({
+      success: z.boolean(),
+      reason: z.enum(entryReasons),
+      explanation: z.string(),
+      well_formed: z.boolean(),
+      FAIL_TO_PASS: names,
+      FAIL_TO_FAIL: names,
+      PASS_TO_PASS: names,
+      PASS_TO_FAIL: names,
+      fail_to_any: names,
+      any_to_fail: names,
+      change_coverage: fraction.nullish(),
+      golden_change_coverage: fraction.nullish(),
+      findings: z.array(findingReport).optional(),
+    })
+    .nullish(),
+});
+type Report = z.infer<typeof report>;
+
+/** Entries of a folder of reports, and what of it cannot be read. */
+export interface ReportEntries {
+  readonly entries: readonly RunEntry[];
+  /** Strict figures are known of at least one. */
+  readonly strict: boolean;
+  readonly problems: readonly string[];
+}
+
+/** Reports that are read at once: enough to keep the disk busy. */
+const atOnce = 32;
+
+/**
+ * Entries made of the reports of one run in the layout of the reference harness,
+ * `<folder>/<model>/<instance>/report.json`, where there is no journal: those of the harness itself, and
+ * those of this program without their `runs/` folder.
+ *
+ * @param folder of the run, `DIR/run_instance_swt_logs/<run>`
+ * @param prefix of the paths of reports from the results folder
+ * @throws Cancelled; what cannot be read is a problem instead
+ */
+export async function readReports(
+  folder: string,
+  prefix: string,
+  signal?: AbortSignal,
+): Promise<ReportEntries> {
+  const problems: string[] = [];
+  const places: { model: string; instance: string }[] = [];
+  for (const model of await folders(folder, problems)) {
+    // Logs of the six runs lie beside the reports of a model, in folders named after it.
+    if (/^(pred|gold|base)_(pre|post)(__|$)/.test(model)) continue;
+    for (const instance of await folders(join(folder, model), problems)) {
+      places.push({ model, instance });
+    }
+  }
+  const own: RunEntry[] = [];
+  const foreign: RunEntry[] = [];
+  let strict = false;
+  for (let start = 0; start < places.length; start += atOnce) {
+    throwIfAborted(signal);
+    const batch = places.slice(start, start + atOnce);
+    const read = await Promise.all(
+      batch.map(({ model, instance }) =>
+        readOne(join(folder, model, instance, 'report.json'), instance),
+      ),
+    );
+    for (const [index, found] of read.entries()) {
+      const place = batch[index];
+      if (found === undefined || place === undefined) continue;
+      if (typeof found === 'string') {
+        problems.push(found);
+        continue;
+      }
+      const { model, instance } = place;
+      strict ||= found.strict !== undefined && found.strict !== null;
+      // Only this program writes whose report it is.
+      (found.model_name_or_path === undefined ? foreign : own).push({
+        ...entryOfReport(instance, model, found),
+        report: [prefix, model, instance, 'report.json'].filter((part) => part !== '').join('/'),
+      });
+    }
+  }
+  const all = own.length;
+  const entries = [...inOneMeaning(own, { most: all, candidates: all }), ...foreign];
+  return { entries, strict, problems };
+}
+
+async function folders(path: string, problems: string[]): Promise<string[]> {
+  try {
+    const found = await readdir(path, { withFileTypes: true });
+    return found
+      .filter((each) => each.isDirectory())
+      .map((each) => each.name)
+      .sort();
+  } catch (error) {
+    problems.push(`${path} cannot be listed (${messageOf(error)})`);
+    return [];
+  }
+}
+
+/** Undefined where no report was written (yet): a harness that was interrupted leaves such folders. */
+async function readOne(path: string, instance: string): Promise<Report | string | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    return `${path} cannot be read (${messageOf(error)})`;
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return `${path} is damaged (${messageOf(error)})`;
+  }
+  const parsed = z.record(z.string(), z.unknown()).safeParse(value);
+  const own = parsed.success ? parsed.data[instance] : undefined;
+  if (own === undefined) return `${path} holds no report of ${instance}`;
+  const checked = report.safeParse(own);
+  if (checked.success) return checked.data;
+  const [issue] = checked.error.issues;
+  return `${path} is no report (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`;
+}
+
+/** An entry made of a report. Without a `strict` block its figures are those of harness grading. */
+function entryOfReport(instance: string, folder: string, of: Report): RunEntry {
+  // Further samples of a model have folders of their own, `<model>@<n>`.
+  const named = /^(.*)@([2-9]|[1-9]\d+)$/.exec(folder);
+  const common = {
+    instance,
+    model: of.model_name_or_path ?? named?.[1] ?? folder,
+    sample: of.sample ?? (named?.[2] === undefined ? 1 : Number(named[2])),
+    seconds: of.seconds ?? 0,
+  };
+  const { strict } = of;
+  if (strict === undefined || strict === null) {
+    if (of.error !== undefined) {
+      return {
+        ...common,
+        reason: of.reason ?? 'internal error',
+        explanation: of.error.slice(0, 500),
+        ...nothingKnown,
+      };
+    }
+    return { ...common, ...harnessEntry(of) };
+  }
+  const harness = harnessFigures(of);
+  return {
+    ...common,
+    reason: of.reason ?? strict.reason,
+    explanation: (of.explanation ?? strict.explanation).slice(0, 500),
+    evaluated: true,
+    wellFormed: strict.well_formed,
+    success: strict.success,
+    failToPass: strict.FAIL_TO_PASS.length,
+    failToFail: strict.FAIL_TO_FAIL.length,
+    passToPass: strict.PASS_TO_PASS.length,
+    passToFail: strict.PASS_TO_FAIL.length,
+    failToAny: strict.fail_to_any.length,
+    anyToFail: strict.any_to_fail.length,
+    ...(strict.change_coverage ? { delta: strict.change_coverage } : {}),
+    ...(strict.golden_change_coverage ? { goldenDelta: strict.golden_change_coverage } : {}),
+    ...(harness === undefined ? {} : { harness }),
+    ...(of.gradings_differ ? { difference: of.gradings_differ } : {}),
+    ...(strict.findings === undefined ? {} : { findings: shortFindings(strict.findings) }),
+  };
+}
+
+/** Undefined where harness grading is not available: its keys have no word for that. */
+function harnessFigures(of: Report): RunEntry['harness'] {
+  if (of.patch_successfully_applied && !of.tests_pred) return undefined;
+  return {
+    resolved: of.resolved,
+    addedFailToPass: of.added_f2p ?? 0,
+    coverage: of.coverage_pred ?? null,
+    coverageDelta: of.coverage_delta_pred ?? null,
+  };
+}
+
+/** What the harness' report says by itself, beyond what the base tests do. */
+function harnessEntry(of: Report): Omit<RunEntry, 'instance' | 'model' | 'sample' | 'seconds'> {
+  const added = (key: keyof z.infer<typeof transitions>): number => {
+    const before = new Set(of.tests_base?.[key] ?? []);
+    return (of.tests_pred?.[key] ?? []).filter((test) => !before.has(test)).length;
+  };
+  const failToPass = of.added_f2p ?? added('FAIL_TO_PASS');
+  const failToFail = added('FAIL_TO_FAIL');
+  const passToPass = added('PASS_TO_PASS');
+  const passToFail = added('PASS_TO_FAIL');
+  const [reason, explanation] = ((): readonly [EntryReason, string] => {
+    if (!of.patch_exists || of.patch_is_None) return ['no candidate', 'there is no patch'];
+    if (!of.patch_successfully_applied) return ['does not apply', 'the patch does not apply to R'];
+    if (of.resolved) return ['success', 'resolved under harness grading'];
+    if (passToFail > 0) return ['breaks a test', 'a test goes from passing to failing'];
+    if (failToFail > 0) return ['fails on both sides', 'a test fails on both sides'];
+    if (failToPass > 0) return ['breaks a test', 'a test is F→P without it and not with it'];
+    if (passToPass > 0) return ['passes on R', 'no added test fails on R'];
+    return ['no test ran', 'no test of the candidate passed or failed on both sides'];
+  })();
+  return {
+    reason,
+    explanation: `${explanation} (as the report of the harness says)`,
+    evaluated: true,
+    wellFormed: of.patch_successfully_applied,
+    success: of.resolved,
+    failToPass,
+    failToFail,
+    passToPass,
+    passToFail,
+    failToAny: failToPass + failToFail,
+    anyToFail: passToFail + failToFail,
+    harness: {
+      resolved: of.resolved,
+      addedFailToPass: failToPass,
+      coverage: of.coverage_pred ?? null,
+      coverageDelta: of.coverage_delta_pred ?? null,
+    },
+  };
+}

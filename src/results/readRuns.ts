@@ -1,0 +1,226 @@
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { messageOf, throwIfAborted } from '../domain/problem';
+import type { InstanceFacts, RunData, RunEntry } from '../domain/study/entry';
+import { inOneMeaning } from './chosenAnswers';
+import { readJournal } from './journal';
+import { readManifest } from './manifest';
+import { readReports } from './readReports';
+
+export interface ReadRunsOptions {
+  /**
+   * Instances that a run was selected from, for runs that do not say so themselves (those of the reference
+   * harness): their denominator, and what is known of their instances.
+   */
+  readonly instances?: readonly InstanceFacts[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RunsRead {
+  readonly runs: readonly RunData[];
+  /** What cannot be read or is no run, one sentence each. */
+  readonly problems: readonly string[];
+}
+
+const logs = 'run_instance_swt_logs';
+
+/**
+ * Saved runs: of results folders (`evaluate --out`), of folders of one run in them (`DIR/runs/<run>`), and of
+ * folders that the reference harness wrote (its `run_instance_swt_logs`, or one run in it). Labels are made
+ * unique. Files that are damaged, half-written or of something else are named, and the rest is read.
+ *
+ * @throws Cancelled
+ */
+export async function readRuns(
+  dirs: readonly string[],
+  options: ReadRunsOptions = {},
+): Promise<RunsRead> {
+  const problems: string[] = [];
+  const runs: RunData[] = [];
+  const seen = new Set<string>();
+  for (const dir of dirs) {
+    throwIfAborted(options.signal);
+    for (const place of await placesIn(resolve(dir), dir, problems)) {
+      const key = `${place.kind} ${place.folder}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      const run = place.kind === 'ours' ? await ourRun(place) : await harnessRun(place, options);
+      problems.push(...run.problems);
+      if (run.data !== undefined) runs.push(run.data);
+    }
+  }
+  return { runs: labelled(runs), problems };
+}
+
+/** Where a run lies. */
+interface Place {
+  readonly kind: 'ours' | 'harness';
+  /** Of the run. */
+  readonly folder: string;
+  /** The results folder it is in. */
+  readonly results: string;
+}
+
+async function placesIn(dir: string, asked: string, problems: string[]): Promise<Place[]> {
+  const names = await foldersIn(dir);
+  if (typeof names === 'string') {
+    problems.push(`${asked}: ${names}`);
+    return [];
+  }
+  if (await isFile(join(dir, 'run.json'))) {
+    return [{ kind: 'ours', folder: dir, results: dirname(dirname(dir)) }];
+  }
+  if (basename(dir) === logs) return harnessPlaces(dir, problems);
+  if (basename(dirname(dir)) === logs) {
+    return [{ kind: 'harness', folder: dir, results: dirname(dirname(dir)) }];
+  }
+  // The folder `runs` of a results folder may be named as well.
+  const runsFolder = basename(dir) === 'runs' && !names.includes('runs') ? dir : join(dir, 'runs');
+  const places: Place[] = [];
+  const own = await foldersIn(runsFolder);
+  for (const name of typeof own === 'string' ? [] : own) {
+    const folder = join(runsFolder, name);
+    if (await isFile(join(folder, 'run.json'))) {
+      places.push({ kind: 'ours', folder, results: dirname(runsFolder) });
+    } else if (await isFile(join(folder, 'entries.jsonl'))) {
+      problems.push(`${folder} has entries and no run.json that says what they are of`);
+    }
+  }
+  const known = new Set(places.map((place) => basename(place.folder)));
+  if (names.includes(logs)) {
+    const others = await harnessPlaces(join(dir, logs), problems);
+    places.push(...others.filter((place) => !known.has(basename(place.folder))));
+  }
+  if (places.length === 0) {
+    problems.push(`${asked} holds no run: neither runs/*/run.json nor ${logs}`);
+  }
+  return places;
+}
+
+async function harnessPlaces(folder: string, problems: string[]): Promise<Place[]> {
+  const names = await foldersIn(folder);
+  if (typeof names === 'string') {
+    problems.push(`${folder}: ${names}`);
+    return [];
+  }
+  return names.map((name) => ({
+    kind: 'harness' as const,
+    folder: join(folder, name),
+    results: dirname(folder),
+  }));
+}
+
+/** Names of the folders in a folder, sorted, or why there are none. */
+async function foldersIn(dir: string): Promise<string[] | string> {
+  try {
+    const found = await readdir(dir, { withFileTypes: true });
+    const names = await Promise.all(
+      found.map(async (each) => {
+        if (each.isDirectory()) return [each.name];
+        if (!each.isSymbolicLink()) return [];
+        const target = await stat(join(dir, each.name)).catch(() => undefined);
+        return target?.isDirectory() === true ? [each.name] : [];
+      }),
+    );
+    return names.flat().sort();
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT') return 'there is no such folder';
+    if (code === 'ENOTDIR') return 'this is a file, not a folder';
+    return `cannot be listed (${messageOf(error)})`;
+  }
+}
+
+const isFile = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => undefined))?.isFile() === true;
+
+interface OneRun {
+  readonly data?: RunData;
+  readonly problems: readonly string[];
+}
+
+async function ourRun({ folder, results }: Place): Promise<OneRun> {
+  try {
+    const manifest = await readManifest(folder);
+    if (manifest === undefined) return { problems: [`${folder} has no run.json`] };
+    const { lines, problems } = await readJournal(folder);
+    const selected = new Set(manifest.instances.map((instance) => instance.id));
+    const { candidates, models } = manifest;
+    const most = models.length * selected.size;
+    const entries = lines.map(({ key: _key, finished: _finished, ...entry }): RunEntry => entry);
+    const foreign = lines.filter((line) => !selected.has(line.instance)).length;
+    return {
+      data: {
+        label: manifest.run,
+        place: folder,
+        instances: manifest.instances,
+        entries: inOneMeaning(entries, { most, candidates }),
+        models,
+        ...(lines.length < candidates ? { unfinished: true } : {}),
+        folder: results,
+        created: manifest.created,
+        dataset: manifest.dataset,
+      },
+      problems: [
+        ...problems,
+        ...(foreign === 0
+          ? []
+          : [`${folder}: ${foreign} entries are of instances that the run did not select`]),
+      ],
+    };
+  } catch (error) {
+    return { problems: [messageOf(error)] };
+  }
+}
+
+async function harnessRun(
+  { folder, results }: Place,
+  { instances, signal }: ReadRunsOptions,
+): Promise<OneRun> {
+  const prefix = `${logs}/${basename(folder)}`;
+  const { entries, strict, problems } = await readReports(folder, prefix, signal);
+  if (entries.length === 0) {
+    // The harness keeps the logs of golden and base runs beside its runs, for all of them.
+    if (/^(gold|base)_(pre|post)$/.test(basename(folder))) return { problems };
+    return { problems: problems.length > 0 ? problems : [`${folder} holds no report.json`] };
+  }
+  const known = new Map((instances ?? []).map((instance) => [instance.id, instance]));
+  const ids = new Set(entries.map((entry) => entry.instance));
+  const selected = instances ?? [...ids].map((id) => known.get(id) ?? factsFromId(id));
+  return {
+    data: {
+      label: basename(folder),
+      instances: selected,
+      entries,
+      ...(strict ? {} : { grading: 'harness' as const }),
+      folder: results,
+    },
+    problems,
+  };
+}
+
+/** What the id of an instance says: `owner__name-number`. */
+function factsFromId(id: string): InstanceFacts {
+  const parts = /^([^_].*?)__(.+)-[^-]+$/.exec(id);
+  return {
+    id,
+    repo: parts === null ? '' : `${parts[1]}/${parts[2]}`,
+    created: '',
+    issueLength: 0,
+  };
+}
+
+/** Runs of one name are told apart by their results folders, and by number where these are alike. */
+function labelled(runs: readonly RunData[]): RunData[] {
+  const taken = new Set<string>();
+  const times = new Map<string, number>();
+  for (const { label } of runs) times.set(label, (times.get(label) ?? 0) + 1);
+  return runs.map((run) => {
+    const folder = basename(run.folder ?? '');
+    const base = times.get(run.label) === 1 ? run.label : `${folder}/${run.label}`;
+    let label = base;
+    for (let number = 2; taken.has(label); number++) label = `${base} #${number}`;
+    taken.add(label);
+    return { ...run, label };
+  });
+}

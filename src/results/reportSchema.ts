@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { changeKinds, lineStates } from '../domain/changeCoverage';
+import { findingKinds } from '../domain/finding';
+import type { HarnessReport } from '../domain/harness';
+import { outcomes } from '../domain/outcome';
+import { entryReasons } from '../domain/reason';
+
+/** Raised when a key of the `strict` block changes its meaning. */
+export const reportVersion = 1;
+
+const ids = z.array(z.string());
+const count = z.number().int().nonnegative();
+const share = z.number().nullable();
+
+/** Tests by transition, by the rules of the reference harness. */
+const transitionLists = z.object({
+  FAIL_TO_PASS: ids,
+  PASS_TO_PASS: ids,
+  FAIL_TO_FAIL: ids,
+  PASS_TO_FAIL: ids,
+  UNMATCHED: ids,
+});
+
+/** The grade of the reference harness, by its own keys. */
+export const harnessReport = z.object({
+  patch_is_None: z.boolean(),
+  patch_exists: z.boolean(),
+  patch_successfully_applied: z.boolean(),
+  resolved: z.boolean(),
+  coverage_pred: share,
+  coverage_gold: share,
+  coverage_base: share,
+  coverage_delta_pred: share,
+  coverage_delta_gold: share,
+  added_f2p: count.exactOptional(),
+  tests_base: transitionLists.exactOptional(),
+  tests_pred: transitionLists.exactOptional(),
+  tests_gold: transitionLists.exactOptional(),
+}) satisfies z.ZodType<HarnessReport>;
+
+export const findingReport = z.object({
+  kind: z.enum(findingKinds),
+  evidence: z.array(z.string()).describe('What was seen, and where, a sentence each'),
+});
+
+const outcome = z.object({
+  outcome: z.enum(outcomes),
+  seconds: z.number().exactOptional(),
+  exception: z.string().exactOptional(),
+  message: z.string().exactOptional(),
+});
+
+const coverageLine = z.object({
+  path: z.string(),
+  line: z.number().int().describe('From 1 on; of R for a removed line, of R∘X* for an added one'),
+  change: z.enum(changeKinds),
+  state: z.enum(lineStates),
+  counts: z
+    .object({ base: count, candidate: count, golden: count })
+    .describe('Executions in each run, whoever caused them'),
+  covered_by: ids.describe('Tests that the candidate adds or changes and that ran the line'),
+});
+
+const fraction = {
+  covered: count,
+  executable: count,
+  delta: share.describe('covered / executable; null where nothing is executable'),
+};
+
+const strict = z
+  .object({
+    version: z.literal(reportVersion),
+    success: z.boolean().describe('At least one F→P and no ×→F'),
+    reason: z.string(),
+    explanation: z.string(),
+    well_formed: z.boolean().describe('W: the candidate applies to R'),
+    FAIL_TO_PASS: ids,
+    FAIL_TO_FAIL: ids,
+    PASS_TO_PASS: ids,
+    PASS_TO_FAIL: ids,
+    fail_to_any: ids.describe('F→×'),
+    any_to_fail: ids.describe('×→F'),
+    candidate_tests: ids.describe('Functions that the candidate adds or changes'),
+    tests: z.array(
+      z.object({ test: z.string(), transition: z.string(), base: outcome, fixed: outcome }),
+    ),
+    change_coverage: z
+      .object({
+        ...fraction,
+        states: z.record(z.enum(lineStates), count),
+        lines: z.array(coverageLine),
+      })
+      .nullable()
+      .describe('ΔC; null where golden or base tests could not be run to their end'),
+    golden_change_coverage: z.object(fraction).nullable().describe('ΔC of T* itself'),
+    findings: z
+      .array(findingReport)
+      .exactOptional()
+      .describe(
+        'What looks wrong about how the verdict was got, for a person to judge; absent in older reports',
+      ),
+  })
+  .describe('The definitions of the SWT-Bench paper, section 3');
+
+/** One run on one side, without its output. */
+export const runReport = z.object({
+  ending: z.string(),
+  exit_code: z.number().int().nullable(),
+  seconds: z.number(),
+  runner: z.string(),
+  techniques: z.array(z.string()),
+  problems: z.array(z.string()),
+});
+
+const run = runReport.nullable();
+
+const diagnostic = z.object({
+  severity: z.string(),
+  message: z.string(),
+});
+
+/** One candidate on one instance, as reports have it. */
+export const instanceReport = z.object({
+  instance_id: z.string(),
+  model_name_or_path: z.string(),
+  sample: z.number().int().positive().exactOptional(),
+  ...harnessReport.shape,
+  reason: z
+    .enum(entryReasons)
+    .describe('The one reason that every candidate has; `success`, or why it is none'),
+  explanation: z.string(),
+  error: z.string().exactOptional().describe('Why there is no grade; absent where there is one'),
+  program: z
+    .object({ name: z.string(), version: z.string() })
+    .exactOptional()
+    .describe('What wrote this'),
+  source: z
+    .object({ kind: z.enum(['commit', 'snapshot']), from: z.string() })
+    .exactOptional()
+    .describe('Where R comes from'),
+  environment: z
+    .object({
+      description: z.string(),
+      interpreter: z.string(),
+      python: z.string(),
+      pytest: z.string().nullable(),
+      image: z.string().exactOptional(),
+      digest: z.string(),
+    })
+    .nullable()
+    .exactOptional()
+    .describe('What the tests ran with'),
+  seconds: z.number().exactOptional().describe('Wall clock of the evaluation'),
+  strict: strict.nullable().describe('null where there is no grade'),
+  gradings_differ: z
+    .string()
+    .nullable()
+    .exactOptional()
+    .describe('Which rule makes the harness grading another than the strict one'),
+  diagnostics: z
+    .array(z.looseObject(diagnostic.shape))
+    .exactOptional()
+    .describe('What was said while the candidate was turned into a unified diff'),
+  notes: z.array(z.string()).exactOptional(),
+  runs: z.object({ base: run, fixed: run }).exactOptional().describe('Runs of the candidate'),
+});
+
+/** The keys of the reference harness stand at the top; `strict` holds the paper's definitions. */
+export type InstanceReport = z.infer<typeof instanceReport>;
+
+/** A whole `report.json`. */
+export const reportFile = z.record(z.string(), instanceReport);
+
+/** The published JSON schema of `report.json`, for `media/schema/report.schema.json`. */
+export const reportJsonSchema = (): unknown => ({
+  title: `Report of one candidate on one instance, version ${reportVersion}`,
+  description:
+    'report.json as `swt-bench evaluate --out` writes it: the report by the id of its instance. Keys of the SWT-Bench harness keep their meaning there.',
+  // As input: a later version of this program may add keys.
+  ...z.toJSONSchema(reportFile, { io: 'input' }),
+});

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sha256 } from '../../files/sha256';
+import { HumanError, messageOf } from '../../domain/problem';
+import { bytesOf } from '../../patch/bytes';
+import { isReproduction } from '../../evaluation/gradings';
+import { folderName } from '../report';
+import { reproductionNote, type Reproduction } from './reproductionNote';
+
+/** Files of an export, by the name of the folder that holds them. */
+export interface ExportedFiles {
+  readonly folder: string;
+  readonly files: readonly { readonly name: string; readonly content: Buffer }[];
+  /** Name of the note among them. */
+  readonly note: string;
+}
+
+/** What becomes of a candidate that is exported: the name says which, wherever the files go. */
+const stems = { success: 'reference-reproduction', other: 'not-a-reproduction' } as const;
+
+const endings = ['.patch', '.jsonl', '.md'] as const;
+
+/**
+ * Patch, prediction and note of a candidate. Only a success under strict grading, in a run of all
+ * tests, gets the name of one; of anything else name, prediction and note say that it is none.
+ *
+ * The prediction is a line of JSON as the reference harness reads it: `instance_id`,
+ * `model_name_or_path`, `model_patch`.
+ *
+ * @throws HumanError when there is no patch
+ */
+export function exportedFiles(reproduction: Reproduction): ExportedFiles {
+  const { result } = reproduction;
+  if (result.patch.trim() === '') {
+    throw new HumanError(
+      `The candidate for ${result.instance} is not exported: ${result.strict.explanation}`,
+      'Edit a test first',
+    );
+  }
+  const stem = isReproduction(result) ? stems.success : stems.other;
+  const [patch, prediction, note] = endings.map((ending) => `${stem}${ending}`) as [
+    string,
+    string,
+    string,
+  ];
+  const bytes = bytesOf(result.patch);
+  const digest = sha256(bytes);
+  const row = {
+    instance_id: result.instance,
+    model_name_or_path: stem,
+    model_patch: result.patch,
+  };
+  const text = reproductionNote(reproduction, { patch, prediction, digest });
+  return {
+    folder: `${folderName(result.instance)}-${stem}`,
+    files: [
+      { name: patch, content: bytes },
+      { name: prediction, content: Buffer.from(`${JSON.stringify(row)}\n`) },
+      { name: note, content: Buffer.from(text) },
+    ],
+    note,
+  };
+}
+
+/** What stands where an export is to be written. */
+export type Occupied = 'nothing' | 'an export' | 'something else';
+
+/** Whether an export can be written to a folder, replacing an older one if need be. */
+export async function whatIsAt(folder: string): Promise<Occupied> {
+  let names: string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'nothing' : 'something else';
+  }
+  const known: string[] = Object.values(stems).flatMap((stem) =>
+    endings.map((ending) => `${stem}${ending}`),
+  );
+  return names.every((name) => known.includes(name)) ? 'an export' : 'something else';
+}
+
+/**
+ * Writes an export into its folder below `parent`: all of it beside, read back, and renamed, so that
+ * what is there is whole. An older export in its place is replaced; anything else stays.
+ *
+ * @returns the folder
+ * @throws HumanError when something else is in the way, or it cannot be written, or reads back otherwise
+ */
+export async function writeExport(parent: string, exported: ExportedFiles): Promise<string> {
+  const folder = join(parent, exported.folder);
+  const at = await whatIsAt(folder);
+  if (at === 'something else') {
+    throw new HumanError(
+      `${folder} holds something else than an export`,
+      'Choose another folder, or move it away',
+    );
+  }
+  const beside = join(parent, `.${exported.folder}.${randomUUID()}`);
+  const former = `${beside}.former`;
+  try {
+    await mkdir(beside, { recursive: true });
+    for (const { name, content } of exported.files) await writeFile(join(beside, name), content);
+    await checkWritten(beside, exported);
+    if (at === 'an export') await rename(folder, former);
+    try {
+      await rename(beside, folder);
+      await checkWritten(folder, exported);
+    } catch (error) {
+      // The older one is kept beside where even this fails: it is removed by what replaced it alone.
+      if (at === 'an export') {
+        await rm(folder, { recursive: true, force: true });
+        await rename(former, folder);
+      }
+      throw error;
+    }
+    await rm(former, { recursive: true, force: true }).catch(() => undefined);
+    return folder;
+  } catch (error) {
+    if (error instanceof HumanError) throw error;
+    throw new HumanError(
+      `${folder} cannot be written: ${messageOf(error)}`,
+      'Choose another folder',
+    );
+  } finally {
+    await rm(beside, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+/** @throws HumanError when a file does not hold what was written to it */
+async function checkWritten(folder: string, { files }: ExportedFiles): Promise<void> {
+  for (const { name, content } of files) {
+    const path = join(folder, name);
+    if ((await readFile(path)).equals(content)) continue;
+    throw new HumanError(`${path} does not hold what was written to it`, 'Choose another folder');
+  }
+}

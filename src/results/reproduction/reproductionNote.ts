@@ -1,0 +1,295 @@
+import { lineStates, type ChangeCoverage, type CoveredLine } from '../../domain/changeCoverage';
+import { fileOf, functionOf, type TestResult } from '../../domain/outcome';
+import { transitionWords, type TestTransition } from '../../domain/transition';
+import type { CandidateResult } from '../../evaluation/candidateResult';
+import { byFile, goldenBesides, placeOf } from '../../evaluation/coverage/goldenComparison';
+import {
+  coverageInWords,
+  findingsToShow,
+  harnessGrade,
+  isReproduction,
+  notesToShow,
+} from '../../evaluation/gradings';
+import { code, prose, table } from '../../evaluation/markdownText';
+
+/** A candidate with its verdict, and what a reader has to know to judge it. */
+export interface Reproduction {
+  readonly result: CandidateResult;
+  /** `owner/name`, and the commit that R is. */
+  readonly repo: string;
+  readonly baseCommit: string;
+  readonly evaluatedAt: Date;
+  /** From the request to the verdict. */
+  readonly milliseconds: number;
+  /** The engine and what the tests ran with. */
+  readonly environment: string | undefined;
+  /** Lines of X* and tests of T* may be told. */
+  readonly revealed: boolean;
+  /** X* and T* were shown to the author at some time. */
+  readonly wasRevealed: boolean;
+}
+
+/** Names of the files of an export, for a note that stands beside them. */
+export interface NamedFiles {
+  readonly patch: string;
+  readonly prediction: string;
+  /** SHA-256 of the patch, in hexadecimal digits. */
+  readonly digest: string;
+}
+
+/**
+ * The verdict on a candidate in Markdown: both gradings, transitions, ΔC, and once revealed ΔC by line
+ * and what the golden tests cover besides. Nothing but a reproduction is called one.
+ */
+export function reproductionNote(reproduction: Reproduction, files?: NamedFiles): string {
+  const { result } = reproduction;
+  return [
+    heading(result),
+    summary(reproduction),
+    ...findings(result),
+    '## Tests',
+    tests(result),
+    '## Change coverage',
+    changeCoverage(reproduction),
+    ...besides(reproduction),
+    ...remarks(reproduction),
+    ...(files === undefined ? [] : ['## Files', describeFiles(files, result.instance)]),
+    '',
+  ].join('\n\n');
+}
+
+function heading(result: CandidateResult): string {
+  const { strict, affected, instance } = result;
+  if (isReproduction(result)) {
+    return `# Reference reproduction of ${code(instance)}\n\n✓ ${prose(strict.explanation)}.`;
+  }
+  const why =
+    strict.success && affected !== undefined
+      ? 'Not all of its tests ran in the run that this is about.'
+      : `${prose(strict.reason)}: ${prose(strict.explanation)}.`;
+  return `# Not a reproduction of ${code(instance)}\n\n✗ **This candidate is no success.** ${why}`;
+}
+
+function summary(reproduction: Reproduction): string {
+  const { result, evaluatedAt, milliseconds, environment } = reproduction;
+  const { strict, affected } = result;
+  const own = ownTests(result);
+  const counted = countTransitions(own);
+  const seconds = `${(milliseconds / 1000).toFixed(1)} s`;
+  const harness = harnessGrade(result);
+  const why =
+    affected !== undefined
+      ? ' (it looks at a run of all tests)'
+      : result.difference === undefined
+        ? ''
+        : `: ${prose(result.difference)}`;
+  return table(
+    ['', ''],
+    [
+      ['Repository', `${code(reproduction.repo)} at ${code(reproduction.baseCommit)}`],
+      ...(result.source.kind === 'snapshot'
+        ? [['R made from', `a snapshot, ${code(result.source.from)}`]]
+        : []),
+      [
+        'Strict grading',
+        `${strict.success ? 'success' : 'no success'}: ${prose(strict.explanation)}`,
+      ],
+      ['Harness grading', `${harness}${why}`],
+      ['W (applies to R)', strict.wellFormed ? 'yes' : 'no'],
+      ['Tests of the candidate', counted === '' ? 'none ran' : counted],
+      ['ΔC', coverageInWords(result.changeCoverage)],
+      ['ΔC of the golden tests', coverageInWords(result.goldenCoverage)],
+      ['Evaluated', `${evaluatedAt.toISOString()}, in ${seconds}`],
+      ...(affected === undefined
+        ? []
+        : [['Tests run', `${affected.ran} now, ${affected.kept} kept from an earlier run`]]),
+      ...(environment === undefined ? [] : [['Environment', prose(environment)]]),
+    ],
+    '',
+  );
+}
+
+/** What looks wrong about the verdict, before anything that rests on it. */
+function findings(result: CandidateResult): string[] {
+  const found = findingsToShow(result);
+  if (found.length === 0) return [];
+  return [
+    '## Findings',
+    'What looks wrong about how the verdict was got, for a person to judge. It changes no grade.',
+    found
+      .map(({ says, evidence }) =>
+        [`- ⚠ ${prose(says)}`, ...evidence.map((each) => `  - ${prose(each)}`)].join('\n'),
+      )
+      .join('\n'),
+  ];
+}
+
+/** Cases of the tests that the candidate adds or changes. */
+function ownTests({ tests, ownTests: own }: CandidateResult): TestTransition[] {
+  const functions = new Set(own);
+  return tests.filter((each) => functions.has(functionOf(each.test)));
+}
+
+/** `1 F→P, 2 P→P`. */
+function countTransitions(tests: readonly TestTransition[]): string {
+  const counts = new Map<string, number>();
+  for (const { transition } of tests) counts.set(transition, (counts.get(transition) ?? 0) + 1);
+  return [...counts].map(([transition, count]) => `${count} ${transition}`).join(', ');
+}
+
+function tests(result: CandidateResult): string {
+  const own = ownTests(result);
+  const ran = new Set(own.map((each) => functionOf(each.test)));
+  const silent = result.ownTests.filter((test) => !ran.has(test));
+  const mine = new Set(own);
+  const others = result.tests.filter((each) => !mine.has(each));
+  const telling = others.filter((each) => each.transition !== 'P→P');
+  const quiet = others.length - telling.length;
+  const row = (each: TestTransition): string[] => [
+    each.transition,
+    code(each.test),
+    mine.has(each) ? 'candidate' : 'in R',
+    outcome(each.base),
+    outcome(each.fixed),
+    failure(each),
+  ];
+  return [
+    table(
+      ['', 'Test', 'Of', 'On R', 'On R∘X\\*', 'Failure'],
+      [
+        ...[...own, ...telling].map(row),
+        ...silent.map((test) => ['–', code(test), 'candidate', 'did not run', 'did not run', '']),
+      ],
+      'No test of the candidate ran.',
+    ),
+    ...(quiet === 0 ? [] : [`Tests of R in the same files that pass on both sides: ${quiet}.`]),
+    ...legend([...own, ...telling]),
+  ].join('\n\n');
+}
+
+const outcome = ({ outcome: word, seconds }: TestResult): string =>
+  seconds === undefined ? word : `${word}, ${seconds.toFixed(2)} s`;
+
+/** How a test fails on R, or else on R∘X*. */
+function failure({ base, fixed }: TestTransition): string {
+  const onR = failureOn(base);
+  if (onR !== '') return onR;
+  const after = failureOn(fixed);
+  return after === '' ? '' : `on R∘X\\*: ${after}`;
+}
+
+/** First line of a failure, and the innermost frame outside of the test's own file. */
+function failureOn(result: TestResult): string {
+  if (result.outcome !== 'failed' && result.outcome !== 'error') return '';
+  const lines = result.message?.split('\n').map((line) => line.trim()) ?? [];
+  const line = lines.find((each) => each !== '') ?? '';
+  const { exception } = result;
+  const named = exception === undefined || line.startsWith(exception);
+  const text = named ? line : line === '' ? exception : `${exception}: ${line}`;
+  const own = fileOf(result.test);
+  const frame = [...(result.frames ?? [])].reverse().find((each) => each.path !== own);
+  const at = frame === undefined ? '' : ` at ${code(`${frame.path}:${frame.line}`)}`;
+  return `${code(text.length > 200 ? `${text.slice(0, 199)}…` : text)}${at}`;
+}
+
+function legend(tests: readonly TestTransition[]): string[] {
+  const seen = [...new Set(tests.map((each) => each.transition))];
+  const words = seen.map((each) => `${each} ${transitionWords[each].replace('*', '\\*')}`);
+  return words.length === 0 ? [] : [`${words.join('; ')}.`];
+}
+
+function changeCoverage({ result, revealed }: Reproduction): string {
+  const { changeCoverage: coverage } = result;
+  if (coverage === undefined) return 'Not known: see the remarks.';
+  const states = table(
+    ['State', 'Changed lines'],
+    lineStates.map((state) => [
+      state,
+      `${coverage.lines.filter((line) => line.state === state).length}`,
+    ]),
+    '',
+  );
+  const head = `ΔC ${coverageInWords(coverage)}.`;
+  if (!revealed) {
+    return `${head}\n\n${states}\n\nThe lines are left out, since the golden patch is hidden.`;
+  }
+  return [head, states, ...lineTables(coverage)].join('\n\n');
+}
+
+function lineTables({ lines }: ChangeCoverage): string[] {
+  return byFile(lines.map((line) => ({ line }))).map(
+    ([path, ofFile]) =>
+      `### ${code(path)}\n\n` +
+      table(
+        ['Line', 'State', 'Base', 'Candidate', 'Golden', 'Run by', 'Code'],
+        ofFile.map(({ line }) => lineRow(line)),
+        '',
+      ),
+  );
+}
+
+const lineRow = (line: CoveredLine): string[] => [
+  placeOf(line),
+  line.state,
+  `${line.counts.base}`,
+  `${line.counts.candidate}`,
+  `${line.counts.golden}`,
+  testsInCell(line.coveredBy),
+  code(line.text.trim()),
+];
+
+/** Ids of tests, the first few of many. */
+function testsInCell(tests: readonly string[]): string {
+  const shown = tests.slice(0, 3).map(code);
+  return [...shown, ...(tests.length > 3 ? [`and ${tests.length - 3} more`] : [])].join(', ');
+}
+
+function besides({ result, revealed }: Reproduction): string[] {
+  const { changeCoverage: candidate, goldenCoverage: golden } = result;
+  if (!revealed || candidate === undefined || golden === undefined) return [];
+  return [
+    '## What the golden tests cover besides',
+    table(
+      ['File', 'Line', 'State', 'Golden tests', 'Code'],
+      goldenBesides(candidate, golden).map(({ line, goldenTests }) => [
+        code(line.path),
+        placeOf(line),
+        line.state,
+        testsInCell(goldenTests),
+        code(line.text.trim()),
+      ]),
+      'Nothing: every line that they cover the candidate covers too.',
+    ),
+  ];
+}
+
+function remarks({ result, revealed, wasRevealed }: Reproduction): string[] {
+  const told = [
+    ...notesToShow(result, revealed).map(prose),
+    ...result.diagnostics
+      .filter(({ severity }) => severity !== 'info')
+      .map((each) => `line ${each.line} of the candidate: ${prose(each.message)}`),
+    ...(wasRevealed
+      ? ['Golden patch, golden tests and hints had been revealed to the author.']
+      : [
+          'Golden patch, golden tests and hints are not known to have been revealed to the author.',
+        ]),
+    ...(/[\udc80-\udcff]/u.test(result.patch)
+      ? [
+          'The patch holds bytes that are no UTF-8. In the prediction they are lone surrogates, as ' +
+            'Python’s `surrogateescape` writes them.',
+        ]
+      : []),
+  ];
+  return ['## Remarks', told.map((each) => `- ${each}`).join('\n')];
+}
+
+function describeFiles({ patch, prediction, digest }: NamedFiles, instance: string): string {
+  return [
+    `- ${code(patch)}: the candidate as a unified diff on R, as it was run (SHA-256 ${code(digest)}).`,
+    `- ${code(prediction)}: the same as a prediction of SWT-Bench, for ` +
+      `${code(`--predictions_path ${prediction} --instance_ids ${instance}`)} of the reference harness, or`,
+    '',
+    `      swt-bench evaluate --dataset DATASET --ids ${instance} --predictions ${prediction}`,
+  ].join('\n');
+}

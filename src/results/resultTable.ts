@@ -1,0 +1,92 @@
+import { layOut } from '../domain/layOut';
+import type { ChangeCoverage } from '../domain/changeCoverage';
+import { functionOf, type Outcome, type Side } from '../domain/outcome';
+import type { Rates } from '../domain/rates';
+import type { InstanceReport } from './report';
+import { nameOf } from '../domain/study/entry';
+
+/** A candidate in the table of results, kept in place of its whole report. */
+export interface ResultLine {
+  readonly instance: string;
+  /** The model, with its sample where there are several. */
+  readonly name: string;
+  readonly cells: readonly string[];
+}
+
+export function resultLine(report: InstanceReport): ResultLine {
+  const instance = report.instance_id;
+  const name = nameOf({ model: report.model_name_or_path, sample: report.sample ?? 1 });
+  const { strict } = report;
+  if (strict === null) {
+    const why = shortened(`not evaluated: ${report.error ?? report.explanation}`);
+    return { instance, name, cells: ['?', '', '', why, ''] };
+  }
+  const own = new Set(strict.candidate_tests);
+  const mine = strict.tests.filter((each) => own.has(functionOf(each.test)));
+  const outcomes = (side: Side): string =>
+    mine.length === 0 ? '–' : countOutcomes(mine.map((each) => each[side].outcome));
+  return {
+    instance,
+    name,
+    cells: [
+      strict.well_formed ? 'yes' : 'no',
+      outcomes('base'),
+      outcomes('fixed'),
+      verdictCell(strict.success, report.reason),
+      coverageCell(strict.change_coverage ?? undefined),
+    ],
+  };
+}
+
+/** Results for a person at a terminal, one candidate a line. */
+export function resultTable(lines: readonly ResultLine[]): string {
+  const several = new Set(lines.map((line) => line.instance)).size > 1;
+  const head = ['Candidate', 'Applies', 'On R', 'On R∘X*', 'Verdict', 'ΔC'];
+  const rows = lines.map(({ instance, name, cells }) =>
+    several ? [instance, name, ...cells] : [name, ...cells],
+  );
+  return layOut([several ? ['Instance', ...head] : head, ...rows]);
+}
+
+/** A whole log in one cell would move all columns out of sight; it is told in full below the table. */
+const shortened = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
+
+function verdictCell(success: boolean, reason: string): string {
+  return success ? '✓ reproduces the issue (F→P)' : `✗ ${reason}`;
+}
+
+/** `67 %  4/6`, or a dash when no line is executable. */
+export function coverageCell(
+  coverage:
+    | (Pick<ChangeCoverage, 'covered' | 'executable'> & {
+        readonly delta?: number | null | undefined;
+      })
+    | undefined,
+): string {
+  if (coverage?.delta === undefined || coverage.delta === null) return '–';
+  const percent = `${Math.round(coverage.delta * 100)} %`.padStart(5);
+  return `${percent}  ${coverage.covered}/${coverage.executable}`;
+}
+
+function countOutcomes(outcomes: readonly Outcome[]): string {
+  const counts = new Map<Outcome, number>();
+  for (const outcome of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  return [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
+}
+
+/** The paper's rates, one a line. */
+export function ratesText(of: Rates): string {
+  const share = (name: string, count: number): string =>
+    `${name} ${of.selected === 0 ? 0 : Math.round((100 * count) / of.selected)} %`;
+  const delta = of.deltaAll.mean;
+  return (
+    [
+      share('W', of.wellFormed.count),
+      share('S', of.success.count),
+      share('F→×', of.failToAny.count),
+      share('F→P', of.failToPass.count),
+      share('P→P', of.passToPass.count),
+      `ΔC ${delta === undefined ? '–' : `${Math.round(delta * 100)} %`}`,
+    ].join('   ') + `   (of ${of.selected}, ${of.notEvaluated.length} not evaluated)`
+  );
+}

@@ -1,0 +1,76 @@
+import packageJson from '../../package.json';
+import {
+  studyVersion,
+  type PublishedRow,
+  type RepairResults,
+  type StudyDocument,
+  type StudyRequest,
+} from '../domain/study/document';
+import type { RunData } from '../domain/study/entry';
+import { methodsOf } from '../domain/study/methods';
+import { HumanError } from '../domain/problem';
+
+/** What a study is made of. */
+export interface StudyParts {
+  readonly runs: readonly RunData[];
+  readonly published?: readonly PublishedRow[];
+  readonly repairs?: readonly RepairResults[];
+  readonly asked?: StudyRequest;
+  readonly problems?: readonly string[];
+}
+
+/** Puts a document together, with the version of this program. */
+export const studyDocument = (parts: StudyParts): StudyDocument => ({
+  version: studyVersion,
+  created: new Date().toISOString(),
+  product: packageJson.version,
+  runs: parts.runs,
+  published: parts.published ?? [],
+  repairs: parts.repairs ?? [],
+  asked: parts.asked ?? {},
+  problems: parts.problems ?? [],
+});
+
+/**
+ * Reads what was asked for.
+ *
+ * @param compare names of methods, the baseline first
+ * @param splitDate `YYYY-MM-DD`
+ * @throws HumanError naming a method that no run has, or a day that is none
+ */
+export function studyRequest(
+  runs: readonly RunData[],
+  compare: readonly string[] | undefined,
+  splitDate: string | undefined,
+): StudyRequest {
+  if (compare !== undefined) {
+    const names = methodsOf(runs, { oracle: true }).map((method) => method.name);
+    const unknown = compare.find((name) => !names.includes(name));
+    if (unknown !== undefined) {
+      throw new HumanError(
+        `No method of these runs is called ${unknown}`,
+        `Name some of: ${names.join(', ')}`,
+      );
+    }
+    if (new Set(compare).size < 2) {
+      throw new HumanError(
+        'A comparison needs two methods',
+        `Name two or more of: ${names.join(', ')}`,
+      );
+    }
+  }
+  if (splitDate !== undefined && !isDay(splitDate)) {
+    throw new HumanError(`${splitDate} is no day`, 'Write it as YYYY-MM-DD, such as 2023-04-30');
+  }
+  return {
+    ...(compare === undefined ? {} : { compare: [...new Set(compare)] }),
+    ...(splitDate === undefined ? {} : { splitDate }),
+  };
+}
+
+function isDay(text: string): boolean {
+  const time = Date.parse(`${text}T00:00:00Z`);
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || Number.isNaN(time)) return false;
+  // JavaScript takes the 30th of February for the 2nd of March.
+  return new Date(time).toISOString().startsWith(text);
+}

@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import { findingKinds } from '../domain/finding';
+import { entryReasons } from '../domain/reason';
+import { studyVersion } from '../domain/study/document';
+import { gradings } from '../domain/study/grading';
+
+const count = z.number().int().nonnegative();
+const p = z.number().min(0).max(1);
+const interval = z
+  .tuple([z.number(), z.number()])
+  .exactOptional()
+  .describe('Lower and upper end of the bootstrap percentile interval');
+const grading = z.enum(gradings);
+const method = z.string().describe('`method` of one of `methods`');
+const reason = z.enum([...entryReasons, 'not run yet']);
+
+const share = z.object({ count, of: count, interval }).describe('A share of the instances');
+const mean = z
+  .object({ mean: z.number().exactOptional(), of: count, interval })
+  .describe('Mean ΔC from 0 to 1; without `mean` where it is known of no instance');
+
+const groupSummary = z.object({
+  method,
+  name: z.string(),
+  grading: grading.describe('Which grading S, F→P and ΔC are of'),
+  selected: count.describe('The denominator of every share'),
+  evaluated: count,
+  wellFormed: share.describe('W: the candidate applies to R'),
+  success: share.describe('S: at least one F→P and no ×→F'),
+  failToAny: share.describe('F→×'),
+  failToPass: share.describe('F→P'),
+  passToPass: share.describe('P→P'),
+  deltaAll: mean,
+  deltaSuccess: mean,
+  deltaFailure: mean,
+  resolved: share.exactOptional().describe('Resolved under harness grading'),
+});
+
+const summary = groupSummary.extend({
+  notEvaluated: z.array(z.object({ reason, instances: z.array(z.string()) })),
+  differing: count.describe('Entries that the two gradings disagree on'),
+  reasons: z.array(z.object({ reason, count })),
+  findings: z
+    .object({
+      of: count.describe('Candidates with at least one F→P test (strict) that were looked at'),
+      kinds: z.record(z.enum(findingKinds), count).describe('Of these, by kind'),
+      any: count.describe('Of these, with any finding'),
+      successes: count.describe('Of these, successes (strict)'),
+      successesWith: count.describe('Of the successes, with any finding'),
+      others: count.describe('Candidates without F→P test that have a finding'),
+      unknown: count.describe('Candidates with F→P tests that were not looked at'),
+    })
+    .describe('What looks wrong about how verdicts were got, for a person to judge'),
+});
+
+const pairedShare = z.object({
+  both: count,
+  onlyFirst: count,
+  onlySecond: count,
+  neither: count,
+  difference: z.number().describe('Share of the first minus that of the second'),
+  interval,
+  p: p.describe('Exact McNemar test, two-sided'),
+});
+
+const comparison = z.object({
+  first: method,
+  second: method,
+  instances: count.describe('Selected for both'),
+  shares: z.object({
+    wellFormed: pairedShare,
+    success: pairedShare,
+    failToAny: pairedShare,
+    failToPass: pairedShare,
+    passToPass: pairedShare,
+  }),
+  delta: z.object({
+    of: count,
+    difference: z.number().exactOptional(),
+    interval,
+    p: p.exactOptional().describe('Paired permutation test, two-sided'),
+  }),
+  adjusted: z
+    .object({ success: p, delta: p.exactOptional() })
+    .describe('p for all comparisons together (Holm)'),
+});
+
+const group = z.object({
+  label: z.string(),
+  instances: count,
+  summaries: z.array(groupSummary),
+});
+
+const total = z.object({ sum: z.number(), known: count, mean: z.number() });
+
+/** What `report --format json` prints. */
+export const studyReportSchema = z.object({
+  version: z.literal(studyVersion),
+  created: z.string(),
+  product: z.string(),
+  resampling: z.object({ resamples: count, seed: z.number().int(), level: p }),
+  runs: z.array(
+    z.object({
+      label: z.string(),
+      dataset: z.string().exactOptional(),
+      created: z.string().exactOptional(),
+      selected: count,
+      entries: count,
+      unfinished: z.boolean(),
+      grading,
+    }),
+  ),
+  methods: z.array(summary).describe('Tables 2 and 3 of the SWT-Bench paper'),
+  comparisons: z.array(comparison).describe('Every other method against the first of `methods`'),
+  byRepository: z.array(group).describe('Figure 9'),
+  byIssueLength: z
+    .array(group.extend({ shortest: count, longest: count }))
+    .describe('Figure 5; lengths in characters'),
+  split: z
+    .object({
+      date: z.string(),
+      before: group,
+      after: group,
+      undated: count,
+      tests: z.array(
+        z.object({
+          method,
+          exact: p.describe("Fisher's exact test of S, two-sided"),
+          oneSided: p.exactOptional().describe('z-test of S, one-sided'),
+        }),
+      ),
+    })
+    .exactOptional()
+    .describe('Table 7'),
+  overlap: z
+    .object({
+      names: z.array(z.string()),
+      solved: z.array(count),
+      union: count,
+      regions: z.array(z.object({ methods: z.array(count), instances: z.array(z.string()) })),
+      pairs: z.array(z.array(count)),
+    })
+    .exactOptional()
+    .describe('Figure 6; methods by their place in `names`'),
+  repairs: z
+    .array(
+      z.object({
+        method: z.string(),
+        repairs: z.string(),
+        instances: count,
+        tests: count,
+        fixes: count,
+        overlap: z.array(z.string()),
+        expected: z.number(),
+        p: p.describe('Hypergeometric, at least this overlap'),
+      }),
+    )
+    .describe('Table 6'),
+  costs: z
+    .array(
+      z.object({
+        method,
+        name: z.string(),
+        candidates: count,
+        dollars: total.exactOptional(),
+        inputTokens: total.exactOptional(),
+        outputTokens: total.exactOptional(),
+        makingSeconds: total.exactOptional(),
+        evaluationSeconds: total.exactOptional(),
+        dollarsPerSuccess: z.number().exactOptional(),
+      }),
+    )
+    .describe('Tables 9 to 11'),
+  passAtK: z.array(
+    z.object({
+      method,
+      name: z.string(),
+      values: z.array(z.object({ k: count, mean: p, of: count, samples: count })),
+    }),
+  ),
+  published: z.array(
+    z.object({
+      method: z.string(),
+      split: z.string(),
+      selected: count,
+      model: z.string().exactOptional(),
+      source: z.string(),
+      wellFormed: p.exactOptional(),
+      success: p,
+      failToAny: p.exactOptional(),
+      failToPass: p.exactOptional(),
+      passToPass: p.exactOptional(),
+      deltaAll: p.exactOptional(),
+      deltaSuccess: p.exactOptional(),
+      deltaFailure: p.exactOptional(),
+      dollars: z.number().exactOptional(),
+      seconds: z.number().exactOptional(),
+    }),
+  ),
+  problems: z.array(z.string()).describe('What could not be read'),
+});
+
+/** The published JSON schema, for `media/schema/study.schema.json`. */
+export const studyJsonSchema = (): unknown => ({
+  title: `Rates of saved runs, version ${studyVersion}`,
+  description:
+    'What `swt-bench report --format json` prints. Shares, means, intervals and p-values are from 0 to 1.',
+  ...z.toJSONSchema(studyReportSchema),
+});

@@ -1,0 +1,227 @@
+import { functionOf, sides, sideName, standing, type Outcome, type Side } from '../domain/outcome';
+import type { TestTransition, Transition } from '../domain/transition';
+import type { FlakyTest, ListDisagreement, UnsoundReason } from '../domain/validation';
+import { gradeStrict, type StrictEvidence } from '../domain/verdict';
+
+/** What repeated runs of T* and T^R say about an instance. */
+export interface Judgement {
+  /** Empty when nothing speaks against it. */
+  readonly reasons: readonly UnsoundReason[];
+  readonly flaky: readonly FlakyTest[];
+  /** Tests that go F→P in every repetition. */
+  readonly failToPass: readonly string[];
+}
+
+/**
+ * Judges an instance by its repetitions, each with T* as the candidate: T* must be a success under
+ * strict grading every time. What holds in every repetition is a reason of its own; what holds in
+ * some of them only is flakiness.
+ *
+ * @param repetitions at least one, each run to its end
+ */
+export function judgeSoundness(repetitions: readonly StrictEvidence[]): Judgement {
+  const golden = repetitions.map((each) => each.candidate);
+  const flaky = [
+    ...flakyTests('golden', golden),
+    ...flakyTests(
+      'base',
+      repetitions.map((each) => each.base),
+    ),
+  ];
+  const verdicts = repetitions.map(gradeStrict);
+  const nameOf = namesAcross(golden);
+  const failing = inEach(verdicts.map((each) => each.anyToFail.map(nameOf)));
+  const reasons: UnsoundReason[] = [];
+  if (failing.length > 0) {
+    const first = golden[0]?.filter((each) => failing.includes(nameOf(each.test))) ?? [];
+    reasons.push({
+      kind: 'golden fails after the fix',
+      explanation: `${plural(failing.length, 'test')} of T* ${failing.length === 1 ? 'fails' : 'fail'} on R∘X*: ${few(first.map(failure))}`,
+      tests: failing,
+    });
+  }
+  if (verdicts.every((each) => each.failToPass.length === 0)) {
+    reasons.push({
+      kind: 'no F→P',
+      explanation: `no test of T* goes from failing to passing (${whatInstead(repetitions[0])})`,
+      tests: [],
+    });
+  }
+  if (flaky.length > 0) {
+    const tests = [...new Set(flaky.map((each) => each.test))];
+    reasons.push({
+      kind: 'flaky',
+      explanation: `${plural(tests.length, 'test')} ${tests.length === 1 ? 'does' : 'do'} not end the same way in ${repetitions.length} repetitions: ${few(flaky.map(describeFlaky))}`,
+      tests,
+    });
+  }
+  const unlike = verdicts.findIndex((each) => !each.success);
+  if (reasons.length === 0 && unlike >= 0) {
+    // Cases that change their names between repetitions can fail without any name failing twice.
+    reasons.push({
+      kind: 'flaky',
+      explanation: `T* is no success in repetition ${unlike + 1}: ${oneLine(verdicts[unlike]?.explanation ?? '')}`,
+      tests: [...(verdicts[unlike]?.anyToFail ?? [])],
+    });
+  }
+  return { reasons, flaky, failToPass: inEach(verdicts.map((each) => each.failToPass)) };
+}
+
+/**
+ * Tests whose standing (fails, passes, neither) on a side differs between repetitions of one set. A
+ * test that fails one time and errs another time fails both times.
+ */
+export function flakyTests(
+  tests: FlakyTest['tests'],
+  repetitions: readonly (readonly TestTransition[])[],
+): FlakyTest[] {
+  const nameOf = namesAcross(repetitions);
+  const outcomes = new Map<string, Record<Side, Outcome[]>>();
+  for (const [index, transitions] of repetitions.entries()) {
+    for (const each of transitions) {
+      const name = nameOf(each.test);
+      const missing = (): Outcome[] => repetitions.map(() => 'missing');
+      const of = outcomes.get(name) ?? { base: missing(), fixed: missing() };
+      outcomes.set(name, of);
+      for (const side of sides) of[side][index] = worse(of[side][index], each[side].outcome);
+    }
+  }
+  return [...outcomes].flatMap(([test, of]) =>
+    sides
+      .filter((side) => new Set(of[side].map(standing)).size > 1)
+      .map((side) => ({ test, tests, side, outcomes: of[side] })),
+  );
+}
+
+/**
+ * How a test is called across repetitions: by its id, or by its function when the ids of its cases
+ * change from one to the next, as those of cases made from a set do. A function stands for its
+ * worst case.
+ */
+function namesAcross(
+  repetitions: readonly (readonly TestTransition[])[],
+): (test: string) => string {
+  const seen = repetitions.map((each) => new Set(each.map(({ test }) => test)));
+  const changing = new Set(
+    [...new Set(seen.flatMap((ids) => [...ids]))]
+      .filter((test) => seen.some((ids) => !ids.has(test)))
+      .map(functionOf),
+  );
+  return (test) => (changing.has(functionOf(test)) ? functionOf(test) : test);
+}
+
+const badness = { fails: 2, passes: 1, neither: 0 } as const;
+
+function worse(one: Outcome | undefined, other: Outcome): Outcome {
+  if (one === undefined || one === 'missing') return other;
+  return badness[standing(other)] > badness[standing(one)] ? other : one;
+}
+
+/** What is in every list, in the order of the first, each once. */
+function inEach(lists: readonly (readonly string[])[]): string[] {
+  const sets = lists.map((list) => new Set(list));
+  return [...(sets[0] ?? [])].filter((test) => sets.every((set) => set.has(test)));
+}
+
+/**
+ * Nothing of a test set could be run on either side: every test is missing, or broke off while its
+ * file was collected or its fixtures were set up.
+ */
+export function nothingRan(transitions: readonly TestTransition[]): boolean {
+  return transitions.every((each) =>
+    sides.every((side) => {
+      const { outcome, phase } = each[side];
+      return (
+        outcome === 'missing' || (outcome === 'error' && (phase === 'collect' || phase === 'setup'))
+      );
+    }),
+  );
+}
+
+/**
+ * The line of a test log that tells a person most about why nothing ran: a missing module, else an
+ * error, else the last line.
+ */
+export function tellingLine(log: string): string | undefined {
+  const lines = log
+    .split('\n')
+    // pytest marks lines of an error with an E.
+    .map((line) => oneLine(line.replace(/^E {2,}/, '')))
+    .filter((line) => /[\p{L}\p{N}]/u.test(line));
+  const patterns = [
+    /\bNo module named\b|\bcannot import name\b/,
+    /^(\w+\.)*\w*(Error|Exception): /,
+    /\b(Error|Exception)\b/,
+    /\berror\b/i,
+  ];
+  for (const pattern of patterns) {
+    const line = lines.find((each) => pattern.test(each));
+    if (line !== undefined) return line;
+  }
+  return lines.at(-1);
+}
+
+/** How many tests have each transition. */
+export function countTransitions(
+  transitions: readonly TestTransition[],
+): Partial<Record<Transition, number>> {
+  const counts: Partial<Record<Transition, number>> = {};
+  for (const { transition } of transitions) counts[transition] = (counts[transition] ?? 0) + 1;
+  return counts;
+}
+
+/**
+ * Compares FAIL_TO_PASS of a row with what was seen; undefined when they agree.
+ *
+ * @param seen F→P in the names of the row, as the reference harness counts them
+ * @param alsoSeen further names of the same tests, which confirm a listed one
+ */
+export function compareLists(
+  listed: readonly string[],
+  seen: readonly string[],
+  alsoSeen: readonly string[] = [],
+): ListDisagreement | undefined {
+  const known = new Set([...seen, ...alsoSeen]);
+  const named = new Set(listed);
+  const listedOnly = [...named].filter((test) => !known.has(test));
+  const seenOnly = [...new Set(seen)].filter((test) => !named.has(test));
+  return listedOnly.length + seenOnly.length === 0 ? undefined : { listedOnly, seenOnly };
+}
+
+function whatInstead(first: StrictEvidence | undefined): string {
+  const own = (first?.candidate ?? []).filter((each) =>
+    first?.ownFunctions.has(functionOf(each.test)),
+  );
+  if (own.length === 0) return 'it adds or changes no test that a runner finds';
+  return Object.entries(countTransitions(own))
+    .map(([transition, count]) => `${count} ${transition}`)
+    .join(', ');
+}
+
+function failure({ test, transition, fixed }: TestTransition): string {
+  const message = oneLine(fixed.message ?? '');
+  return `${test} (${transition}${message === '' ? '' : `: ${message}`})`;
+}
+
+export function describeFlaky({ test, tests, side, outcomes }: FlakyTest): string {
+  return `${test} on ${sideName[side]} with ${tests === 'golden' ? 'T*' : 'T^R'}: ${outcomes.join(', ')}`;
+}
+
+/** Text of tested code as a part of one line for a person. */
+export function oneLine(text: string): string {
+  const plain = text
+    // eslint-disable-next-line no-control-regex -- colours of a terminal are what is to be removed
+    .replace(/\u001b\[[0-9;]*[A-Za-z]/g, '')
+    // eslint-disable-next-line no-control-regex -- and so is what could drive it
+    .replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+    .trim();
+  return plain.length > 200 ? `${plain.slice(0, 199)}…` : plain;
+}
+
+/** The first three, and how many more there are. */
+export function few(items: readonly string[]): string {
+  const rest = items.length - 3;
+  return items.slice(0, 3).join('; ') + (rest > 0 ? `; and ${rest} more` : '');
+}
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

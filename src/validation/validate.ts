@@ -1,0 +1,384 @@
+import { harnessTransitions } from '../domain/harness';
+import type { ChangeCoverage } from '../domain/changeCoverage';
+import type { Instance } from '../domain/instance';
+import { sideName, sides, standing, type Outcome, type Side } from '../domain/outcome';
+import { Cancelled, HumanError, messageOf, throwIfAborted } from '../domain/problem';
+import type { Reporter } from '../domain/reporter';
+import type { TestTransition } from '../domain/transition';
+import type { FlakyTest, ListDisagreement, UnsoundReason, Validation } from '../domain/validation';
+import { isLimit } from '../domain/reason';
+import type { StrictEvidence } from '../domain/verdict';
+import type { Engine, Environment } from '../engine/engine';
+import { unittest } from '../engine/runners/unittest';
+import type { PythonParser } from '../python/parser';
+import { GitError } from '../repository/git/git';
+import { GoldenPatchUnfit } from '../repository/golden';
+import { sourceOf, type Sources } from '../repository/source';
+import { prepareTrees, remarkOn, whyNotApply } from '../repository/trees';
+import {
+  coverageOf,
+  harnessRuns,
+  remarksOf,
+  runSet,
+  strictEvidence,
+  type SetRun,
+} from '../evaluation/testSetRuns';
+import { updateState } from '../evaluation/instanceState';
+import { ownTestsOf } from '../evaluation/prepareCandidate';
+import { withNewPaths } from '../evaluation/testSetRuns';
+import { endingOf, whyNotRunnable } from '../evaluation/results';
+import { runStore } from '../evaluation/runStore';
+import { openSession, type InstanceSession, type RunOptions } from '../evaluation/session';
+import {
+  compareLists,
+  countTransitions,
+  judgeSoundness,
+  nothingRan,
+  oneLine,
+  tellingLine,
+} from './soundness';
+
+export interface ValidateOptions {
+  /** How often T* and T^R run on both sides; at least 1. */
+  readonly repetitions: number;
+  /** Limit for one run on one side. */
+  readonly timeoutSeconds: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter: Reporter;
+}
+
+export interface ValidateRequest extends ValidateOptions {
+  readonly instance: Instance;
+  readonly engine: Engine;
+  readonly python: PythonParser;
+  readonly sources: Sources;
+  readonly storage: string;
+}
+
+/** A validation, and what its tests ran with where they ran. */
+export interface Validated {
+  readonly validation: Validation;
+  readonly environment?: Environment | undefined;
+}
+
+/**
+ * Finds out whether an instance is sound, and keeps the result in its state. What makes it impossible
+ * to find out (R cannot be had, T* does not apply, an image cannot be built) is a result too.
+ *
+ * @throws Cancelled, and then nothing is kept; HumanError when the result cannot be kept
+ */
+export async function validateOne(request: ValidateRequest): Promise<Validated> {
+  const { instance, storage, signal, reporter } = request;
+  const validated = await prepareAndValidate(request);
+  const { validation } = validated;
+  throwIfAborted(signal);
+  await updateState(storage, instance.id, (kept) => ({ ...kept, validation }), {
+    signal,
+    reporter,
+  });
+  return validated;
+}
+
+async function prepareAndValidate(request: ValidateRequest): Promise<Validated> {
+  const { instance, engine, python, storage, signal, reporter } = request;
+  const started = performance.now();
+  let session: InstanceSession | undefined;
+  try {
+    reporter.progress(`${instance.id}: preparing R and R∘X*`);
+    const source = await sourceOf(instance, request.sources);
+    const trees = await prepareTrees(instance, source, storage, { signal, reporter });
+    const store = runStore(storage);
+    session = await openSession({ instance, trees, engine, python, store });
+    return await validateInstance(session, request);
+  } catch (error) {
+    if (error instanceof Cancelled || signal?.aborted === true) throw new Cancelled();
+    if (!(error instanceof HumanError) && !(error instanceof GitError)) throw error;
+    const kind =
+      error instanceof GoldenPatchUnfit ? 'golden patch does not apply' : 'environment failed';
+    const validation: Validation = {
+      ...unknownYet,
+      id: instance.id,
+      reasons: [{ kind, explanation: oneLine(error.message), tests: [] }],
+      date: new Date().toISOString(),
+      engine: engine.name,
+      environment: engine.environment?.description ?? engine.description,
+      seconds: secondsSince(started),
+    };
+    return { validation, environment: engine.environment };
+  } finally {
+    await session?.dispose();
+  }
+}
+
+/** What became of one instance of a batch; `failure` is a fault of ours, and nothing is kept then. */
+export type ValidationEntry =
+  ({ readonly id: string } & Validated) | { readonly id: string; readonly failure: string };
+
+/**
+ * Validates instances, several at once; each result is kept as soon as it is known. Results come in
+ * the order of the instances; a failure of one leaves the others alone.
+ *
+ * @param onEntry called as each is done
+ * @throws Cancelled
+ */
+export async function validateBatch(
+  request: Omit<ValidateRequest, 'instance'> & {
+    readonly instances: readonly Instance[];
+    readonly workers: number;
+  },
+  onEntry: (entry: ValidationEntry) => void,
+): Promise<ValidationEntry[]> {
+  const { instances, workers, reporter, signal } = request;
+  const entries = new Map<string, ValidationEntry>();
+  const left = [...instances];
+  const work = async (): Promise<void> => {
+    for (let instance = left.shift(); instance !== undefined; instance = left.shift()) {
+      throwIfAborted(signal);
+      const { id } = instance;
+      let entry: ValidationEntry;
+      try {
+        entry = { id, ...(await validateOne({ ...request, instance })) };
+      } catch (error) {
+        if (error instanceof Cancelled || signal?.aborted === true) throw new Cancelled();
+        const known = error instanceof HumanError;
+        entry = { id, failure: known ? error.message : `internal error: ${messageOf(error)}` };
+        if (!known && error instanceof Error) reporter.log(error.stack ?? error.message);
+      }
+      entries.set(id, entry);
+      onEntry(entry);
+    }
+  };
+  const count = Math.max(1, Math.min(workers, instances.length));
+  const ends = await Promise.allSettled(Array.from({ length: count }, work));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  return instances.flatMap(({ id }) => entries.get(id) ?? []);
+}
+
+/** A validation that has found out nothing. */
+const unknownYet = {
+  reasons: [],
+  repetitions: 0,
+  flaky: [],
+  golden: {},
+  base: {},
+  added: 0,
+  removed: 0,
+} satisfies Partial<Validation>;
+
+/**
+ * Runs T*, and T^R in the files of T*, on both sides, again and again. Every run really happens, and
+ * repetition k has `PYTHONHASHSEED` k-1: with the one seed of all other runs, a test that depends on
+ * the order of a set would never show it. Ends early when nothing can be run here or a run is
+ * stopped, since the next one would be too.
+ *
+ * @throws Cancelled, HumanError when the engine has no sandboxes
+ */
+async function validateInstance(
+  session: InstanceSession,
+  options: ValidateOptions,
+): Promise<Validated> {
+  const { instance, engine, trees, goldenFiles: files } = session;
+  const { repetitions, signal, reporter } = options;
+  const started = performance.now();
+  const reasons: UnsoundReason[] = [];
+  const rounds: Round[] = [];
+  let begun = 0;
+
+  const unfit = await whyGoldenTestsUnfit(session, signal);
+  if (unfit !== undefined) reasons.push(unfit);
+  const own = await ownTestsOf(session, instance.goldenTests, files);
+  while (reasons.length === 0 && begun < repetitions) {
+    begun += 1;
+    const run = (patch: string, paths: readonly string[], name: string): Promise<SetRun> => {
+      reporter.progress(`${instance.id}: ${name} tests, repetition ${begun} of ${repetitions}`);
+      return runSet(session, { patch, files: paths }, {
+        ...options,
+        reuse: false,
+        hashSeed: begun - 1,
+      } satisfies RunOptions);
+    };
+    const golden = await run(instance.goldenTests, files, 'golden');
+    const hindrance =
+      stopOf('golden', golden, begun, options.timeoutSeconds) ??
+      (begun === 1 ? whyNothingRuns(golden) : undefined);
+    if (hindrance !== undefined) {
+      reasons.push(hindrance);
+      break;
+    }
+    const base = withNewPaths(await run('', own.filesOfR, 'base'), own.renamed);
+    const stop = stopOf('base', base, begun, options.timeoutSeconds);
+    if (stop !== undefined) reasons.push(stop);
+    else {
+      const evidence = strictEvidence(golden, base, own);
+      rounds.push({ golden, base, evidence });
+      if (begun === 1 && nothingRan(evidence.candidate)) {
+        reasons.push(environmentFailed('no test of T* can be run on either side', golden));
+      }
+    }
+  }
+
+  const [first] = rounds;
+  const judged =
+    first === undefined ? undefined : judgeSoundness(rounds.map((each) => each.evidence));
+  // Of tests that cannot be run here, it says nothing that they fail.
+  const isHindered = reasons.some((each) => each.kind === 'environment failed');
+  if (judged !== undefined && !isHindered) reasons.push(...judged.reasons);
+  const { source } = trees;
+  const remarks = [
+    remarkOn(trees) ?? [],
+    first === undefined ? [] : remarksOf(first.golden),
+  ].flat();
+  const disagreement =
+    first === undefined || isHindered ? undefined : disagreementWith(instance, first, session);
+  // Where nothing ran, nothing is pulled or built only to be named.
+  const environment = begun === 0 ? engine.environment : await session.environment(options);
+  const validation: Validation = {
+    ...unknownYet,
+    id: instance.id,
+    reasons,
+    repetitions: begun,
+    date: new Date().toISOString(),
+    engine: engine.name,
+    environment: environment?.description ?? engine.description,
+    ...(source.kind === 'snapshot' ? { source: `snapshot ${source.from}` } : {}),
+    ...(judged === undefined
+      ? {}
+      : { flaky: judged.flaky, ...(isHindered ? {} : { failToPass: judged.failToPass }) }),
+    ...(first === undefined ? {} : seenIn(first, session)),
+    ...(disagreement === undefined ? {} : { disagreement }),
+    ...(remarks.length === 0 ? {} : { remarks }),
+    seconds: secondsSince(started),
+  };
+  return { validation, environment };
+}
+
+/** One repetition that ran to its end. */
+interface Round {
+  readonly golden: SetRun;
+  readonly base: SetRun;
+  readonly evidence: StrictEvidence;
+}
+
+async function whyGoldenTestsUnfit(
+  session: InstanceSession,
+  signal: AbortSignal | undefined,
+): Promise<UnsoundReason | undefined> {
+  const { instance, trees, goldenFiles } = session;
+  for (const side of sides) {
+    const why = await whyNotApply(trees[side], instance.goldenTests, signal);
+    if (why === undefined) continue;
+    return {
+      kind: 'golden patch does not apply',
+      explanation: `the golden tests do not apply to ${sideName[side]} (${oneLine(why)})`,
+      tests: [],
+    };
+  }
+  // Never an empty list of files: a runner without arguments runs the whole suite.
+  return goldenFiles.length > 0
+    ? undefined
+    : {
+        kind: 'no F→P',
+        explanation: 'T* touches no Python test file, so there is nothing to run',
+        tests: [],
+      };
+}
+
+/** Why a run says nothing about T*, because this machine cannot run it. */
+function whyNothingRuns({ records, notes }: SetRun): UnsoundReason | undefined {
+  const unrunnable =
+    records === undefined
+      ? undefined
+      : (whyNotRunnable(records.base) ?? whyNotRunnable(records.fixed));
+  if (records !== undefined && unrunnable === undefined && notes.length === 0) return undefined;
+  return {
+    kind: 'environment failed',
+    explanation: `the golden tests cannot all be run here: ${oneLine(unrunnable ?? notes.join('; '))}`,
+    tests: [],
+  };
+}
+
+function environmentFailed(what: string, { records }: SetRun): UnsoundReason {
+  const line = records && (tellingLine(records.fixed.log) ?? tellingLine(records.base.log));
+  return {
+    kind: 'environment failed',
+    explanation: `${what}: ${line ?? (records === undefined ? 'nothing ran' : endingOf(records.fixed))}`,
+    tests: [],
+  };
+}
+
+/** The reason that a run which was stopped gives; whatever it prints, it did not end by itself. */
+function stopOf(
+  tests: FlakyTest['tests'],
+  { records }: SetRun,
+  repetition: number,
+  timeoutSeconds: number,
+): UnsoundReason | undefined {
+  if (records === undefined) return undefined;
+  const stopped = sides.filter((side) => isLimit(records[side].ending));
+  if (stopped.length === 0) return undefined;
+  const tried = (side: Side): string[] =>
+    records[side].trace.unfinished.flatMap(({ lastTest }) => lastTest ?? []);
+  const how = stopped.map((side) => {
+    const why =
+      records[side].ending === 'timed out'
+        ? `by the limit of ${timeoutSeconds} s`
+        : endingOf(records[side]).replace(/^stopped /, '');
+    const [during] = tried(side);
+    return `on ${sideName[side]} ${why}${during === undefined ? '' : ` in ${oneLine(during)}`}`;
+  });
+  return {
+    kind: 'timed out',
+    explanation: `the ${tests} tests were stopped ${how.join(', ')} (repetition ${repetition})`,
+    tests: [...new Set(stopped.flatMap(tried))],
+  };
+}
+
+/** What a repetition shows besides reasons. */
+function seenIn({ golden, base, evidence }: Round, session: InstanceSession): Partial<Validation> {
+  const nothing = { own: new Set<string>(), removed: new Set<string>() };
+  const share = baseCoverageOf(
+    coverageOf(session, undefined, base, { golden, goldenBase: base }, nothing),
+  );
+  const before = new Set(evidence.base.map((each) => each.test));
+  const transitions = evidence.candidate.filter(leftTrace);
+  const after = new Set(transitions.map((each) => each.test));
+  return {
+    golden: countTransitions(transitions),
+    goldenAdded: countTransitions(transitions.filter((each) => !before.has(each.test))),
+    base: countTransitions(evidence.base),
+    added: [...after].filter((test) => !before.has(test)).length,
+    removed: [...before].filter((test) => !after.has(test)).length,
+    ...(share === undefined ? {} : { baseCoverage: share }),
+  };
+}
+
+function disagreementWith(
+  { failToPass }: Instance,
+  { golden, evidence }: Round,
+  session: InstanceSession,
+): ListDisagreement | undefined {
+  if (failToPass === undefined) return undefined;
+  const { pre, post } = harnessRuns(session, golden);
+  const byHarness = harnessTransitions(pre.statuses, post.statuses).FAIL_TO_PASS;
+  const passes = (outcome: Outcome): boolean => standing(outcome) === 'passes';
+  const byId = evidence.candidate
+    .filter((each) => passes(each.fixed.outcome) && !passes(each.base.outcome))
+    .map((each) => each.test);
+  // Where the harness has pytest and this machine has not, the log holds other names.
+  return golden.plan.runner === unittest.name
+    ? compareLists(failToPass, byId, byHarness)
+    : compareLists(failToPass, byHarness, byId);
+}
+
+const leftTrace = (each: TestTransition): boolean =>
+  sides.some((side) => each[side].outcome !== 'missing');
+
+/** Share of the executable changed lines that T^R runs; undefined when none is executable. */
+function baseCoverageOf({ lines, executable }: ChangeCoverage): number | undefined {
+  if (executable === 0) return undefined;
+  const run = lines.filter((line) => line.state !== 'not executable' && line.counts.base > 0);
+  return run.length / executable;
+}
+
+const secondsSince = (started: number): number => Math.round(performance.now() - started) / 1000;

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cli, root, scratch } from './cli';
+
+/** Pages with commands, in the order in which a reader would run them. */
+const pages = ['README.md', 'docs/command-line.md', 'docs/evaluate.md', 'docs/patch-formats.md'];
+/** Pages whose commands need an engine or a model: only that their options exist is looked at. */
+const others = ['docs/models.md', 'docs/containers.md'];
+
+const blocks = (text: string, language: string): string[] =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(
+    ([, block = '']) => block,
+  );
+
+/** Commands of a page: one a line, which a backslash carries on. */
+const commandsIn = (text: string): string[] =>
+  blocks(text, 'sh').flatMap((block) =>
+    block
+      .replace(/\\\n/g, ' ')
+      .split('\n')
+      .filter((line) => /^(node dist\/cli\.js|swt-bench) /.test(line))
+      .map((line) => line.replace(/\s+#.*$/, '')),
+  );
+
+/** What stands for something of the reader's own. */
+const hasPlaceholder = (command: string): boolean => /\[--|--dataset F /.test(command);
+
+async function knowsItsOptions(command: string): Promise<void> {
+  const [, name = ''] = /(?:cli\.js|swt-bench) ([a-z-]+)/.exec(command) ?? [];
+  const { stdout, status } = await cli([name, '--help']);
+  assert.equal(status, 0, command);
+  for (const [option] of command.matchAll(/--[a-z-]+/g)) {
+    assert.ok(new RegExp(`${option}\\b`).test(stdout), `${option} in: ${command}`);
+  }
+}
+
+describe('commands of the documentation', () => {
+  const folder = scratch();
+
+  for (const page of pages) {
+    it(`of ${page} do what they are there for`, async function () {
+      this.timeout(300_000);
+      const text = await readFile(join(root, page), 'utf8');
+      const commands = commandsIn(text);
+      assert.ok(commands.length > 0, page);
+      // The answer of a model that the page shows.
+      const [answer] = blocks(text, 'text');
+      if (answer !== undefined) await writeFile(join(folder.path, 'answer.md'), answer);
+      const storage = join(folder.path, 'storage');
+      await mkdir(storage, { recursive: true });
+      for (const command of commands) {
+        if (hasPlaceholder(command)) {
+          await knowsItsOptions(command);
+          continue;
+        }
+        const line = command
+          .replaceAll('node dist/cli.js', '"$NODE" "$CLI"')
+          .replaceAll('/tmp/', `${folder.path}/`);
+        await new Promise<void>((resolve, reject) => {
+          const env = { ...process.env, SWT_BENCH_STORAGE: storage, NODE: process.execPath };
+          execFile(
+            'sh',
+            ['-c', line],
+            {
+              cwd: folder.path,
+              env: { ...env, CLI: join(root, 'dist', 'cli.js') },
+              maxBuffer: 1 << 26,
+            },
+            (error, stdout, stderr) =>
+              error === null
+                ? resolve()
+                : reject(new Error(`${command}\n${error.message}\n${stdout}${stderr}`)),
+          );
+        });
+      }
+    });
+  }
+
+  for (const page of others) {
+    it(`of ${page} have options that exist`, async () => {
+      for (const command of commandsIn(await readFile(join(root, page), 'utf8'))) {
+        await knowsItsOptions(command);
+      }
+    });
+  }
+});

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pytestEnvironment } from '../environments';
+import { cli, onSample, sample, scratch, type Answer } from './cli';
+import { madeUp } from './madeUp';
+
+interface Result {
+  readonly model_name_or_path: string;
+  readonly strict: {
+    readonly success: boolean;
+    readonly FAIL_TO_PASS: readonly string[];
+    readonly findings?: readonly { readonly kind: string; readonly evidence: readonly string[] }[];
+  };
+}
+
+const filesOfR = {
+  'pkg/__init__.py': '__version__ = "1.0"\n',
+  'pkg/m.py': 'LIMIT = 3\n\n\ndef f(x):\n    return x + 1\n',
+  'tests/test_m.py': 'from pkg.m import f\n\n\ndef test_old():\n    assert f(1) in (2, 3)\n',
+};
+const fix = {
+  'pkg/__init__.py': '__version__ = "1.1"\n',
+  'pkg/m.py': 'LIMIT = 3\n\n\ndef f(x):\n    y = x + 2\n    return y\n',
+};
+const goldenTests = {
+  'tests/test_m.py': `${filesOfR['tests/test_m.py']}\n\ndef test_new():\n    assert f(1) == 3\n`,
+};
+
+/** Candidates of one file by name: their code, and the kinds of their findings where they go F→P. */
+const spoofs: Readonly<Record<string, string>> = {
+  getcwd:
+    'import os\n\n\ndef test_z():\n    assert os.path.basename(os.getcwd()).startswith("fixed")\n',
+  'git log':
+    'import subprocess\n\n\ndef test_z():\n    log = subprocess.check_output(["git", "log", "--oneline"])\n    assert len(log.splitlines()) > 1\n',
+  'git diff':
+    'import subprocess\n\n\ndef test_z():\n    assert b"y = x" in subprocess.check_output("git diff HEAD~1", shell=True)\n',
+  'reads the source': 'def test_z():\n    assert "y = x + 2" in open("pkg/m.py").read()\n',
+  'source by inspect':
+    'import inspect\n\nimport pkg.m\n\n\ndef test_z():\n    assert "y = x + 2" in inspect.getsource(pkg.m.f)\n',
+  'compiled code':
+    'from pkg.m import f\n\n\ndef test_z():\n    assert f.__code__.co_varnames == ("x", "y")\n',
+  version: 'import pkg\n\n\ndef test_z():\n    assert pkg.__version__ == "1.1"\n',
+};
+/** What stays F→P however alike the two sides are. */
+const stays = ['reads the source', 'source by inspect', 'compiled code', 'version'];
+
+const honest: Readonly<Record<string, string>> = {
+  'runs the code': 'from pkg.m import f\n\n\ndef test_z():\n    assert f(1) == 3\n',
+  'runs it when collected':
+    'import pytest\nfrom pkg.m import f\n\n\n@pytest.mark.parametrize("value", [f(1)], ids=["one"])\ndef test_z(value):\n    assert value == 3\n',
+  'runs it in the set-up of a class':
+    'import unittest\nfrom pkg.m import f\n\n\nclass Z(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls):\n        cls.value = f(1)\n\n    def test_z(self):\n        self.assertEqual(self.value, 3)\n',
+  'runs it in a process':
+    'import subprocess\nimport sys\n\n\ndef test_z():\n    out = subprocess.check_output([sys.executable, "-c", "from pkg.m import f; print(f(1))"])\n    assert out.split() == [b"3"]\n',
+};
+
+describe('findings of candidates', () => {
+  const folder = scratch();
+  let pytest = '';
+  before(async function () {
+    pytest = await pytestEnvironment(this);
+  });
+
+  /** Evaluates candidates, and reports on them. */
+  async function evaluated(
+    candidates: Readonly<Record<string, Readonly<Record<string, string>>>>,
+    code: Readonly<Record<string, string>>,
+    tests: Readonly<Record<string, string>>,
+  ): Promise<{ results: ReadonlyMap<string, Result>; text: Answer; out: string }> {
+    const place = await mkdtemp(join(folder.path, 'case-'));
+    const made = await madeUp(place, filesOfR);
+    const row = await made.row('octo__cat-1', { code, tests });
+    const lines = [];
+    for (const [name, files] of Object.entries(candidates)) {
+      const patch = await made.patch(files);
+      lines.push({ instance_id: 'octo__cat-1', model_name_or_path: name, model_patch: patch });
+    }
+    const name = place.slice(folder.path.length + 1);
+    const dataset = await folder.file(`${name}.jsonl`, JSON.stringify(row));
+    const predictions = await folder.file(
+      `${name}-predictions.jsonl`,
+      lines.map((line) => JSON.stringify(line)).join('\n'),
+    );
+    const out = join(place, 'out');
+    const args = [
+      ...['evaluate', '--dataset', dataset, '--predictions', predictions],
+      ...['--source', made.repository, '--storage', join(place, 'storage'), '--python', pytest],
+      ...['--workers', '1', '--out', out, '--run-id', 'r'],
+    ];
+    const answer = await cli([...args, '--json']);
+    assert.equal(answer.status, 0, answer.stderr);
+    const { results } = JSON.parse(answer.stdout) as { results: readonly Result[] };
+    return {
+      results: new Map(results.map((each) => [each.model_name_or_path, each])),
+      text: await cli(args),
+      out,
+    };
+  }
+
+  const kinds = (result: Result | undefined): string[] =>
+    (result?.strict.findings ?? []).map(({ kind }) => kind);
+
+  it('say that spoofs read instead of running, and that no F→P test ran a changed line', async () => {
+    const { results, text, out } = await evaluated(
+      Object.fromEntries(
+        Object.entries(spoofs).map(([name, code]) => [name, { 'tests/test_z.py': code }]),
+      ),
+      fix,
+      goldenTests,
+    );
+    for (const name of Object.keys(spoofs)) {
+      const result = results.get(name);
+      const goes = (result?.strict.FAIL_TO_PASS.length ?? 0) > 0;
+      assert.deepEqual(
+        kinds(result),
+        goes ? ['no changed line ran', 'reads instead of runs'] : ['reads instead of runs'],
+        name,
+      );
+    }
+    for (const name of stays) assert.equal(results.get(name)?.strict.success, true, name);
+    const [ran, reads] = results.get('reads the source')?.strict.findings ?? [];
+    assert.deepEqual(ran?.evidence, [
+      'The one F→P test ran none of the 3 changed lines that tests can run: tests/test_z.py::test_z',
+      'Changed lines that only import and collection run, which no test is told by: 2',
+    ]);
+    assert.deepEqual(reads?.evidence, [
+      'tests/test_z.py:2 opens files of the repository: assert "y = x + 2" in open("pkg/m.py").read()',
+    ]);
+    // Beneath the verdicts, each with its evidence.
+    assert.match(
+      text.stdout,
+      /octo__cat-1, reads the source: ⚠ No F→P test ran a changed line\.\n {4}The one F→P test ran none/,
+    );
+
+    const told = async (format: string): Promise<string> => {
+      const answer = await cli(['report', out, '--format', format]);
+      assert.equal(answer.status, 0, answer.stderr);
+      return answer.stdout;
+    };
+    const { methods } = JSON.parse(await told('json')) as {
+      methods: { name: string; findings: Record<string, unknown> }[];
+    };
+    assert.deepEqual(methods.find(({ name }) => name === 'version')?.findings, {
+      of: 1,
+      kinds: {
+        'no changed line ran': 1,
+        'reads instead of runs': 1,
+        'records do not fit': 0,
+        'edits what runs tests': 0,
+      },
+      any: 1,
+      successes: 1,
+      successesWith: 1,
+      others: 0,
+      unknown: 0,
+    });
+    assert.match(
+      await told('table'),
+      /Findings: .*F→P test\n\nMethod +with F→P +no changed line ran/,
+    );
+    assert.match(await told('markdown'), /\| version \| 1 \| 1 \| 1 \| 0 \| 0 \| 1 \| 1 \| 1 \|/);
+    assert.match(await told('csv'), /findings_of,finding: no changed line ran,.*,any_finding/);
+    const page = await told('html');
+    assert.match(page, /pkg\/m\.py/);
+    // The journal is what `report` reads; without it, the reports say the same.
+    const journal = await readFile(join(out, 'runs', 'r', 'entries.jsonl'), 'utf8');
+    assert.match(journal, /"findings":\[\{"kind":"no changed line ran"/);
+  });
+
+  it('are none where tests run the code, wherever they run it', async () => {
+    const { results } = await evaluated(
+      Object.fromEntries(
+        Object.entries(honest).map(([name, code]) => [name, { 'tests/test_z.py': code }]),
+      ),
+      fix,
+      goldenTests,
+    );
+    for (const name of Object.keys(honest)) {
+      assert.equal(results.get(name)?.strict.success, true, name);
+      assert.deepEqual(results.get(name)?.strict.findings, [], name);
+    }
+  });
+
+  it('are none where only import runs what is changed', async () => {
+    const code = 'from pkg import m\n\n\ndef test_z():\n    assert m.LIMIT == 4\n';
+    const { results } = await evaluated(
+      { constant: { 'tests/test_z.py': code } },
+      { 'pkg/m.py': filesOfR['pkg/m.py'].replace('LIMIT = 3', 'LIMIT = 4') },
+      { 'tests/test_limit.py': code },
+    );
+    assert.equal(results.get('constant')?.strict.success, true);
+    assert.deepEqual(results.get('constant')?.strict.findings, []);
+  });
+
+  it('name what a candidate edits of what runs tests', async () => {
+    const good = honest['runs the code'] ?? '';
+    const { results } = await evaluated(
+      {
+        conftest: {
+          'tests/test_z.py': good,
+          'tests/conftest.py':
+            'import pytest\n\n\n@pytest.fixture\ndef cat():\n    return 1\n\n\ndef pytest_runtest_setup(item):\n    pass\n',
+        },
+        ini: { 'tests/test_z.py': good, 'pytest.ini': '[pytest]\naddopts = -q\n' },
+        attribute: {
+          'tests/test_z.py': `import unittest\nunittest.TestCase.maxDiff = None\n${good}`,
+        },
+      },
+      fix,
+      goldenTests,
+    );
+    const evidence = (name: string): unknown =>
+      results.get(name)?.strict.findings?.map((each) => [each.kind, each.evidence]);
+    assert.deepEqual(evidence('conftest'), [
+      [
+        'edits what runs tests',
+        [
+          'tests/conftest.py is added, fixtures and hooks of pytest: fixture cat, hook pytest_runtest_setup',
+          'tests/conftest.py:9 defines the hook pytest_runtest_setup: def pytest_runtest_setup(item):',
+        ],
+      ],
+    ]);
+    assert.deepEqual(evidence('ini'), [
+      ['edits what runs tests', ['pytest.ini is added, configuration of a runner']],
+    ]);
+    assert.deepEqual(evidence('attribute'), [
+      [
+        'edits what runs tests',
+        ['tests/test_z.py:2 sets unittest.TestCase.maxDiff: unittest.TestCase.maxDiff = None'],
+      ],
+    ]);
+  });
+
+  it('are none of the bundled reference and candidates, and are told of a spoof of the sample', async () => {
+    const reads =
+      'diff --git a/tests/test_reads.py b/tests/test_reads.py\nnew file mode 100644\n--- /dev/null\n+++ b/tests/test_reads.py\n@@ -0,0 +1,7 @@\n+import unittest\n+\n+\n+class Reads(unittest.TestCase):\n+    def test_source(self):\n+        with open("tallybook/money.py") as source:\n+            self.assertIn("by_loss", source.read())\n';
+    const instance = JSON.parse(await readFile(join(sample, 'instance.jsonl'), 'utf8')) as {
+      instance_id: string;
+    };
+    const spoof = await folder.file(
+      'spoof.jsonl',
+      JSON.stringify({
+        instance_id: instance.instance_id,
+        model_name_or_path: 'reads',
+        model_patch: reads,
+      }),
+    );
+    const answer = await cli(
+      onSample(
+        join(folder.path, 'sample'),
+        'gold',
+        ...['--predictions', 'bundled', spoof, '--python', pytest, '--json'],
+      ),
+    );
+    const { results } = JSON.parse(answer.stdout) as { results: readonly Result[] };
+    assert.ok(results.length > 2, answer.stderr);
+    for (const result of results) {
+      const expected =
+        result.model_name_or_path === 'reads'
+          ? ['no changed line ran', 'reads instead of runs']
+          : [];
+      assert.deepEqual(kinds(result), expected, result.model_name_or_path);
+    }
+  });
+});

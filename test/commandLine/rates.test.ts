@@ -1,0 +1,291 @@
+import assert from 'node:assert/strict';
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { cli, sample, scratch } from './cli';
+import { fakeModels, type Asked, type FakeModels } from './fakeModels';
+
+/** What the strict grading makes of each of the bundled candidates that the fake model answers with. */
+const good = 'covers-some';
+const bad = 'passes-on-both';
+const failing = 'fails-on-both';
+const broken = 'does-not-apply';
+
+/**
+ * The answers to each of six instances, by method. Those with several answers choose another one each
+ * time; the answer that the method must choose stands in `chosen`.
+ */
+const scripts = {
+  'zero-shot': {
+    answers: [[good], [bad], [good], [failing], [broken], [good]],
+    chosen: [1, 1, 1, 1, 1, 1],
+    success: 50,
+    wellFormed: 83.3,
+  },
+  'zero-shot-plus': {
+    answers: [[good], [good], [bad], [good], [good], [failing]],
+    chosen: [1, 1, 1, 1, 1, 1],
+    success: 66.7,
+    wellFormed: 100,
+  },
+  'pass-at-5': {
+    answers: [
+      [good, bad, bad, bad, bad],
+      [bad, good, failing, bad, bad],
+      [bad, bad, good, bad, bad],
+      [broken, bad, bad, good, bad],
+      [bad, bad, failing, bad, good],
+      [broken, broken, bad, bad, bad],
+    ],
+    chosen: [1, 2, 3, 4, 5, 3],
+    success: 83.3,
+    wellFormed: 100,
+  },
+  libro: {
+    answers: [
+      [bad, good, bad, bad, bad],
+      [bad, bad, failing, bad, bad],
+      [good, bad, bad, bad, bad],
+      [bad, bad, bad, bad, failing],
+      [broken, bad, bad, bad, broken],
+      [bad, failing, bad, bad, bad],
+    ],
+    chosen: [2, 3, 1, 5, 2, 2],
+    success: 33.3,
+    wellFormed: 100,
+  },
+} as const;
+type MethodName = keyof typeof scripts;
+const methods = Object.keys(scripts) as MethodName[];
+const nameOf = (method: MethodName): string => `${method}/openai-compatible/m`;
+const folderOf = (method: MethodName): string => nameOf(method).replaceAll('/', '__');
+const ids = [1, 2, 3, 4, 5, 6].map((number) => `tallybook__tallybook-30${number}`);
+
+interface Row extends Record<string, unknown> {
+  readonly instance_id: string;
+  readonly model_name_or_path: string;
+}
+interface Summary {
+  readonly name: string;
+  readonly selected: number;
+  readonly evaluated: number;
+  readonly success: { readonly count: number; readonly of: number };
+  readonly wellFormed: { readonly count: number; readonly of: number };
+  readonly notEvaluated: readonly { readonly reason: string }[];
+}
+
+describe('rates, from generate through evaluate to report', () => {
+  const folder = scratch();
+  let server: FakeModels;
+  let dataset = '';
+  let out = '';
+  const file = (method: MethodName): string => join(folder.path, 'made', `${method}.jsonl`);
+  const rowsOf = async (path: string): Promise<Row[]> =>
+    (await readFile(path, 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Row);
+  const write = (path: string, rows: readonly object[]): Promise<void> =>
+    writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const evaluate = async (results: string, ...predictions: string[]): Promise<string> => {
+    const answer = await cli([
+      ...['evaluate', '--dataset', dataset, '--source', join(sample, 'repository')],
+      ...['--storage', join(folder.path, 'storage'), '--out', results, '--run-id', 'night'],
+      ...['--predictions', ...predictions],
+    ]);
+    assert.equal(answer.status, 0, answer.stderr);
+    return answer.stdout;
+  };
+  const report = async (results: string): Promise<readonly Summary[]> => {
+    const answer = await cli(['report', results, '--format', 'json']);
+    assert.equal(answer.status, 0, answer.stderr);
+    return (JSON.parse(answer.stdout) as { methods: Summary[] }).methods;
+  };
+  /** The rates that were counted by hand, one row for each method. */
+  const assertRates = (summaries: readonly Summary[], of: readonly MethodName[] = methods): void =>
+    assert.deepEqual(
+      summaries.map(({ name, selected, evaluated, success, wellFormed, notEvaluated }) => ({
+        ...{ name, selected, evaluated, notEvaluated },
+        success: percent(success),
+        wellFormed: percent(wellFormed),
+      })),
+      of.map((method) => ({
+        ...{ name: nameOf(method), selected: 6, evaluated: 6, notEvaluated: [] },
+        success: scripts[method].success,
+        wellFormed: scripts[method].wellFormed,
+      })),
+    );
+  const percent = ({ count, of }: { count: number; of: number }): number =>
+    Math.round((1000 * count) / of) / 10;
+
+  before(async () => {
+    const candidates = new Map(
+      (await rowsOf(join(sample, 'predictions.jsonl'))).map((row) => [
+        row.model_name_or_path,
+        String(row['model_patch']),
+      ]),
+    );
+    const [instance] = await rowsOf(join(sample, 'instance.jsonl'));
+    assert.ok(instance);
+    dataset = join(folder.path, 'dataset.jsonl');
+    const issue = String(instance['problem_statement']);
+    await write(
+      dataset,
+      ids.map((id) => ({
+        ...instance,
+        instance_id: id,
+        problem_statement: `${issue}\n\nReported by ${id}.\n`,
+      })),
+    );
+    await mkdir(join(folder.path, 'made'));
+    for (const method of methods) {
+      const asked = new Map<string, number>();
+      const script = ({ text }: Asked): string => {
+        if (text.includes('YES or NO')) return 'YES';
+        const id = ids.find((each) => text.includes(`Reported by ${each}.`)) ?? '';
+        const number = asked.get(id) ?? 0;
+        asked.set(id, number + 1);
+        const candidate = scripts[method].answers[ids.indexOf(id)]?.[number] ?? '';
+        const patch = candidates.get(candidate);
+        assert.ok(patch, `answer ${number + 1} to ${id}`);
+        const block = patch.startsWith('diff --git') ? 'diff' : 'custom-diff';
+        return `\`\`\`${block}\n${patch.trimEnd()}\n\`\`\`\n`;
+      };
+      server = await fakeModels((request) => ({ text: script(request) }));
+      const answer = await cli([
+        ...['generate', '--method', method, '--model', 'openai-compatible/m'],
+        '--run-tests-locally',
+        ...['--dataset', dataset, '--source', join(sample, 'repository'), '--out', file(method)],
+        ...['--storage', join(folder.path, 'storage'), '--base-url', server.url],
+        // One after the other, so that the answers are numbered as the script has them.
+        ...['--requests', '1', '--workers', '1'],
+      ]);
+      await server.close();
+      assert.equal(answer.status, 0, answer.stderr);
+    }
+    out = join(folder.path, 'results');
+    await evaluate(out, ...methods.map(file));
+  });
+
+  it('the choices differ, and their number is not that of a sample', async () => {
+    for (const method of methods) {
+      const rows = await rowsOf(file(method));
+      assert.deepEqual(
+        rows.map((row) => row['chosen_sample']),
+        scripts[method].chosen,
+        method,
+      );
+      assert.ok(rows.every((row) => !('sample' in row)));
+    }
+  });
+
+  it('are those that were counted by hand, one row for each method', async () => {
+    assertRates(await report(out));
+  });
+
+  it('evaluate prints the same, and knows of no further samples', async () => {
+    for (const method of methods) {
+      const text = await evaluate(join(folder.path, `alone-${method}`), file(method));
+      const { success } = scripts[method];
+      assert.match(text, new RegExp(`^${nameOf(method)}: .*\\bS ${Math.round(success)} %`, 'm'));
+      assert.doesNotMatch(text, /@\d/);
+    }
+  });
+
+  /** A predictions file as `generate` wrote it while `sample` was the number of the chosen answer. */
+  const asBefore = async (method: MethodName): Promise<Row[]> =>
+    (await rowsOf(file(method))).map(({ chosen_sample: sample, ...row }) => ({ ...row, sample }));
+
+  it('are the same for predictions that were written with the chosen answer as sample', async () => {
+    const files: string[] = [];
+    for (const method of methods) {
+      files.push(join(folder.path, `before-${method}.jsonl`));
+      await write(files.at(-1) ?? '', await asBefore(method));
+    }
+    const results = join(folder.path, 'before');
+    await evaluate(results, ...files);
+    assertRates(await report(results));
+  });
+
+  describe('for a run folder that was written with the chosen answer as sample', () => {
+    let old = '';
+    beforeEach(async () => {
+      old = join(folder.path, 'old');
+      await rm(old, { recursive: true, force: true });
+      await cp(out, old, { recursive: true });
+      const journal = join(old, 'runs', 'night', 'entries.jsonl');
+      const lines = await rowsOf(journal);
+      const logs = join(old, 'run_instance_swt_logs', 'night');
+      for (const line of lines) {
+        const method = methods.find((each) => nameOf(each) === line['model']);
+        const id = String(line['instance']);
+        const number = scripts[method ?? 'libro'].chosen[ids.indexOf(id)] ?? 1;
+        if (number === 1) continue;
+        const plain = folderOf(method ?? 'libro');
+        for (const prefix of ['', 'pred_pre__', 'pred_post__']) {
+          const [from, to] = [plain, `${plain}@${number}`].map((each) =>
+            join(logs, `${prefix}${each}`, id),
+          );
+          assert.ok(from !== undefined && to !== undefined);
+          if (prefix !== '' && !(await readdir(dirname(from))).includes(id)) continue;
+          await mkdir(dirname(to), { recursive: true });
+          await rename(from, to);
+        }
+        const path = join(logs, `${plain}@${number}`, id, 'report.json');
+        const written = JSON.parse(await readFile(path, 'utf8')) as Record<string, object>;
+        await writeFile(path, JSON.stringify({ [id]: { ...written[id], sample: number } }));
+        line['sample'] = number;
+        line['report'] = `run_instance_swt_logs/night/${plain}@${number}/${id}/report.json`;
+      }
+      await write(journal, lines);
+    });
+
+    it('are the same', async () => {
+      assertRates(await report(old));
+    });
+
+    it('are the same by its reports alone', async () => {
+      await rm(join(old, 'runs'), { recursive: true });
+      assertRates(
+        await report(old),
+        methods.toSorted((left, right) => (folderOf(left) < folderOf(right) ? -1 : 1)),
+      );
+    });
+
+    it('are the same after the same command, which goes on with it and runs nothing again', async () => {
+      const text = await evaluate(old, ...methods.map(file));
+      assert.doesNotMatch(text, /@\d/);
+      assertRates(await report(old));
+      const lines = await rowsOf(join(old, 'runs', 'night', 'entries.jsonl'));
+      assert.equal(lines.length, 24);
+      assert.ok(lines.every((line) => line['sample'] === 1));
+      assert.ok(lines.some((line) => String(line['report']).includes('@')));
+    });
+  });
+
+  it('five samples of a method stay five, and an oracle picks among them', async () => {
+    const own = await rowsOf(join(sample, 'predictions.jsonl'));
+    const patches = new Map(own.map((row) => [row.model_name_or_path, row['model_patch']]));
+    const { answers } = scripts['pass-at-5'];
+    const path = join(folder.path, 'five.jsonl');
+    await write(
+      path,
+      ids.flatMap((instance_id, place) =>
+        (answers[place] ?? []).map((candidate, index) => ({
+          ...{ instance_id, model_name_or_path: 'five', model_patch: patches.get(candidate) },
+          sample: index + 1,
+        })),
+      ),
+    );
+    const results = join(folder.path, 'five');
+    await evaluate(results, path);
+    const answer = await cli(['report', results, '--format', 'json']);
+    const { methods: found } = JSON.parse(answer.stdout) as { methods: Summary[] };
+    assert.deepEqual(
+      found.map(({ name, success }) => [name, percent(success)]),
+      [
+        ['five', 16.7],
+        ['five Pass@5 (oracle)', 83.3],
+      ],
+    );
+  });
+});

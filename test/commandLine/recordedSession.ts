@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { cli, root, sample } from './cli';
+import { fakeModels } from './fakeModels';
+
+/** A row of the bundled dataset, as far as tests change it. */
+export interface Row {
+  readonly instance_id: string;
+  readonly patch: string;
+  readonly test_patch: string;
+  readonly FAIL_TO_PASS: string;
+  readonly PASS_TO_PASS: string;
+  readonly hints_text: string;
+}
+
+export const bundledRow = async (): Promise<Row> =>
+  JSON.parse(await readFile(join(sample, 'instance.jsonl'), 'utf8')) as Row;
+
+/** The same instance with another answer: X*, T*, both lists and hints differ, and nothing else does. */
+export const withOtherAnswer = (row: Row): Row => ({
+  ...row,
+  patch: `diff --git a/tallybook/money.py b/tallybook/money.py
+--- a/tallybook/money.py
++++ b/tallybook/money.py
+@@ -50,2 +50,4 @@
+         missing = self.cents - sum(shares)
+         for index in range(missing):
++            if weights[index] == 0:
++                continue  # whoever takes no part pays nothing
+`,
+  test_patch: `diff --git a/tests/test_allocated.py b/tests/test_allocated.py
+new file mode 100644
+--- /dev/null
++++ b/tests/test_allocated.py
+@@ -0,0 +1,8 @@
++import unittest
++
++from tallybook import Money
++
++
++class AllocatedTest(unittest.TestCase):
++    def test_who_takes_no_part_pays_nothing(self):
++        self.assertEqual(Money(1000).allocate([0, 1, 1, 1])[0].cents, 0)
+`,
+  FAIL_TO_PASS: JSON.stringify([
+    'tests/test_allocated.py::AllocatedTest::test_who_takes_no_part_pays_nothing',
+  ]),
+  PASS_TO_PASS: JSON.stringify(['tests/test_money.py::ParseTest::test_sign']),
+  hints_text: 'Skip those that have no share at all, and be done with it.',
+});
+
+/** Added lines of X* and T*, and names of tests, of several rows. */
+function guesses(rows: readonly Row[]): string[] {
+  return rows.flatMap(({ patch, test_patch, FAIL_TO_PASS }) => [
+    ...`${patch}\n${test_patch}`
+      .split('\n')
+      .filter((line) => /^\+ /.test(line))
+      .map((line) => line.slice(1).trim()),
+    ...(JSON.parse(FAIL_TO_PASS) as string[]),
+  ]);
+}
+
+const backwards = (text: string): string => [...text].reverse().join('');
+
+/**
+ * Bodies of tests that try to learn something of the answer, by what is told of what they print. What is
+ * random in every run, whatever the answer, is left out: the marks of the run and of its container.
+ *
+ * @param rows whose answers are guessed, the right one among them
+ * @param paths files to read where they can be found; by tests of the local engine they can
+ */
+export function prying(rows: readonly Row[], paths: readonly string[]): string[][] {
+  // Backwards, so that the candidate does not hold what it prints.
+  const hidden = JSON.stringify(guesses(rows).map(backwards));
+  return [
+    [`self.fail('\\n'.join(each[::-1] for each in ${hidden}))`],
+    [`print('\\n'.join(each[::-1] for each in ${hidden}))`, "self.fail('see above')"],
+    [
+      'import os, sys, tempfile',
+      "known = {name: os.environ[name] for name in sorted(os.environ) if 'RUN' not in name}",
+      "self.fail('%r %r %r %r' % (known, os.getcwd(), sys.path, tempfile.gettempdir()))",
+    ],
+    ['import os', "self.fail('%d beside' % len(os.listdir('..')))"],
+    [
+      'import tallybook.money, subprocess, sys',
+      'print(tallybook.money.__file__, tallybook.money.Money.allocate.__code__.co_code.hex())',
+      "subprocess.run([sys.executable, '-m', 'unittest', 'tests.test_money'])",
+      "tallybook.Money.parse('no amount')",
+    ],
+    ...paths.map((path) => [
+      'import os',
+      `path = ${JSON.stringify(path)}`,
+      "self.fail(open(path).read() if os.path.exists(path) else 'it is not there')",
+    ]),
+  ];
+}
+
+const unified = (path: string, lines: readonly string[]): string =>
+  `diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n` +
+  `@@ -0,0 +1,${lines.length} @@\n${lines.map((line) => `+${line}\n`).join('')}`;
+
+const custom = (path: string, lines: readonly string[]): string =>
+  ['diff', path, 'insert', 'BOF', ...lines, 'end diff', ''].join('\n');
+
+const source = (body: readonly string[], at: number): string[] => [
+  'import unittest',
+  '',
+  '',
+  `class Pry${at}Test(unittest.TestCase):`,
+  `    def test_pry_${at}(self):`,
+  ...body.map((line) => `        ${line}`),
+];
+
+/** Everything that a client of `swt-bench mcp` receives, line by line, in a session of many calls. */
+export async function recordMcp(
+  args: readonly string[],
+  bodies: readonly (readonly string[])[],
+): Promise<string[]> {
+  const child = spawn(process.execPath, [join(root, 'dist', 'cli.js'), 'mcp', ...args], {
+    cwd: root,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const received: string[] = [];
+  const waiting = new Map<number, () => void>();
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    received.push(line);
+    const { id } = JSON.parse(line) as { readonly id?: number };
+    if (id !== undefined) waiting.get(id)?.();
+  });
+  const ended = new Promise<number | null>((done) => child.on('close', done));
+  let last = 0;
+  const send = (message: object): void => {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  };
+  const ask = async (method: string, params: object): Promise<void> => {
+    const id = (last += 1);
+    const answered = new Promise<void>((done) => waiting.set(id, done));
+    send({ id, method, params });
+    await Promise.race([answered, ended]);
+  };
+  const call = (name: string, input: object = {}): Promise<void> =>
+    ask('tools/call', { name, arguments: input, _meta: { progressToken: last + 1 } });
+  const clientInfo = { name: 'test', version: '1' };
+  await ask('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
+  send({ method: 'notifications/initialized' });
+  for (const method of ['tools/list', 'resources/list', 'prompts/list', 'ping']) {
+    await ask(method, {});
+  }
+  await call('read_issue');
+  await call('list_files');
+  await call('read_file', { path: 'tallybook/money.py' });
+  await call('outline_file', { path: 'tests/test_money.py' });
+  for (const query of ['by_loss', 'test_any_amount', 'takes_no_part', 'allocate']) {
+    for (const kind of ['text', 'regex', 'class', 'function']) {
+      await call('search_code', { query, kind });
+    }
+  }
+  await call('search_code', { query: '((', kind: 'regex' });
+  for (const path of ['../fixed/tallybook/money.py', '.git/HEAD', '../trees.json', 'no.py']) {
+    await call('read_file', { path });
+    await call('run_tests', { tests: [path] });
+  }
+  await call('no_such_tool');
+  await call('run_tests', { tests: 7 });
+  await call('run_tests', { tests: ['tests'], without_candidate: true });
+  await call('run_tests', { tests: ['tests/test_money.py'], without_candidate: true });
+  await call('run_tests', { tests: ['tests/test_money.py::AllocateTest::test_no_weight_no_cent'] });
+  for (const [at, body] of bodies.entries()) {
+    await call('apply_candidate', {
+      patch: unified(`tests/test_pry_${at}.py`, source(body, at)),
+    });
+    await call('run_tests');
+    await call('run_tests', { whole_files: true });
+    await call('list_candidate_tests');
+  }
+  await call('apply_candidate', { patch: 'no patch' });
+  child.stdin.end();
+  assert.equal(await ended, 0);
+  return received;
+}
+
+/** The bodies of all requests that a run of a method makes, in their order. */
+export async function recordMethod(
+  method: string,
+  args: readonly string[],
+  bodies: readonly (readonly string[])[],
+  out: string,
+): Promise<string[]> {
+  let candidates = 0;
+  const server = await fakeModels(({ text }) => {
+    if (text.includes('only YES or NO')) return { text: 'It does not.\nNO' };
+    const at = candidates++;
+    const path = `tests/test_pry_${at}.py`;
+    const lines = source(bodies[at % bodies.length] ?? [], at);
+    const patch = method === 'zero-shot' ? unified(path, lines) : custom(path, lines);
+    return { text: `These tests look for it.\n\n\`\`\`diff\n${patch}\`\`\`\n` };
+  });
+  try {
+    const model = ['--model', 'openai-compatible/fake', '--base-url', server.url];
+    const answer = await cli([
+      ...['generate', ...args, '--method', method, ...model, '--out', out],
+      // One after the other, so that each sample is what it is in the other session.
+      ...['--requests', '1'],
+    ]);
+    assert.equal(answer.status, 0, answer.stderr);
+    return server.asked.map(({ body }) => JSON.stringify(body));
+  } finally {
+    await server.close();
+  }
+}

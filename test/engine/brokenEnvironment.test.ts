@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { silent } from '../../src/domain/reporter';
+import { localEngine } from '../../src/engine/local/localEngine';
+import { evaluateCandidate } from '../../src/evaluation/candidate';
+import type { CandidateResult } from '../../src/evaluation/candidateResult';
+import { runStore } from '../../src/evaluation/runStore';
+import { openSession, type InstanceSession } from '../../src/evaluation/session';
+import type { Trees } from '../../src/repository/trees';
+import { bareEnvironment, sitePackagesOf } from '../environments';
+import { loadParser } from '../unit/python/loadParser';
+import { plain, useExample, write, type Example } from './exampleRepository';
+
+const tracer = resolve('src/engine/tracer');
+
+const source = (result: number): string =>
+  `from water import quote\n\n\ndef purr():\n    return ${result}\n`;
+
+const goldenPatch = `diff --git a/cat.py b/cat.py
+--- a/cat.py
++++ b/cat.py
+@@ -2,4 +2,4 @@
+ 
+ 
+ def purr():
+-    return 1
++    return 2
+`;
+
+const goldenTests = `diff --git a/tests/test_golden.py b/tests/test_golden.py
+new file mode 100644
+--- /dev/null
++++ b/tests/test_golden.py
+@@ -0,0 +1,5 @@
++import unittest
++from cat import purr
++class A(unittest.TestCase):
++    def test_a(self):
++        self.assertEqual(purr(), 2)
+`;
+
+/** The example's package needs another one, of which a version is installed that is too new for it. */
+describe('an environment that is mended', function () {
+  this.timeout(300_000);
+  let example: Example;
+  let trees: Trees;
+  let storage = '';
+  let folder = '';
+  let python = '';
+  let site = '';
+  let baseCommit = '';
+  useExample((made) => (example = made));
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'broken-test-'));
+    python = join(bareEnvironment(folder), 'bin', 'python');
+    site = sitePackagesOf(python);
+    const { origin, base } = example;
+    plain(origin, 'checkout', '-q', base);
+    await write(origin, { 'cat.py': source(1) });
+    plain(origin, 'commit', '-qam', 'needs water');
+    baseCommit = plain(origin, 'rev-parse', 'HEAD');
+    storage = await example.storage();
+    trees = await example.prepare({ kind: 'commit', from: origin }, storage, {
+      baseCommit,
+      goldenPatch,
+      goldenTests,
+    });
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  // Of one size, and none with a version that its name tells.
+  const tooNew = () => install('quota = str\n');
+  const right = () => install('quote = str\n');
+  let installed = 0;
+  /** Python tells by whole seconds whether a compiled file is of its source. */
+  const install = async (text: string): Promise<void> => {
+    await write(site, { 'water/__init__.py': text });
+    const seconds = 1_600_000_000 + 10 * installed++;
+    await utimes(join(site, 'water', '__init__.py'), seconds, seconds);
+  };
+  const during = async <T>(work: (session: InstanceSession) => Promise<T>): Promise<T> => {
+    const engine = await localEngine({ storage, tracer, python });
+    const session = await openSession({
+      instance: example.instance({ baseCommit, goldenPatch, goldenTests }),
+      trees,
+      engine,
+      python: await loadParser(),
+      store: runStore(storage),
+    });
+    try {
+      return await work(session);
+    } finally {
+      await session.dispose();
+      await engine.dispose();
+    }
+  };
+  const gold = (session: InstanceSession): Promise<CandidateResult> =>
+    evaluateCandidate(
+      session,
+      { model: 'gold', text: goldenTests, format: 'unified', mode: 'unit-test' },
+      { timeoutSeconds: 60, reporter: silent, reuse: true },
+    );
+  const told = ({ tests, changeCoverage }: CandidateResult): string =>
+    `${tests.map(({ transition }) => transition).join()} ${changeCoverage?.covered}/${changeCoverage?.executable}`;
+
+  const isBroken = (result: CandidateResult): void => {
+    assert.equal(told(result), 'F→F undefined/undefined');
+    assert.match(result.notes.join('\n'), /ΔC.* not known: .*with what is installed/);
+    assert.match(result.notes.join('\n'), /cannot import name '?quote/);
+  };
+
+  it('gives the right ΔC, in the process that saw it broken and in those after', async () => {
+    await tooNew();
+    await during(async (session) => {
+      // More often than a run that nobody keeps is tried again.
+      for (let again = 0; again < 4; again++) isBroken(await gold(session));
+      await right();
+      assert.equal(told(await gold(session)), 'F→P 2/2');
+      await tooNew();
+      isBroken(await gold(session));
+    });
+    await during(async (session) => {
+      isBroken(await gold(session));
+      await right();
+      assert.equal(told(await gold(session)), 'F→P 2/2');
+    });
+    assert.equal(told(await during(gold)), 'F→P 2/2');
+  });
+});

@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { cache } from './setup.mjs';
+
+const bin = process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python';
+const packages = ['pytest==8.3.5', 'pytest-xdist==3.6.1'];
+
+/**
+ * A Python that has pytest: a virtual environment in the cache folder with packages of the Python
+ * registry, `python3`, or one of pyenv. The first is the same on every machine, and small: before each
+ * run the local engine looks through all that is installed.
+ *
+ * @returns {string | undefined} path of the interpreter; undefined, with the reason printed, when none
+ *   can be had
+ */
+export function pythonWithPytest() {
+  const environment = join(cache, 'pytest-environment');
+  const made = join(environment, bin);
+  const ready = join(environment, 'ready');
+  let hindrance = '';
+  try {
+    if (!existsSync(ready)) {
+      rmSync(environment, { recursive: true, force: true });
+      const quietly = { stdio: ['ignore', 'ignore', 'pipe'] };
+      execFileSync('python3', ['-m', 'venv', environment], quietly);
+      const install = ['install', '--quiet', '--disable-pip-version-check', ...packages];
+      execFileSync(made, ['-m', 'pip', ...install], quietly);
+      writeFileSync(ready, packages.join('\n'));
+    }
+  } catch (error) {
+    hindrance = String(error.message).split('\n')[0];
+  }
+  const versions = join(process.env.PYENV_ROOT ?? join(homedir(), '.pyenv'), 'versions');
+  const ofPyenv = existsSync(versions)
+    ? readdirSync(versions).map((name) => join(versions, name, bin))
+    : [];
+  for (const python of [made, 'python3', ...ofPyenv]) {
+    const found = pathWithPytest(python);
+    if (found !== undefined) return found;
+  }
+  console.log(`no Python with pytest: ${hindrance}`);
+  return undefined;
+}
+
+/** PATH on which `python3` is the one above, where there is one. */
+export function pathWithPython() {
+  const python = pythonWithPytest();
+  const path = process.env.PATH ?? '';
+  return python === undefined ? path : `${dirname(python)}${delimiter}${path}`;
+}
+
+/** The interpreter's own path, where it can import pytest and is one that the local engine takes. */
+function pathWithPytest(python) {
+  const program = 'import sys, pytest; assert sys.version_info >= (3, 8); print(sys.executable)';
+  try {
+    return execFileSync(python, ['-c', program], { encoding: 'utf8', stdio: 'pipe' }).trim();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { readMarker } from '../../src/repository/marker';
+import * as vscode from 'vscode';
+import { mcpServer } from '../../src/editor/tools/mcpServer';
+import { call } from './calledTools';
+import { cleanWorkspace, folder } from './customDiffWorkspace';
+import { inQuickInput, screenshot, visible, waitFor } from './host/client';
+import { scriptedModels } from './scriptedModels';
+
+const key = 'runModelTestsLocally';
+const allow = (value: boolean | undefined): Thenable<void> =>
+  vscode.workspace
+    .getConfiguration('swt-bench')
+    .update(key, value, vscode.ConfigurationTarget.Global);
+const isAllowed = (): unknown => vscode.workspace.getConfiguration('swt-bench').get(key);
+
+const question = /^Run Tests That a Model Writes/;
+const asked = (): Promise<true> =>
+  waitFor('the question', async () =>
+    question.test((await visible.quickInput())?.title ?? '') ? (true as const) : undefined,
+  );
+const run = (): Promise<string> =>
+  call('run_tests', { tests: ['tests/test_money.py'], without_candidate: true });
+
+describe('tests that models write, with the local engine', () => {
+  cleanWorkspace();
+  before(() => allow(undefined));
+  after(() => allow(true));
+
+  it('run in no call of an agent unless the person allows it, who is told what it means', async () => {
+    const calling = run();
+    await asked();
+    const items = (await visible.quickInput())?.items ?? [];
+    assert.deepEqual(
+      items.map(({ label }) => label.split(',')[0]),
+      ['Use Docker', 'Run Them on This Machine', 'Do Not Run Them'],
+    );
+    await screenshot('tests-of-models');
+    await inQuickInput.choose('Do Not Run Them');
+    assert.match(await calling, /^Error: Tests cannot be run here, whatever the tests are/);
+    assert.equal(isAllowed(), false);
+    // An agent's call does not ask again: this one would wait for an answer. And reading goes on.
+    assert.match(await run(), /^Error: Tests cannot be run here/);
+    assert.match(await call('read_issue'), /^Issue of tallybook/);
+  });
+
+  it('are refused to a method that needs them before anything is asked of the model', async () => {
+    const { everything } = await scriptedModels();
+    const before = everything.length;
+    const generating = vscode.commands.executeCommand('swt-bench.generate', {
+      method: 'libro',
+      model: 'vscode/swt-test/scripted',
+    });
+    await asked();
+    await inQuickInput.cancel();
+    await generating;
+    const [shown] = (await visible.notifications()).map(({ message }) => message);
+    assert.match(shown ?? '', /Choose docker in the setting swt-bench\.engine, or allow it by/);
+    await vscode.commands.executeCommand('notifications.clearAll');
+    assert.equal(everything.length, before);
+  });
+
+  it('cannot be allowed by a workspace', async () => {
+    await assert.rejects(
+      Promise.resolve(
+        vscode.workspace
+          .getConfiguration('swt-bench')
+          .update(key, true, vscode.ConfigurationTarget.Workspace),
+      ),
+      /workspace/i,
+    );
+  });
+
+  it('are no argument of the MCP server, until they are allowed', async () => {
+    const extension = vscode.extensions.getExtension('swt-bench.swt-bench');
+    const marker = await readMarker(folder().uri.fsPath);
+    assert.ok(extension && marker);
+    const server = async (): Promise<readonly string[]> =>
+      (
+        await mcpServer(
+          { folder: folder(), marker, alias: () => Promise.resolve('alias') },
+          extension,
+        )
+      )?.args ?? [];
+    assert.ok(!(await server()).includes('--run-tests-locally'));
+  });
+
+  it('run when the person allows it, from then on without a question', async () => {
+    // A person asks by the command; agents have been told no.
+    const generating = vscode.commands.executeCommand('swt-bench.generate', {
+      method: 'libro',
+      model: 'vscode/swt-test/scripted',
+    });
+    await asked();
+    await inQuickInput.choose('Run Them on This Machine');
+    await generating;
+    await vscode.commands.executeCommand('notifications.clearAll');
+    assert.equal(isAllowed(), true);
+    assert.match(await run(), /^On the repository as it is, without a candidate: \d+ passed/);
+  });
+});
