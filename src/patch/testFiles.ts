@@ -22,7 +22,7 @@ export function djangoLabel(path: string): string {
     .replaceAll('/', '.');
 }
 
-const testName = /^(test_.*|.*_tests?|tests?|testing|unittest_.*)\.py$/;
+const testName = /^(test_.*|.*_tests?|tests?|testing|unittest_.*)\.py$/s;
 const testFolders = new Set(['test', 'tests', 'testing', 'unittests', 'unit_tests', 'e2e']);
 
 /** Whether the name alone says that a file holds tests: pytest's and Django's conventions, and pylint's. */

@@ -36,7 +36,7 @@ export function unsafePath(path: string): string | undefined {
 
 function isGitFolder(part: string): boolean {
   const name = part.replace(ignorable, '').toLowerCase();
-  return /^(\.git|git~\d+)[. ]*(:.*)?$/.test(name);
+  return /^(\.git|git~\d+)[. ]*(:.*)?$/s.test(name);
 }
 
 /**

@@ -27,10 +27,10 @@ const extended: readonly [RegExp, (header: Header, value: string) => void][] = [
   [/^new mode (\d+)/, (h, v) => (h.newMode = v)],
   [/^new file mode (\d+)/, (h, v) => ((h.added = true), (h.newMode = v))],
   [/^deleted file mode (\d+)/, (h, v) => ((h.deleted = true), (h.oldMode = v))],
-  [/^rename (?:from|old) (.+)/, (h, v) => (h.renamed = { copy: false, ...h.renamed, from: v })],
-  [/^rename (?:to|new) (.+)/, (h, v) => (h.renamed = { copy: false, ...h.renamed, to: v })],
-  [/^copy from (.+)/, (h, v) => (h.renamed = { ...h.renamed, copy: true, from: v })],
-  [/^copy to (.+)/, (h, v) => (h.renamed = { ...h.renamed, copy: true, to: v })],
+  [/^rename (?:from|old) (.+)/s, (h, v) => (h.renamed = { copy: false, ...h.renamed, from: v })],
+  [/^rename (?:to|new) (.+)/s, (h, v) => (h.renamed = { copy: false, ...h.renamed, to: v })],
+  [/^copy from (.+)/s, (h, v) => (h.renamed = { ...h.renamed, copy: true, from: v })],
+  [/^copy to (.+)/s, (h, v) => (h.renamed = { ...h.renamed, copy: true, to: v })],
   [
     /^index [0-9a-f]+\.\.[0-9a-f]+(?: (\d+))?/,
     (h, v) => {
@@ -49,7 +49,7 @@ export function readExtended(lines: readonly string[], from: number, header: Hea
   let i = from;
   for (; i < lines.length; i += 1) {
     const line = (lines[i] ?? '').replace(/\r$/, '');
-    if (/^Binary files .* differ$/.test(line)) {
+    if (/^Binary files .* differ$/s.test(line)) {
       header.binary = true;
       return i + 1;
     }

@@ -122,7 +122,7 @@ export function readGitNames(rest: string): { old: string; new: string } | undef
     }
   }
   // No two paths are as long, and the pattern takes long for a line that is.
-  const split = text.length > 10_000 ? null : /^(\S+|a\/.*?) (b\/.*|\S+)$/.exec(text);
+  const split = text.length > 10_000 ? null : /^(\S+|a\/.*?) (b\/.*|\S+)$/s.exec(text);
   return split === null ? undefined : { old: split[1] ?? '', new: split[2] ?? '' };
 }
 

@@ -34,7 +34,7 @@ export interface Hunk {
  */
 export type Reading = 'git' | 'loose';
 
-const headerPattern = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*?)\r?$/;
+const headerPattern = /^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*?)\r?$/s;
 
 interface Body {
   lines: { kind: HunkLine['kind']; text: string; noNewline: boolean }[];
@@ -133,7 +133,7 @@ export function readHunk(
  */
 function readLooseHunk(lines: readonly string[], start: number): { hunk: Hunk; next: number } {
   const line = (lines[start] ?? '').replace(/\r$/, '');
-  const header = /^@@+(.*?)(?:@@+(.*))?$/.exec(line);
+  const header = /^@@+(.*?)(?:@@+(.*))?$/s.exec(line);
   const body = readByShape(lines, header === null ? start : start + 1, 'loose');
   const ranges = header?.[1] ?? '';
   const starts = (sign: RegExp): number | undefined => {

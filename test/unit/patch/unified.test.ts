@@ -51,6 +51,16 @@ describe('parseUnified', () => {
     assert.deepEqual(body(file), ['a:1 x']);
   });
 
+  it('takes what JavaScript calls an end of line, and git does not, as part of a header', () => {
+    for (const odd of ['\r', '\u2028', '\u2029']) {
+      const text = `--- a/x\n+++ b/x\n@@ -2,2 +2,2 @@ r${odd}a = 1\n a\n-b\n+c\n`;
+      const file = only(text);
+      assert.equal(file.hunks[0]?.section, `r${odd}a = 1`);
+      assert.equal(file.hunks[0].oldStart, 2);
+      assert.ok(formatFilePatch(file).endsWith(text.slice(text.indexOf('@@'))));
+    }
+  });
+
   it('keeps carriage returns of content and drops those of headers', () => {
     const file = only(
       'diff --git a/x b/x\r\n--- a/x\r\n+++ b/x\r\n@@ -1,2 +1,2 @@ s\r\n a\r\n-b\r\n+c\r\n',
