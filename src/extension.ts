@@ -1,16 +1,16 @@
 import type * as vscode from 'vscode';
-import { wire } from './editor/shell/activate';
+import { ExtensionWindow } from './editor/shell/extensionWindow';
 
-let close: (() => Promise<void>) | undefined;
+let open: ExtensionWindow | undefined;
 
-/** Wires the extension and tells how long that took in milliseconds, which the tests print. */
+/** Opens the extension in this window and tells how long that took in milliseconds, which the tests print. */
 export function activate(context: vscode.ExtensionContext): { readonly activationMs: number } {
   const started = performance.now();
-  close = wire(context);
+  open = new ExtensionWindow(context);
   return { activationMs: performance.now() - started };
 }
 
 /** VS Code waits for it: the containers of the window are gone before its process is. */
 export async function deactivate(): Promise<void> {
-  await close?.();
+  await open?.close();
 }

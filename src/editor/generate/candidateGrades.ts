@@ -79,7 +79,7 @@ export class Knowledge implements vscode.Disposable {
       refuseUntrusted();
       if (this.grounds === '') await this.readBack();
       const result = await withNotification(title, this.reporter, (reporter, signal) =>
-        this.open.grade(patch, { reporter, signal }),
+        this.open.runs.grade(patch, { reporter, signal }),
       );
       if (result === undefined) return;
       await this.keep(patch, gradeOf(result));

@@ -127,7 +127,7 @@ function candidateRow(open: OpenInstance, current: boolean): Node {
   const label = vscode.l10n.t('Candidate');
   const command = commandIds.reproduce;
   const strict = open.last?.result.strict;
-  if (open.isRunning) {
+  if (open.runs.isRunning) {
     return {
       label,
       description: vscode.l10n.t('running on R and R∘X*'),

@@ -4,20 +4,10 @@ import * as vscode from 'vscode';
 import { RetryingMemo } from '../../domain/retryingMemo';
 import type { Instance } from '../../domain/instance';
 import type { Side } from '../../domain/outcome';
-import { throwIfAborted } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
-import type { DebuggedProgram, Engine } from '../../engine/engine';
-import type { CompleteRun } from '../../evaluation/affected';
-import { evaluateCandidate, evaluateSince } from '../../evaluation/candidate';
-import type { CandidateResult } from '../../evaluation/candidateResult';
-import type { FirstResult } from '../../evaluation/firstResult';
+import type { Engine } from '../../engine/engine';
 import { runStore } from '../../evaluation/runStore';
-import {
-  openSession,
-  type DebuggedRun,
-  type InstanceSession,
-  type SessionRun,
-} from '../../evaluation/session';
+import { openSession } from '../../evaluation/session';
 import { aliasOf } from '../../method/alias';
 import type { ModelView } from '../../method/modelView';
 import { createPythonParser, type PythonParser } from '../../python/parser';
@@ -29,50 +19,33 @@ import { instanceFolder } from '../../repository/storage';
 import type { WorkspaceMarker } from '../../repository/marker';
 import { patchDigest, Edits } from './edits';
 import type { Evaluated, KnownCases, Preliminary } from '../verdict/evaluated';
-import { distOf, InstanceSessions } from './instanceSessions';
 import { InstanceOrigin } from './instanceOrigin';
+import { InstanceRuns } from './instanceRuns';
 import { InstanceView } from './instanceView';
 import { keepInstance } from './keptInstance';
 import { KnownResults } from '../verdict/knownResults';
-import { ReadySession } from './readySession';
-import { textsOfTests } from '../testing/textsOfTests';
 import type { Revealed } from './revealed';
-import { RunQueue } from './runQueue';
-import type { RunRequestOptions } from './runRequest';
-import { storageFolder, timeoutSeconds } from '../shell/settings';
+import { storageFolder } from '../shell/settings';
 import { suggestDocker } from '../shell/suggestDocker';
-
-export type { Evaluated } from '../verdict/evaluated';
-
-/** A complete run, to be brought up to date by runs of few tests. */
-interface LastComplete {
-  /** Where it was done: another session has another environment. */
-  readonly session: InstanceSession;
-  readonly run: CompleteRun;
-  /** When all of its tests had run. */
-  readonly endedAt: Date;
-}
+import { distOf, WarmSession } from './warmSession';
 
 /**
  * The instance whose workspace is open: what it is, its trees and sandboxes once they are needed, and
- * the last verdict. Everything that draws listens to `onDidChange`. Runs are done one after the other,
- * so that none sees the files, the output or the verdict of another.
+ * the last verdict. Everything that draws listens to `onDidChange`.
  */
 export class OpenInstance implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;
   /** What `isCurrent` or unsaved editors say of the last verdict may have changed. */
   readonly onDidEdit: vscode.Event<void>;
-  /** Ends the runs under way when the window closes. */
-  private readonly closing = new AbortController();
   private readonly subscriptions: vscode.Disposable[];
   private readonly origin: InstanceOrigin;
-  private readonly ready: ReadySession;
+  private readonly session: WarmSession;
+  /** Runs the tests of the instance, one run after the other. */
+  readonly runs: InstanceRuns;
   private readonly view = new InstanceView(this);
   private readonly repository: WorkspaceRepository;
-  private readonly queue = new RunQueue();
   private readonly known: KnownResults;
-  private complete: LastComplete | undefined;
   private readonly parsing = new RetryingMemo(() =>
     createPythonParser((file) => join(this.context.extensionPath, 'dist', file)),
   );
@@ -97,12 +70,11 @@ export class OpenInstance implements vscode.Disposable {
     this.repository = new WorkspaceRepository(folder.uri.fsPath, join(own, 'workspace'));
     this.known = new KnownResults(context, marker.id, reporter, () => this.instance());
     this.origin = new InstanceOrigin(context, marker, this.repository, reporter);
-    const sessions = new InstanceSessions(
-      folder.uri,
-      distOf(context.extensionPath),
+    this.session = new WarmSession({
+      scope: folder.uri,
+      dist: distOf(context.extensionPath),
       reporter,
-      async (engine, settings) => {
-        this.ready.opened(engine);
+      open: async (engine, settings) => {
         const instance = await this.instance();
         if (settings.name === 'local') {
           void suggestDocker(instance, engine, folder, context.workspaceState);
@@ -115,8 +87,15 @@ export class OpenInstance implements vscode.Disposable {
           store: runStore(storageFolder()),
         });
       },
-    );
-    this.ready = new ReadySession(sessions, reporter, () => this.changed.fire());
+      redraw: () => this.changed.fire(),
+    });
+    this.runs = new InstanceRuns({
+      scope: folder.uri,
+      session: this.session,
+      known: this.known,
+      candidatePatch: (signal) => this.candidatePatch(signal),
+      changed: () => this.changed.fire(),
+    });
   }
 
   /** The instance is the one that comes with the extension. */
@@ -152,19 +131,14 @@ export class OpenInstance implements vscode.Disposable {
     this.known.tellTests(tests);
   }
 
-  /** Something runs, or waits for its turn. */
-  get isRunning(): boolean {
-    return this.queue.length > 0;
-  }
-
   /** What is done before anything can run, such as building an image; undefined when it is not. */
   get step(): string | undefined {
-    return this.ready.step;
+    return this.session.step;
   }
 
   /** The engine and what the tests run with; undefined before it was needed. */
   get environment(): string | undefined {
-    return this.ready.environment;
+    return this.session.environment;
   }
 
   /** Disposes of something with the instance. */
@@ -219,18 +193,9 @@ export class OpenInstance implements vscode.Disposable {
       await keepInstance(secrets, await this.instance(), (await this.trees()).source);
   }
 
-  /**
-   * Opens the pair of sandboxes, so that a run does not wait for it.
-   *
-   * @throws HumanError, Cancelled
-   */
-  async warmUp(signal: AbortSignal): Promise<void> {
-    await this.ready.get({ signal: AbortSignal.any([signal, this.closing.signal]) });
-  }
-
   /** The engine of the window, which disposes of it. @throws HumanError when it cannot be had */
   async engine(): Promise<Engine> {
-    return (await this.ready.session()).engine;
+    return (await this.session.session()).engine;
   }
 
   /**
@@ -269,138 +234,6 @@ export class OpenInstance implements vscode.Disposable {
     return this.repository.read(path);
   }
 
-  /**
-   * Grades what is in the workspace, as saved when its turn comes.
-   *
-   * @throws HumanError, Cancelled; the last verdict is then what it was
-   */
-  async evaluate(options: RunRequestOptions): Promise<Evaluated> {
-    const askedAt = options.askedAt ?? performance.now();
-    return this.inTurn(options, async (work) => {
-      const patch = await this.candidatePatch(work.signal);
-      const session = await this.ready.get(work);
-      const last = this.complete?.session === session ? this.complete : undefined;
-      let isOver = false;
-      const showFirst = async (first: FirstResult): Promise<void> => {
-        const texts = await textsOfTests(session, first.patch).catch(() => noTexts);
-        if (isOver || work.signal.aborted) return;
-        this.known.soFar = { first, texts };
-        this.changed.fire();
-      };
-      try {
-        const { result, complete } = await evaluateSince(
-          session,
-          { model: 'workspace', text: patch, format: 'unified', mode: 'unit-test' },
-          {
-            ...work,
-            reuse: false,
-            since: options.onlyAffected === true ? last?.run : undefined,
-            onFirst: (first) => {
-              options.onFirst?.(first);
-              void showFirst(first);
-            },
-          },
-        );
-        const texts = await textsOfTests(session, result.patch);
-        throwIfAborted(work.signal);
-        const now = new Date();
-        const isWhole = result.affected === undefined;
-        const endedAt = isWhole ? now : (last?.endedAt ?? now);
-        this.complete = complete && { session, run: complete, endedAt };
-        const evaluated: Evaluated = {
-          result,
-          digest: patchDigest(patch),
-          texts,
-          evaluatedAt: now,
-          milliseconds: performance.now() - askedAt,
-          keptFrom: isWhole ? undefined : endedAt,
-        };
-        await this.known.keep(evaluated);
-        return evaluated;
-      } finally {
-        isOver = true;
-        this.known.soFar = undefined;
-      }
-    });
-  }
-
-  /**
-   * Grades a candidate that need not be in the workspace, in its warm sandboxes. The last verdict, which
-   * is about the workspace, stays.
-   *
-   * @param patch unified diff on R
-   * @throws HumanError, Cancelled
-   */
-  async grade(patch: string, options: RunRequestOptions): Promise<CandidateResult> {
-    return this.inTurn(options, async (work) =>
-      evaluateCandidate(
-        await this.ready.get(work),
-        { model: 'candidate', text: patch, format: 'unified', mode: 'unit-test' },
-        { ...work, reuse: true },
-      ),
-    );
-  }
-
-  /**
-   * Runs chosen tests of the workspace on one side.
-   *
-   * @param select ids of tests, with parameters for one case; all of the files when undefined
-   * @throws HumanError, Cancelled
-   */
-  async runOn(
-    side: Side,
-    files: readonly string[],
-    select: readonly string[] | undefined,
-    options: RunRequestOptions,
-  ): Promise<SessionRun> {
-    return this.inTurn(options, async (work) => {
-      const patch = await this.candidatePatch(work.signal);
-      const session = await this.ready.get(work);
-      return session.run(
-        { patch, files, ...(select === undefined ? {} : { select }) },
-        { ...work, reuse: false, sides: [side] },
-      );
-    });
-  }
-
-  /**
-   * Hands chosen tests of the workspace to a debugger, on one side. Runs go on meanwhile: it has
-   * sandboxes of its own.
-   *
-   * @param start starts the debugger and resolves when it has ended
-   * @throws HumanError, Cancelled
-   */
-  async debugOn(
-    side: Side,
-    files: readonly string[],
-    select: readonly string[],
-    { signal, reporter }: Pick<RunRequestOptions, 'signal' | 'reporter'>,
-    start: (program: DebuggedProgram) => Promise<void>,
-  ): Promise<DebuggedRun> {
-    const work = { signal: AbortSignal.any([signal, this.closing.signal]), reporter };
-    const patch = await this.candidatePatch(work.signal);
-    const session = await this.ready.session();
-    return session.debug({ patch, files, select }, side, work, start);
-  }
-
-  /** Does work when everything has ended that was asked for before. */
-  private async inTurn<T>(
-    options: RunRequestOptions,
-    work: (options: RunRequestOptions & { readonly timeoutSeconds: number }) => Promise<T>,
-  ): Promise<T> {
-    const signal = AbortSignal.any([options.signal, this.closing.signal]);
-    const turn = this.queue.inTurn(signal, () => {
-      options.onTurn?.();
-      return work({ ...options, signal, timeoutSeconds: timeoutSeconds(this.folder.uri) });
-    });
-    this.changed.fire();
-    try {
-      return await turn;
-    } finally {
-      this.changed.fire();
-    }
-  }
-
   /** Whether the workspace, as saved, is still what the last verdict is about. */
   async isCurrent(): Promise<boolean> {
     return this.last?.digest === patchDigest(await this.candidatePatch());
@@ -418,12 +251,10 @@ export class OpenInstance implements vscode.Disposable {
 
   /** Ends what runs. Resolves when nothing of the engine is left and the last verdict is kept. */
   async close(): Promise<void> {
-    this.closing.abort();
+    this.runs.cancel();
     for (const each of this.subscriptions.splice(0)) each.dispose();
     this.changed.dispose();
     await this.view.dispose();
-    await Promise.all([this.ready.dispose(), this.known.settled()]);
+    await Promise.all([this.session.dispose(), this.known.settled()]);
   }
 }
-
-const noTexts: Evaluated['texts'] = new Map();

@@ -18,7 +18,7 @@ export async function warmUpInBackground(open: OpenInstance, reporter: Reporter)
     // Pairs of the local engine open in a moment, when they are needed.
     if (engineSettings(open.folder.uri).name === 'local') return;
     const abort = new AbortController();
-    const warming = open.warmUp(abort.signal);
+    const warming = open.runs.warmUp(abort.signal);
     const isOpen = await Promise.race([warming.then(() => true), after(quick)]);
     if (isOpen !== true) await shown(open, warming, abort);
     await warming;

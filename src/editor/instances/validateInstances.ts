@@ -7,7 +7,7 @@ import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
 import { listCommandIds, settingKeys } from '../shell/names';
 import { showEngineProblem } from '../shell/problems';
-import { distOf } from '../instance/instanceSessions';
+import { distOf } from '../instance/warmSession';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import type { Catalogue } from './catalogue';
 import { withNotification } from '../shell/withNotification';

@@ -13,7 +13,7 @@ import { runFolder } from '../../results/runFolder';
 import { runStore } from '../../evaluation/runStore';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
-import { distOf } from '../instance/instanceSessions';
+import { distOf } from '../instance/warmSession';
 import type { Catalogue } from '../instances/catalogue';
 import { shortName } from '../instances/instanceList';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';

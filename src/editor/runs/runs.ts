@@ -10,7 +10,7 @@ import type { RunData } from '../../domain/study/entry';
 import { methodsOf } from '../../domain/study/methods';
 import { dashboardHtml } from '../../study/dashboardHtml';
 import { bundledSource } from '../instance/bundledDataset';
-import { distOf } from '../instance/instanceSessions';
+import { distOf } from '../instance/warmSession';
 import type { Instances } from '../instances/instances';
 import { withNotification } from '../shell/withNotification';
 import { commandIds, listCommandIds, runCommandIds } from '../shell/names';

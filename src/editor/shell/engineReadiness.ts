@@ -5,7 +5,7 @@ import type { Reporter } from '../../domain/reporter';
 import { connect } from '../../engine/docker/connection/connect';
 import { containerEngine, runsInContainers } from '../../engine/engine';
 import { findPython } from '../../engine/local/python';
-import { distOf } from '../instance/instanceSessions';
+import { distOf } from '../instance/warmSession';
 import { dockerSettingKeys } from './dockerSettingKeys';
 import { contextKeys, settingKeys } from './names';
 import { engineSettings } from './settings';

@@ -54,7 +54,7 @@ export class DebugTests {
       }
       items.forEach((item) => run.started(item));
       const ids = idsToDebug(items.map((item) => item.id));
-      const { plan, trace } = await this.open.debugOn(
+      const { plan, trace } = await this.open.runs.debugOn(
         side,
         [...new Set(ids.map(fileOf))],
         ids,

@@ -16,7 +16,8 @@ import { resultsOf } from '../../evaluation/results';
 import type { SessionRun } from '../../evaluation/session';
 import type { CandidateTests } from './candidateTests';
 import { casesOf, tellingCase } from './transitionTexts';
-import type { Evaluated, OpenInstance } from '../instance/openInstance';
+import type { OpenInstance } from '../instance/openInstance';
+import type { Evaluated } from '../verdict/evaluated';
 import { problemText, showEngineProblem } from '../shell/problems';
 import { saveEdits } from '../instance/saveEdits';
 import type { TestItems } from './testItems';
@@ -65,7 +66,7 @@ export class TestRuns {
       const outputs: Record<Side, string> = { base: '', fixed: '' };
       const live = new LiveStates(run, items, (item) => this.items.testOf(item.id));
       try {
-        const evaluated = await this.open.evaluate({
+        const evaluated = await this.open.runs.evaluate({
           signal,
           reporter: this.reporter,
           askedAt,
@@ -108,7 +109,7 @@ export class TestRuns {
       const ids = items.map((item) => item.id);
       const isShownAsItComes = side === 'base' || this.open.revealed;
       let output = '';
-      const { plan, records } = await this.open.runOn(
+      const { plan, records } = await this.open.runs.runOn(
         side,
         [...new Set(ids.map(fileOf))],
         request.include === undefined ? undefined : ids,

@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/problem';
 import type { WorkspaceMarker } from '../../repository/marker';
-import { distOf } from '../instance/instanceSessions';
+import { distOf } from '../instance/warmSession';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import { allowsLocally } from './testsOfModels';

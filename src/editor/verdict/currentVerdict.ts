@@ -2,7 +2,8 @@ import * as vscode from 'vscode';
 import { HumanError } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
 import { withNotification } from '../shell/withNotification';
-import type { Evaluated, OpenInstance } from '../instance/openInstance';
+import type { OpenInstance } from '../instance/openInstance';
+import type { Evaluated } from './evaluated';
 import { hasUnsaved, saveEdits } from '../instance/saveEdits';
 
 /** What a verdict is asked for. */
@@ -37,7 +38,7 @@ export async function currentVerdict(
     return last;
   }
   return withNotification(title, reporter, (shown, signal) =>
-    open.evaluate({ signal, reporter: shown }),
+    open.runs.evaluate({ signal, reporter: shown }),
   );
 }
 

@@ -15,7 +15,8 @@ import { splitTestEdits } from '../../patch/testFiles';
 import { parseUnified } from '../../patch/unified/parseUnified';
 import { currentVerdict, isStill } from './currentVerdict';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
-import type { Evaluated, OpenInstance } from '../instance/openInstance';
+import type { OpenInstance } from '../instance/openInstance';
+import type { Evaluated } from './evaluated';
 import { showProblem } from '../shell/problems';
 
 /** How often a candidate may be edited while it is being exported, before this is given up. */

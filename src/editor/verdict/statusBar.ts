@@ -40,8 +40,8 @@ export class StatusBar implements vscode.Disposable {
 
   private async draw(): Promise<void> {
     const turn = ++this.drawing;
-    const { last, isRunning, step } = this.open;
-    if (step !== undefined || isRunning || last === undefined) {
+    const { last, runs, step } = this.open;
+    if (step !== undefined || runs.isRunning || last === undefined) {
       this.show(this.withoutVerdict());
       return;
     }
@@ -52,7 +52,7 @@ export class StatusBar implements vscode.Disposable {
   }
 
   private withoutVerdict(): Look {
-    const { isRunning, step, environment } = this.open;
+    const { runs, step, environment } = this.open;
     if (step !== undefined) {
       return {
         text: `$(sync~spin) ${vscode.l10n.t('SWT-Bench: {0}', step)}`,
@@ -60,7 +60,7 @@ export class StatusBar implements vscode.Disposable {
         command: commandIds.showLog,
       };
     }
-    if (isRunning) {
+    if (runs.isRunning) {
       const first = this.open.soFar?.first;
       const strict = first?.strict;
       return {

@@ -9,7 +9,8 @@ import {
   notesToShow,
 } from '../../evaluation/gradings';
 import { prose } from '../../evaluation/markdownText';
-import type { Evaluated, OpenInstance } from '../instance/openInstance';
+import type { OpenInstance } from '../instance/openInstance';
+import type { Evaluated } from './evaluated';
 
 /** A verdict with what the window knows besides. */
 export interface ShownVerdict {

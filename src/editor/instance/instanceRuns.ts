@@ -1,0 +1,240 @@
+import type { Uri } from 'vscode';
+import type { Side } from '../../domain/outcome';
+import { throwIfAborted } from '../../domain/problem';
+import type { DebuggedProgram } from '../../engine/engine';
+import type { CompleteRun } from '../../evaluation/affected';
+import { evaluateCandidate, evaluateSince } from '../../evaluation/candidate';
+import type { CandidateResult } from '../../evaluation/candidateResult';
+import type { FirstResult } from '../../evaluation/firstResult';
+import type { DebuggedRun, InstanceSession, SessionRun } from '../../evaluation/session';
+import { timeoutSeconds } from '../shell/settings';
+import { textsOfTests } from '../testing/textsOfTests';
+import type { Evaluated } from '../verdict/evaluated';
+import type { KnownResults } from '../verdict/knownResults';
+import { patchDigest } from './edits';
+import { RunQueue } from './runQueue';
+import type { RunRequestOptions } from './runRequest';
+import type { WarmSession } from './warmSession';
+
+/** What runs of the open instance need of it. */
+export interface InstanceRunsParts {
+  /** The workspace folder, whose settings hold. */
+  readonly scope: Uri;
+  readonly session: WarmSession;
+  /** Takes the verdicts. */
+  readonly known: KnownResults;
+  /** What the author has changed in the workspace, as a patch on R. */
+  candidatePatch(signal: AbortSignal): Promise<string>;
+  /** Called when a run begins to wait, shows something or ends. */
+  changed(): void;
+}
+
+/** A complete run, to be brought up to date by runs of few tests. */
+interface LastComplete {
+  /** Where it was done: another session has another environment. */
+  readonly session: InstanceSession;
+  readonly run: CompleteRun;
+  /** When all of its tests had run. */
+  readonly endedAt: Date;
+}
+
+type RunWork = RunRequestOptions & { readonly timeoutSeconds: number };
+
+/**
+ * Runs the open instance's tests, one run after the other, so that none sees the files, the output or
+ * the verdict of another.
+ */
+export class InstanceRuns {
+  private readonly queue = new RunQueue();
+  /** Aborts the runs under way when the window closes. */
+  private readonly closing = new AbortController();
+  private complete: LastComplete | undefined;
+
+  constructor(private readonly parts: InstanceRunsParts) {}
+
+  /** Something runs, or waits for its turn. */
+  get isRunning(): boolean {
+    return this.queue.length > 0;
+  }
+
+  /**
+   * Opens the pair of sandboxes, so that a run does not wait for it.
+   *
+   * @throws HumanError, Cancelled
+   */
+  async warmUp(signal: AbortSignal): Promise<void> {
+    await this.parts.session.withPair({ signal: AbortSignal.any([signal, this.closing.signal]) });
+  }
+
+  /**
+   * Grades what is in the workspace, as saved when its turn comes.
+   *
+   * @throws HumanError, Cancelled; the last verdict is then what it was
+   */
+  evaluate(options: RunRequestOptions): Promise<Evaluated> {
+    const askedAt = options.askedAt ?? performance.now();
+    return this.inTurn(options, async (work) => {
+      const patch = await this.parts.candidatePatch(work.signal);
+      const session = await this.parts.session.withPair(work);
+      const { known } = this.parts;
+      const first = this.showFirst(session, work);
+      try {
+        const { result, isWhole, endedAt } = await this.evaluateIn(
+          session,
+          patch,
+          work,
+          first.show,
+        );
+        const texts = await textsOfTests(session, result.patch);
+        throwIfAborted(work.signal);
+        const evaluated: Evaluated = {
+          result,
+          digest: patchDigest(patch),
+          texts,
+          evaluatedAt: new Date(),
+          milliseconds: performance.now() - askedAt,
+          keptFrom: isWhole ? undefined : endedAt,
+        };
+        await known.keep(evaluated);
+        return evaluated;
+      } finally {
+        first.end();
+        known.soFar = undefined;
+      }
+    });
+  }
+
+  /** Grades a patch, from the last complete run where that suffices. */
+  private async evaluateIn(
+    session: InstanceSession,
+    patch: string,
+    work: RunWork,
+    showFirst: (first: FirstResult) => void,
+  ): Promise<{ result: CandidateResult; isWhole: boolean; endedAt: Date }> {
+    const last = this.complete?.session === session ? this.complete : undefined;
+    const { result, complete } = await evaluateSince(
+      session,
+      { model: 'workspace', text: patch, format: 'unified', mode: 'unit-test' },
+      {
+        ...work,
+        reuse: false,
+        since: work.onlyAffected === true ? last?.run : undefined,
+        onFirst: (first) => {
+          work.onFirst?.(first);
+          showFirst(first);
+        },
+      },
+    );
+    const isWhole = result.affected === undefined;
+    const now = new Date();
+    const endedAt = isWhole ? now : (last?.endedAt ?? now);
+    throwIfAborted(work.signal);
+    this.complete = complete && { session, run: complete, endedAt };
+    return { result, isWhole, endedAt };
+  }
+
+  /** Shows what the candidate's own tests gave, until the whole files have run. */
+  private showFirst(
+    session: InstanceSession,
+    { signal }: RunWork,
+  ): { show: (first: FirstResult) => void; end: () => void } {
+    let isOver = false;
+    return {
+      show: (first) =>
+        void textsOfTests(session, first.patch)
+          .catch(() => noTexts)
+          .then((texts) => {
+            if (isOver || signal.aborted) return;
+            this.parts.known.soFar = { first, texts };
+            this.parts.changed();
+          }),
+      end: () => {
+        isOver = true;
+      },
+    };
+  }
+
+  /**
+   * Grades a candidate that need not be in the workspace, in its warm sandboxes. The last verdict, which
+   * is about the workspace, stays.
+   *
+   * @param patch unified diff on R
+   * @throws HumanError, Cancelled
+   */
+  grade(patch: string, options: RunRequestOptions): Promise<CandidateResult> {
+    return this.inTurn(options, async (work) =>
+      evaluateCandidate(
+        await this.parts.session.withPair(work),
+        { model: 'candidate', text: patch, format: 'unified', mode: 'unit-test' },
+        { ...work, reuse: true },
+      ),
+    );
+  }
+
+  /**
+   * Runs chosen tests of the workspace on one side.
+   *
+   * @param select ids of tests, with parameters for one case; all of the files when undefined
+   * @throws HumanError, Cancelled
+   */
+  runOn(
+    side: Side,
+    files: readonly string[],
+    select: readonly string[] | undefined,
+    options: RunRequestOptions,
+  ): Promise<SessionRun> {
+    return this.inTurn(options, async (work) => {
+      const patch = await this.parts.candidatePatch(work.signal);
+      const session = await this.parts.session.withPair(work);
+      return session.run(
+        { patch, files, ...(select === undefined ? {} : { select }) },
+        { ...work, reuse: false, sides: [side] },
+      );
+    });
+  }
+
+  /**
+   * Hands chosen tests of the workspace to a debugger, on one side. Runs go on meanwhile: the debugger
+   * has sandboxes of its own.
+   *
+   * @param start starts the debugger and resolves when it has ended
+   * @throws HumanError, Cancelled
+   */
+  async debugOn(
+    side: Side,
+    files: readonly string[],
+    select: readonly string[],
+    { signal, reporter }: Pick<RunRequestOptions, 'signal' | 'reporter'>,
+    start: (program: DebuggedProgram) => Promise<void>,
+  ): Promise<DebuggedRun> {
+    const work = { signal: AbortSignal.any([signal, this.closing.signal]), reporter };
+    const patch = await this.parts.candidatePatch(work.signal);
+    const session = await this.parts.session.session();
+    return session.debug({ patch, files, select }, side, work, start);
+  }
+
+  /** Does work when everything that was asked for before has ended. */
+  private async inTurn<T>(
+    options: RunRequestOptions,
+    work: (options: RunWork) => Promise<T>,
+  ): Promise<T> {
+    const signal = AbortSignal.any([options.signal, this.closing.signal]);
+    const turn = this.queue.inTurn(signal, () => {
+      options.onTurn?.();
+      return work({ ...options, signal, timeoutSeconds: timeoutSeconds(this.parts.scope) });
+    });
+    this.parts.changed();
+    try {
+      return await turn;
+    } finally {
+      this.parts.changed();
+    }
+  }
+
+  /** Cancels what runs and what waits. */
+  cancel(): void {
+    this.closing.abort();
+  }
+}
+
+const noTexts: Evaluated['texts'] = new Map();

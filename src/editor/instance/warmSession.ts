@@ -1,0 +1,172 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { messageOf, throwIfAborted } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import type { Engine } from '../../engine/engine';
+import { openEngine } from '../../engine/openEngine';
+import type { InstanceSession } from '../../evaluation/session';
+import { engineSettings, storageFolder, type EngineSettings } from '../shell/settings';
+
+/** What a window's session is made with. */
+export interface WarmSessionParts {
+  /** The workspace folder, whose settings hold. */
+  readonly scope: vscode.Uri;
+  /** Folder with the tracer and the agent. */
+  readonly dist: string;
+  readonly reporter: Reporter;
+  /** Opens a session on an engine. */
+  open(engine: Engine, settings: EngineSettings): Promise<InstanceSession>;
+  /** Called when `step` has changed. */
+  redraw(): void;
+}
+
+/**
+ * The engine and the session of the open instance. Both open when something is to run, and open again
+ * when a setting of the engine has changed since.
+ */
+export class WarmSession {
+  private opening:
+    | {
+        readonly settings: string;
+        readonly opened: Promise<Opened>;
+        readonly abort: AbortController;
+      }
+    | undefined;
+  private closing: Promise<unknown> = Promise.resolve();
+  private current: InstanceSession | undefined;
+  /** The session whose pair of sandboxes was open last. */
+  private warm: InstanceSession | undefined;
+  private preparingStep: string | undefined;
+  private environmentText: string | undefined;
+  private disposed = false;
+
+  constructor(private readonly parts: WarmSessionParts) {}
+
+  /** What is done before anything can run, such as building an image; undefined when nothing is. */
+  get step(): string | undefined {
+    return this.preparingStep;
+  }
+
+  /** The engine and what the tests run with; undefined before it was needed. */
+  get environment(): string | undefined {
+    return this.environmentText;
+  }
+
+  /**
+   * The session, its sandboxes perhaps not yet open.
+   *
+   * @throws HumanError when a setting cannot be used or the engine cannot be had
+   */
+  async session(): Promise<InstanceSession> {
+    if (this.disposed) throw new Error('the window closes');
+    const settings = engineSettings(this.parts.scope);
+    const key = JSON.stringify([settings, storageFolder()]);
+    let { opening } = this;
+    if (opening?.settings !== key) {
+      this.close();
+      const abort = new AbortController();
+      const opened = this.openWith(settings, abort.signal);
+      this.opening = opening = { settings: key, opened, abort };
+      opened.catch(() => {
+        // The next run tries again: the engine may have been started.
+        if (this.opening?.opened === opened) this.opening = undefined;
+      });
+    }
+    return (await opening.opened).session;
+  }
+
+  /**
+   * The session with its pair of sandboxes open.
+   *
+   * @throws HumanError, Cancelled
+   */
+  async withPair({ signal }: { readonly signal: AbortSignal }): Promise<InstanceSession> {
+    const reporter: Reporter = {
+      log: (line) => this.parts.reporter.log(line),
+      progress: (step) => {
+        this.parts.reporter.progress(step);
+        this.show(step);
+      },
+    };
+    const work = { signal, reporter };
+    try {
+      const isWarm = this.warm !== undefined && this.warm === this.current;
+      if (!isWarm) this.show(vscode.l10n.t('opening the sandboxes of R and R∘X*'));
+      const session = await this.session();
+      throwIfAborted(signal);
+      await session.warmUp(work);
+      this.warm = session;
+      const { engine } = session;
+      const environment = await session.environment(work);
+      this.environmentText =
+        engine.environment === undefined
+          ? `${engine.description}, ${environment.description}`
+          : engine.description;
+      return session;
+    } finally {
+      this.show(undefined);
+    }
+  }
+
+  private async openWith(settings: EngineSettings, signal: AbortSignal): Promise<Opened> {
+    // Two engines of one window would hold twice the memory.
+    await this.closing;
+    const engine = await openEngine({
+      ...settings,
+      storage: storageFolder(),
+      assets: this.parts.dist,
+      signal,
+    });
+    try {
+      // What the tests run with there is not yet known.
+      this.environmentText = engine.description;
+      const session = await this.parts.open(engine, settings);
+      this.current = session;
+      return { engine, session };
+    } catch (error) {
+      await engine.dispose();
+      throw error;
+    }
+  }
+
+  private show(step: string | undefined): void {
+    if (this.preparingStep === step) return;
+    this.preparingStep = step;
+    this.parts.redraw();
+  }
+
+  /** Ends the session, if there is one; the next run opens another. */
+  private close(): void {
+    const old = this.opening;
+    this.opening = undefined;
+    this.current = undefined;
+    if (old === undefined) return;
+    old.abort.abort();
+    this.closing = Promise.all([this.closing, old.opened.then(dispose, () => undefined)]).catch(
+      (error: unknown) => this.parts.reporter.log(`closing the engine: ${messageOf(error)}`),
+    );
+  }
+
+  /** Resolves when nothing of the engine is left. */
+  async dispose(): Promise<void> {
+    this.disposed = true;
+    this.close();
+    await this.closing;
+  }
+}
+
+interface Opened {
+  readonly engine: Engine;
+  readonly session: InstanceSession;
+}
+
+async function dispose({ engine, session }: Opened): Promise<void> {
+  try {
+    await session.dispose();
+  } finally {
+    await engine.dispose();
+  }
+}
+
+/** The folder with the tracer and the agent, in the folder of the extension. */
+export const distOf = (extension: string): string => join(extension, 'dist');

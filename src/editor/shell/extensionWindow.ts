@@ -1,0 +1,477 @@
+import * as vscode from 'vscode';
+import { HumanError } from '../../domain/problem';
+import type { Reporter } from '../../domain/reporter';
+import { RetryingMemo } from '../../domain/retryingMemo';
+import { noteKeys } from '../../engine/keysInUse';
+import { allKeyVariables } from '../../method/models/providers';
+import { readMarker, type WorkspaceMarker } from '../../repository/marker';
+import type { CustomDiffCommands } from '../customFormat/customDiffCommands';
+import { watchForCustomDiffs } from '../customFormat/watchForCustomDiffs';
+import type { ChangeCoverageViews } from '../coverage/changeCoverageViews';
+import { offerChatParticipant } from '../chat/chatParticipant';
+import type { EngineReadiness } from './engineReadiness';
+import type { Inline } from '../testing/inline';
+import { FirstSteps } from './firstSteps';
+import type { Candidates } from '../generate/candidates';
+import type { CandidateTesting } from '../testing/candidateTesting';
+import { offerToAgents, type ForAgents } from './forAgents';
+import { InstanceTree } from '../instance/instanceTree';
+import { issueViewType } from '../issue/viewType';
+import type { ListNode } from '../instances/instanceList';
+import type { Instances } from '../instances/instances';
+import {
+  candidateAuthority,
+  candidateCommandIds,
+  commandIds,
+  contextKeys,
+  coverageCommandIds,
+  customDiffCommandIds,
+  dashboardViewType,
+  inlineCommandIds,
+  listCommandIds,
+  modelCommandIds,
+  outputAuthority,
+  previewAuthority,
+  resultAuthority,
+  runCommandIds,
+  scheme,
+  viewIds,
+} from './names';
+import type { OpenInstance } from '../instance/openInstance';
+import { outputReporter, type OutputReporter } from './outputReporter';
+import { showProblem } from './problems';
+import { Revealed } from '../instance/revealed';
+import type { Runs } from '../runs/runs';
+import type { RunNode } from '../runs/runsTree';
+import { WorkspaceTrust } from './workspaceTrust';
+
+/** What exists while an instance is open in the window. */
+interface OpenedParts {
+  readonly instance: OpenInstance;
+  readonly readiness: EngineReadiness;
+  readonly testing: CandidateTesting;
+  readonly inline: Inline;
+  readonly coverage: ChangeCoverageViews;
+  readonly candidates: Candidates;
+}
+
+/** What runs for a command, with what VS Code hands to it. */
+type CommandHandler = (...args: unknown[]) => Promise<void>;
+
+/**
+ * The extension in one window: constructs its parts and registers what VS Code calls. Heavy parts are
+ * loaded when they are used for the first time.
+ */
+export class ExtensionWindow {
+  private readonly reporter: OutputReporter;
+  private readonly revealed: Revealed;
+  private readonly tree: InstanceTree;
+  private readonly steps: FirstSteps;
+  private readonly trust = new WorkspaceTrust();
+  private readonly instances: LazyInstances;
+  private readonly runs: LazyRuns;
+  private readonly agents: ForAgents;
+  private readonly documentChanged = new vscode.EventEmitter<vscode.Uri>();
+  private readonly customDiffs = new RetryingMemo(() => this.loadCustomDiffs());
+  /** Resolves when it is known whether an instance is open. A new promise once a workspace is trusted. */
+  private opening: Promise<void> = Promise.resolve();
+  private opened: OpenedParts | undefined;
+
+  constructor(private readonly context: vscode.ExtensionContext) {
+    // Other extensions of this process may need the keys in its environment: they stay there.
+    noteKeys(allKeyVariables);
+    this.reporter = outputReporter(context.subscriptions);
+    this.revealed = new Revealed(context.globalState);
+    this.tree = new InstanceTree(this.reporter);
+    this.steps = new FirstSteps(context.extension);
+    this.instances = lazyInstances(context, this.reporter);
+    this.runs = lazyRuns(context, this.revealed, this.instances.loaded, this.reporter);
+    this.agents = offerToAgents(context, () => this.openInstance(), this.reporter);
+    context.subscriptions.push(
+      ...[this.tree, this.trust, this.revealed, this.documentChanged, this.agents],
+      offerChatParticipant(() => this.openInstance(), this.reporter),
+      vscode.window.createTreeView(viewIds.instance, { treeDataProvider: this.tree }),
+      watchForCustomDiffs(() => void this.shown(() => this.startLanguage())),
+      ...this.redrawWhenRevealed(),
+      ...this.restorePanels(),
+      this.provideDocuments(),
+      ...this.registerCommands(),
+    );
+    this.opening = this.shown(() => this.openWorkspace());
+  }
+
+  /** Ends the engine of the window. To be awaited before the process ends. */
+  async close(): Promise<void> {
+    await this.agents.close();
+    await Promise.all([
+      this.opened?.instance.close(),
+      this.customDiffs.made().then((loaded) => loaded?.close()),
+      this.runs.close(),
+    ]);
+  }
+
+  /** The open instance, once it is known whether there is one. */
+  private async openInstance(): Promise<OpenInstance | undefined> {
+    await this.opening;
+    return this.opened?.instance;
+  }
+
+  // ── Commands ──────────────────────────────────────────────────────────────────────────────────────
+
+  private registerCommands(): vscode.Disposable[] {
+    const ofParts = [
+      ...handlers(customDiffCommandIds, async (id, [argument]) => {
+        const open = await this.openInstance();
+        await (await this.customDiffs.get()).run(id, open, argument);
+      }),
+      ...handlers(listCommandIds, async (id, args) =>
+        (await this.instances.loaded()).run(id, args),
+      ),
+      ...handlers(runCommandIds, async (id, args) => (await this.runs.loaded()).run(id, args)),
+      ...handlers(inlineCommandIds, async (id, [about]) =>
+        (await this.requireOpened()).inline.run(id, about),
+      ),
+      ...handlers(coverageCommandIds, async (id, [about]) =>
+        (await this.requireOpened()).coverage.run(id, about),
+      ),
+      ...handlers(candidateCommandIds, async (id, [about]) =>
+        (await this.requireOpened()).candidates.run(id, about),
+      ),
+      ...handlers(modelCommandIds, async (id) => {
+        const { ModelKeys } = await import('./parts');
+        const keys = new ModelKeys(this.context.secrets, this.context.globalState);
+        await (id === modelCommandIds.setKey ? keys.set() : keys.forget());
+      }),
+    ];
+    const own = [...Object.entries(this.windowCommands()), ...Object.entries(this.openCommands())];
+    return [...ofParts, ...own].map(([id, run]) =>
+      vscode.commands.registerCommand(id, (...args: unknown[]) => this.shown(() => run(...args))),
+    );
+  }
+
+  /** Commands that need no open instance, or are about one that a row of a view names. */
+  private windowCommands(): Record<string, CommandHandler> {
+    const { context, revealed, steps, reporter } = this;
+    return {
+      [commandIds.openBundled]: async (from) => {
+        // The window reloads: it goes on with the walkthrough that it was opened from.
+        await context.globalState.update(goesOn, from === 'walkthrough' ? true : undefined);
+        const { openBundledInstance } = await import('./parts');
+        await openBundledInstance(context, reporter);
+      },
+      [commandIds.firstSteps]: () => steps.show(),
+      [commandIds.showIssue]: async (row) => {
+        const { id, opened } = await this.instanceOf(row);
+        const { showIssue } = await import('./parts');
+        const listed = await this.instances.loaded();
+        await showIssue({ context, revealed, listed, opened, id });
+        await steps.tell(contextKeys.issueShown);
+      },
+      [commandIds.reveal]: async (row) => {
+        const { id } = await this.instanceOf(row);
+        await revealed.ask(id, vscode.l10n.t('Reveal'));
+      },
+      [commandIds.hideGolden]: async (row) => {
+        const { id, opened } = await this.instanceOf(row);
+        await revealed.set(id, false);
+        const { closeComparisons, closeGoldenDiffs } = await import('./parts');
+        if (opened !== undefined) await Promise.all([closeGoldenDiffs(), closeComparisons()]);
+      },
+      [commandIds.showLog]: () => Promise.resolve(reporter.show()),
+    };
+  }
+
+  /** Commands about the open instance. */
+  private openCommands(): Record<string, CommandHandler> {
+    const { context, steps, reporter } = this;
+    return {
+      [commandIds.applyBundledCandidate]: async (name) => {
+        const { instance } = await this.requireOpened();
+        const { applyBundledCandidate } = await import('./parts');
+        const candidate = typeof name === 'string' ? name : undefined;
+        await applyBundledCandidate(context.extensionPath, instance, candidate);
+      },
+      [commandIds.reproduce]: async () => (await this.requireOpened()).testing.reproduceAll(),
+      [commandIds.showChangeCoverage]: async () => {
+        const { instance } = await this.requireOpened();
+        await (await import('./parts')).showChangeCoverage(instance);
+        if (instance.revealed) await steps.tell(contextKeys.coverageShown);
+      },
+      [commandIds.showVerdict]: async () => {
+        const { instance } = await this.requireOpened();
+        await (await import('./parts')).showVerdict(instance);
+      },
+      [commandIds.exportReproduction]: async (folder) => {
+        const { instance } = await this.requireOpened();
+        const { exportReproduction } = await import('./parts');
+        // Code that runs the command gives a folder; a person chooses one.
+        const into = folder instanceof vscode.Uri ? folder : undefined;
+        const written = await exportReproduction(instance, reporter, into);
+        if (written?.isReproduction === true) await steps.tell(contextKeys.exported);
+      },
+      [commandIds.compareWithGolden]: async () => {
+        const { instance } = await this.requireOpened();
+        await (await import('./parts')).compareWithGolden(instance, reporter);
+      },
+      [commandIds.checkEngine]: async () => {
+        const { readiness } = await this.requireOpened();
+        await readiness.check();
+        if (readiness.problem !== undefined) throw new HumanError(readiness.problem.text);
+      },
+      [commandIds.addDevContainer]: async () => {
+        const { instance } = await this.requireOpened();
+        await (await import('./parts')).addDevContainer(instance, reporter);
+      },
+    };
+  }
+
+  /** @throws HumanError when no instance is open, with the reason */
+  private async requireOpened(): Promise<OpenedParts> {
+    await this.opening;
+    if (this.opened === undefined) throw this.trust.whyNoInstance();
+    return this.opened;
+  }
+
+  /**
+   * The instance that a command is about: of the given row, else the open one, else the selected one.
+   *
+   * @returns its id, and the open instance when it is that
+   * @throws HumanError when there is none
+   */
+  private async instanceOf(row: unknown): Promise<{ id: string; opened?: OpenInstance }> {
+    const open = await this.openInstance();
+    const id = idOf(row) ?? open?.marker.id ?? idOf(this.instances.list.selection[0]);
+    if (id === undefined) throw this.trust.whyNoInstance();
+    return open?.marker.id === id ? { id, opened: open } : { id };
+  }
+
+  // ── Documents and panels ──────────────────────────────────────────────────────────────────────────
+
+  private redrawWhenRevealed(): vscode.Disposable[] {
+    return [
+      this.revealed.onDidChange(
+        (id) => void import('./parts').then((parts) => parts.redrawIssue(id)),
+      ),
+      this.revealed.onDidChange(() => {
+        for (const { uri } of vscode.workspace.textDocuments) {
+          // Both sides and what is compared with them; a preview does not depend on it.
+          if (uri.scheme !== scheme || uri.authority === previewAuthority) continue;
+          this.documentChanged.fire(uri);
+        }
+      }),
+    ];
+  }
+
+  private restorePanels(): vscode.Disposable[] {
+    const { context, revealed } = this;
+    return [
+      vscode.window.registerWebviewPanelSerializer(issueViewType, {
+        deserializeWebviewPanel: async (panel, state) => {
+          const opened = await this.openInstance();
+          const { restoreIssue } = await import('./parts');
+          const listed = await this.instances.loaded();
+          await restoreIssue(panel, state, { context, revealed, listed, opened });
+          await this.steps.tell(contextKeys.issueShown);
+        },
+      }),
+      vscode.window.registerWebviewPanelSerializer(dashboardViewType, {
+        deserializeWebviewPanel: async (panel, state) => {
+          (await this.runs.loaded()).restore(panel, state);
+        },
+      }),
+    ];
+  }
+
+  private provideDocuments(): vscode.Disposable {
+    return vscode.workspace.registerTextDocumentContentProvider(scheme, {
+      onDidChange: this.documentChanged.event,
+      provideTextDocumentContent: (uri) => this.documentOf(uri),
+    });
+  }
+
+  private async documentOf(uri: vscode.Uri): Promise<string> {
+    const { authority } = uri;
+    if (authority === previewAuthority)
+      return (await this.customDiffs.get()).previews.contentOf(uri);
+    if (authority === resultAuthority) return (await this.runs.loaded()).gutters.contentOf(uri);
+    await this.opening;
+    if (this.opened === undefined) return '';
+    const { instance, candidates } = this.opened;
+    if (authority === candidateAuthority) return (await candidates.contentOf(uri)) ?? '';
+    const { documentText, outputText } = await import('./parts');
+    return authority === outputAuthority ? outputText(instance, uri) : documentText(instance, uri);
+  }
+
+  private async loadCustomDiffs(): Promise<CustomDiffCommands> {
+    const { CustomDiffCommands } = await import('./parts');
+    const loaded = new CustomDiffCommands(this.context.extensionPath, this.reporter);
+    loaded.previews.onDidChange((uri) => this.documentChanged.fire(uri));
+    this.context.subscriptions.push(loaded);
+    return loaded;
+  }
+
+  private async startLanguage(): Promise<void> {
+    await (await this.customDiffs.get()).startLanguage();
+  }
+
+  // ── The open instance ─────────────────────────────────────────────────────────────────────────────
+
+  private async openWorkspace(): Promise<void> {
+    const found = await findInstance();
+    if (found === undefined) return;
+    await this.trust.whenGranted(found.marker.id, () => {
+      this.opening = this.shown(() => this.openFound(found));
+      return this.opening;
+    });
+  }
+
+  private async openFound({ folder, marker }: Found): Promise<void> {
+    const { context, reporter, revealed, steps } = this;
+    const parts = await import('./parts');
+    const instance = new parts.OpenInstance(context, folder, marker, revealed, reporter);
+    // Before anything below can fail.
+    context.subscriptions.push(instance);
+    await instance.restore();
+    const readiness = new parts.EngineReadiness(folder.uri, context.extensionPath, reporter);
+    const tests = new parts.CandidateTests(instance);
+    const testing = new parts.CandidateTesting(instance, tests, reporter);
+    const inline = new parts.Inline(instance, tests, testing, (uri) =>
+      this.documentChanged.fire(uri),
+    );
+    const coverage = new parts.ChangeCoverageViews(instance, context.extensionUri);
+    const candidates = new parts.Candidates(context, instance, reporter);
+    this.opened = { instance, readiness, testing, inline, coverage, candidates };
+    context.subscriptions.push(
+      ...[readiness, tests, testing, inline, coverage, candidates],
+      ...[steps.follow(instance, tests), new parts.StatusBar(instance)],
+    );
+    this.tree.show(instance, readiness);
+    await steps.tell(contextKeys.instanceOpen);
+    this.agents.tell();
+    if (instance.isBundled) await steps.tell(contextKeys.bundled);
+    await this.showFirst(instance);
+    void readiness.check();
+    void parts.warmUpInBackground(instance, reporter);
+  }
+
+  /** Shows the walkthrough where it led here, and the issue where the instance is new. */
+  private async showFirst(instance: OpenInstance): Promise<void> {
+    const { context, revealed, steps } = this;
+    const isFirst = await instance.isFirstTime();
+    if (instance.isBundled && context.globalState.get(goesOn, false)) {
+      await context.globalState.update(goesOn, undefined);
+      await steps.show();
+    } else if (isFirst) {
+      const listed = await this.instances.loaded();
+      const { showIssue } = await import('./parts');
+      await showIssue({ context, revealed, listed, opened: instance, id: instance.marker.id });
+      await steps.tell(contextKeys.issueShown);
+    }
+  }
+
+  /** Runs something and shows what goes wrong, once. */
+  private async shown(run: () => void | Promise<void>): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      showProblem(error, this.reporter);
+    }
+  }
+}
+
+/** One handler for a group of commands, which is told the id of the one that was run. */
+function handlers<Id extends string>(
+  ids: Readonly<Record<string, Id>>,
+  run: (id: Id, args: readonly unknown[]) => Promise<void>,
+): [Id, CommandHandler][] {
+  return Object.values(ids).map((id) => [id, (...args) => run(id, args)]);
+}
+
+/** Key of the note that a walkthrough opened the bundled instance. */
+const goesOn = 'walkthroughGoesOn';
+
+/** A folder of the window that is the workspace of an instance. */
+interface Found {
+  readonly folder: vscode.WorkspaceFolder;
+  readonly marker: WorkspaceMarker;
+}
+
+/** The first such folder: one instance to a window, since verdict and status bar are about one candidate. */
+async function findInstance(): Promise<Found | undefined> {
+  for (const folder of vscode.workspace.workspaceFolders ?? []) {
+    if (folder.uri.scheme !== 'file') continue;
+    const marker = await readMarker(folder.uri.fsPath);
+    if (marker !== undefined) return { folder, marker };
+  }
+  return undefined;
+}
+
+interface LazyInstances {
+  readonly list: vscode.TreeView<ListNode>;
+  readonly loaded: () => Promise<Instances>;
+}
+
+/** The Instances view, whose contents are loaded when it is looked at or a command needs them. */
+function lazyInstances(context: vscode.ExtensionContext, reporter: Reporter): LazyInstances {
+  const redraw = new vscode.EventEmitter<void>();
+  let made: Promise<Instances> | undefined;
+  const instances = (): Promise<Instances> =>
+    (made ??= import('./parts').then((parts) => {
+      const loaded = new parts.Instances(context, list, reporter, () => redraw.fire());
+      context.subscriptions.push(loaded);
+      return loaded;
+    }));
+  const list = vscode.window.createTreeView<ListNode>(viewIds.instances, {
+    treeDataProvider: {
+      onDidChangeTreeData: redraw.event,
+      getChildren: async (node) => (await instances()).getChildren(node),
+      getTreeItem: async (node) => (await instances()).list.getTreeItem(node),
+      resolveTreeItem: async (item, node) => (await instances()).list.resolveTreeItem(item, node),
+      getParent: async (node) => (await instances()).list.getParent(node),
+    },
+    showCollapseAll: true,
+    canSelectMany: true,
+  });
+  context.subscriptions.push(list, redraw);
+  return { list, loaded: instances };
+}
+
+interface LazyRuns {
+  readonly loaded: () => Promise<Runs>;
+  readonly close: () => Promise<void>;
+}
+
+/** The Runs view, likewise. */
+function lazyRuns(
+  context: vscode.ExtensionContext,
+  revealed: Revealed,
+  instances: () => Promise<Instances>,
+  reporter: Reporter,
+): LazyRuns {
+  const redraw = new vscode.EventEmitter<void>();
+  let made: Promise<Runs> | undefined;
+  const runs = (): Promise<Runs> =>
+    (made ??= import('./parts').then((parts) => {
+      const loaded = new parts.Runs(context, view, revealed, instances, reporter, () =>
+        redraw.fire(),
+      );
+      context.subscriptions.push(loaded);
+      return loaded;
+    }));
+  const view = vscode.window.createTreeView<RunNode>(viewIds.runs, {
+    treeDataProvider: {
+      onDidChangeTreeData: redraw.event,
+      getChildren: async (node) => (await runs()).getChildren(node),
+      getTreeItem: async (node) => (await runs()).tree.getTreeItem(node),
+    },
+    canSelectMany: true,
+  });
+  context.subscriptions.push(redraw, view);
+  return { loaded: runs, close: async () => (await made)?.close() };
+}
+
+function idOf(row: unknown): string | undefined {
+  if (typeof row === 'string') return row;
+  if (typeof row !== 'object' || row === null || !('id' in row)) return undefined;
+  return typeof row.id === 'string' ? row.id : undefined;
+}
