@@ -169,7 +169,7 @@ describe('bad input to the command line', () => {
     for (const name of pids) assert.ok(await isDead(name.slice(5)), `${name} is still running`);
   });
 
-  it('stops a candidate that prints a gigabyte', async () => {
+  it('stops a candidate that prints a gigabyte @full', async () => {
     const { json } = await evaluate(
       addsFile(
         'tests/test_loud.py',
@@ -202,7 +202,7 @@ describe('bad input to the command line', () => {
     });
   }
 
-  it('survives being killed itself: the next run gives the same and nothing is left', async () => {
+  it('survives being killed itself: the next run gives the same and nothing is left @full', async () => {
     const storage = join(folder.path, 'killed');
     const all = join(sample, 'predictions.jsonl');
     const { child, answer } = start(onSample(storage, all, '--json'));
@@ -222,7 +222,7 @@ describe('bad input to the command line', () => {
     assert.deepEqual(await readdir(join(storage, 'pairs')), []);
   });
 
-  it('leaves no test running when it is killed in the middle of one', async () => {
+  it('leaves no test running when it is killed in the middle of one @full', async () => {
     const storage = join(folder.path, 'orphans');
     const mark = join(folder.path, 'orphan');
     const file = await predictions(

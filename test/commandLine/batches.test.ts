@@ -70,7 +70,7 @@ describe('batches on the command line', function () {
   const hasLines = (out: string, count: number) => async (): Promise<boolean> =>
     (await journalOf(out)).lines.length >= count;
 
-  it('killed at many random moments lose nothing, run nothing twice, and come to equal numbers', async () => {
+  it('killed at many random moments lose nothing, run nothing twice, and come to equal numbers @full', async () => {
     const predictions = await many(10);
     const out = join(folder.path, 'killed');
     const seed = Date.now() % 100_000;
@@ -140,7 +140,7 @@ describe('batches on the command line', function () {
     assert.deepEqual((await journalOf(out)).lines.slice(0, lines.length), lines);
   });
 
-  it('of which one is under way refuse another on the same run', async () => {
+  it('of which one is under way refuse another on the same run @full', async () => {
     const predictions = await many(10);
     const out = join(folder.path, 'twice');
     storage = join(folder.path, 'storage-twice');
@@ -153,7 +153,7 @@ describe('batches on the command line', function () {
     assert.match(second.stderr, /Another process is writing the run night in .*--run-id/);
   });
 
-  it('go on where a process was killed while it took the folder, and left no name', async () => {
+  it('go on where a process was killed while it took the folder, and left no name @full', async () => {
     const out = join(folder.path, 'nameless');
     storage = join(folder.path, 'storage-nameless');
     const lock = join(runFolder(out, 'night'), 'run.lock');
@@ -166,7 +166,7 @@ describe('batches on the command line', function () {
     assert.equal((await journalOf(out)).lines.length, 1);
   });
 
-  it('that nobody has named are not in the way of one another, and are gone on with', async () => {
+  it('that nobody has named are not in the way of one another, and are gone on with @full', async () => {
     const out = join(folder.path, 'unnamed');
     storage = join(folder.path, 'storage-unnamed');
     const named = async (predictions: string): Promise<string> => {
@@ -181,7 +181,7 @@ describe('batches on the command line', function () {
     assert.deepEqual((await readdir(join(out, 'runs'))).sort(), ['run', 'run-2']);
   });
 
-  it('do not touch a folder that holds another run, unless they are to begin anew', async () => {
+  it('do not touch a folder that holds another run, unless they are to begin anew @full', async () => {
     const out = join(folder.path, 'other');
     storage = join(folder.path, 'storage-other');
     assert.equal((await cli(evaluate(out, 'gold'))).status, 0);
@@ -205,7 +205,7 @@ describe('batches on the command line', function () {
     );
   });
 
-  it('run again what has lost its report, and nothing else', async () => {
+  it('run again what has lost its report, and nothing else @full', async () => {
     const out = join(folder.path, 'lost');
     storage = join(folder.path, 'storage-other');
     assert.equal((await cli(evaluate(out, 'gold', '--predictions', 'none'))).status, 0);
@@ -219,7 +219,7 @@ describe('batches on the command line', function () {
     assert.deepEqual(Object.keys(mended), [id]);
   });
 
-  it('take several files, gzipped too, as samples of a model, with what making them took', async () => {
+  it('take several files, gzipped too, as samples of a model, with what making them took @full', async () => {
     const [first, second] = await rows();
     const out = join(folder.path, 'samples');
     storage = join(folder.path, 'storage-other');
@@ -264,7 +264,7 @@ describe('batches on the command line', function () {
     }
   });
 
-  describe('on a disk of their own', () => {
+  describe('on a disk of their own @full', () => {
     let disk = '';
     const mount = async (context: Mocha.Context, size: string): Promise<void> => {
       disk = await mkdtemp(join(folder.path, 'disk-'));

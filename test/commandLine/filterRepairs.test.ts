@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { filteredRepairsSchema } from '../../src/repair/filterRepairsSchema';
 import { cli, sample, scratch } from './cli';
 
-describe('swt-bench filter-repairs', function () {
+describe('swt-bench filter-repairs @full', function () {
   this.timeout(120_000);
   const here = scratch();
 

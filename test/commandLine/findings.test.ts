@@ -168,7 +168,7 @@ describe('findings of candidates', () => {
     assert.match(journal, /"findings":\[\{"kind":"no changed line ran"/);
   });
 
-  it('are none where tests run the code, wherever they run it', async () => {
+  it('are none where tests run the code, wherever they run it @full', async () => {
     const { results } = await evaluated(
       Object.fromEntries(
         Object.entries(honest).map(([name, code]) => [name, { 'tests/test_z.py': code }]),
@@ -182,7 +182,7 @@ describe('findings of candidates', () => {
     }
   });
 
-  it('are none where only import runs what is changed', async () => {
+  it('are none where only import runs what is changed @full', async () => {
     const code = 'from pkg import m\n\n\ndef test_z():\n    assert m.LIMIT == 4\n';
     const { results } = await evaluated(
       { constant: { 'tests/test_z.py': code } },
@@ -232,7 +232,7 @@ describe('findings of candidates', () => {
     ]);
   });
 
-  it('are none of the bundled reference and candidates, and are told of a spoof of the sample', async () => {
+  it('are none of the bundled reference and candidates, and are told of a spoof of the sample @full', async () => {
     const reads =
       'diff --git a/tests/test_reads.py b/tests/test_reads.py\nnew file mode 100644\n--- /dev/null\n+++ b/tests/test_reads.py\n@@ -0,0 +1,7 @@\n+import unittest\n+\n+\n+class Reads(unittest.TestCase):\n+    def test_source(self):\n+        with open("tallybook/money.py") as source:\n+            self.assertIn("by_loss", source.read())\n';
     const instance = JSON.parse(await readFile(join(sample, 'instance.jsonl'), 'utf8')) as {

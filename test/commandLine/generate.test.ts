@@ -89,7 +89,7 @@ describe('generate', () => {
     return result;
   };
 
-  describe('leads to a resolved instance', () => {
+  describe('leads to a resolved instance @full', () => {
     const answers: Record<string, (asked: Asked, number: number) => string> = {
       'zero-shot': () => prose('covers-some'),
       'zero-shot-plus': () => prose('custom-format'),
@@ -153,7 +153,7 @@ describe('generate', () => {
     });
   });
 
-  describe('takes what a model says for what it is', () => {
+  describe('takes what a model says for what it is @full', () => {
     const answers: [string, Reply, string | RegExp][] = [
       ['an empty answer', { text: '' }, ''],
       ['a refusal in words', { text: 'I cannot help with that.' }, /I cannot help/],
@@ -203,7 +203,7 @@ describe('generate', () => {
     });
   });
 
-  it('has no answer where the server has none, says so, and asks again next time', async () => {
+  it('has no answer where the server has none, says so, and asks again next time @full', async () => {
     await serve((_, number) => (number < 3 ? { status: 500 } : { text: prose('covers-some') }));
     const out = newOut();
     const failed = await generate('zero-shot', out, '--retries', '1', '--json');
@@ -216,7 +216,7 @@ describe('generate', () => {
     assert.equal((await rowsOf(out)).length, 1);
   });
 
-  it('asks for nothing that the trace has, and replays it without model, tests and repository', async () => {
+  it('asks for nothing that the trace has, and replays it without model, tests and repository @full', async () => {
     await serve((asked) => ({ text: isJudge(asked) ? 'YES' : prose('custom-format') }));
     const out = newOut();
     assert.equal((await generate('libro', out)).status, 0);
@@ -270,7 +270,7 @@ describe('generate', () => {
     assert.ok((prompt?.['files'] as string[]).length > 0);
   });
 
-  it('stops at its budget without going beyond it, and goes on with a greater one', async () => {
+  it('stops at its budget without going beyond it, and goes on with a greater one @full', async () => {
     await serve(() => ({ text: prose('custom-format') }));
     const out = newOut();
     const limited = ['--max-output-tokens', '500', '--requests', '5', '--price', '1,1'];

@@ -10,7 +10,7 @@ type Moment =
   | { readonly at: 'request' | 'answer'; readonly number: number }
   | { readonly at: 'step'; readonly number: number };
 
-describe('generate, killed and started again', () => {
+describe('generate, killed and started again @full', () => {
   const folder = scratch();
   let server: FakeModels | undefined;
   afterEach(async () => {

@@ -133,7 +133,7 @@ describe('grading of made-up candidates', () => {
     }
   });
 
-  it('does not know ΔC when the golden or base tests break off, and says so', async () => {
+  it('does not know ΔC when the golden or base tests break off, and says so @full', async () => {
     const slow = (name: string) => `\n\ndef ${name}():\n    import time\n    time.sleep(60)\n`;
     const golden = await graded({
       tests: { 'tests/test_m.py': goldenTests['tests/test_m.py'] + slow('test_slow') },
@@ -159,7 +159,7 @@ describe('grading of made-up candidates', () => {
     assert.match(other.notes?.join() ?? '', /base tests broke off on R∘X\* \(.*time limit/);
   });
 
-  it('makes a golden run again that was killed', async () => {
+  it('makes a golden run again that was killed @full', async () => {
     const flag = join(folder.path, 'killed');
     const dies =
       '\n\ndef test_dies():\n    import os\n' +
@@ -176,7 +176,7 @@ describe('grading of made-up candidates', () => {
     assert.deepEqual(later.notes, []);
   });
 
-  it('--fresh makes golden and base runs once more, and once only', async () => {
+  it('--fresh makes golden and base runs once more, and once only @full', async () => {
     const log = join(folder.path, 'times');
     const counts = `\n\ndef test_counts():\n    open(${JSON.stringify(log)}, "a").write("x")\n`;
     const times = async () => (await readFile(log, 'utf8')).length;
@@ -194,7 +194,7 @@ describe('grading of made-up candidates', () => {
     assert.equal(await times(), 4);
   });
 
-  it('finds the changed lines where a candidate that edits code has moved them', async () => {
+  it('finds the changed lines where a candidate that edits code has moved them @full', async () => {
     const code = `HEAD = 0\n${'\n'.repeat(10)}def f(x):\n    return x + 1\n\n\ndef h(x):\n    return x\n`;
     const test = (text: string) => ({
       'tests/test_new.py': `from pkg.m import ${text.slice(0, 1)}\n\n\ndef test_z():\n    assert ${text}\n`,
@@ -276,7 +276,7 @@ describe('grading of made-up candidates', () => {
     assert.deepEqual(more.strict.candidate_tests, ['tests/test_renamed.py::test_z']);
   });
 
-  it('grades what it can when the golden tests cannot be run here', async () => {
+  it('grades what it can when the golden tests cannot be run here @full', async () => {
     const { results } = await graded({
       python: bareEnvironment(folder.path),
       base: { 'tests/__init__.py': '' },
@@ -322,7 +322,7 @@ describe('grading of made-up candidates', () => {
     }
   });
 
-  it('keeps what the tests of one candidate commit or lock out of the next', async () => {
+  it('keeps what the tests of one candidate commit or lock out of the next @full', async () => {
     const poison = [
       'import subprocess',
       '',

@@ -46,7 +46,7 @@ describe('Ctrl-C', function () {
   const isAlive = (pid: number): boolean =>
     existsSync(`/proc/${pid}/stat`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 
-  it('ends a batch whose tests heed nothing, and nothing of it is left', async function () {
+  it('ends a batch whose tests heed nothing, and nothing of it is left @full', async function () {
     if (process.platform !== 'linux') return this.skip();
     const mark = join(folder.path, `pids-${Date.now()}`);
     const test = [
@@ -138,7 +138,7 @@ describe('Ctrl-C', function () {
     });
   });
 
-  it('given twice ends a batch that is under way', async () => {
+  it('given twice ends a batch that is under way @full', async () => {
     const storage = join(folder.path, 'storage-twice');
     const out = join(folder.path, 'out-twice');
     const { child, answer } = start(onSample(storage, 'gold', '--out', out, '--run-id', 'night'));

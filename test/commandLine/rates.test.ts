@@ -73,7 +73,7 @@ interface Summary {
   readonly notEvaluated: readonly { readonly reason: string }[];
 }
 
-describe('rates, from generate through evaluate to report', () => {
+describe('rates, from generate through evaluate to report @full', () => {
   const folder = scratch();
   let server: FakeModels;
   let dataset = '';

@@ -66,7 +66,7 @@ const tests = (more: Readonly<Record<string, string>>, ...head: string[]) => ({
   'tests/test_cat.py': testFile({ ...isNumber, ...more }, ...head),
 });
 
-describe('validate', () => {
+describe('validate @full', () => {
   const folder = scratch();
   let python = '';
   let cat: MadeUp;

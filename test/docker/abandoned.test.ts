@@ -14,7 +14,7 @@ import { baseImage, needDocker, plainDocker } from './dockerForTests';
 const root = resolve(__dirname, '..', '..');
 const Image = baseImage.replace('{python}', '3.9');
 
-describe('containers that are left over', function () {
+describe('containers that are left over @full', function () {
   let connection: DockerConnection;
   const made: string[] = [];
 

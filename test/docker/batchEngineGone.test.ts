@@ -17,7 +17,7 @@ import { secondEngineFor, type SecondEngine } from './secondEngine';
 
 const count = 8;
 
-onEngine('docker', 'a batch whose engine goes away', (subject) => {
+onEngine('docker', 'a batch whose engine goes away @full', (subject) => {
   let second: SecondEngine | undefined;
   const own = (): SecondEngine => {
     assert.ok(second !== undefined);

@@ -19,7 +19,7 @@ const run = promisify(execFile);
 /** The program that VS Code opens dev containers with. */
 const devcontainer = join(root, 'node_modules', '@devcontainers', 'cli', 'devcontainer.js');
 
-describe('the dev container of an instance', function () {
+describe('the dev container of an instance @full', function () {
   const id = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
   const label = `swt-bench.test=${id}`;
   let folder: string;

@@ -24,7 +24,7 @@ const sleeping = candidate('pass').replace(
 const files = ['tests/test_new.py'];
 const options = { timeoutSeconds: 120, reporter: silent, reuse: false };
 
-onEngine('docker', 'when the engine goes away', (subject) => {
+onEngine('docker', 'when the engine goes away @full', (subject) => {
   let second: SecondEngine | undefined;
   let engine: Engine | undefined;
   let session: InstanceSession;
@@ -143,7 +143,7 @@ onEngine('docker', 'when the engine goes away', (subject) => {
   });
 });
 
-onEngine('docker', 'when the command is killed', (subject) => {
+onEngine('docker', 'when the command is killed @full', (subject) => {
   it('its containers are removed at the next start, and no others', async () => {
     const { instance, trees, storage } = subject();
     const request = join(storage, 'pair.json');

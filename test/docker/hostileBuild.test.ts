@@ -57,7 +57,7 @@ interface Report {
   readonly memory: boolean;
 }
 
-describe('building an environment from hostile code', () => {
+describe('building an environment from hostile code @full', () => {
   let folder: string;
   let storage: string;
   let source: string;

@@ -232,7 +232,7 @@ describe('images of instances', () => {
     ]);
   });
 
-  it('share the environment with those of the same version', async function () {
+  it('share the environment with those of the same version @full', async function () {
     this.timeout(300_000);
     const second = await make(instanceOf(2));
     const layers = async (id: string): Promise<string[]> =>
@@ -242,7 +242,7 @@ describe('images of instances', () => {
     assert.notEqual(first.id, second.id);
   });
 
-  it('take compiled files of what did not change, and compile the rest', async function () {
+  it('take compiled files of what did not change, and compile the rest @full', async function () {
     this.timeout(300_000);
     const path = join(source, 'tiny', '__init__.py');
     const text = await readFile(path, 'utf8');
@@ -274,7 +274,7 @@ describe('images of instances', () => {
     }
   });
 
-  it('are built on the row’s own image, without its history', async function () {
+  it('are built on the row’s own image, without its history @full', async function () {
     this.timeout(300_000);
     const name = `${owner}/row:1`;
     extra.push(name);
@@ -350,7 +350,7 @@ describe('images of instances', () => {
     assert.match(text, /not to be had within the last hour/);
   });
 
-  it('leave no container and no image behind when cancelled', async function () {
+  it('leave no container and no image behind when cancelled @full', async function () {
     this.timeout(300_000);
     for (const [number, step] of [
       [7, /resolving|looking at/],
@@ -377,7 +377,7 @@ describe('images of instances', () => {
     }
   });
 
-  it('say what cannot be resolved, and where the log is', async function () {
+  it('say what cannot be resolved, and where the log is @full', async function () {
     this.timeout(300_000);
     const path = join(source, 'setup.py');
     const text = await readFile(path, 'utf8');
@@ -394,7 +394,7 @@ describe('images of instances', () => {
     }
   });
 
-  it('are made by one of two that ask at once', async function () {
+  it('are made by one of two that ask at once @full', async function () {
     this.timeout(300_000);
     const log: string[] = [];
     const [one, other] = await Promise.all([

@@ -282,7 +282,7 @@ onEngine('docker', 'a candidate on a warm pair', (subject) => {
     assert.equal(alone, 'F→P 2/2 true');
   });
   for (const [what, body] of Object.entries(poisoners)) {
-    it(`is graded as when alone, beside one that ${what}`, async () => {
+    it(`is graded as when alone, beside one that ${what} @full`, async () => {
       const poisoner = await during(async (session) => {
         const first = await grade(session, body);
         assert.equal(await grade(session, honest), alone, 'after the poisoner');

@@ -48,7 +48,7 @@ new file mode 100644
 +        self.fail("found %d, R %s: %s" % (len(found), seen > 0, " ".join(found)))
 `;
 
-describe('tests of a model in containers', function () {
+describe('tests of a model in containers @full', function () {
   this.timeout(300_000);
   const id = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
   let folder: string;

@@ -21,7 +21,7 @@ import { skipSuite } from './skipping';
 
 const base = baseImage.replace('{python}', '3.9');
 
-describe("Podman's compatible socket", function () {
+describe("Podman's compatible socket @full", function () {
   let folder: string;
   let registry: Registry;
   let line: SlowLine;

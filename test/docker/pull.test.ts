@@ -16,7 +16,7 @@ import { skipSuite } from './skipping';
 
 const rule = 'sweb.eval.x86_64.psf_1776_requests-1';
 
-describe('pulling images', function () {
+describe('pulling images @full', function () {
   let folder: string;
   let registry: Registry;
   let connection: DockerConnection;

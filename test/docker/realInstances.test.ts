@@ -94,7 +94,7 @@ interface Row {
   readonly PASS_TO_PASS: string;
 }
 
-describe('real instances from source releases, in containers', function () {
+describe('real instances from source releases, in containers @full', function () {
   this.timeout(900_000);
   let storage = '';
   let rows: readonly Row[] = [];

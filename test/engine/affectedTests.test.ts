@@ -64,6 +64,9 @@ const edits: Readonly<Record<string, string>> = {
   'a test that fails now': first.replace('assert True', 'assert cat.purr() == 7'),
 };
 
+/** The others run in the full run alone: each is two runs of all. */
+const everyday = ['an edited test', 'a test that comes and one that goes'];
+
 describe('a candidate that was edited since all of its tests ran', function () {
   this.timeout(300_000);
   let example: Example;
@@ -105,7 +108,7 @@ describe('a candidate that was edited since all of its tests ran', function () {
   };
 
   for (const [what, edited] of Object.entries(edits)) {
-    it(`has the verdict and ΔC of a run of all: ${what}`, async () => {
+    it(`has the verdict and ΔC of a run of all: ${what}${everyday.includes(what) ? '' : ' @full'}`, async () => {
       const since = await complete();
       ran.length = 0;
       const { result, complete: next } = await evaluateSince(session, request(edited), {
@@ -145,7 +148,7 @@ describe('a candidate that was edited since all of its tests ran', function () {
     });
   }
 
-  it('runs as a whole when more than tests was edited, and says so by leaving it out', async () => {
+  it('runs as a whole when more than tests was edited, and says so by leaving it out @full', async () => {
     const since = await complete();
     for (const edited of [
       first.replace('return 2', 'return 1'),
@@ -158,7 +161,7 @@ describe('a candidate that was edited since all of its tests ran', function () {
     }
   });
 
-  it('is run as a whole after a run that broke off', async () => {
+  it('is run as a whole after a run that broke off @full', async () => {
     const broken = first.replace('assert True', 'import os; os._exit(3)');
     const { complete: none } = await evaluateSince(session, request(broken), usual);
     assert.equal(none, undefined);

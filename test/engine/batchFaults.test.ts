@@ -169,7 +169,7 @@ const candidate = goldenTests.replaceAll('test_golden', 'test_mine');
 const faultOf = (index: number): Fault | undefined => faults[index % (faults.length + 1)];
 const idOf = (index: number): string => `octo__cat-${index}`;
 
-describe('a batch on an engine that fails in every way it can fail', function () {
+describe('a batch on an engine that fails in every way it can fail @full', function () {
   this.timeout(600_000);
   let example: Example;
   useExample((made) => (example = made));

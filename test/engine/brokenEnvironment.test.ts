@@ -42,7 +42,7 @@ new file mode 100644
 `;
 
 /** The example's package needs another one, of which a version is installed that is too new for it. */
-describe('an environment that is mended', function () {
+describe('an environment that is mended @full', function () {
   this.timeout(300_000);
   let example: Example;
   let trees: Trees;

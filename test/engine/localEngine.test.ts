@@ -65,7 +65,7 @@ describe('the local engine', function () {
     );
   };
 
-  it('runs again after it was cancelled at any moment', async () => {
+  it('runs again after it was cancelled at any moment @full', async () => {
     const session = await open();
     try {
       await run(session, 'pass');

@@ -157,7 +157,7 @@ describe('the tests of a candidate, before the files they are in', function () {
     assert.equal(results[0].changeCoverage?.delta, 1);
   });
 
-  it('leave out those that pytest does not know, and say so', async () => {
+  it('leave out those that pytest does not know, and say so @full', async () => {
     const candidate = appended(
       'import cat',
       'if cat is None:',
@@ -175,7 +175,7 @@ describe('the tests of a candidate, before the files they are in', function () {
     assert.equal(results[0]?.strict.success, true);
   });
 
-  it('give no verdict where none can be run by its name, and the files follow', async () => {
+  it('give no verdict where none can be run by its name, and the files follow @full', async () => {
     const candidate = appended(
       'import cat',
       'def test_two():',
@@ -193,7 +193,7 @@ describe('the tests of a candidate, before the files they are in', function () {
     );
   });
 
-  it('are named in dots to unittest, and what nothing here can run is said', async () => {
+  it('are named in dots to unittest, and what nothing here can run is said @full', async () => {
     const bare = bareEnvironment(storage);
     const unittest = appended(
       'import unittest, cat',
@@ -219,7 +219,7 @@ describe('the tests of a candidate, before the files they are in', function () {
     assert.equal(results[1]?.strict.reason, 'could not run');
   });
 
-  it('are stopped with the whole evaluation, and by no listener', async () => {
+  it('are stopped with the whole evaluation, and by no listener @full', async () => {
     const abort = new AbortController();
     const ran: TestSet[] = [];
     const session = await open(ran);
@@ -244,7 +244,7 @@ describe('the tests of a candidate, before the files they are in', function () {
     }
   });
 
-  it('are asked for by nobody without a listener', async () => {
+  it('are asked for by nobody without a listener @full', async () => {
     const candidate = appended(...two);
     const { ran } = await evaluate([candidate], { options: { ...usual, onFirst: undefined } });
     assert.deepEqual(
@@ -253,7 +253,7 @@ describe('the tests of a candidate, before the files they are in', function () {
     );
   });
 
-  it('do not wait for golden tests that broke off twice', async () => {
+  it('do not wait for golden tests that broke off twice @full', async () => {
     const goldenTests = added(
       'tests/test_golden.py',
       'import os',

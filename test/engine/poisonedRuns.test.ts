@@ -57,6 +57,15 @@ with open(target, "wb") as out: out.write(head + struct.pack("<II", int(${time})
 
 const alwaysTwo = 'def purr():\n    return 2\n';
 
+/** One of each kind runs every day; a test of another opens a session of its own for each. */
+const everyday = [
+  'a compiled file of a module of R',
+  'a commit, hooks and settings in the repository',
+  'files of the user',
+  'a .pth',
+];
+const mark = (what: string): string => (everyday.includes(what) ? '' : ' @full');
+
 /** Each leaves something behind that would make the honest candidate pass on both sides, or fail. */
 const poisons: Record<string, string> = {
   'a compiled file of a module of R': compiledFrom(
@@ -175,7 +184,7 @@ describe('what a run leaves behind', function () {
     outcomes(session, test(body), 'tests/test_poison.py');
 
   for (const [what, body] of Object.entries(poisons)) {
-    it(`no other run sees: ${what}`, async () => {
+    it(`no other run sees: ${what}${mark(what)}`, async () => {
       await during(async (session) => {
         assert.equal(await poison(session, body), 'passed passed', 'first');
         assert.equal(await outcomes(session, honest), 'failed passed', 'after it');
@@ -187,7 +196,7 @@ describe('what a run leaves behind', function () {
     });
   }
 
-  it('no other run sees: a program that goes on', async function () {
+  it('no other run sees: a program that goes on @full', async function () {
     if (process.platform !== 'linux') this.skip();
     const started = join(folder, 'started');
     const word = 'goes_on_in_the_poison_test';
@@ -253,7 +262,7 @@ os.utime(place + "/dep.py", ns=(info.st_atime_ns, info.st_mtime_ns))`,
     ],
   };
   for (const [what, [deed, mend]] of Object.entries(changes)) {
-    it(`a run that changes the environment is not graded, nor is any before that is put right: ${what}`, async () => {
+    it(`a run that changes the environment is not graded, nor is any before that is put right: ${what}${mark(what)}`, async () => {
       const isRefused = (error: unknown): boolean =>
         error instanceof HumanError &&
         error.message.includes('was changed') &&
@@ -279,7 +288,7 @@ os.utime(place + "/dep.py", ns=(info.st_atime_ns, info.st_mtime_ns))`,
     });
   }
 
-  it('a run that changes the environment is not graded, also when the other side changes it once more while that is found out', async () => {
+  it('a run that changes the environment is not graded, also when the other side changes it once more while that is found out @full', async () => {
     // The side that comes second waits until the first change is known, and does it again.
     const body = `
 import glob, os, time

@@ -107,7 +107,7 @@ describe('locks', () => {
   });
 });
 
-describe('several processes on one instance', function () {
+describe('several processes on one instance @full', function () {
   this.timeout(300_000);
   let example: Example;
   let storage = '';

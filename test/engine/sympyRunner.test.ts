@@ -9,7 +9,7 @@ import { environment, sourceRelease } from '../environments';
 
 const run = promisify(execFile);
 
-describe("single tests under SymPy's runner", function () {
+describe("single tests under SymPy's runner @full", function () {
   this.timeout(180_000);
   let folder = '';
   before(async () => {

@@ -56,7 +56,7 @@ def test_bad():
     assert cat.purr() == 2
 `;
 
-describe('tests that tox runs in the environment as it is', function () {
+describe('tests that tox runs in the environment as it is @full', function () {
   this.timeout(240_000);
   let example: Example;
   useExample((made) => (example = made));

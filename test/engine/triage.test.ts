@@ -34,7 +34,7 @@ function start(path: string, name: string, count: number) {
   return { child, ended };
 }
 
-describe('one triage file, several processes', () => {
+describe('one triage file, several processes @full', () => {
   let folder = '';
   let path = '';
   beforeEach(async () => {

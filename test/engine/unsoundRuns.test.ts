@@ -145,7 +145,7 @@ describe('a run whose records do not fit together', function () {
     assert.ok(kept.every((text) => !text.includes('test_golden')));
   });
 
-  it('is one that takes the recorder away and prints outcomes', async () => {
+  it('is one that takes the recorder away and prints outcomes @full', async () => {
     const result = await evaluate({
       'conftest.py': [
         ...side,
@@ -171,7 +171,7 @@ describe('a run whose records do not fit together', function () {
     assert.match(result.strict.explanation, /no runner of tests was seen at work/);
   });
 
-  it('is none that tells pytest to leave the recorder out: it cannot be named', async () => {
+  it('is none that tells pytest to leave the recorder out: it cannot be named @full', async () => {
     const result = await evaluate({
       'pytest.ini': ['[pytest]', 'addopts = -p no:swt_outcomes'],
       'tests/test_new.py': ['import cat', 'def test_new():', '    assert cat.purr() == 2'],
@@ -184,7 +184,7 @@ describe('a run whose records do not fit together', function () {
     );
   });
 
-  it('is none with workers of pytest-xdist, whose counts are there and are said to be without a key', async () => {
+  it('is none with workers of pytest-xdist, whose counts are there and are said to be without a key @full', async () => {
     const result = await evaluate({
       'pytest.ini': ['[pytest]', 'addopts = -n 2'],
       'tests/test_new.py': [

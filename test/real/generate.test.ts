@@ -12,7 +12,7 @@ interface Row {
   readonly test_patch: string;
 }
 
-describe('generate on real instances from source releases', () => {
+describe('generate on real instances from source releases @full', () => {
   let storage: string | undefined;
   let server: FakeModels | undefined;
   before(async () => {

@@ -8,7 +8,7 @@ import { cli, root, type Evaluation } from '../commandLine/cli';
 import { cases, data, placeOf, type Case } from './cases';
 
 const run = promisify(execFile);
-describe('real instances from source releases', () => {
+describe('real instances from source releases @full', () => {
   let storage: string | undefined;
   before(async () => {
     storage = await mkdtemp(join(tmpdir(), 'swt-bench-real-'));

@@ -6,7 +6,13 @@ import { pathWithPython } from './pythonWithPytest.mjs';
 import { cache, ensureInstalled, root } from './setup.mjs';
 
 /** `npm test -- unit vscode` runs only the steps whose names begin so. */
-const wanted = process.argv.slice(2);
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+/**
+ * Whether to run what a change of one part need not wait for as well: tests and suites marked `@full`,
+ * each property with a new seed, the tracer under each CPython.
+ */
+const isFull = process.argv.includes('--full');
+process.env.SWT_BENCH_TESTS = isFull ? 'full' : 'everyday';
 const totals = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 const skips = [];
@@ -28,6 +34,8 @@ const mocha = (...args) => [
   [
     ...['--import', 'tsx', join(root, 'node_modules', 'mocha', 'bin', 'mocha.js')],
     ...['--reporter', join(root, 'test', 'scripts', 'countingReporter.cjs')],
+    ...['--require', join(root, 'test', 'scripts', 'seed.cjs')],
+    ...(isFull ? [] : ['--grep', '@full', '--invert']),
     ...args,
   ],
 ];
@@ -49,11 +57,11 @@ const rest = [
   ['types', bin('tsc'), ['--noEmit', '-p', '.']],
   ['types of the page', bin('tsc'), ['--noEmit', '-p', 'src/dashboard']],
   ['unit', ...mocha('--timeout', '60000', 'test/unit/**/*.test.ts')],
-  ['tracer', 'python3', ['test/tracer/run.py']],
+  ['tracer', 'python3', ['test/tracer/run.py', ...(isFull ? [] : ['--few'])]],
   ['outcomes', 'python3', ['test/tracer/outcomes.py']],
   ['engine', ...mocha('--timeout', '300000', 'test/engine/**/*.test.ts')],
   ['commandLine', ...mocha('--timeout', '300000', 'test/commandLine/**/*.test.ts')],
-  ['real', ...mocha('--timeout', '900000', 'test/real/**/*.test.ts')],
+  ...(isFull ? [['real', ...mocha('--timeout', '900000', 'test/real/**/*.test.ts')]] : []),
   ['vscode', process.execPath, ['test/vscode/run.mjs']],
 ];
 const takeRest = async (behind) => {
@@ -72,7 +80,9 @@ const inContainers = (async () => {
   const env = rig?.env;
   await step('engineContract', ...mocha(...options, 'test/engineContract/**/*.test.ts'), env, true);
   await step('docker', ...mocha(...options, 'test/docker/**/*.test.ts'), env, true);
-  await step('vscodeDocker', process.execPath, ['test/vscode/run.mjs', 'docker'], env, true);
+  if (isFull) {
+    await step('vscodeDocker', process.execPath, ['test/vscode/run.mjs', 'docker'], env, true);
+  }
   closed();
   await takeRest(true);
 })();

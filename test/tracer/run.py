@@ -1,6 +1,6 @@
 """Tests the tracer on every CPython from 3.6 to 3.14 that is at hand.
 
-    python3 run.py [--only 3.9] [--seed TEXT] [--random N] [--match TEXT]
+    python3 run.py [--only 3.9] [--few] [--seed TEXT] [--random N] [--match TEXT]
 
 Needs Python 3.8 to run itself. Looks for python3.6 to python3.14 and python3 on PATH, and below
 $PYENV_ROOT or ~/.pyenv. Prints a line for each version and each failure, and at the end one line
@@ -54,11 +54,16 @@ def _run(name, check):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", help="one version, as 3.9 or 3.9.18")
+    parser.add_argument("--few", action="store_true", help=(
+        "the oldest, the newest, and the newest without monitoring: one of each technique at its ends"))
     parser.add_argument("--seed", default="1", help="of the random programs")
     parser.add_argument("--random", type=int, default=30, help="how many random programs")
     parser.add_argument("--match", default="", help="only checks with this in their name")
     options = parser.parse_args()
     pythons = harness.find_pythons(options.only)
+    if options.few:
+        older = [python for python in pythons if python.technique != pythons[-1].technique]
+        pythons = [python for python in pythons if python in (pythons[0], pythons[-1], *older[-1:])]
     passed = failed = 0
     print("seed %s" % options.seed)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -79,7 +84,7 @@ def main():
             sys.stdout.flush()
     have = {python.minor for python in pythons}
     wanted = range(harness.FIRST, harness.LAST + 1)
-    missing = [] if options.only else ["3.%d" % minor for minor in wanted if minor not in have]
+    missing = [] if options.only or options.few else ["3.%d" % minor for minor in wanted if minor not in have]
     if missing:
         print("not found: CPython %s" % ", ".join(missing))
     print("%d passed, %d failed, %d skipped (tracer on CPython %s%s)" % (
