@@ -23,14 +23,14 @@ const baseImage = process.env.SWT_BENCH_TEST_BASE_IMAGE ?? 'swt-test/python:{pyt
 const inContainers = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
 // The docker suite needs an engine and base images, which the caller brings up: only when it is named.
 const named = process.argv.slice(2);
-const suites =
-  named.length > 0
-    ? named
-    : [
-        // The longest first, so that the two windows end at about the same time.
-        ...['authoring', 'instance', 'customDiff', 'instances', 'firstSteps'],
-        ...['models', 'dashboard', 'reload', 'modelsReload', 'large', 'noInstance', 'untrusted'],
-      ];
+// The longest first, so that the two windows end at about the same time.
+const everyday = ['authoring', 'instance', 'customDiff', 'untrusted'];
+const others = [
+  ...['models', 'instances', 'firstSteps', 'dashboard'],
+  ...['reload', 'modelsReload', 'large', 'noInstance'],
+];
+const isEveryday = process.env.SWT_BENCH_TESTS === 'everyday';
+const suites = named.length > 0 ? named : [...everyday, ...(isEveryday ? [] : others)];
 await build({
   entryPoints: suites.map((name) => join(root, 'test', 'vscode', `${name}.suite.ts`)),
   outdir: bundles,
