@@ -271,7 +271,7 @@ function generationItem(generation: Generation, isLast: boolean): vscode.TreeIte
 function testItem(result: TestResult): vscode.TreeItem {
   const item = new vscode.TreeItem(result.test.split('::').slice(1).join('::') || result.test);
   const line = isFailure(result) ? firstLine(result) : undefined;
-  const said = outcomeInWords('base', result);
+  const said = outcomeInWords(vscode.l10n, 'base', result);
   item.description = line === undefined ? said : `${said}: ${line}`;
   item.tooltip = [result.test, said, result.message ?? result.exception ?? '']
     .filter((each) => each !== '')
@@ -284,7 +284,7 @@ function gradeRows({ success, reason, transitions, coverage, findings }: Grade):
   return [
     {
       label: vscode.l10n.t('Verdict'),
-      description: success ? successInWords() : reason,
+      description: success ? successInWords(vscode.l10n) : reason,
       icon: success ? 'pass' : 'error',
     },
     ...findings.map(({ kind, evidence }) => ({

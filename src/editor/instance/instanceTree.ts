@@ -11,7 +11,7 @@ import { commandIds, contextKeys } from '../shell/names';
 import { successInWords } from '../testing/transitionTexts';
 import type { OpenInstance } from './openInstance';
 import { hasUnsaved } from './saveEdits';
-import { findingsInWords } from '../verdict/statusBar';
+import { findingsInWords } from '../verdict/verdictSentences';
 
 interface Node {
   readonly label: string;
@@ -127,7 +127,7 @@ function candidateRow(open: OpenInstance, current: boolean): Node {
   const label = vscode.l10n.t('Candidate');
   const command = commandIds.reproduce;
   const strict = open.last?.result.strict;
-  if (open.runs.isRunning) {
+  if (open.isRunning) {
     return {
       label,
       description: vscode.l10n.t('running on R and R∘X*'),
@@ -151,8 +151,8 @@ function candidateRow(open: OpenInstance, current: boolean): Node {
     label,
     description: [
       // In front: the view is narrow.
-      ...(findings.length === 0 ? [] : [findingsInWords(findings.length)]),
-      strict.success ? successInWords() : strict.reason,
+      ...(findings.length === 0 ? [] : [findingsInWords(vscode.l10n, findings.length)]),
+      strict.success ? successInWords(vscode.l10n) : strict.reason,
     ].join(' · '),
     tooltip: [strict.explanation, ...findings.map(({ says }) => `⚠ ${says}`)].join('\n'),
     icon: new vscode.ThemeIcon(

@@ -131,6 +131,11 @@ export class OpenInstance implements vscode.Disposable {
     this.known.tellTests(tests);
   }
 
+  /** Something runs, or waits for its turn. */
+  get isRunning(): boolean {
+    return this.runs.isRunning;
+  }
+
   /** What is done before anything can run, such as building an image; undefined when it is not. */
   get step(): string | undefined {
     return this.session.step;

@@ -78,12 +78,12 @@ export class InlineResults implements vscode.Disposable {
     const known = this.open.casesOf(test.id);
     const { cases } = known;
     const telling = tellingCase(cases);
-    const text = inlineText(cases);
+    const text = inlineText(vscode.l10n, cases);
     if (text === undefined || telling === undefined) return undefined;
     if (test.status === 'kept' && telling.transition === 'P→P') return undefined;
     return isFresh(known, test)
       ? { text, tone: transitionLook[telling.transition].tone }
-      : { text: staleText(text), tone: 'stale' };
+      : { text: staleText(vscode.l10n, text), tone: 'stale' };
   }
 
   dispose(): void {

@@ -72,7 +72,7 @@ function hoverOf(
   const { transition } = telling;
   appendPlain(
     markdown,
-    `${transitionLook[transition].symbol} ${label}  ${transitionInWords(transition)}`,
+    `${transitionLook[transition].symbol} ${label}  ${transitionInWords(vscode.l10n, transition)}`,
   );
   const ordered = [telling, ...cases.filter((each) => each !== telling)];
   for (const each of ordered.slice(0, shownCases)) {
@@ -101,7 +101,7 @@ function appendCase(
   for (const side of sides) {
     const result = each[side];
     markdown.appendMarkdown('\n\n');
-    appendPlain(markdown, outcomeInWords(side, result));
+    appendPlain(markdown, outcomeInWords(vscode.l10n, side, result));
     const failure = isFailure(result) ? failureText(result) : undefined;
     if (failure !== undefined) markdown.appendCodeblock(failure, 'text');
     // The code under test is there as R has it.

@@ -20,7 +20,7 @@ export interface TestLocation {
  * names no line, a message would cover the transition.
  */
 export function messagesOf(test: TestLocation, telling: TestTransition): vscode.TestMessage[] {
-  const summary = `${transitionLook[telling.transition].symbol} ${telling.transition}: ${transitionInWords(telling.transition)}`;
+  const summary = `${transitionLook[telling.transition].symbol} ${telling.transition}: ${transitionInWords(vscode.l10n, telling.transition)}`;
   return sides.flatMap((side) => messageOn(test, side, telling[side], summary));
 }
 
@@ -40,7 +40,10 @@ function messageOn(
   summary?: string,
 ): vscode.TestMessage[] {
   if (!isFailure(result)) return [];
-  const head = [...(summary === undefined ? [] : [summary]), outcomeInWords(side, result)];
+  const head = [
+    ...(summary === undefined ? [] : [summary]),
+    outcomeInWords(vscode.l10n, side, result),
+  ];
   const text = result.details ?? result.message;
   const whole = text === undefined ? head.join('\n') : `${head.join('\n')}\n\n${text}`;
   const message =

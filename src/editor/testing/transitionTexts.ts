@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 import type { LineState } from '../../domain/changeCoverage';
 import { functionOf, sideName, type Side, type TestResult } from '../../domain/outcome';
 import type { TestTransition, Transition } from '../../domain/transition';
@@ -40,7 +40,10 @@ export function transitionLabel(cases: readonly TestTransition[]): string | unde
 }
 
 /** One line of text after a test's definition: symbol, letters, words, and how it failed on R. */
-export function inlineText(cases: readonly TestTransition[]): string | undefined {
+export function inlineText(
+  l10n: typeof vscode.l10n,
+  cases: readonly TestTransition[],
+): string | undefined {
   const telling = tellingCase(cases);
   const label = transitionLabel(cases);
   if (telling === undefined || label === undefined) return undefined;
@@ -48,64 +51,65 @@ export function inlineText(cases: readonly TestTransition[]): string | undefined
   const onFixed = onR === undefined ? firstLine(telling.fixed) : undefined;
   const isUnrelated = hintOn(cases)?.kind === 'unrelated failure';
   return [
-    `${transitionLook[telling.transition].symbol} ${label}  ${inFewWords(telling.transition)}`,
-    ...(isUnrelated ? [vscode.l10n.t('looks unrelated')] : []),
-    ...(onR === undefined ? [] : [vscode.l10n.t('on R: {0}', onR)]),
-    ...(onFixed === undefined ? [] : [vscode.l10n.t('on R∘X*: {0}', onFixed)]),
+    `${transitionLook[telling.transition].symbol} ${label}  ${inFewWords(l10n, telling.transition)}`,
+    ...(isUnrelated ? [l10n.t('looks unrelated')] : []),
+    ...(onR === undefined ? [] : [l10n.t('on R: {0}', onR)]),
+    ...(onFixed === undefined ? [] : [l10n.t('on R∘X*: {0}', onFixed)]),
   ].join(' · ');
 }
 
 /** The same of a test whose text has changed since; that comes first, where a long line still shows it. */
-export function staleText(text: string): string {
-  return `${vscode.l10n.t('edited since, run again')} · ${vscode.l10n.t('was {0}', text)}`;
+export function staleText(l10n: typeof vscode.l10n, text: string): string {
+  return `${l10n.t('edited since, run again')} · ${l10n.t('was {0}', text)}`;
 }
 
 /** Short, since it stands behind a line of code. */
-function inFewWords(of: Transition): string {
+function inFewWords(l10n: typeof vscode.l10n, of: Transition): string {
   switch (of) {
     case 'F→P':
-      return vscode.l10n.t('reproduces the issue');
+      return l10n.t('reproduces the issue');
     case 'F→F':
-      return vscode.l10n.t('fails on both sides');
+      return l10n.t('fails on both sides');
     case 'P→P':
-      return vscode.l10n.t('passes on R: does not reproduce');
+      return l10n.t('passes on R: does not reproduce');
     case 'P→F':
-      return vscode.l10n.t('fails on R∘X* only');
+      return l10n.t('fails on R∘X* only');
     case 'F→-':
     case 'P→-':
     case '-→P':
     case '-→F':
     case '-→-':
-      return transitionInWords(of);
+      return transitionInWords(l10n, of);
   }
 }
 
 /** A transition in words, for people who do not know the letters. */
-export function transitionInWords(of: Transition): string {
+export function transitionInWords(l10n: typeof vscode.l10n, of: Transition): string {
   switch (of) {
     case 'F→P':
-      return vscode.l10n.t('reproduces the issue: fails on R, passes on R∘X*');
+      return l10n.t('reproduces the issue: fails on R, passes on R∘X*');
     case 'F→F':
-      return vscode.l10n.t('fails on R and on R∘X*');
+      return l10n.t('fails on R and on R∘X*');
     case 'P→P':
-      return vscode.l10n.t('passes on R: does not reproduce the issue');
+      return l10n.t('passes on R: does not reproduce the issue');
     case 'P→F':
-      return vscode.l10n.t('passes on R, fails on R∘X*');
+      return l10n.t('passes on R, fails on R∘X*');
     case 'F→-':
-      return vscode.l10n.t('fails on R, did not run on R∘X*');
+      return l10n.t('fails on R, did not run on R∘X*');
     case 'P→-':
-      return vscode.l10n.t('passes on R, did not run on R∘X*');
+      return l10n.t('passes on R, did not run on R∘X*');
     case '-→P':
-      return vscode.l10n.t('did not run on R, passes on R∘X*');
+      return l10n.t('did not run on R, passes on R∘X*');
     case '-→F':
-      return vscode.l10n.t('did not run on R, fails on R∘X*');
+      return l10n.t('did not run on R, fails on R∘X*');
     case '-→-':
-      return vscode.l10n.t('ran on neither side');
+      return l10n.t('ran on neither side');
   }
 }
 
 /** The transition of a success, where a verdict is told in one line. */
-export const successInWords = (): string => vscode.l10n.t('reproduces the issue (F→P)');
+export const successInWords = (l10n: typeof vscode.l10n): string =>
+  l10n.t('reproduces the issue (F→P)');
 
 /** The first line of a failure, short enough for the end of a line of code. */
 export function firstLine(result: TestResult): string | undefined {
@@ -119,32 +123,32 @@ export function firstLine(result: TestResult): string | undefined {
 }
 
 /** An outcome in words: `failed on R in 0.01 s`. */
-export function outcomeInWords(side: Side, result: TestResult): string {
-  const said = onSide(side, result);
+export function outcomeInWords(l10n: typeof vscode.l10n, side: Side, result: TestResult): string {
+  const said = onSide(l10n, side, result);
   const { seconds } = result;
   if (seconds === undefined) return said;
   return seconds < 0.005
-    ? vscode.l10n.t('{0} in less than 0.01 s', said)
-    : vscode.l10n.t('{0} in {1} s', said, seconds.toFixed(2));
+    ? l10n.t('{0} in less than 0.01 s', said)
+    : l10n.t('{0} in {1} s', said, seconds.toFixed(2));
 }
 
-function onSide(side: Side, { outcome }: TestResult): string {
+function onSide(l10n: typeof vscode.l10n, side: Side, { outcome }: TestResult): string {
   const where = sideName[side];
   switch (outcome) {
     case 'passed':
-      return vscode.l10n.t('passed on {0}', where);
+      return l10n.t('passed on {0}', where);
     case 'failed':
-      return vscode.l10n.t('failed on {0}', where);
+      return l10n.t('failed on {0}', where);
     case 'error':
-      return vscode.l10n.t('error on {0}', where);
+      return l10n.t('error on {0}', where);
     case 'skipped':
-      return vscode.l10n.t('skipped on {0}', where);
+      return l10n.t('skipped on {0}', where);
     case 'xfailed':
-      return vscode.l10n.t('failed as expected on {0}', where);
+      return l10n.t('failed as expected on {0}', where);
     case 'xpassed':
-      return vscode.l10n.t('passed on {0}, though it was expected to fail', where);
+      return l10n.t('passed on {0}, though it was expected to fail', where);
     case 'missing':
-      return vscode.l10n.t('did not run on {0}', where);
+      return l10n.t('did not run on {0}', where);
   }
 }
 

@@ -2,9 +2,9 @@ import * as vscode from 'vscode';
 import { hasUnsaved } from '../instance/saveEdits';
 import { commandIds } from '../shell/names';
 import type { OpenInstance } from '../instance/openInstance';
-import { verdictInWords } from './statusBar';
 import { showVerdictDocument } from './verdictDocument';
-import { shownVerdict, verdictSentences } from './verdictHover';
+import { shownVerdict } from './shownVerdict';
+import { verdictInWords, verdictSentences } from './verdictSentences';
 
 interface Step extends vscode.QuickPickItem {
   readonly take: () => PromiseLike<unknown>;
@@ -27,7 +27,7 @@ export async function showVerdict(open: OpenInstance): Promise<void> {
     kind: vscode.QuickPickItemKind.Separator,
   });
   // Chosen, a sentence opens the whole verdict as a document.
-  const sentences = verdictSentences(verdict).map((sentence) => ({
+  const sentences = verdictSentences(vscode.l10n, verdict).map((sentence) => ({
     // What candidates and tests are called is no icon.
     label: sentence.replaceAll('$(', '\\$('),
     take: () => showVerdictDocument(open),

@@ -1,0 +1,99 @@
+import type * as vscode from 'vscode';
+import type { FirstResult } from '../../evaluation/firstResult';
+import { coverageCell } from '../../results/resultTable';
+import { commandIds } from '../shell/names';
+import {
+  findingsInWords,
+  verdictInWords,
+  verdictMarkdown,
+  verdictSentences,
+  type ShownVerdict,
+} from './verdictSentences';
+
+/** What the status-bar item shows: its text, its hover, and what a click does. */
+export interface StatusLook {
+  readonly text: string;
+  /** Plain text, or Markdown in which texts of others have no markup. */
+  readonly tooltip: string | { readonly markdown: string } | undefined;
+  readonly command: string;
+  /** Read out in place of text and tooltip; a tooltip with markup is not. */
+  readonly label?: string;
+}
+
+/** What the item tells while there is no verdict, or none of the run that goes on. */
+export interface WithoutVerdict {
+  /** What is done before the tests run; undefined once they do, and when nothing goes on. */
+  readonly step: string | undefined;
+  readonly isRunning: boolean;
+  /** What is known of the run that goes on. */
+  readonly soFar: { readonly first: FirstResult } | undefined;
+  readonly environment: string | undefined;
+  readonly revealed: boolean;
+}
+
+/** The item before the first verdict and while tests run. */
+export function lookWithoutVerdict(
+  l10n: typeof vscode.l10n,
+  { step, isRunning, soFar, environment, revealed }: WithoutVerdict,
+): StatusLook {
+  if (step !== undefined) {
+    return {
+      text: `$(sync~spin) ${l10n.t('SWT-Bench: {0}', step)}`,
+      tooltip: l10n.t('Before the tests run; click for the log'),
+      command: commandIds.showLog,
+    };
+  }
+  if (isRunning) {
+    return {
+      text: `$(sync~spin) ${runningText(l10n, soFar?.first)}`,
+      tooltip: soFar?.first.strict?.explanation ?? environment,
+      command: commandIds.reproduce,
+    };
+  }
+  return {
+    text: `$(beaker) ${l10n.t('SWT-Bench: no verdict yet')}${seen(l10n, revealed)}`,
+    tooltip: [
+      l10n.t('Click to run the candidate tests on R and R∘X*'),
+      ...(environment === undefined ? [] : [environment]),
+    ].join('\n\n'),
+    command: commandIds.reproduce,
+  };
+}
+
+/** The item with a verdict: success or its reason, ΔC, and what makes a reader careful. */
+export function lookOfVerdict(l10n: typeof vscode.l10n, verdict: ShownVerdict): StatusLook {
+  const { strict, changeCoverage, difference, findings } = verdict.evaluated.result;
+  const coverage = coverageCell(changeCoverage)
+    .trim()
+    .replace(/\s{2,}/, ' ');
+  const text =
+    [
+      verdictInWords(strict),
+      `ΔC ${coverage}`,
+      ...(findings.length === 0 ? [] : [findingsInWords(l10n, findings.length)]),
+      ...(difference === undefined ? [] : [l10n.t('gradings differ')]),
+      ...(verdict.current ? [] : [l10n.t('edited since')]),
+    ].join(' · ') + seen(l10n, verdict.revealed);
+  // A verdict on something else than what is there passes nothing.
+  const icon = !verdict.current ? '$(history)' : strict.success ? '$(pass)' : '$(error)';
+  return {
+    text: `${icon} ${text}`,
+    tooltip: { markdown: verdictMarkdown(l10n, verdict) },
+    command: commandIds.showVerdict,
+    label: [withoutIcons(text), ...verdictSentences(l10n, verdict)].join(' '),
+  };
+}
+
+const seen = (l10n: typeof vscode.l10n, revealed: boolean): string =>
+  revealed ? ` · $(eye) ${l10n.t('revealed')}` : '';
+
+/** What goes on while tests run: with what the candidate's own tests did, once that is known. */
+function runningText(l10n: typeof vscode.l10n, first: FirstResult | undefined): string {
+  if (first?.strict === undefined) return l10n.t('SWT-Bench: running on R and R∘X*');
+  const verdict = verdictInWords(first.strict);
+  return first.whole
+    ? l10n.t('{0} · grading', verdict)
+    : l10n.t('{0} · running the whole files', verdict);
+}
+
+const withoutIcons = (text: string): string => text.replace(/\$\([^)]*\)\s*/g, '');

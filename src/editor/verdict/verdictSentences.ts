@@ -1,0 +1,174 @@
+import type * as vscode from 'vscode';
+import { functionOf } from '../../domain/outcome';
+import type { TestTransition } from '../../domain/transition';
+import type { VerdictReason } from '../../domain/reason';
+import type { Verdict } from '../../domain/verdict';
+import {
+  coverageInWords,
+  findingsToShow,
+  harnessGrade,
+  notesToShow,
+} from '../../evaluation/gradings';
+import { prose } from '../../evaluation/markdownText';
+import type { Evaluated } from './evaluated';
+
+/** A verdict with what the window knows besides. */
+export interface ShownVerdict {
+  readonly evaluated: Evaluated;
+  /** The workspace is what the verdict is about, saved. */
+  readonly current: boolean;
+  readonly environment: string | undefined;
+  readonly revealed: boolean;
+  readonly wasRevealed: boolean;
+  /** Of the window, as a tag of BCP 47: times of day are written in it. */
+  readonly language: string;
+}
+
+/**
+ * A verdict explained, one sentence an entry, the most important first: success or what is missing,
+ * both gradings, W, transitions, ΔC beside that of the golden tests, and what ran when.
+ */
+export function verdictSentences(l10n: typeof vscode.l10n, verdict: ShownVerdict): string[] {
+  const { evaluated, current, environment, revealed, wasRevealed, language } = verdict;
+  const { result } = evaluated;
+  return [
+    ...(current
+      ? []
+      : [l10n.t('Edited since: this is about what was saved before. Run it again.')]),
+    ...outcome(l10n, evaluated),
+    ...findings(l10n, evaluated),
+    harness(l10n, evaluated),
+    result.strict.wellFormed
+      ? l10n.t('W: the candidate applies to R.')
+      : l10n.t('Not W: the candidate does not apply to R.'),
+    transitions(l10n, evaluated),
+    l10n.t(
+      'ΔC {0}; golden tests {1}.',
+      coverageInWords(result.changeCoverage),
+      coverageInWords(result.goldenCoverage),
+    ),
+    ...time(l10n, evaluated, language),
+    ...notesToShow(result, revealed),
+    ...(environment === undefined ? [] : [environment]),
+    ...(wasRevealed
+      ? [l10n.t('Golden patch, golden tests and hints were revealed for this instance.')]
+      : []),
+  ];
+}
+
+/** The same as the Markdown of a hover. What tests and files are called has no markup and no links. */
+export const verdictMarkdown = (l10n: typeof vscode.l10n, verdict: ShownVerdict): string =>
+  [...verdictSentences(l10n, verdict), l10n.t('Click for what to do next.')]
+    .map(prose)
+    .join('\n\n');
+
+/** A verdict in few words: the number of tests that reproduce, or why none does. */
+export const verdictInWords = (strict: Verdict): string =>
+  strict.success ? `${strict.failToPass.length} F→P` : strict.reason;
+
+/** How many findings a verdict has. */
+export const findingsInWords = (l10n: typeof vscode.l10n, count: number): string =>
+  count === 1 ? l10n.t('⚠ 1 finding') : l10n.t('⚠ {0} findings', count);
+
+/** Sentences of evidence of each finding that fit into a hover; the verdict's document has all. */
+const mostEvidence = 3;
+
+function findings(l10n: typeof vscode.l10n, { result }: Evaluated): string[] {
+  return findingsToShow(result).flatMap(({ says, evidence }) => {
+    const more = evidence.length - mostEvidence;
+    return [
+      l10n.t('⚠ Finding: {0}', says),
+      ...evidence.slice(0, mostEvidence),
+      ...(more > 0 ? [l10n.t('And {0} more: click for the verdict.', more)] : []),
+    ];
+  });
+}
+
+function outcome(l10n: typeof vscode.l10n, { result }: Evaluated): string[] {
+  const { strict } = result;
+  if (strict.success) return [l10n.t('✓ Success: {0}.', strict.explanation)];
+  const missing = whatIsMissing(l10n, strict.reason);
+  return [
+    l10n.t('✗ No success: {0}.', strict.explanation),
+    ...(missing === undefined ? [] : [l10n.t('Missing: {0}.', missing)]),
+  ];
+}
+
+/** What a candidate lacks that is no success for a reason; undefined where there is nothing to add. */
+function whatIsMissing(l10n: typeof vscode.l10n, reason: VerdictReason): string | undefined {
+  switch (reason) {
+    case 'success':
+      return undefined;
+    case 'no candidate':
+    case 'no test found':
+      return l10n.t('a test, added or changed in a test file');
+    case 'does not apply':
+      return l10n.t('a candidate that applies to R and to R∘X*');
+    case 'could not run':
+      return l10n.t('an environment that runs the tests; the log tells what went wrong');
+    case 'timed out':
+    case 'too much output':
+    case 'out of memory':
+    case 'disk full':
+      return l10n.t('a run that comes to its end');
+    case 'unsound':
+      return l10n.t('a run whose records fit together; the verdict lists what does not');
+    case 'breaks a test':
+      return l10n.t('that no test fails on R∘X* which did not without the candidate');
+    case 'unrelated failure':
+      return l10n.t('a failure on R that comes from the issue, not from the test itself');
+    case 'fails on both sides':
+      return l10n.t('a test that passes once the issue is fixed; ask only for what it says');
+    case 'passes on R':
+      return l10n.t('a test that fails on R, with what the issue describes');
+    case 'no test ran':
+      return l10n.t('a test that runs on both sides and is not skipped');
+  }
+}
+
+/** Both gradings where they differ, with the reason; that they agree otherwise. */
+function harness(l10n: typeof vscode.l10n, { result }: Evaluated): string {
+  if (result.affected !== undefined) {
+    return l10n.t('Harness grading: not known, since it looks at a run of all tests.');
+  }
+  const grade = harnessGrade(result);
+  if (grade === 'not available') return l10n.t('Harness grading: not available.');
+  if (result.difference !== undefined) {
+    const strict = result.strict.success ? l10n.t('success') : l10n.t('no success');
+    return l10n.t('The gradings differ: strict {0}, {1}.', strict, result.difference);
+  }
+  return grade === 'resolved'
+    ? l10n.t('Harness grading agrees: resolved.')
+    : l10n.t('Harness grading agrees: not resolved.');
+}
+
+function transitions(l10n: typeof vscode.l10n, { result }: Evaluated): string {
+  const own = new Set(result.ownTests);
+  const mine = result.tests.filter((each: TestTransition) => own.has(functionOf(each.test)));
+  const counts = new Map<string, number>([['F→P', 0]]);
+  for (const { transition } of mine) counts.set(transition, (counts.get(transition) ?? 0) + 1);
+  const listed = [...counts].map(([transition, count]) => `${count} ${transition}`).join(', ');
+  return l10n.t('Tests of the candidate: {0}.', listed);
+}
+
+function time(
+  l10n: typeof vscode.l10n,
+  { result, evaluatedAt, milliseconds, keptFrom, restored }: Evaluated,
+  language: string,
+): string[] {
+  const clock = (date: Date): string =>
+    date.toLocaleTimeString(language, { hour: '2-digit', minute: '2-digit' });
+  const seconds = (milliseconds / 1000).toFixed(1);
+  const took =
+    restored === true
+      ? l10n.t('Took {0} s, before the reload, at {1}.', seconds, clock(evaluatedAt))
+      : l10n.t('Took {0} s, at {1}.', seconds, clock(evaluatedAt));
+  if (result.affected === undefined) return [took];
+  const { ran, kept } = result.affected;
+  return [
+    took,
+    keptFrom === undefined
+      ? l10n.t('Tests run now: {0}; kept from the run before: {1}.', ran, kept)
+      : l10n.t('Tests run now: {0}; kept from the run at {1}: {2}.', ran, clock(keptFrom), kept),
+  ];
+}

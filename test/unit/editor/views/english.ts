@@ -1,0 +1,11 @@
+import type * as vscode from 'vscode';
+
+/** `vscode.l10n` of a window without a translation: texts as they are written, placeholders filled in. */
+export const english: typeof vscode.l10n = {
+  bundle: undefined,
+  uri: undefined,
+  t(message: unknown, ...values: unknown[]): string {
+    if (typeof message !== 'string') throw new TypeError('only texts are translated here');
+    return message.replace(/\{(\d+)\}/g, (_, index: string) => String(values[Number(index)]));
+  },
+};

@@ -1,0 +1,36 @@
+import type { Verdict } from '../../../../src/domain/verdict';
+import type { CandidateResult } from '../../../../src/evaluation/candidateResult';
+import type { Evaluated } from '../../../../src/editor/verdict/evaluated';
+import type { ShownVerdict } from '../../../../src/editor/verdict/verdictSentences';
+import { candidateResult } from '../../evaluation/examples';
+
+/** The strict grade of `candidateResult`, a success with one F→P, changed where a test says so. */
+export const strictGrade = (more: Partial<Verdict> = {}): Verdict => ({
+  ...candidateResult().strict,
+  ...more,
+});
+
+/** A current verdict, given at half past two after 2.34 s, in a window where nothing was revealed. */
+export function shown(
+  result: Partial<CandidateResult> = {},
+  more: Partial<Omit<ShownVerdict, 'evaluated'>> & {
+    readonly evaluated?: Partial<Evaluated>;
+  } = {},
+): ShownVerdict {
+  return {
+    current: true,
+    environment: undefined,
+    revealed: false,
+    wasRevealed: false,
+    language: 'en-GB',
+    ...more,
+    evaluated: {
+      result: candidateResult({ notes: [], ...result }),
+      digest: 'd1',
+      texts: new Map(),
+      evaluatedAt: new Date(2026, 0, 2, 14, 30),
+      milliseconds: 2340,
+      ...more.evaluated,
+    },
+  };
+}

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import type { FirstResult } from '../../../../src/evaluation/firstResult';
+import { commandIds } from '../../../../src/editor/shell/names';
+import {
+  lookOfVerdict,
+  lookWithoutVerdict,
+  type StatusLook,
+  type WithoutVerdict,
+} from '../../../../src/editor/verdict/statusLook';
+import { candidateResult } from '../../evaluation/examples';
+import { english } from './english';
+import { shown, strictGrade } from './shownVerdicts';
+
+const idle: WithoutVerdict = {
+  step: undefined,
+  isRunning: false,
+  soFar: undefined,
+  environment: undefined,
+  revealed: false,
+};
+const without = (more: Partial<WithoutVerdict>): StatusLook =>
+  lookWithoutVerdict(english, { ...idle, ...more });
+const withVerdict = (...about: Parameters<typeof shown>): StatusLook =>
+  lookOfVerdict(english, shown(...about));
+
+function first(more: Partial<FirstResult> = {}): FirstResult {
+  const { instance, model, patch, ownTests, tests } = candidateResult();
+  return {
+    ...{ instance, model, patch, ownTests, tests },
+    preliminary: true,
+    changeCoverage: undefined,
+    runs: {},
+    notSeen: [],
+    strict: strictGrade(),
+    problem: undefined,
+    whole: false,
+    ...more,
+  };
+}
+
+describe('the status-bar item without a verdict', () => {
+  it('asks for a run', () => {
+    assert.deepEqual(without({}), {
+      text: '$(beaker) SWT-Bench: no verdict yet',
+      tooltip: 'Click to run the candidate tests on R and R∘X*',
+      command: commandIds.reproduce,
+    });
+  });
+
+  it('names the environment in its tooltip where that is known', () => {
+    assert.equal(
+      without({ environment: 'docker, python 3.11' }).tooltip,
+      'Click to run the candidate tests on R and R∘X*\n\ndocker, python 3.11',
+    );
+  });
+
+  it('says that the golden patch was revealed', () => {
+    assert.equal(
+      without({ revealed: true }).text,
+      '$(beaker) SWT-Bench: no verdict yet · $(eye) revealed',
+    );
+  });
+
+  it('names the step before the tests run, and leads to the log, whatever else goes on', () => {
+    const look: StatusLook = {
+      text: '$(sync~spin) SWT-Bench: pulling the image',
+      tooltip: 'Before the tests run; click for the log',
+      command: commandIds.showLog,
+    };
+    assert.deepEqual(without({ step: 'pulling the image' }), look);
+    assert.deepEqual(without({ step: 'pulling the image', isRunning: true, revealed: true }), look);
+  });
+
+  it('says where tests run while nothing is known of them', () => {
+    const running = {
+      text: '$(sync~spin) SWT-Bench: running on R and R∘X*',
+      tooltip: undefined,
+      command: commandIds.reproduce,
+    };
+    assert.deepEqual(without({ isRunning: true }), running);
+    assert.deepEqual(without({ isRunning: true, environment: 'docker' }), {
+      ...running,
+      tooltip: 'docker',
+    });
+    assert.deepEqual(
+      without({ isRunning: true, soFar: { first: first({ strict: undefined }) } }),
+      running,
+    );
+  });
+
+  it('tells what the own tests did while the whole files run', () => {
+    assert.deepEqual(without({ isRunning: true, environment: 'x', soFar: { first: first() } }), {
+      text: '$(sync~spin) 1 F→P · running the whole files',
+      tooltip: '1 test F→P and none fails after the fix',
+      command: commandIds.reproduce,
+    });
+  });
+
+  it('is grading where the own tests are the whole files', () => {
+    const strict = strictGrade({ success: false, reason: 'passes on R' });
+    assert.equal(
+      without({ isRunning: true, soFar: { first: first({ strict, whole: true }) } }).text,
+      '$(sync~spin) passes on R · grading',
+    );
+  });
+});
+
+describe('the status-bar item with a verdict', () => {
+  it('shows a success with its F→P count and ΔC with its fraction', () => {
+    const { text, command } = withVerdict();
+    assert.equal(text, '$(pass) 1 F→P · ΔC 50 % 1/2');
+    assert.equal(command, commandIds.showVerdict);
+  });
+
+  it('shows the reason of what is no success', () => {
+    const strict = strictGrade({ success: false, reason: 'fails on both sides' });
+    assert.equal(withVerdict({ strict }).text, '$(error) fails on both sides · ΔC 50 % 1/2');
+  });
+
+  it('has a dash for a ΔC that is not known or not defined', () => {
+    const none = { lines: [], covered: 0, executable: 0, delta: undefined };
+    assert.equal(withVerdict({ changeCoverage: undefined }).text, '$(pass) 1 F→P · ΔC –');
+    assert.equal(withVerdict({ changeCoverage: none }).text, '$(pass) 1 F→P · ΔC –');
+  });
+
+  it('counts findings', () => {
+    const finding = { kind: 'no changed line ran', evidence: [] } as const;
+    assert.equal(
+      withVerdict({ findings: [finding] }).text,
+      '$(pass) 1 F→P · ΔC 50 % 1/2 · ⚠ 1 finding',
+    );
+    assert.equal(
+      withVerdict({ findings: [finding, finding] }).text,
+      '$(pass) 1 F→P · ΔC 50 % 1/2 · ⚠ 2 findings',
+    );
+  });
+
+  it('passes nothing once the workspace is edited, whatever the verdict was', () => {
+    const strict = strictGrade({ success: false, reason: 'passes on R' });
+    assert.equal(
+      withVerdict({}, { current: false }).text,
+      '$(history) 1 F→P · ΔC 50 % 1/2 · edited since',
+    );
+    assert.equal(
+      withVerdict({ strict }, { current: false }).text,
+      '$(history) passes on R · ΔC 50 % 1/2 · edited since',
+    );
+  });
+
+  it('says in one order what makes a reader careful', () => {
+    const finding = { kind: 'no changed line ran', evidence: [] } as const;
+    const careful = withVerdict(
+      { findings: [finding], difference: 'harness not resolved' },
+      { current: false, revealed: true },
+    );
+    assert.equal(
+      careful.text,
+      '$(history) 1 F→P · ΔC 50 % 1/2 · ⚠ 1 finding · gradings differ · edited since · $(eye) revealed',
+    );
+  });
+
+  it('is read out without icons, followed by the sentences of the verdict', () => {
+    assert.equal(
+      withVerdict({}, { revealed: true }).label,
+      [
+        '1 F→P · ΔC 50 % 1/2 · revealed',
+        '✓ Success: 1 test F→P and none fails after the fix.',
+        'Harness grading agrees: resolved.',
+        'W: the candidate applies to R.',
+        'Tests of the candidate: 1 F→P.',
+        'ΔC 50 % (1/2); golden tests 50 % (1/2).',
+        'Took 2.3 s, at 14:30.',
+      ].join(' '),
+    );
+  });
+
+  it('explains itself in a hover', () => {
+    assert.deepEqual(withVerdict().tooltip, {
+      markdown: [
+        '✓ Success: 1 test F→P and none fails after the fix.',
+        'Harness grading agrees: resolved.',
+        'W: the candidate applies to R.',
+        'Tests of the candidate: 1 F→P.',
+        'ΔC 50 % (1/2); golden tests 50 % (1/2).',
+        'Took 2.3 s, at 14:30.',
+        'Click for what to do next.',
+      ].join('\n\n'),
+    });
+  });
+});

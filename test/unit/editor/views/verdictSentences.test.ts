@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { limits, verdictReasons, type VerdictReason } from '../../../../src/domain/reason';
+import {
+  findingsInWords,
+  verdictInWords,
+  verdictMarkdown,
+  verdictSentences,
+} from '../../../../src/editor/verdict/verdictSentences';
+import { candidateResult } from '../../evaluation/examples';
+import { english } from './english';
+import { shown, strictGrade } from './shownVerdicts';
+
+const sentences = (...about: Parameters<typeof shown>): string[] =>
+  verdictSentences(english, shown(...about));
+
+/** What each reason says is missing; nothing where the reason says it. */
+const missing: Readonly<Record<Exclude<VerdictReason, 'success'>, string>> = {
+  'no candidate': 'a test, added or changed in a test file',
+  'no test found': 'a test, added or changed in a test file',
+  'does not apply': 'a candidate that applies to R and to R∘X*',
+  'could not run': 'an environment that runs the tests; the log tells what went wrong',
+  'timed out': 'a run that comes to its end',
+  'too much output': 'a run that comes to its end',
+  'out of memory': 'a run that comes to its end',
+  'disk full': 'a run that comes to its end',
+  unsound: 'a run whose records fit together; the verdict lists what does not',
+  'breaks a test': 'that no test fails on R∘X* which did not without the candidate',
+  'unrelated failure': 'a failure on R that comes from the issue, not from the test itself',
+  'fails on both sides': 'a test that passes once the issue is fixed; ask only for what it says',
+  'passes on R': 'a test that fails on R, with what the issue describes',
+  'no test ran': 'a test that runs on both sides and is not skipped',
+};
+
+describe('the sentences of a verdict', () => {
+  it('begin with the success', () => {
+    assert.deepEqual(sentences(), [
+      '✓ Success: 1 test F→P and none fails after the fix.',
+      'Harness grading agrees: resolved.',
+      'W: the candidate applies to R.',
+      'Tests of the candidate: 1 F→P.',
+      'ΔC 50 % (1/2); golden tests 50 % (1/2).',
+      'Took 2.3 s, at 14:30.',
+    ]);
+  });
+
+  it('say everything in order of its weight', () => {
+    const all = sentences(
+      {
+        findings: [{ kind: 'no changed line ran', evidence: ['it ran none'] }],
+        notes: ['a note'],
+      },
+      { current: false, environment: 'docker', revealed: true, wasRevealed: true },
+    );
+    assert.deepEqual(all, [
+      'Edited since: this is about what was saved before. Run it again.',
+      '✓ Success: 1 test F→P and none fails after the fix.',
+      '⚠ Finding: No F→P test ran a changed line.',
+      'it ran none',
+      'Harness grading agrees: resolved.',
+      'W: the candidate applies to R.',
+      'Tests of the candidate: 1 F→P.',
+      'ΔC 50 % (1/2); golden tests 50 % (1/2).',
+      'Took 2.3 s, at 14:30.',
+      'a note',
+      'docker',
+      'Golden patch, golden tests and hints were revealed for this instance.',
+    ]);
+  });
+
+  for (const [reason, what] of Object.entries(missing)) {
+    it(`say what is missing: ${reason}`, () => {
+      const strict = strictGrade({
+        success: false,
+        reason: reason as VerdictReason,
+        explanation: 'so it is',
+      });
+      assert.deepEqual(sentences({ strict }).slice(0, 2), [
+        '✗ No success: so it is.',
+        `Missing: ${what}.`,
+      ]);
+    });
+  }
+
+  it('know every reason', () => {
+    assert.deepEqual(
+      Object.keys(missing).sort(),
+      verdictReasons.filter((reason) => reason !== 'success').sort(),
+    );
+    assert.ok(limits.every((limit) => missing[limit] === 'a run that comes to its end'));
+  });
+
+  it('show three sentences of the evidence of a finding, and count the rest', () => {
+    const finding = (evidence: string[]) =>
+      sentences({ findings: [{ kind: 'edits what runs tests', evidence }] }).slice(1, -5);
+    const says = '⚠ Finding: The candidate edits what runs tests.';
+    assert.deepEqual(finding([]), [says]);
+    assert.deepEqual(finding(['a', 'b', 'c']), [says, 'a', 'b', 'c']);
+    assert.deepEqual(finding(['a', 'b', 'c', 'd', 'e']), [
+      says,
+      ...['a', 'b', 'c'],
+      'And 2 more: click for the verdict.',
+    ]);
+  });
+
+  it('compare the gradings', () => {
+    const { harness } = candidateResult();
+    const { tests_pred: _, ...without } = harness;
+    const strict = strictGrade({ success: false, reason: 'passes on R' });
+    const compared = (...about: Parameters<typeof shown>): string | undefined =>
+      sentences(...about).find((each) => /grading/i.test(each));
+    assert.equal(
+      compared({ harness: { ...harness, resolved: false } }),
+      'Harness grading agrees: not resolved.',
+    );
+    assert.equal(compared({ harness: without }), 'Harness grading: not available.');
+    assert.equal(
+      compared({ difference: 'harness not resolved: tests/x.py was not collected' }),
+      'The gradings differ: strict success, harness not resolved: tests/x.py was not collected.',
+    );
+    assert.equal(
+      compared({ strict, difference: 'harness resolved' }),
+      'The gradings differ: strict no success, harness resolved.',
+    );
+    assert.equal(
+      compared({ affected: { ran: 1, kept: 2 } }),
+      'Harness grading: not known, since it looks at a run of all tests.',
+    );
+  });
+
+  it('say that a candidate is not W', () => {
+    const all = sentences({ strict: strictGrade({ wellFormed: false }) });
+    assert.ok(all.includes('Not W: the candidate does not apply to R.'));
+    assert.ok(!all.includes('W: the candidate applies to R.'));
+  });
+
+  it('count the transitions of the own tests only, and F→P also where there is none', () => {
+    const counts = (ownTests: readonly string[]): string | undefined =>
+      sentences({ ownTests }).find((each) => each.startsWith('Tests of'));
+    const [purr, twice] = candidateResult().tests.map(({ test }) => test);
+    assert.ok(purr !== undefined && twice !== undefined);
+    assert.equal(counts([purr, twice]), 'Tests of the candidate: 1 F→P, 1 P→P.');
+    assert.equal(counts([twice]), 'Tests of the candidate: 0 F→P, 1 P→P.');
+    assert.equal(counts([]), 'Tests of the candidate: 0 F→P.');
+  });
+
+  it('say that ΔC is not known or not defined', () => {
+    const none = { lines: [], covered: 0, executable: 0, delta: undefined };
+    assert.ok(
+      sentences({ changeCoverage: undefined, goldenCoverage: none }).includes(
+        'ΔC not known; golden tests undefined (no changed line is executable).',
+      ),
+    );
+  });
+
+  it('say when and how long it ran, in the language of the window', () => {
+    const last = (...about: Parameters<typeof shown>): string[] => sentences(...about).slice(5);
+    const affected = { ran: 1, kept: 4 };
+    const keptFrom = new Date(2026, 0, 2, 14, 5);
+    assert.match(last({}, { language: 'en-US' })[0] ?? '', /^Took 2\.3 s, at 02:30\sPM\.$/);
+    assert.deepEqual(last({}, { evaluated: { restored: true } }), [
+      'Took 2.3 s, before the reload, at 14:30.',
+    ]);
+    assert.deepEqual(last({ affected }), [
+      'Took 2.3 s, at 14:30.',
+      'Tests run now: 1; kept from the run before: 4.',
+    ]);
+    assert.deepEqual(last({ affected }, { evaluated: { keptFrom } }), [
+      'Took 2.3 s, at 14:30.',
+      'Tests run now: 1; kept from the run at 14:05: 4.',
+    ]);
+  });
+
+  it('leave out notes that name a file of the golden patch until it is revealed', () => {
+    const notes = ['cat.py is compiled', 'another'];
+    assert.deepEqual(sentences({ notes }).slice(6), ['another']);
+    assert.deepEqual(sentences({ notes }, { revealed: true }).slice(6), notes);
+  });
+});
+
+describe('the hover of a verdict', () => {
+  it('has no markup of tests and files, and ends with what a click does', () => {
+    const strict = strictGrade({
+      explanation: 'a [link](command:x) in tests/a.py::test_*b* and more',
+    });
+    const markdown = verdictMarkdown(english, shown({ strict })).split('\n\n');
+    assert.equal(
+      markdown[0],
+      '✓ Success: a \\[link\\](command:x) in `tests/a.py::test_*b*` and more.',
+    );
+    assert.equal(markdown.at(-1), 'Click for what to do next.');
+  });
+});
+
+describe('a verdict in few words', () => {
+  it('is the number of tests that reproduce, or the reason', () => {
+    assert.equal(verdictInWords(strictGrade({ failToPass: ['a', 'b'] })), '2 F→P');
+    assert.equal(verdictInWords(strictGrade({ success: false, reason: 'unsound' })), 'unsound');
+  });
+
+  it('has its findings counted', () => {
+    assert.equal(findingsInWords(english, 1), '⚠ 1 finding');
+    assert.equal(findingsInWords(english, 3), '⚠ 3 findings');
+  });
+});
