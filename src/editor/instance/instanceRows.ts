@@ -1,0 +1,150 @@
+import type * as vscode from 'vscode';
+import { lineStates, type ChangeCoverage } from '../../domain/changeCoverage';
+import { asLabel } from '../../domain/label';
+import { containerEngine } from '../../engine/engine';
+import type { CandidateResult } from '../../evaluation/candidateResult';
+import { findingsToShow } from '../../evaluation/gradings';
+import { coverageCell } from '../../results/resultTable';
+import type { EngineProblem } from '../shell/engineReadiness';
+import { commandIds } from '../shell/names';
+import type { TreeRow } from '../shell/treeRow';
+import { successInWords } from '../testing/transitionTexts';
+import { findingsInWords } from '../verdict/verdictSentences';
+
+/** What the view of the open instance tells of. */
+export interface InstanceAtAGlance {
+  /** Text of the issue; its first line is shown. */
+  readonly issue: string;
+  /** What keeps tests from running. */
+  readonly problem: EngineProblem | undefined;
+  readonly isRunning: boolean;
+  /** The last verdict, if any. */
+  readonly result: CandidateResult | undefined;
+  /** The workspace is what the last verdict, if any, is about. */
+  readonly current: boolean;
+  readonly revealed: boolean;
+}
+
+/** A row before it is made complete: every row of this view has all of these. */
+type Glance = Required<Pick<TreeRow, 'label' | 'description' | 'tooltip' | 'icon'>> & {
+  /** Id of the command that a click runs. */
+  readonly runs: string;
+};
+
+/** The open instance at a glance: what hinders, issue, candidate, change coverage, golden patch. */
+export function instanceRows(l10n: typeof vscode.l10n, about: InstanceAtAGlance): TreeRow[] {
+  return [
+    ...(about.problem === undefined ? [] : [hindrance(l10n, about.problem)]),
+    issueRow(l10n, about.issue),
+    candidateRow(l10n, about),
+    coverageRow(l10n, about),
+    goldenRow(l10n, about.revealed),
+  ].map(({ runs, ...row }) => ({
+    ...row,
+    command: { command: runs, title: row.label },
+    // The icon alone tells a verdict to those who see it.
+    spoken: `${row.label}: ${row.description}. ${row.tooltip}`,
+  }));
+}
+
+/** What keeps tests from running, at the top. */
+const hindrance = (l10n: typeof vscode.l10n, { missing, text }: EngineProblem): Glance => ({
+  label: missing === containerEngine ? l10n.t('No container engine') : l10n.t('No Python'),
+  description: l10n.t('tests cannot run; click to look again'),
+  tooltip: text,
+  icon: { id: 'warning', colour: 'list.warningForeground' },
+  runs: commandIds.checkEngine,
+});
+
+const issueRow = (l10n: typeof vscode.l10n, issue: string): Glance => ({
+  label: l10n.t('Issue'),
+  description: asLabel(issue.trimStart().split('\n')[0] ?? ''),
+  tooltip: l10n.t('Show what the tests are to reproduce'),
+  icon: { id: 'issues' },
+  runs: commandIds.showIssue,
+});
+
+/** What a row says of a verdict that is not about what is in the workspace now. */
+const outdated = (
+  l10n: typeof vscode.l10n,
+  was: string,
+): Pick<Glance, 'description' | 'tooltip' | 'icon'> => ({
+  description: l10n.t('edited since: run it again'),
+  tooltip: l10n.t('Was: {0}', was),
+  icon: { id: 'history' },
+});
+
+function candidateRow(
+  l10n: typeof vscode.l10n,
+  { isRunning, result, current }: InstanceAtAGlance,
+): Glance {
+  const row = { label: l10n.t('Candidate'), runs: commandIds.reproduce };
+  const strict = result?.strict;
+  if (isRunning) {
+    return {
+      ...row,
+      description: l10n.t('running on R and R∘X*'),
+      tooltip: (current ? strict?.explanation : undefined) ?? l10n.t('The verdict follows'),
+      icon: { id: 'sync~spin' },
+    };
+  }
+  if (strict === undefined) {
+    return {
+      ...row,
+      description: l10n.t('no verdict yet: run its tests'),
+      tooltip: l10n.t('Write a test that fails on R, and run it'),
+      icon: { id: 'beaker' },
+    };
+  }
+  if (!current) return { ...row, ...outdated(l10n, strict.explanation) };
+  const findings = findingsToShow(result ?? { findings: [] });
+  return {
+    ...row,
+    description: [
+      // In front: the view is narrow.
+      ...(findings.length === 0 ? [] : [findingsInWords(l10n, findings.length)]),
+      strict.success ? successInWords(l10n) : strict.reason,
+    ].join(' · '),
+    tooltip: [strict.explanation, ...findings.map(({ says }) => `⚠ ${says}`)].join('\n'),
+    icon: strict.success
+      ? { id: 'pass', colour: 'testing.iconPassed' }
+      : { id: 'error', colour: 'testing.iconFailed' },
+  };
+}
+
+function coverageRow(
+  l10n: typeof vscode.l10n,
+  { result, current }: Pick<InstanceAtAGlance, 'result' | 'current'>,
+): Glance {
+  const coverage = result?.changeCoverage;
+  const row = { label: l10n.t('Change coverage'), runs: commandIds.showChangeCoverage };
+  const inWords = coverage === undefined ? undefined : `ΔC ${coverageCell(coverage).trim()}`;
+  if (inWords !== undefined && !current) return { ...row, ...outdated(l10n, inWords) };
+  const states = coverage === undefined ? [] : countedStates(coverage);
+  return {
+    ...row,
+    description: inWords ?? l10n.t('known after a run'),
+    tooltip:
+      states.length === 0
+        ? l10n.t('Lines of the golden patch that the candidate covers')
+        : states.join(', '),
+    icon: { id: 'checklist' },
+  };
+}
+
+/** `12 newly covered`, for each state that a line has. */
+const countedStates = ({ lines }: ChangeCoverage): string[] =>
+  lineStates
+    .map((state) => ({ state, n: lines.filter((line) => line.state === state).length }))
+    .filter(({ n }) => n > 0)
+    .map(({ state, n }) => `${n} ${state}`);
+
+const goldenRow = (l10n: typeof vscode.l10n, revealed: boolean): Glance => ({
+  label: l10n.t('Golden patch, tests, hints'),
+  description: revealed ? l10n.t('revealed') : l10n.t('hidden'),
+  tooltip: revealed
+    ? l10n.t('Hide it again, with the golden tests and later hints')
+    : l10n.t('Reveal it, with the golden tests and later hints'),
+  icon: { id: revealed ? 'eye' : 'eye-closed' },
+  runs: revealed ? commandIds.hideGolden : commandIds.reveal,
+});

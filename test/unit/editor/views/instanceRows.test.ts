@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import type { CandidateResult } from '../../../../src/evaluation/candidateResult';
+import { instanceRows, type InstanceAtAGlance } from '../../../../src/editor/instance/instanceRows';
+import { commandIds } from '../../../../src/editor/shell/names';
+import type { TreeRow } from '../../../../src/editor/shell/treeRow';
+import { candidateResult } from '../../evaluation/examples';
+import { english } from './english';
+import { strictGrade } from './shownVerdicts';
+
+const fresh: InstanceAtAGlance = {
+  issue: 'Shares do not add up',
+  problem: undefined,
+  isRunning: false,
+  result: undefined,
+  current: true,
+  revealed: false,
+};
+
+const rows = (more: Partial<InstanceAtAGlance> = {}): TreeRow[] =>
+  instanceRows(english, { ...fresh, ...more });
+
+function row(label: string, more: Partial<InstanceAtAGlance> = {}): TreeRow {
+  const found = rows(more).find((each) => each.label === label);
+  assert.ok(found, label);
+  return found;
+}
+const candidate = (more: Partial<InstanceAtAGlance>): TreeRow => row('Candidate', more);
+const coverage = (more: Partial<InstanceAtAGlance>): TreeRow => row('Change coverage', more);
+const graded = (more: Partial<CandidateResult> = {}): Partial<InstanceAtAGlance> => ({
+  result: candidateResult(more),
+});
+
+/** A row as this view makes it of what it shows. */
+const complete = (
+  shown: Required<Pick<TreeRow, 'label' | 'description' | 'tooltip' | 'icon'>>,
+  command: string,
+): TreeRow => ({
+  ...shown,
+  command: { command, title: shown.label },
+  spoken: `${shown.label}: ${shown.description}. ${shown.tooltip}`,
+});
+
+describe('the view of the open instance', () => {
+  it('has a row for issue, candidate, change coverage and golden patch, in this order', () => {
+    assert.deepEqual(rows(), [
+      complete(
+        {
+          label: 'Issue',
+          description: 'Shares do not add up',
+          tooltip: 'Show what the tests are to reproduce',
+          icon: { id: 'issues' },
+        },
+        commandIds.showIssue,
+      ),
+      complete(
+        {
+          label: 'Candidate',
+          description: 'no verdict yet: run its tests',
+          tooltip: 'Write a test that fails on R, and run it',
+          icon: { id: 'beaker' },
+        },
+        commandIds.reproduce,
+      ),
+      complete(
+        {
+          label: 'Change coverage',
+          description: 'known after a run',
+          tooltip: 'Lines of the golden patch that the candidate covers',
+          icon: { id: 'checklist' },
+        },
+        commandIds.showChangeCoverage,
+      ),
+      complete(
+        {
+          label: 'Golden patch, tests, hints',
+          description: 'hidden',
+          tooltip: 'Reveal it, with the golden tests and later hints',
+          icon: { id: 'eye-closed' },
+        },
+        commandIds.reveal,
+      ),
+    ]);
+  });
+
+  it('reads out what its icons tell', () => {
+    assert.equal(
+      candidate(graded()).spoken,
+      'Candidate: reproduces the issue (F→P). 1 test F→P and none fails after the fix',
+    );
+  });
+
+  for (const [missing, label] of [
+    ['python', 'No Python'],
+    ['docker', 'No container engine'],
+  ] as const) {
+    it(`says at the top what keeps tests from running: ${missing}`, () => {
+      const all = rows({ problem: { missing, text: 'looked everywhere' } });
+      assert.equal(all.length, 5);
+      assert.deepEqual(
+        all[0],
+        complete(
+          {
+            label,
+            description: 'tests cannot run; click to look again',
+            tooltip: 'looked everywhere',
+            icon: { id: 'warning', colour: 'list.warningForeground' },
+          },
+          commandIds.checkEngine,
+        ),
+      );
+    });
+  }
+
+  it('shows the first line of the issue, without what cannot be seen', () => {
+    const issue = (text: string): string | undefined => row('Issue', { issue: text }).description;
+    assert.equal(issue('\n\n  First\nSecond'), 'First');
+    assert.equal(issue('a\u202eb\tc'), 'a b c');
+    assert.equal(issue(''), '');
+  });
+
+  it('leads to what hides the golden patch again once it is revealed', () => {
+    assert.deepEqual(
+      row('Golden patch, tests, hints', { revealed: true }),
+      complete(
+        {
+          label: 'Golden patch, tests, hints',
+          description: 'revealed',
+          tooltip: 'Hide it again, with the golden tests and later hints',
+          icon: { id: 'eye' },
+        },
+        commandIds.hideGolden,
+      ),
+    );
+  });
+});
+
+describe('the row of the candidate', () => {
+  const shows = (more: Partial<InstanceAtAGlance>) => {
+    const { description, tooltip, icon, command } = candidate(more);
+    assert.equal(command?.command, commandIds.reproduce);
+    return { description, tooltip, icon };
+  };
+
+  it('shows a success', () => {
+    assert.deepEqual(shows(graded()), {
+      description: 'reproduces the issue (F→P)',
+      tooltip: '1 test F→P and none fails after the fix',
+      icon: { id: 'pass', colour: 'testing.iconPassed' },
+    });
+  });
+
+  it('shows the reason of what is no success', () => {
+    const strict = strictGrade({
+      success: false,
+      reason: 'passes on R',
+      explanation: 'none fails',
+    });
+    assert.deepEqual(shows(graded({ strict })), {
+      description: 'passes on R',
+      tooltip: 'none fails',
+      icon: { id: 'error', colour: 'testing.iconFailed' },
+    });
+  });
+
+  it('has findings in front, and says them in the tooltip', () => {
+    const findings = [
+      { kind: 'no changed line ran', evidence: ['x'] },
+      { kind: 'edits what runs tests', evidence: [] },
+    ] as const;
+    assert.deepEqual(shows(graded({ findings })), {
+      description: '⚠ 2 findings · reproduces the issue (F→P)',
+      tooltip: [
+        '1 test F→P and none fails after the fix',
+        '⚠ No F→P test ran a changed line.',
+        '⚠ The candidate edits what runs tests.',
+      ].join('\n'),
+      icon: { id: 'pass', colour: 'testing.iconPassed' },
+    });
+  });
+
+  it('calls a verdict outdated once the workspace is edited', () => {
+    assert.deepEqual(shows({ ...graded(), current: false }), {
+      description: 'edited since: run it again',
+      tooltip: 'Was: 1 test F→P and none fails after the fix',
+      icon: { id: 'history' },
+    });
+  });
+
+  it('is running, with the verdict before it only while that is current', () => {
+    const running = (more: Partial<InstanceAtAGlance>) => shows({ ...more, isRunning: true });
+    const look = {
+      description: 'running on R and R∘X*',
+      tooltip: 'The verdict follows',
+      icon: { id: 'sync~spin' },
+    };
+    assert.deepEqual(running({}), look);
+    assert.deepEqual(running({ ...graded(), current: false }), look);
+    assert.deepEqual(running(graded()), {
+      ...look,
+      tooltip: '1 test F→P and none fails after the fix',
+    });
+  });
+});
+
+describe('the row of change coverage', () => {
+  it('shows ΔC, and counts the states of the lines', () => {
+    const { description, tooltip, icon, command } = coverage(graded());
+    assert.deepEqual(
+      { description, tooltip, icon },
+      {
+        description: 'ΔC 50 %  1/2',
+        tooltip: '1 newly covered, 1 missed, 1 not executable',
+        icon: { id: 'checklist' },
+      },
+    );
+    assert.equal(command?.command, commandIds.showChangeCoverage);
+  });
+
+  it('has a dash where nothing is executable', () => {
+    const none = { lines: [], covered: 0, executable: 0, delta: undefined };
+    const { description, tooltip } = coverage(graded({ changeCoverage: none }));
+    assert.equal(description, 'ΔC –');
+    assert.equal(tooltip, 'Lines of the golden patch that the candidate covers');
+  });
+
+  it('is not known where a run could not tell, current or not', () => {
+    const unknown = graded({ changeCoverage: undefined });
+    assert.equal(coverage(unknown).description, 'known after a run');
+    assert.equal(coverage({ ...unknown, current: false }).description, 'known after a run');
+  });
+
+  it('is outdated once the workspace is edited', () => {
+    const { description, tooltip, icon } = coverage({ ...graded(), current: false });
+    assert.deepEqual(
+      { description, tooltip, icon },
+      {
+        description: 'edited since: run it again',
+        tooltip: 'Was: ΔC 50 %  1/2',
+        icon: { id: 'history' },
+      },
+    );
+  });
+
+  it('keeps what is known while tests run', () => {
+    assert.equal(coverage({ ...graded(), isRunning: true }).description, 'ΔC 50 %  1/2');
+  });
+});
