@@ -1,0 +1,373 @@
+import type * as vscode from 'vscode';
+import { findingSentences } from '../../domain/finding';
+import { isFailure, type TestResult } from '../../domain/outcome';
+import type { MethodCandidate } from '../../method/method';
+import { methodNamed } from '../../method/methods';
+import type { RunStep } from '../../method/steps';
+import { coverageCell } from '../../results/resultTable';
+import { candidateCommandIds } from '../shell/names';
+import type { TreeRow } from '../shell/treeRow';
+import { transitionLook } from '../testing/transitionLook';
+import { firstLine, outcomeInWords, successInWords } from '../testing/transitionTexts';
+import type { Grade, Knowledge } from './candidateGrades';
+import type { Generation } from './generations';
+import { outcomeOnR } from './records';
+
+/** What a row of the Candidates view is about. */
+export type CandidateNode =
+  | { readonly kind: 'generation'; readonly generation: Generation }
+  | {
+      readonly kind: 'candidate';
+      readonly generation: Generation;
+      readonly candidate: MethodCandidate;
+    }
+  | { readonly kind: 'writing'; readonly sample: number; readonly characters: number }
+  | { readonly kind: 'test'; readonly result: RunStep['tests'][number] }
+  | {
+      readonly kind: 'knowledge';
+      readonly generation: Generation;
+      readonly candidate: MethodCandidate;
+    }
+  | { readonly kind: 'known'; readonly row: KnownRow };
+
+interface KnownRow {
+  readonly label: string;
+  readonly description: string;
+  readonly icon: string;
+}
+
+/** What the Candidates view tells of. */
+export interface ShownCandidates {
+  /** The last run first. */
+  readonly generations: readonly Generation[];
+  /** What only the developer may know, as far as it is shown. */
+  readonly knowledge: Pick<Knowledge, 'gradeOf' | 'isShown'>;
+}
+
+/** What stands below a row, or at the top where there is none. */
+export function candidateNodes(
+  l10n: typeof vscode.l10n,
+  { generations, knowledge }: ShownCandidates,
+  node?: CandidateNode,
+): CandidateNode[] {
+  if (node === undefined) {
+    return generations.map((generation) => ({ kind: 'generation', generation }));
+  }
+  switch (node.kind) {
+    case 'generation':
+      return candidatesOf(node.generation);
+    case 'candidate': {
+      const { candidate } = node;
+      const tests = (candidate.run?.tests ?? []).map((result): CandidateNode => ({
+        kind: 'test',
+        result,
+      }));
+      return candidate.patch.applies ? [...tests, { ...node, kind: 'knowledge' }] : tests;
+    }
+    case 'knowledge':
+      return knownRows(l10n, knowledge, node.candidate).map((row) => ({ kind: 'known', row }));
+    case 'writing':
+    case 'test':
+    case 'known':
+      return [];
+  }
+}
+
+function candidatesOf(generation: Generation): CandidateNode[] {
+  const samples = new Set([...generation.candidates.keys(), ...generation.writing.keys()]);
+  return [...samples]
+    .sort((a, b) => a - b)
+    .map((sample) => {
+      const candidate = generation.candidates.get(sample);
+      return candidate === undefined
+        ? { kind: 'writing', sample, characters: generation.writing.get(sample) ?? 0 }
+        : { kind: 'candidate', generation, candidate };
+    });
+}
+
+/** A row as it is shown. All texts are plain: they come from models and from tested code. */
+export function candidateTreeRow(
+  l10n: typeof vscode.l10n,
+  shown: ShownCandidates,
+  node: CandidateNode,
+): TreeRow {
+  const row = silentRow(l10n, shown, node);
+  const { label, description, tooltip } = row;
+  const [first = '', ...others] = tooltip?.split('\n') ?? [];
+  const isSaid = description?.endsWith(first) === true;
+  // An icon tells something only to those who see it.
+  const spoken = [label, description, ...(isSaid ? [] : [first]), ...others]
+    .filter((each) => each !== undefined && each !== '')
+    .join('. ');
+  return { ...row, spoken };
+}
+
+/** A row without what is read out of it. */
+function silentRow(
+  l10n: typeof vscode.l10n,
+  { generations, knowledge }: ShownCandidates,
+  node: CandidateNode,
+): TreeRow {
+  switch (node.kind) {
+    case 'generation':
+      return generationRow(l10n, node.generation, node.generation === generations[0]);
+    case 'candidate':
+      return candidateRow(l10n, knowledge, node);
+    case 'writing':
+      return {
+        label: l10n.t('Candidate {0}', node.sample),
+        description: l10n.t('is being written, {0} characters', node.characters),
+        icon: { id: 'sync~spin' },
+      };
+    case 'test':
+      return testRow(l10n, node.result as TestResult);
+    case 'knowledge':
+      return knowledgeRow(l10n, knowledge, node.generation, node.candidate);
+    case 'known':
+      return { ...node.row, icon: { id: node.row.icon } };
+  }
+}
+
+function generationRow(l10n: typeof vscode.l10n, generation: Generation, isLast: boolean): TreeRow {
+  const { id, record, state, candidates, failure } = generation;
+  const { title, description } = methodNamed(record.method);
+  const told =
+    state === 'running'
+      ? l10n.t('{0} of {1} answered', candidates.size, record.samples)
+      : state === 'partial'
+        ? l10n.t('broken off, {0} of {1} answered', candidates.size, record.samples)
+        : candidates.size === 1
+          ? l10n.t('1 candidate')
+          : l10n.t('{0} candidates', candidates.size);
+  return {
+    label: title,
+    id,
+    description: `${record.model} · ${told}`,
+    tooltip: [description, ...(failure === undefined ? [] : [failure])].join('\n'),
+    icon: {
+      id: state === 'running' ? 'sync~spin' : state === 'partial' ? 'debug-pause' : 'sparkle',
+    },
+    children: isLast ? 'unfolded' : 'folded',
+    contextValue: `generation.${state}`,
+  };
+}
+
+function candidateRow(
+  l10n: typeof vscode.l10n,
+  knowledge: ShownCandidates['knowledge'],
+  { generation, candidate }: Extract<CandidateNode, { kind: 'candidate' }>,
+): TreeRow {
+  const { sample, patch } = candidate;
+  const { icon, text, detail } = inWords(l10n, candidate);
+  const isChosen = generation.chosen !== undefined && generation.chosen.sample === sample;
+  const why = isChosen
+    ? [l10n.t('Chosen: {0}', whyChosen(l10n, knowledge, generation, candidate))]
+    : [];
+  return {
+    label: l10n.t('Candidate {0}', sample),
+    // Another id once it is chosen: VS Code remembers of a row whether it is open.
+    id: `${generation.id}-${sample}${isChosen ? '-chosen' : ''}`,
+    description: isChosen ? l10n.t('chosen · {0}', text) : text,
+    icon: { id: isChosen ? 'star-full' : icon },
+    tooltip: [text, ...why, ...moreOf(l10n, candidate, detail)].join('\n'),
+    ...(patch.applies ? { children: isChosen ? 'unfolded' : 'folded' } : {}),
+    contextValue: patch.applies ? 'candidate.applies' : 'candidate',
+    command: {
+      command: patch.applies ? candidateCommandIds.preview : candidateCommandIds.showAnswer,
+      title: l10n.t('Preview Candidate'),
+      arguments: [{ kind: 'candidate', generation, candidate } satisfies CandidateNode],
+    },
+  };
+}
+
+/** What is told of a candidate besides: the judge, the failure, what its patch lacks, and tokens. */
+function moreOf(
+  l10n: typeof vscode.l10n,
+  { matches, patch, answer }: MethodCandidate,
+  detail: string,
+): string[] {
+  const { isEstimate, inputTokens, outputTokens } = answer;
+  return [
+    ...(matches === undefined
+      ? []
+      : [
+          matches
+            ? l10n.t('The model judges that it fails as the issue says')
+            : l10n.t('The model judges that it does not fail as the issue says'),
+        ]),
+    ...(detail === '' ? [] : [detail]),
+    ...patch.diagnostics.map(({ line, message }) =>
+      l10n.t('line {0} of the answer: {1}', line, message),
+    ),
+    isEstimate === true
+      ? l10n.t('about {0} tokens in, {1} out', inputTokens, outputTokens)
+      : l10n.t('{0} tokens in, {1} out', inputTokens, outputTokens),
+  ];
+}
+
+/** What an oracle says is for the developer. */
+function whyChosen(
+  l10n: typeof vscode.l10n,
+  knowledge: ShownCandidates['knowledge'],
+  { record, chosen }: Generation,
+  { patch }: MethodCandidate,
+): string {
+  const isSecret = methodNamed(record.method).runs === 'oracle' && !knowledge.isShown(patch.patch);
+  return isSecret ? l10n.t('the oracle picked it') : (chosen?.why ?? '');
+}
+
+function testRow(l10n: typeof vscode.l10n, result: TestResult): TreeRow {
+  const line = isFailure(result) ? firstLine(result) : undefined;
+  const said = outcomeInWords(l10n, 'base', result);
+  return {
+    label: result.test.split('::').slice(1).join('::') || result.test,
+    description: line === undefined ? said : `${said}: ${line}`,
+    tooltip: [result.test, said, result.message ?? result.exception ?? '']
+      .filter((each) => each !== '')
+      .join('\n'),
+    icon: { id: isFailure(result) ? 'error' : 'circle-outline' },
+  };
+}
+
+function knowledgeRow(
+  l10n: typeof vscode.l10n,
+  knowledge: ShownCandidates['knowledge'],
+  generation: Generation,
+  candidate: MethodCandidate,
+): TreeRow {
+  const { patch } = candidate.patch;
+  const isShown = knowledge.isShown(patch);
+  const isGraded = knowledge.gradeOf(patch) !== undefined;
+  const hasRows = knownRows(l10n, knowledge, candidate).length > 0;
+  return {
+    label: l10n.t('For the developer only'),
+    // Another id once it is shown, likewise.
+    id: `${generation.id}-${candidate.sample}-knowledge-${hasRows ? 'shown' : 'hidden'}`,
+    description: isShown
+      ? isGraded
+        ? l10n.t('no model sees it')
+        : l10n.t('transition and ΔC: not run on both sides')
+      : l10n.t('transition and ΔC: not shown'),
+    tooltip: l10n.t('What R∘X* and the golden patch tell of this candidate. No model sees it.'),
+    icon: { id: isShown ? 'eye' : 'eye-closed' },
+    ...(hasRows ? { children: 'unfolded' } : {}),
+    ...(isShown && isGraded
+      ? {}
+      : {
+          contextValue: 'knowledge',
+          command: {
+            command: candidateCommandIds.evaluate,
+            title: l10n.t('Show Transition and ΔC of Candidate'),
+            arguments: [{ kind: 'candidate', generation, candidate } satisfies CandidateNode],
+          },
+        }),
+  };
+}
+
+/** What only the developer may know of a candidate; nothing until it is shown. */
+function knownRows(
+  l10n: typeof vscode.l10n,
+  knowledge: ShownCandidates['knowledge'],
+  { patch, verdict }: MethodCandidate,
+): KnownRow[] {
+  if (!knowledge.isShown(patch.patch)) return [];
+  const grade = knowledge.gradeOf(patch.patch);
+  const ofOracle =
+    verdict === undefined
+      ? []
+      : [
+          {
+            label: l10n.t('Oracle of Pass@5'),
+            description: verdict.success ? l10n.t('a success') : verdict.reason,
+            icon: 'law',
+          },
+        ];
+  return grade === undefined ? ofOracle : [...gradeRows(l10n, grade), ...ofOracle];
+}
+
+function gradeRows(
+  l10n: typeof vscode.l10n,
+  { success, reason, transitions, coverage, findings }: Grade,
+): KnownRow[] {
+  return [
+    {
+      label: l10n.t('Verdict'),
+      description: success ? successInWords(l10n) : reason,
+      icon: success ? 'pass' : 'error',
+    },
+    ...findings.map(({ kind, evidence }) => ({
+      label: l10n.t('⚠ Finding'),
+      description: [findingSentences[kind], ...evidence].join(' '),
+      icon: 'warning',
+    })),
+    {
+      label: 'ΔC',
+      description:
+        coverage === null || coverage.executable === 0
+          ? l10n.t('not known')
+          : coverageCell({ ...coverage, delta: coverage.covered / coverage.executable }).trim(),
+      icon: 'checklist',
+    },
+    ...transitions.map(({ test, transition }) => ({
+      label: transition,
+      description: test,
+      icon: transitionLook[transition].icon,
+    })),
+  ];
+}
+
+/** A candidate as R shows it: an icon, a line, and more where there is more to say. */
+function inWords(
+  l10n: typeof vscode.l10n,
+  candidate: MethodCandidate,
+): {
+  readonly icon: string;
+  readonly text: string;
+  readonly detail: string;
+} {
+  const outcome = outcomeOnR(candidate);
+  switch (outcome.kind) {
+    case 'empty':
+      return { icon: 'circle-slash', text: l10n.t('the answer is empty'), detail: '' };
+    case 'does not apply':
+      return {
+        icon: 'circle-slash',
+        text: l10n.t('not well-formed: {0}', outcome.why),
+        detail: '',
+      };
+    case 'not run':
+      return { icon: 'question', text: l10n.t('W · not run on R'), detail: '' };
+    case 'could not run':
+      return {
+        icon: 'warning',
+        text: l10n.t('W · could not run on R: {0}', outcome.why),
+        detail: '',
+      };
+    case 'fails': {
+      const line = firstLine(outcome.first) ?? outcome.first.outcome;
+      return {
+        icon: 'target',
+        text:
+          outcome.tests === 1
+            ? l10n.t('W · fails on R: {0}', line)
+            : l10n.t('W · {0} of {1} fail on R: {2}', outcome.failing, outcome.tests, line),
+        detail: outcome.first.message ?? '',
+      };
+    }
+    case 'failed before':
+      return {
+        icon: 'circle-outline',
+        text: l10n.t('W · fails on R as it did without it'),
+        detail: '',
+      };
+    case 'passes':
+      return {
+        icon: 'circle-outline',
+        text:
+          outcome.tests === 0
+            ? l10n.t('W · has no test')
+            : l10n.t('W · passes on R: does not reproduce'),
+        detail: '',
+      };
+  }
+}
