@@ -1,19 +1,10 @@
-import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError, messageOf } from '../../domain/problem';
 import type { RepairResults } from '../../domain/study/document';
 import { readRepairResults } from '../../study/repairResults';
+import { withDistinctNames, type ListedRepairs } from './listedRepairs';
 
 const filesKey = 'runs.repairs';
-
-/** Results of code repair, as a file says them. */
-export interface ListedRepairs {
-  readonly path: string;
-  /** With a name that no other file has; undefined where the file cannot be read any more. */
-  readonly results: RepairResults | undefined;
-  /** Why it cannot. Untrusted. */
-  readonly problem?: string;
-}
 
 /** Files with results of code repair that runs are compared with (table 6). Remembered by their paths. */
 export class RepairList implements vscode.Disposable {
@@ -57,22 +48,7 @@ export class RepairList implements vscode.Disposable {
         }
       }),
     );
-    const times = new Map<string, number>();
-    for (const { results } of files) {
-      if (results !== undefined) times.set(results.name, (times.get(results.name) ?? 0) + 1);
-    }
-    this.files = files.map((file) =>
-      file.results === undefined || times.get(file.results.name) === 1
-        ? file
-        : {
-            ...file,
-            // The leaderboard keeps a file of the same name for each method, in a folder of its own.
-            results: {
-              ...file.results,
-              name: `${file.results.name} (${basename(dirname(file.path))})`,
-            },
-          },
-    );
+    this.files = withDistinctNames(files);
     this.changed.fire();
   }
 

@@ -27,7 +27,7 @@ import { resultAuthority, scheme } from '../shell/names';
 import { storageFolder } from '../shell/settings';
 import { linesBySide } from '../coverage/shownCoverage';
 import type { Revealed } from '../instance/revealed';
-import type { FoundCell } from './cells';
+import type { FoundCell } from './foundCell';
 
 /** A saved result whose changed lines are shown. */
 interface ShownResult {

@@ -18,14 +18,16 @@ import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { showEngineProblem, showProblem } from '../shell/problems';
 import type { Revealed } from '../instance/revealed';
 import { repositorySources } from '../shell/settings';
-import { findCell, showCellCandidate, showLog } from './cells';
+import { showCellCandidate, showLog } from './cells';
+import { findCell } from './foundCell';
 import { DashboardPanel, type DashboardSource } from './dashboardPanel';
 import { askForBatch, evaluatePredictions, type BatchChoice } from './evaluatePredictions';
 import { RunLibrary } from './library';
 import { RepairList } from './repairList';
 import { ResultGutters } from './resultGutters';
 import { RunsFilter } from './runsFilter';
-import { ratesInWords, RunsTree, type RunNode } from './runsTree';
+import { ratesInWords, type RunNode } from './runRows';
+import { RunsTree } from './runsTree';
 
 /** Methods that dashboards do not show, as long as nobody shows them again. */
 const hiddenKey = 'dashboard.hidden';
@@ -225,7 +227,11 @@ export class Runs implements vscode.Disposable {
       const [method] = run === undefined ? [] : methodsOf([run]);
       if (run === undefined || method === undefined) return;
       const open = vscode.l10n.t('Open Dashboard');
-      const text = vscode.l10n.t('{0} is evaluated: {1}', run.label, ratesInWords(method));
+      const text = vscode.l10n.t(
+        '{0} is evaluated: {1}',
+        run.label,
+        ratesInWords(vscode.l10n, method),
+      );
       const answer = await vscode.window.showInformationMessage(withoutLinkMarkup(text), open);
       if (answer === open) DashboardPanel.show(this.source, [run.label]);
     } catch (error) {
@@ -327,16 +333,16 @@ export class Runs implements vscode.Disposable {
         await vscode.commands.executeCommand(listCommandIds.open, cell.instance);
         return;
       case 'log':
-        return showLog(findCell(this.library, cell));
+        return showLog(findCell(vscode.l10n, this.library, cell));
       case 'diff':
-        return showCellCandidate(findCell(this.library, cell));
+        return showCellCandidate(findCell(vscode.l10n, this.library, cell));
       case 'gutters':
         return this.showGutters(cell);
     }
   }
 
   private async showGutters(cell: CellName): Promise<void> {
-    const found = findCell(this.library, cell);
+    const found = findCell(vscode.l10n, this.library, cell);
     const instances = await this.instances();
     const instance = await instances.instance(cell.instance);
     if (!(await this.revealed.ask(cell.instance, vscode.l10n.t('Show Change Coverage')))) return;

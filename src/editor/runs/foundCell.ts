@@ -1,0 +1,65 @@
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
+import type * as vscode from 'vscode';
+import type { CellName } from '../../dashboard/protocol';
+import type { Side } from '../../domain/outcome';
+import { HumanError } from '../../domain/problem';
+import type { RunData, RunEntry } from '../../domain/study/entry';
+
+/** A candidate of a run with the folder of its report. */
+export interface FoundCell {
+  readonly entry: RunEntry;
+  /** `…/run_instance_swt_logs/<run>/<model>/<instance>`. */
+  readonly folder: string;
+}
+
+/**
+ * @param library what holds the runs that are listed
+ * @throws HumanError when the run is not listed any more or says nothing of the candidate
+ */
+export function findCell(
+  l10n: typeof vscode.l10n,
+  library: { run(label: string): RunData | undefined },
+  cell: CellName,
+): FoundCell {
+  const run = library.run(cell.run);
+  const entry = run?.entries.find(
+    ({ instance, model, sample }) =>
+      instance === cell.instance && model === cell.model && sample === cell.sample,
+  );
+  if (run?.folder === undefined || entry?.report === undefined) {
+    throw new HumanError(
+      l10n.t('{0} of {1} has no report', cell.instance, cell.run),
+      l10n.t('Run "SWT-Bench: Refresh Runs"'),
+    );
+  }
+  const report = join(run.folder, entry.report);
+  const inside = relative(run.folder, report);
+  // The journal comes from outside: it names files of its own folder and no others.
+  if (inside.startsWith('..') || isAbsolute(inside)) {
+    throw new HumanError(
+      l10n.t('{0} names a report outside of its folder', cell.run),
+      l10n.t('Evaluate it again'),
+    );
+  }
+  return { entry, folder: dirname(report) };
+}
+
+/** The files that hold what the tests of a candidate printed on each side, if they were kept. */
+export function logsOf({ folder }: FoundCell): Readonly<Record<Side, string>> {
+  const [run, model] = [dirname(dirname(folder)), basename(dirname(folder))];
+  const of = (prefix: string): string =>
+    join(run, `${prefix}${model}`, basename(folder), 'test_output.txt');
+  return { base: of('pred_pre__'), fixed: of('pred_post__') };
+}
+
+/** What to open for a log: both sides beside each other, the one that there is, or else the report. */
+export function logToShow(
+  found: FoundCell,
+  isThere: Readonly<Record<Side, boolean>>,
+): { readonly both: Readonly<Record<Side, string>> } | { readonly one: string } {
+  const logs = logsOf(found);
+  if (isThere.base && isThere.fixed) return { both: logs };
+  return {
+    one: isThere.base ? logs.base : isThere.fixed ? logs.fixed : join(found.folder, 'report.json'),
+  };
+}

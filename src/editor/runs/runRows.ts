@@ -1,0 +1,213 @@
+import { basename } from 'node:path';
+import type * as vscode from 'vscode';
+import { durationText } from '../../batch/progressText';
+import { percent } from '../../dashboard/numbers';
+import type { Progress } from '../../dashboard/protocol';
+import type { RunData } from '../../domain/study/entry';
+import type { Method } from '../../domain/study/methods';
+import { summarise } from '../../domain/study/summary';
+import { runCommandIds } from '../shell/names';
+import type { TreeRow } from '../shell/treeRow';
+import type { ListedRepairs } from './listedRepairs';
+
+/** What a row of the Runs view is about. */
+export type RunNode =
+  | { readonly kind: 'run'; readonly label: string }
+  | { readonly kind: 'method'; readonly run: string; readonly id: string }
+  | { readonly kind: 'repairs'; readonly path: string }
+  | { readonly kind: 'problems' }
+  | { readonly kind: 'problem'; readonly text: string };
+
+/** What the Runs view tells of. */
+export interface ShownRuns {
+  readonly runs: readonly RunData[];
+  /** What could not be read, one sentence each. Untrusted. */
+  readonly problems: readonly string[];
+  readonly repairs: readonly ListedRepairs[];
+  readonly methodsOf: (run: RunData) => readonly Method[];
+  /** How far a run is that is under way; undefined for all others. */
+  readonly progressOf: (run: RunData) => Progress | undefined;
+}
+
+/** Problems that the view has room for. */
+const mostProblems = 200;
+
+const runOf = ({ runs }: ShownRuns, label: string): RunData | undefined =>
+  runs.find((run) => run.label === label);
+
+/** What stands below a row, or at the top where there is none. */
+export function runNodes(shown: ShownRuns, node?: RunNode): RunNode[] {
+  const { runs, problems, repairs } = shown;
+  if (node === undefined) {
+    return [
+      ...runs.map(({ label }): RunNode => ({ kind: 'run', label })),
+      ...repairs.map(({ path }): RunNode => ({ kind: 'repairs', path })),
+      ...(problems.length > 0 ? [{ kind: 'problems' } as const] : []),
+    ];
+  }
+  if (node.kind === 'problems') {
+    return problems.slice(0, mostProblems).map((text) => ({ kind: 'problem', text }));
+  }
+  const run = node.kind === 'run' ? runOf(shown, node.label) : undefined;
+  if (run === undefined) return [];
+  const methods = shown.methodsOf(run);
+  return methods.length < 2
+    ? []
+    : methods.map(({ id }) => ({ kind: 'method', run: run.label, id }));
+}
+
+/** A row as it is shown. */
+export function runTreeRow(l10n: typeof vscode.l10n, shown: ShownRuns, node: RunNode): TreeRow {
+  switch (node.kind) {
+    case 'run':
+      return runRow(l10n, shown, node.label);
+    case 'method':
+      return methodRow(l10n, shown, node);
+    case 'repairs':
+      return repairsRow(l10n, shown, node.path);
+    case 'problems': {
+      const count = shown.problems.length;
+      return {
+        label:
+          count === 1
+            ? l10n.t('1 thing cannot be read')
+            : l10n.t('{0} things cannot be read', count),
+        icon: { id: 'warning' },
+        children: 'folded',
+      };
+    }
+    case 'problem':
+      return { label: node.text, tooltip: node.text };
+  }
+}
+
+function runRow(l10n: typeof vscode.l10n, shown: ShownRuns, label: string): TreeRow {
+  const id = `run ${label}`;
+  const run = runOf(shown, label);
+  if (run === undefined) return { label, id };
+  const methods = shown.methodsOf(run);
+  const [only] = methods;
+  const state = stateOf(l10n, run, shown.progressOf(run));
+  const rates =
+    methods.length > 1
+      ? l10n.t('{0} methods', methods.length)
+      : only === undefined
+        ? ''
+        : `${only.model} · ${ratesInWords(l10n, only)}`;
+  const description = [state.words, rates].filter((each) => each !== '').join(' · ');
+  const facts = [
+    label,
+    state.words,
+    ...methods.map((method) => `${method.model}: ${ratesInWords(l10n, method)}`),
+    l10n.t('{0} instances', run.instances.length),
+    run.dataset ?? '',
+    run.created?.slice(0, 16).replace('T', ' ') ?? '',
+    run.place ?? run.folder ?? '',
+  ];
+  return {
+    label,
+    id,
+    description,
+    tooltip: facts.filter((each) => each !== '').join('\n'),
+    icon: { id: state.icon },
+    ...(methods.length > 1 ? { children: 'folded' } : {}),
+    contextValue: state.context,
+    command: {
+      command: runCommandIds.openDashboard,
+      title: l10n.t('Open Dashboard'),
+      arguments: [{ kind: 'run', label } satisfies RunNode],
+    },
+    spoken: `${label}, ${description}`,
+  };
+}
+
+/** How a run is doing: its icon, words, and what menus look at. */
+interface RunState {
+  readonly icon: string;
+  readonly words: string;
+  readonly context: string;
+}
+
+function stateOf(l10n: typeof vscode.l10n, run: RunData, progress: Progress | undefined): RunState {
+  if (progress === undefined) {
+    return run.unfinished === true
+      ? { icon: 'debug-disconnect', words: l10n.t('not finished'), context: 'run' }
+      : { icon: 'graph', words: '', context: 'run' };
+  }
+  const { done, total, perHour, secondsLeft, controlled } = progress;
+  const far = l10n.t('{0} of {1}', done, total);
+  if (progress.interrupted) {
+    return {
+      icon: 'debug-disconnect',
+      words: `${far} · ${l10n.t('interrupted')}`,
+      context: 'run',
+    };
+  }
+  const mine = controlled ? '.mine' : '';
+  if (progress.paused) {
+    return {
+      icon: 'debug-pause',
+      words: `${far} · ${l10n.t('paused')}`,
+      context: `run.paused${mine}`,
+    };
+  }
+  const speed = perHour === undefined ? '' : l10n.t('{0} per hour', Math.round(perHour));
+  const left = secondsLeft === undefined ? '' : l10n.t('{0} left', durationText(secondsLeft));
+  return {
+    icon: 'sync~spin',
+    words: [far, speed, left].filter((each) => each !== '').join(' · '),
+    context: `run.running${mine}`,
+  };
+}
+
+function methodRow(
+  l10n: typeof vscode.l10n,
+  shown: ShownRuns,
+  { run: label, id }: Extract<RunNode, { kind: 'method' }>,
+): TreeRow {
+  const run = runOf(shown, label);
+  const method = run && shown.methodsOf(run).find((each) => each.id === id);
+  return {
+    label: method?.model ?? '',
+    id: `method ${id}`,
+    icon: { id: 'symbol-method' },
+    ...(method === undefined ? {} : { description: ratesInWords(l10n, method) }),
+  };
+}
+
+function repairsRow(l10n: typeof vscode.l10n, { repairs }: ShownRuns, path: string): TreeRow {
+  const listed = repairs.find((each) => each.path === path);
+  const results = listed?.results;
+  const name = results?.name ?? basename(path);
+  const count = results?.resolved.length ?? 0;
+  const description =
+    results === undefined
+      ? l10n.t('cannot be read')
+      : results.attempted === undefined
+        ? l10n.t('code repair · {0} resolved', count)
+        : l10n.t('code repair · {0} of {1} resolved', count, results.attempted.length);
+  return {
+    label: name,
+    id: `repairs ${path}`,
+    description,
+    tooltip: [path, listed?.problem ?? ''].filter((each) => each !== '').join('\n'),
+    icon: { id: results === undefined ? 'warning' : 'tools' },
+    contextValue: 'repairs',
+    spoken: `${name}, ${description}`,
+  };
+}
+
+/** `S 14.1 % (39 of 276) · ΔC 23.8 %`. */
+export function ratesInWords(l10n: typeof vscode.l10n, method: Method): string {
+  const { success, deltaAll, grading, findings } = summarise(method);
+  const share = success.of === 0 ? undefined : success.count / success.of;
+  const told = [
+    `S ${percent(share)} (${l10n.t('{0} of {1}', success.count, success.of)})`,
+    deltaAll.mean === undefined ? '' : `ΔC ${percent(deltaAll.mean)}`,
+    findings.any === 0
+      ? ''
+      : l10n.t('⚠ findings in {0} of {1} with F→P', findings.any, findings.of),
+    grading === 'harness' ? l10n.t('harness grading') : '',
+  ];
+  return told.filter((each) => each !== '').join(' · ');
+}
