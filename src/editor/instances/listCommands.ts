@@ -7,7 +7,7 @@ import { HumanError, messageOf } from '../../domain/problem';
 import { settingKeys } from '../shell/names';
 import { filterLists } from '../shell/settings';
 import type { Catalogue } from './catalogue';
-import { statusInWords, titleOf } from './instanceList';
+import { statusInWords, titleOf } from './instanceListRows';
 
 /** Datasets that people in the field use, by their names on Hugging Face. */
 const published = [
@@ -198,7 +198,10 @@ export async function findInstance(catalogue: Catalogue): Promise<InstanceEntry 
   }
   const items = entries.map((entry) => ({
     label: entry.id,
-    description: [entry.createdAt.slice(0, 10), statusInWords(catalogue.statusOf(entry.id))]
+    description: [
+      entry.createdAt.slice(0, 10),
+      statusInWords(vscode.l10n, catalogue.statusOf(entry.id)),
+    ]
       .filter((each) => each !== '')
       .join(' · '),
     detail: titleOf(entry),

@@ -1,0 +1,327 @@
+import type * as vscode from 'vscode';
+import { describeProblem } from '../../dataset/dataset';
+import type { InstanceEntry } from '../../domain/instance';
+import { asLabel } from '../../domain/label';
+import type { InstanceStatus } from '../../domain/status';
+import { commandIds, listCommandIds } from '../shell/names';
+import type { TreeRow } from '../shell/treeRow';
+import type { Catalogue } from './catalogue';
+
+/** What a row of the Instances view is about. */
+export type ListNode =
+  | { readonly kind: 'repository'; readonly repo: string; readonly ids: readonly string[] }
+  | { readonly kind: 'instance'; readonly id: string }
+  | { readonly kind: 'problems' }
+  | { readonly kind: 'problem'; readonly text: string }
+  /** What a person can do where there is nothing to list. */
+  | {
+      readonly kind: 'action';
+      readonly label: string;
+      readonly icon: string;
+      readonly command: string;
+    };
+
+/** As many as can be looked over without folding. */
+const fewRows = 60;
+
+/** Problems that the view has room for. */
+const mostProblems = 200;
+
+/** What the Instances view tells of. */
+export interface ShownInstances {
+  readonly catalogue: Pick<
+    Catalogue,
+    | 'state'
+    | 'isFiltered'
+    | 'filter'
+    | 'filterList'
+    | 'datasetName'
+    | 'entry'
+    | 'statusOf'
+    | 'triageOf'
+    | 'validationOf'
+  >;
+  /** What the filter leaves, by repository, in the order of the list. */
+  readonly groups: ReadonlyMap<string, readonly InstanceEntry[]>;
+}
+
+/** Entries by their repositories; both keep their order. */
+export function byRepository(
+  entries: readonly InstanceEntry[],
+): ReadonlyMap<string, readonly InstanceEntry[]> {
+  const groups = new Map<string, InstanceEntry[]>();
+  for (const entry of entries) {
+    const group = groups.get(entry.repo);
+    if (group === undefined) groups.set(entry.repo, [entry]);
+    else group.push(entry);
+  }
+  return groups;
+}
+
+const countOf = ({ groups }: ShownInstances): number =>
+  [...groups.values()].reduce((sum, { length }) => sum + length, 0);
+
+const problemsOf = ({ catalogue: { state } }: ShownInstances) =>
+  state.kind === 'loaded' ? state.dataset.problems : [];
+
+/** What stands beside the title of the view and above its rows; empty where that is nothing. */
+export function headOfInstances(
+  l10n: typeof vscode.l10n,
+  shown: ShownInstances,
+): { readonly description: string; readonly message: string } {
+  const { state, isFiltered, filter, filterList, datasetName } = shown.catalogue;
+  const description = state.kind === 'none' ? '' : shortName(datasetName);
+  if (state.kind === 'failed') return { description, message: state.why };
+  if (state.kind !== 'loaded' || !isFiltered) return { description, message: '' };
+  const all = state.dataset.entries.length;
+  const by = [filterList, filter].filter((each) => each !== undefined && each !== '').join(' · ');
+  return { description, message: l10n.t('{0} of {1}: {2}', countOf(shown), all, by) };
+}
+
+/** What stands below a row, or at the top where there is none. */
+export function instanceNodes(
+  l10n: typeof vscode.l10n,
+  shown: ShownInstances,
+  node?: ListNode,
+): ListNode[] {
+  if (node === undefined) {
+    if (shown.groups.size === 0) return actions(l10n, shown);
+    const repositories = [...shown.groups.keys()].sort((a, b) => a.localeCompare(b));
+    return [
+      ...repositories.map((repo) => repositoryNode(shown, repo)),
+      ...(problemsOf(shown).length > 0 ? [{ kind: 'problems' } as const] : []),
+    ];
+  }
+  if (node.kind === 'repository') return node.ids.map((id) => ({ kind: 'instance', id }));
+  if (node.kind === 'problems') {
+    return problemsOf(shown)
+      .slice(0, mostProblems)
+      .map((problem) => ({ kind: 'problem', text: describeProblem(problem) }));
+  }
+  return [];
+}
+
+const repositoryNode = ({ groups }: ShownInstances, repo: string): ListNode => ({
+  kind: 'repository',
+  repo,
+  ids: (groups.get(repo) ?? []).map((entry) => entry.id),
+});
+
+/** The row that a row stands below; undefined at the top, and for what the dataset has not. */
+export function parentOfInstance(shown: ShownInstances, node: ListNode): ListNode | undefined {
+  if (node.kind === 'problem') return { kind: 'problems' };
+  if (node.kind !== 'instance') return undefined;
+  const repo = shown.catalogue.entry(node.id)?.repo;
+  return repo === undefined ? undefined : repositoryNode(shown, repo);
+}
+
+/** Beside the message above the rows, which would hide welcome content and its buttons. */
+function actions(l10n: typeof vscode.l10n, { catalogue }: ShownInstances): ListNode[] {
+  const action = (label: string, icon: string, command: string): ListNode => ({
+    kind: 'action',
+    label,
+    icon,
+    command,
+  });
+  const { state, isFiltered } = catalogue;
+  if (state.kind === 'failed') {
+    return [
+      action(l10n.t('Try Again'), 'refresh', listCommandIds.refresh),
+      action(l10n.t('Choose Another Dataset…'), 'database', listCommandIds.chooseDataset),
+    ];
+  }
+  if (state.kind === 'loaded' && isFiltered) {
+    return [
+      action(l10n.t('Change Filter…'), 'filter', listCommandIds.filter),
+      action(l10n.t('Clear Filter'), 'clear-all', listCommandIds.clearFilter),
+    ];
+  }
+  return [];
+}
+
+/** A row as it is shown. */
+export function instanceTreeRow(
+  l10n: typeof vscode.l10n,
+  shown: ShownInstances,
+  node: ListNode,
+): TreeRow {
+  switch (node.kind) {
+    case 'repository':
+      return repositoryRow(shown, node);
+    case 'instance':
+      return instanceRow(l10n, shown, node);
+    case 'problems': {
+      const count = problemsOf(shown).length;
+      return {
+        label:
+          count === 1 ? l10n.t('1 row cannot be used') : l10n.t('{0} rows cannot be used', count),
+        icon: { id: 'warning' },
+        children: 'folded',
+      };
+    }
+    case 'action': {
+      const { label, icon, command } = node;
+      return { label, icon: { id: icon }, command: { command, title: label } };
+    }
+    case 'problem':
+      return { label: node.text, tooltip: node.text };
+  }
+}
+
+function repositoryRow(
+  shown: ShownInstances,
+  { repo, ids }: Extract<ListNode, { kind: 'repository' }>,
+): TreeRow {
+  const { catalogue, groups } = shown;
+  // What a filter leaves is to be seen at once; an id of its own keeps what was folded before apart.
+  const unfolded = catalogue.isFiltered && countOf(shown) <= fewRows;
+  const counts = new Map<string, number>();
+  for (const id of ids) {
+    const word = countedWord(catalogue.statusOf(id));
+    if (word !== undefined) counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  const told = [...counts].map(([word, count]) => `${count} ${word}`);
+  return {
+    label: repo,
+    id: `${unfolded ? 'found' : 'repository'} ${repo}`,
+    description: [String(ids.length), ...told].join(' · '),
+    icon: { id: 'repo' },
+    children: unfolded || groups.size === 1 ? 'unfolded' : 'folded',
+    contextValue: 'repository',
+  };
+}
+
+function instanceRow(
+  l10n: typeof vscode.l10n,
+  { catalogue }: ShownInstances,
+  node: Extract<ListNode, { kind: 'instance' }>,
+): TreeRow {
+  const { id } = node;
+  const entry = catalogue.entry(id);
+  const row = { id: `instance ${id}`, contextValue: 'instance' };
+  if (entry === undefined) return { ...row, label: id };
+  const status = catalogue.statusOf(id);
+  const tags = (catalogue.triageOf(id)?.tags ?? []).map((tag) => `#${tag}`);
+  return {
+    ...row,
+    // Below its repository, the owner is said already: `sympy__sympy-24152` is `sympy-24152`.
+    label: id.slice(id.indexOf('__') < 0 ? 0 : id.indexOf('__') + 2),
+    description: [statusInWords(l10n, status), ...tags, titleOf(entry)]
+      .filter((each) => each !== '')
+      .join(' · '),
+    icon: statusIcon(status),
+    command: {
+      command: commandIds.showIssue,
+      title: l10n.t('Show Issue'),
+      arguments: [{ kind: 'instance', id } satisfies ListNode],
+    },
+    spoken: `${id}, ${statusInWords(l10n, status, true)}, ${titleOf(entry)}`,
+  };
+}
+
+/** What is known of an instance, for the hover of its row: paragraphs of plain text. */
+export function paragraphsOn(
+  l10n: typeof vscode.l10n,
+  catalogue: ShownInstances['catalogue'],
+  entry: InstanceEntry,
+): string[] {
+  const { patch, tests } = entry;
+  const validation = catalogue.validationOf(entry.id);
+  const triage = catalogue.triageOf(entry.id);
+  const files = (count: number): string => (count === 1 ? '1 file' : `${count} files`);
+  return [
+    entry.id,
+    titleOf(entry),
+    [
+      entry.version === '' ? '' : `version ${entry.version}`,
+      entry.createdAt.slice(0, 10),
+      entry.baseCommit.slice(0, 12),
+    ]
+      .filter((each) => each !== '')
+      .join(' · '),
+    `X*: ${patch.lines} lines in ${files(patch.files.length)} · ` +
+      `T*: ${tests.lines} lines in ${files(tests.files.length)} · ` +
+      `issue: ${entry.issue.length} characters`,
+    `Status: ${statusInWords(l10n, catalogue.statusOf(entry.id), true)}`,
+    ...(validation === undefined
+      ? []
+      : [
+          `Validated ${validation.date.slice(0, 10)}, ${validation.repetitions} times, ` +
+            `${validation.engine}, ${validation.environment}`,
+          ...validation.reasons.map((reason) => `${reason.kind}: ${reason.explanation}`),
+        ]),
+    ...(triage === undefined || triage.tags.length === 0
+      ? []
+      : [`Tags: ${triage.tags.join(', ')}`]),
+    ...(triage === undefined || triage.note === '' ? [] : [`Note: ${triage.note}`]),
+  ];
+}
+
+/** The first line of the issue with words in it. Untrusted: for plain text only. */
+export function titleOf(entry: Pick<InstanceEntry, 'issue'>): string {
+  const line = entry.issue
+    .split('\n')
+    .map((each) => each.replace(/^[#\s>*-]+/, '').trim())
+    .find((each) => each !== '');
+  return asLabel(line ?? '');
+}
+
+/** The status for the end of a row; `all` also names what goes without saying there. */
+export function statusInWords(
+  l10n: typeof vscode.l10n,
+  status: InstanceStatus,
+  all = false,
+): string {
+  switch (status.kind) {
+    case 'not opened':
+      return all ? l10n.t('not opened') : '';
+    case 'environment ready':
+      return all ? l10n.t('environment ready') : '';
+    case 'golden valid':
+      return l10n.t('golden valid');
+    case 'golden invalid':
+      return l10n.t('golden invalid: {0}', status.reason);
+    case 'candidate':
+      return status.success
+        ? l10n.t('candidate: success')
+        : l10n.t('candidate: {0}', status.reason);
+  }
+}
+
+const countedWord = (status: InstanceStatus): string | undefined => {
+  switch (status.kind) {
+    case 'not opened':
+      return undefined;
+    case 'environment ready':
+      return 'ready';
+    case 'golden valid':
+      return 'valid';
+    case 'golden invalid':
+      return 'invalid';
+    case 'candidate':
+      return status.success ? 'success' : 'no success';
+  }
+};
+
+function statusIcon(status: InstanceStatus): NonNullable<TreeRow['icon']> {
+  switch (status.kind) {
+    case 'not opened':
+      return { id: 'circle-outline' };
+    case 'environment ready':
+      return { id: 'circle-filled' };
+    case 'golden valid':
+      return { id: 'verified', colour: 'testing.iconPassed' };
+    case 'golden invalid':
+      return { id: 'warning', colour: 'list.warningForeground' };
+    case 'candidate':
+      return status.success
+        ? { id: 'pass-filled', colour: 'testing.iconPassed' }
+        : { id: 'error', colour: 'testing.iconFailed' };
+  }
+}
+
+/** The last part of a path or address, which is what people call a dataset. */
+export function shortName(dataset: string): string {
+  const parts = dataset.split(/[\\/]/).filter((part) => part !== '');
+  return /^(https?:\/\/|~?[\\/]|[A-Za-z]:)/.test(dataset) ? (parts.at(-1) ?? dataset) : dataset;
+}
