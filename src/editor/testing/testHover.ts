@@ -1,22 +1,11 @@
 import * as vscode from 'vscode';
-import { isFailure, sides, type Frame, type TestResult } from '../../domain/outcome';
-import type { TestTransition } from '../../domain/transition';
-import { frameInCode, frameInTest } from '../../evaluation/hints/failurePlace';
-import { hintOn, tellingCase } from '../../evaluation/hints/testHints';
-import { shownOf, type Shown } from './redactedText';
-import type { CandidateTests, ListedTest } from './candidateTests';
-import { transitionLook } from './transitionLook';
-import { outcomeInWords, transitionInWords, transitionLabel } from './transitionTexts';
-import { isFresh } from '../verdict/evaluated';
-import { appendPlain } from '../shell/plainText';
+import type { Frame } from '../../domain/outcome';
 import type { OpenInstance } from '../instance/openInstance';
+import { appendPart } from '../shell/hoverMarkdown';
+import type { CandidateTests, ListedTest } from './candidateTests';
+import { shownOf, type Shown } from './redactedText';
+import { testHoverParts } from './testHoverParts';
 import { uriInside } from './testMessages';
-import { adviceOn } from './testProblems';
-
-/** Cases of a parametrised test that a hover has room for. */
-const shownCases = 6;
-/** Characters of one failure. */
-const shownMessage = 1500;
 
 /**
  * What became of a test on both sides, shown over the line of its definition: outcomes, durations, the
@@ -49,87 +38,27 @@ export class TestHover implements vscode.Disposable {
   }
 }
 
-/**
- * Texts of tests go into code blocks, where markup has no meaning; the only links are our own, to files
- * of the workspace.
- */
 function hoverOf(
   open: OpenInstance,
   test: ListedTest,
   shown: Shown,
 ): vscode.MarkdownString | undefined {
-  const known = open.casesOf(test.id);
-  const { cases } = known;
-  const isStale = !isFresh(known, test);
-  const telling = tellingCase(cases);
-  const label = transitionLabel(cases);
-  if (telling === undefined || label === undefined) return undefined;
+  const { folder } = open;
+  const parts = testHoverParts(vscode.l10n, {
+    test,
+    known: open.casesOf(test.id),
+    shown: (each) => shown.both(each),
+    isInside: (path) => uriInside(folder, path) !== undefined,
+  });
+  if (parts === undefined) return undefined;
   const markdown = new vscode.MarkdownString();
-  if (isStale) {
-    appendPlain(markdown, vscode.l10n.t('Edited since: this is about the text before.'));
-    markdown.appendMarkdown('\n\n');
-  }
-  const { transition } = telling;
-  appendPlain(
-    markdown,
-    `${transitionLook[transition].symbol} ${label}  ${transitionInWords(vscode.l10n, transition)}`,
-  );
-  const ordered = [telling, ...cases.filter((each) => each !== telling)];
-  for (const each of ordered.slice(0, shownCases)) {
-    if (cases.length > 1) {
-      markdown.appendCodeblock(`${each.transition}  ${each.test.slice(test.id.length)}`, 'text');
-    }
-    appendCase(markdown, open.folder, shown.both(each));
-  }
-  if (ordered.length > shownCases) {
-    markdown.appendMarkdown('\n\n');
-    appendPlain(markdown, vscode.l10n.t('and {0} more cases', ordered.length - shownCases));
-  }
-  const hint = test.status === 'kept' || isStale ? undefined : hintOn(cases);
-  if (hint !== undefined) {
-    markdown.appendMarkdown('\n\n---\n\n');
-    appendPlain(markdown, adviceOn(hint));
+  for (const part of parts) {
+    if ('places' in part) {
+      const links = part.places.flatMap((frame) => linkTo(folder, frame) ?? []);
+      markdown.appendMarkdown(` ${links.join(' · ')}`);
+    } else appendPart(markdown, part);
   }
   return markdown;
-}
-
-function appendCase(
-  markdown: vscode.MarkdownString,
-  folder: vscode.WorkspaceFolder,
-  each: TestTransition,
-): void {
-  for (const side of sides) {
-    const result = each[side];
-    markdown.appendMarkdown('\n\n');
-    appendPlain(markdown, outcomeInWords(vscode.l10n, side, result));
-    const failure = isFailure(result) ? failureText(result) : undefined;
-    if (failure !== undefined) markdown.appendCodeblock(failure, 'text');
-    // The code under test is there as R has it.
-    if (side === 'base' && isFailure(result)) appendFrames(markdown, folder, result);
-  }
-}
-
-function failureText({ exception, message, details }: TestResult): string | undefined {
-  const text = message === undefined || message.trim() === '' ? (exception ?? details) : message;
-  if (text === undefined) return undefined;
-  const isNamed = exception === undefined || text.startsWith(exception);
-  const whole = isNamed ? text : `${exception}: ${text}`;
-  return whole.length > shownMessage ? `${whole.slice(0, shownMessage)}…` : whole;
-}
-
-function appendFrames(
-  markdown: vscode.MarkdownString,
-  folder: vscode.WorkspaceFolder,
-  result: TestResult,
-): void {
-  const links = [frameInCode(result), frameInTest(result)]
-    .filter((frame) => frame !== undefined)
-    .map((frame) => linkTo(folder, frame))
-    .filter((link) => link !== undefined);
-  if (links.length === 0) return;
-  markdown.appendMarkdown('\n\n');
-  appendPlain(markdown, vscode.l10n.t('Failed at'));
-  markdown.appendMarkdown(` ${links.join(' · ')}`);
 }
 
 function linkTo(folder: vscode.WorkspaceFolder, frame: Frame): string | undefined {

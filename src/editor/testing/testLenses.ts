@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
-import type { CandidateTests, ListedTest } from './candidateTests';
-import { inlineCommandIds, settingKeys } from '../shell/names';
 import type { OpenInstance } from '../instance/openInstance';
+import { settingKeys } from '../shell/names';
+import type { CandidateTests } from './candidateTests';
+import { lensLooks, placesOfLenses } from './lensLooks';
 
 /** *Reproduce · R · R∘X\* · Debug* above each test of the candidate, unless the setting says no. */
 export class TestLenses implements vscode.Disposable {
@@ -32,10 +33,7 @@ export class TestLenses implements vscode.Disposable {
   }
 
   private place(): void {
-    const places = this.tests
-      .list()
-      .flatMap((file) => own(file.tests).map((test) => `${test.defLine} ${test.id}`))
-      .join('\n');
+    const places = placesOfLenses(this.tests.list());
     if (places === this.placed) return;
     this.placed = places;
     this.changed.fire();
@@ -44,34 +42,21 @@ export class TestLenses implements vscode.Disposable {
   private lensesOf(uri: vscode.Uri): vscode.CodeLens[] {
     if (!isOn(uri)) return [];
     const file = this.tests.list().find((each) => each.uri.toString() === uri.toString());
-    return own(file?.tests ?? []).flatMap((test) => {
-      const range = new vscode.Range(test.range.startLine - 1, 0, test.range.startLine - 1, 0);
-      const lens = (title: string, tooltip: string, command: string): vscode.CodeLens =>
-        new vscode.CodeLens(range, { title, tooltip, command, arguments: [test.id] });
-      return [
-        lens(
-          vscode.l10n.t('Reproduce'),
-          vscode.l10n.t('Run this test on R and on R∘X*'),
-          inlineCommandIds.reproduce,
-        ),
-        lens('R', vscode.l10n.t('Run this test on R'), inlineCommandIds.runOnR),
-        lens('R∘X*', vscode.l10n.t('Run this test on R∘X*'), inlineCommandIds.runOnFixed),
-        lens(
-          vscode.l10n.t('Debug'),
-          vscode.l10n.t('Debug this test on R'),
-          inlineCommandIds.debugOnR,
-        ),
-      ];
-    });
+    return lensLooks(vscode.l10n, file?.tests ?? []).map(
+      ({ line, title, tooltip, command, test }) =>
+        new vscode.CodeLens(new vscode.Range(line - 1, 0, line - 1, 0), {
+          title,
+          tooltip,
+          command,
+          arguments: [test],
+        }),
+    );
   }
 
   dispose(): void {
     for (const each of this.subscriptions) each.dispose();
   }
 }
-
-const own = (tests: readonly ListedTest[]): readonly ListedTest[] =>
-  tests.filter((test) => test.status !== 'kept');
 
 const isOn = (scope: vscode.Uri): boolean =>
   vscode.workspace.getConfiguration(undefined, scope).get(settingKeys.codeLens) !== false;

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import { frameInCode } from '../../evaluation/hints/failurePlace';
-import { hintOn, tellingCase, type TestHint } from '../../evaluation/hints/testHints';
-import type { UnrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
+import { hintOn, tellingCase } from '../../evaluation/hints/testHints';
 import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
 import { isFresh } from '../verdict/evaluated';
 import { inlineCommandIds } from '../shell/names';
 import type { OpenInstance } from '../instance/openInstance';
+import { hintInWords } from './hintTexts';
 import { uriInside } from './testMessages';
 
 const source = 'SWT-Bench';
@@ -69,7 +69,7 @@ export class TestProblems implements vscode.Disposable {
       if (hint === undefined) return [];
       const diagnostic = new vscode.Diagnostic(
         rangeOfName(test),
-        hintInWords(hint),
+        hintInWords(vscode.l10n, hint),
         vscode.DiagnosticSeverity.Hint,
       );
       diagnostic.source = source;
@@ -121,79 +121,4 @@ function rangeOfName({ defLine, column, name, text }: ListedTest): vscode.Range 
   const definition = /^\s*(?:async\s+)?def\s+/m.exec(text)?.[0].trimStart().length ?? 0;
   const start = column + definition;
   return new vscode.Range(defLine - 1, start, defLine - 1, start + name.length);
-}
-
-/** What to do about a test that passes on R. */
-const assertTheIssue = (): string =>
-  vscode.l10n.t('Assert what the issue says should happen, so that the test fails on R.');
-
-/** The same below words that say already what became of the test. */
-export function adviceOn(hint: TestHint): string {
-  return hint.kind === 'passes on R' ? assertTheIssue() : hintInWords(hint);
-}
-
-/** What is wrong with a test, and what to do about it. */
-function hintInWords(hint: TestHint): string {
-  switch (hint.kind) {
-    case 'passes on R':
-      return vscode.l10n.t('Passes on R: does not reproduce the issue. {0}', assertTheIssue());
-    case 'fails on both sides':
-      return vscode.l10n.t(
-        'Fails on both sides: it asks for something that the fix does not do. Compare the outputs of both sides, and assert only what the issue asks for.',
-      );
-    case 'fails on R∘X* only':
-      return vscode.l10n.t(
-        'Fails on R∘X* only: it holds on to what the fix changes. Assert what the issue asks for.',
-      );
-    case 'unrelated failure':
-      return hint.both ? brokenInWords(hint.failure) : missingOnRInWords(hint.failure);
-  }
-}
-
-/** The test fails on both sides, and the test itself seems to be at fault. */
-function brokenInWords({ reason, missing }: UnrelatedFailure): string {
-  const what = missing ?? vscode.l10n.t('what it names');
-  switch (reason) {
-    case 'import error':
-      return vscode.l10n.t(
-        'Fails on both sides with an import error, which looks unrelated to the issue: {0} cannot be imported. Import what R has.',
-        what,
-      );
-    case 'syntax error':
-      return vscode.l10n.t(
-        'Fails on both sides with a syntax error, which looks unrelated to the issue. Mend the file so that Python can read it.',
-      );
-    case 'fixture error':
-      return vscode.l10n.t(
-        'Fails on both sides before the test begins, which looks unrelated to the issue: {0} is not there or cannot be set up. Mend the fixture, or use one that R has.',
-        what,
-      );
-    case 'undefined name':
-      return vscode.l10n.t(
-        'Fails on both sides for a name that does not exist, which looks unrelated to the issue: {0}. Define or import it, or use what R has.',
-        what,
-      );
-  }
-}
-
-/** The test fails on R only, for want of something that the fix brings, or so it looks. */
-function missingOnRInWords({ reason, missing }: UnrelatedFailure): string {
-  const what = missing ?? vscode.l10n.t('what it names');
-  switch (reason) {
-    case 'import error':
-    case 'undefined name':
-      return vscode.l10n.t(
-        'Fails on R because R has no {0}. Keep it only if the issue names it; else it guesses at the fix: use what R has.',
-        what,
-      );
-    case 'syntax error':
-      return vscode.l10n.t(
-        'Fails on R with a syntax error, which looks unrelated to the issue. Mend the file so that Python can read it on R.',
-      );
-    case 'fixture error':
-      return vscode.l10n.t(
-        'Fails on R before the test begins, which looks unrelated to the issue: {0} is not there or cannot be set up. Move what shows the issue into the test.',
-        what,
-      );
-  }
 }

@@ -1,0 +1,81 @@
+import type * as vscode from 'vscode';
+import type { TestHint } from '../../evaluation/hints/testHints';
+import type { UnrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
+
+/** What to do about a test that passes on R. */
+const assertTheIssue = (l10n: typeof vscode.l10n): string =>
+  l10n.t('Assert what the issue says should happen, so that the test fails on R.');
+
+/** The same below words that say already what became of the test. */
+export function adviceOn(l10n: typeof vscode.l10n, hint: TestHint): string {
+  return hint.kind === 'passes on R' ? assertTheIssue(l10n) : hintInWords(l10n, hint);
+}
+
+/** What is wrong with a test, and what to do about it. */
+export function hintInWords(l10n: typeof vscode.l10n, hint: TestHint): string {
+  switch (hint.kind) {
+    case 'passes on R':
+      return l10n.t('Passes on R: does not reproduce the issue. {0}', assertTheIssue(l10n));
+    case 'fails on both sides':
+      return l10n.t(
+        'Fails on both sides: it asks for something that the fix does not do. Compare the outputs of both sides, and assert only what the issue asks for.',
+      );
+    case 'fails on R∘X* only':
+      return l10n.t(
+        'Fails on R∘X* only: it holds on to what the fix changes. Assert what the issue asks for.',
+      );
+    case 'unrelated failure':
+      return hint.both ? brokenInWords(l10n, hint.failure) : missingOnRInWords(l10n, hint.failure);
+  }
+}
+
+/** The test fails on both sides, and the test itself seems to be at fault. */
+function brokenInWords(l10n: typeof vscode.l10n, { reason, missing }: UnrelatedFailure): string {
+  const what = missing ?? l10n.t('what it names');
+  switch (reason) {
+    case 'import error':
+      return l10n.t(
+        'Fails on both sides with an import error, which looks unrelated to the issue: {0} cannot be imported. Import what R has.',
+        what,
+      );
+    case 'syntax error':
+      return l10n.t(
+        'Fails on both sides with a syntax error, which looks unrelated to the issue. Mend the file so that Python can read it.',
+      );
+    case 'fixture error':
+      return l10n.t(
+        'Fails on both sides before the test begins, which looks unrelated to the issue: {0} is not there or cannot be set up. Mend the fixture, or use one that R has.',
+        what,
+      );
+    case 'undefined name':
+      return l10n.t(
+        'Fails on both sides for a name that does not exist, which looks unrelated to the issue: {0}. Define or import it, or use what R has.',
+        what,
+      );
+  }
+}
+
+/** The test fails on R only, for want of something that the fix brings, or so it looks. */
+function missingOnRInWords(
+  l10n: typeof vscode.l10n,
+  { reason, missing }: UnrelatedFailure,
+): string {
+  const what = missing ?? l10n.t('what it names');
+  switch (reason) {
+    case 'import error':
+    case 'undefined name':
+      return l10n.t(
+        'Fails on R because R has no {0}. Keep it only if the issue names it; else it guesses at the fix: use what R has.',
+        what,
+      );
+    case 'syntax error':
+      return l10n.t(
+        'Fails on R with a syntax error, which looks unrelated to the issue. Mend the file so that Python can read it on R.',
+      );
+    case 'fixture error':
+      return l10n.t(
+        'Fails on R before the test begins, which looks unrelated to the issue: {0} is not there or cannot be set up. Move what shows the issue into the test.',
+        what,
+      );
+  }
+}

@@ -1,0 +1,86 @@
+import type * as vscode from 'vscode';
+import {
+  isFailure,
+  sides,
+  type Comparison,
+  type Frame,
+  type Side,
+  type TestResult,
+} from '../../domain/outcome';
+import type { TestTransition } from '../../domain/transition';
+import { frameInTest } from '../../evaluation/hints/failurePlace';
+import { isTestPath } from '../../patch/testFiles';
+import { transitionLook } from './transitionLook';
+import { outcomeInWords, transitionInWords } from './transitionTexts';
+
+/** A frame of a failure as the Testing view lists it. */
+export interface StackEntry {
+  readonly label: string;
+  /** Where a click leads; undefined where the workspace does not have what ran. */
+  readonly place: Pick<Frame, 'path' | 'line'> | undefined;
+}
+
+/** What the Testing view says of a failure. */
+export interface ToldFailure {
+  readonly text: string;
+  readonly comparison: Comparison | undefined;
+  /** 1-based line in the file of the test; undefined where the failure names none. */
+  readonly line: number | undefined;
+  /** Innermost first, as VS Code wants them. */
+  readonly stack: readonly StackEntry[];
+}
+
+/** Whether a path that tested code has named is one of the workspace. */
+type IsInside = (path: string) => boolean;
+
+/**
+ * What is said of a test that does not reproduce: the failure on each side. Nothing where it passes on
+ * both: no line is wrong then, and at its definition, where VS Code puts what names no line, a message
+ * would cover the transition.
+ */
+export function messagesOnBoth(
+  l10n: typeof vscode.l10n,
+  telling: TestTransition,
+  isInside: IsInside,
+): ToldFailure[] {
+  const { transition } = telling;
+  const summary = `${transitionLook[transition].symbol} ${transition}: ${transitionInWords(l10n, transition)}`;
+  return sides.flatMap((side) => messagesOn(l10n, side, telling[side], isInside, summary));
+}
+
+/** The failure of a test on one side; none where it did not fail or nothing is known of it. */
+export function messagesOn(
+  l10n: typeof vscode.l10n,
+  side: Side,
+  result: TestResult,
+  isInside: IsInside,
+  summary?: string,
+): ToldFailure[] {
+  if (!isFailure(result)) return [];
+  const head = [
+    ...(summary === undefined ? [] : [summary]),
+    outcomeInWords(l10n, side, result),
+  ].join('\n');
+  const text = result.details ?? result.message;
+  return [
+    {
+      text: text === undefined ? head : `${head}\n\n${text}`,
+      comparison: result.comparison,
+      line: frameInTest(result)?.line,
+      stack: stackOf(side, result.frames ?? [], isInside),
+    },
+  ];
+}
+
+/**
+ * Frames, innermost first. The workspace is R with the candidate: what a frame on R∘X* says of the code
+ * under test need not be there, and leads nowhere.
+ */
+function stackOf(side: Side, frames: readonly Frame[], isInside: IsInside): StackEntry[] {
+  return [...frames].reverse().map(({ path, line, function: name }) => {
+    const isThere = (side === 'base' || isTestPath(path)) && isInside(path);
+    return isThere
+      ? { label: name, place: { path, line } }
+      : { label: `${name} (${path}:${line})`, place: undefined };
+  });
+}

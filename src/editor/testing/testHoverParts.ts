@@ -1,0 +1,104 @@
+import type * as vscode from 'vscode';
+import { isFailure, sides, type Frame, type TestResult } from '../../domain/outcome';
+import type { TestTransition } from '../../domain/transition';
+import { frameInCode, frameInTest } from '../../evaluation/hints/failurePlace';
+import { hintOn, tellingCase } from '../../evaluation/hints/testHints';
+import type { HoverPart } from '../shell/hoverPart';
+import { isFresh, type KnownCases } from '../verdict/evaluated';
+import type { ListedTest } from './candidateTests';
+import { adviceOn } from './hintTexts';
+import { transitionLook } from './transitionLook';
+import { outcomeInWords, transitionInWords, transitionLabel } from './transitionTexts';
+
+/** Cases of a parametrised test that a hover has room for. */
+const shownCases = 6;
+/** Characters of one failure. */
+const shownMessage = 1500;
+
+/** A part of the hover of a test; places are links to files of the workspace. */
+export type TestHoverPart = HoverPart | { readonly places: readonly Frame[] };
+
+/** What the hover of a test tells of. */
+export interface HoveredTest {
+  readonly test: Pick<ListedTest, 'id' | 'status' | 'text' | 'basis'>;
+  readonly known: KnownCases;
+  /** What of a case may be shown. */
+  readonly shown: (each: TestTransition) => TestTransition;
+  /** Whether a path that tested code has named is one of the workspace. */
+  readonly isInside: (path: string) => boolean;
+}
+
+/**
+ * The hover of a test: outcomes, durations, the failure and where in the code of R it arose. Undefined
+ * when the test did not run. Texts of tests are code, and the only links are places of the workspace.
+ */
+export function testHoverParts(
+  l10n: typeof vscode.l10n,
+  about: HoveredTest,
+): TestHoverPart[] | undefined {
+  const { test, known } = about;
+  const { cases } = known;
+  const isStale = !isFresh(known, test);
+  const telling = tellingCase(cases);
+  const label = transitionLabel(cases);
+  if (telling === undefined || label === undefined) return undefined;
+  const { transition } = telling;
+  const ordered = [telling, ...cases.filter((each) => each !== telling)];
+  const hint = test.status === 'kept' || isStale ? undefined : hintOn(cases);
+  const stale = l10n.t('Edited since: this is about the text before.');
+  const parts: TestHoverPart[] = [];
+  if (isStale) parts.push({ plain: stale }, { between: 'paragraphs' });
+  parts.push({
+    plain: `${transitionLook[transition].symbol} ${label}  ${transitionInWords(l10n, transition)}`,
+  });
+  for (const each of ordered.slice(0, shownCases)) {
+    if (cases.length > 1) {
+      parts.push({ code: `${each.transition}  ${each.test.slice(test.id.length)}` });
+    }
+    parts.push(...caseParts(l10n, about.shown(each), about.isInside));
+  }
+  if (ordered.length > shownCases) {
+    const more = l10n.t('and {0} more cases', ordered.length - shownCases);
+    parts.push({ between: 'paragraphs' }, { plain: more });
+  }
+  if (hint !== undefined) parts.push({ between: 'sections' }, { plain: adviceOn(l10n, hint) });
+  return parts;
+}
+
+function caseParts(
+  l10n: typeof vscode.l10n,
+  each: TestTransition,
+  isInside: HoveredTest['isInside'],
+): TestHoverPart[] {
+  return sides.flatMap((side): TestHoverPart[] => {
+    const result = each[side];
+    const failure = isFailure(result) ? failureText(result) : undefined;
+    return [
+      { between: 'paragraphs' },
+      { plain: outcomeInWords(l10n, side, result) },
+      ...(failure === undefined ? [] : [{ code: failure }]),
+      // The code under test is there as R has it.
+      ...(side === 'base' && isFailure(result) ? placeParts(l10n, result, isInside) : []),
+    ];
+  });
+}
+
+function failureText({ exception, message, details }: TestResult): string | undefined {
+  const text = message === undefined || message.trim() === '' ? (exception ?? details) : message;
+  if (text === undefined) return undefined;
+  const isNamed = exception === undefined || text.startsWith(exception);
+  const whole = isNamed ? text : `${exception}: ${text}`;
+  return whole.length > shownMessage ? `${whole.slice(0, shownMessage)}…` : whole;
+}
+
+function placeParts(
+  l10n: typeof vscode.l10n,
+  result: TestResult,
+  isInside: HoveredTest['isInside'],
+): TestHoverPart[] {
+  const places = [frameInCode(result), frameInTest(result)]
+    .filter((frame) => frame !== undefined)
+    .filter(({ path }) => isInside(path));
+  if (places.length === 0) return [];
+  return [{ between: 'paragraphs' }, { plain: l10n.t('Failed at') }, { places }];
+}

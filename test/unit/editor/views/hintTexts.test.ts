@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import type { UnrelatedReason } from '../../../../src/domain/outcome';
+import type { TestHint } from '../../../../src/evaluation/hints/testHints';
+import { adviceOn, hintInWords } from '../../../../src/editor/testing/hintTexts';
+import { english } from './english';
+
+const unrelated = (reason: UnrelatedReason, both: boolean, missing?: string): string =>
+  hintInWords(english, {
+    kind: 'unrelated failure',
+    both,
+    failure: { reason, missing },
+  } as TestHint);
+
+describe('hints on tests', () => {
+  it('say what is wrong and what to do', () => {
+    const say = (kind: 'passes on R' | 'fails on both sides' | 'fails on R∘X* only'): string =>
+      hintInWords(english, { kind });
+    assert.equal(
+      say('passes on R'),
+      'Passes on R: does not reproduce the issue. Assert what the issue says should happen, so that the test fails on R.',
+    );
+    assert.equal(
+      say('fails on both sides'),
+      'Fails on both sides: it asks for something that the fix does not do. Compare the outputs of both sides, and assert only what the issue asks for.',
+    );
+    assert.equal(
+      say('fails on R∘X* only'),
+      'Fails on R∘X* only: it holds on to what the fix changes. Assert what the issue asks for.',
+    );
+  });
+
+  it('call out a test that is broken on both sides', () => {
+    assert.equal(
+      unrelated('import error', true, 'cats.purr'),
+      'Fails on both sides with an import error, which looks unrelated to the issue: cats.purr cannot be imported. Import what R has.',
+    );
+    assert.equal(
+      unrelated('syntax error', true),
+      'Fails on both sides with a syntax error, which looks unrelated to the issue. Mend the file so that Python can read it.',
+    );
+    assert.equal(
+      unrelated('fixture error', true, 'cat'),
+      'Fails on both sides before the test begins, which looks unrelated to the issue: cat is not there or cannot be set up. Mend the fixture, or use one that R has.',
+    );
+    assert.equal(
+      unrelated('undefined name', true),
+      'Fails on both sides for a name that does not exist, which looks unrelated to the issue: what it names. Define or import it, or use what R has.',
+    );
+  });
+
+  it('call out a test that fails on R for want of what the fix brings', () => {
+    const guessed =
+      'Fails on R because R has no purr. Keep it only if the issue names it; else it guesses at the fix: use what R has.';
+    assert.equal(unrelated('import error', false, 'purr'), guessed);
+    assert.equal(unrelated('undefined name', false, 'purr'), guessed);
+    assert.equal(
+      unrelated('syntax error', false),
+      'Fails on R with a syntax error, which looks unrelated to the issue. Mend the file so that Python can read it on R.',
+    );
+    assert.equal(
+      unrelated('fixture error', false),
+      'Fails on R before the test begins, which looks unrelated to the issue: what it names is not there or cannot be set up. Move what shows the issue into the test.',
+    );
+  });
+
+  it('do not repeat what the words above them say', () => {
+    assert.equal(
+      adviceOn(english, { kind: 'passes on R' }),
+      'Assert what the issue says should happen, so that the test fails on R.',
+    );
+    const both: TestHint = { kind: 'fails on both sides' };
+    assert.equal(adviceOn(english, both), hintInWords(english, both));
+  });
+});

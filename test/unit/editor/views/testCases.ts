@@ -1,0 +1,25 @@
+import type { TestResult } from '../../../../src/domain/outcome';
+import { transition, type TestTransition } from '../../../../src/domain/transition';
+
+/** A case of a test by what it did on each side. */
+export function testCase(
+  base: Partial<TestResult>,
+  fixed: Partial<TestResult>,
+  test = 'tests/test_cat.py::test_purr',
+): TestTransition {
+  const onBase: TestResult = { test, outcome: 'passed', ...base };
+  const onFixed: TestResult = { test, outcome: 'passed', ...fixed };
+  return {
+    test,
+    transition: transition(onBase.outcome, onFixed.outcome),
+    base: onBase,
+    fixed: onFixed,
+  };
+}
+
+/** A failure of the assertion in the test. */
+export const failed: Partial<TestResult> = {
+  outcome: 'failed',
+  exception: 'AssertionError',
+  message: '1 != 2',
+};

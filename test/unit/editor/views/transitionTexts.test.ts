@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { outcomes, type Outcome, type TestResult } from '../../../../src/domain/outcome';
+import {
+  transitions,
+  transitionWords,
+  type TestTransition,
+  type Transition,
+} from '../../../../src/domain/transition';
+import { transitionLook } from '../../../../src/editor/testing/transitionLook';
+import {
+  firstLine,
+  inlineText,
+  outcomeInWords,
+  staleText,
+  transitionInWords,
+  transitionLabel,
+} from '../../../../src/editor/testing/transitionTexts';
+import { english } from './english';
+import { failed, testCase } from './testCases';
+
+const inline = (...cases: TestTransition[]): string | undefined => inlineText(english, cases);
+
+describe('a transition in words', () => {
+  it('is in the editor what it is everywhere', () => {
+    for (const each of transitions) {
+      assert.equal(transitionInWords(english, each), transitionWords[each]);
+    }
+  });
+
+  it('has a sign that tells good from bad without its colour', () => {
+    const sign = (each: Transition): string => transitionLook[each].symbol;
+    assert.deepEqual(
+      transitions.filter((each) => sign(each) === '✓'),
+      ['F→P'],
+    );
+    assert.deepEqual(
+      transitions.filter((each) => sign(each) === '✗'),
+      ['F→F', 'P→F', 'F→-', '-→F'],
+    );
+    assert.deepEqual(
+      transitions.filter((each) => sign(each) === '○'),
+      ['P→P'],
+    );
+    assert.deepEqual(
+      transitions.filter((each) => sign(each) === '–'),
+      ['P→-', '-→P', '-→-'],
+    );
+  });
+});
+
+describe('the line of text after a test', () => {
+  const missing: Partial<TestResult> = { outcome: 'missing' };
+  const skipped: Partial<TestResult> = { outcome: 'skipped' };
+  const bare: Partial<TestResult> = { outcome: 'failed' };
+  for (const [text, base, fixed] of [
+    ['✓ F→P  reproduces the issue', bare, {}],
+    ['✓ F→P  reproduces the issue · on R: AssertionError: 1 != 2', failed, {}],
+    ['✗ F→F  fails on both sides · on R: AssertionError: 1 != 2', failed, failed],
+    ['✗ F→F  fails on both sides · on R∘X*: AssertionError: 1 != 2', bare, failed],
+    ['○ P→P  passes on R: does not reproduce', {}, {}],
+    ['✗ P→F  fails on R∘X* only · on R∘X*: AssertionError: 1 != 2', {}, failed],
+    ['✗ F→-  fails on R, did not run on R∘X*', bare, missing],
+    ['– P→-  passes on R, did not run on R∘X*', {}, missing],
+    ['– -→P  did not run on R, passes on R∘X*', missing, {}],
+    ['✗ -→F  did not run on R, fails on R∘X*', missing, bare],
+    ['– -→-  ran on neither side', skipped, missing],
+  ] as const) {
+    it(`tells ${text}`, () => {
+      assert.equal(inline(testCase(base, fixed)), text);
+    });
+  }
+
+  it('says that a failure looks unrelated to the issue', () => {
+    const broken: Partial<TestResult> = {
+      outcome: 'error',
+      exception: 'ImportError',
+      message: 'no cat',
+    };
+    assert.equal(
+      inline(testCase(broken, broken)),
+      '✗ F→F  fails on both sides · looks unrelated · on R: ImportError: no cat',
+    );
+  });
+
+  it('counts the cases of a parametrised test, and tells of the one that says most', () => {
+    const first = testCase({}, {}, 'a.py::t[1]');
+    const second = testCase(failed, {}, 'a.py::t[2]');
+    const third = testCase({}, failed, 'a.py::t[3]');
+    assert.equal(
+      inline(first, second),
+      '✓ 1 P→P, 1 F→P  reproduces the issue · on R: AssertionError: 1 != 2',
+    );
+    assert.equal(
+      inline(first, second, third),
+      '✗ 1 P→P, 1 F→P, 1 P→F  fails on R∘X* only · on R∘X*: AssertionError: 1 != 2',
+    );
+    assert.equal(transitionLabel([second, second]), 'F→P');
+  });
+
+  it('is not there before the test ran', () => {
+    assert.equal(inline(), undefined);
+    assert.equal(transitionLabel([]), undefined);
+  });
+
+  it('is called stale in front, where a long line still shows it', () => {
+    assert.equal(staleText(english, '✓ F→P'), 'edited since, run again · was ✓ F→P');
+  });
+});
+
+describe('an outcome in words', () => {
+  const words: Readonly<Record<Outcome, string>> = {
+    passed: 'passed on R',
+    failed: 'failed on R',
+    error: 'error on R',
+    skipped: 'skipped on R',
+    xfailed: 'failed as expected on R',
+    xpassed: 'passed on R, though it was expected to fail',
+    missing: 'did not run on R',
+  };
+  for (const outcome of outcomes) {
+    it(`is ${words[outcome]}`, () => {
+      assert.equal(outcomeInWords(english, 'base', { test: 't', outcome }), words[outcome]);
+      assert.equal(
+        outcomeInWords(english, 'fixed', { test: 't', outcome }),
+        words[outcome].replace(/R/, 'R∘X*'),
+      );
+    });
+  }
+
+  it('has how long it took', () => {
+    const took = (seconds: number): string =>
+      outcomeInWords(english, 'base', { test: 't', outcome: 'passed', seconds });
+    assert.equal(took(0.004), 'passed on R in less than 0.01 s');
+    assert.equal(took(0.005), 'passed on R in 0.01 s');
+    assert.equal(took(12.345), 'passed on R in 12.35 s');
+  });
+});
+
+describe('the first line of a failure', () => {
+  const line = (more: Partial<TestResult>): string | undefined =>
+    firstLine({ test: 't', outcome: 'failed', ...more });
+
+  it('names the exception once', () => {
+    assert.equal(line({ message: '\n  odd \nmore', exception: 'ValueError' }), 'ValueError: odd');
+    assert.equal(line({ message: 'ValueError: odd', exception: 'ValueError' }), 'ValueError: odd');
+    assert.equal(line({ message: 'odd' }), 'odd');
+  });
+
+  it('is cut where it is long', () => {
+    assert.equal(line({ message: 'x'.repeat(90) }), 'x'.repeat(90));
+    assert.equal(line({ message: 'x'.repeat(91) }), `${'x'.repeat(89)}…`);
+  });
+
+  it('is not there without a message', () => {
+    assert.equal(line({ exception: 'ValueError' }), undefined);
+    assert.equal(line({ message: ' \n ' }), undefined);
+  });
+});
