@@ -5,25 +5,23 @@ import {
   type CoveredLine,
   type LineState,
 } from '../../domain/changeCoverage';
-import type { Side } from '../../domain/outcome';
-import { changeBlocks, type ChangeBlock } from '../../patch/changeBlocks';
 import type { FilePatch } from '../../patch/unified/parsedPatch';
-import { marksOfFixed, marksOfR, marksOfWorkspace, type CoverageMarks } from './coverageMarks';
-import { hoverOf, noteAt } from './coverageText';
-import { sideOfUri } from '../shell/documents';
-import { goldenFilesOf } from './goldenFiles';
-import { scheme } from '../shell/names';
 import type { OpenInstance } from '../instance/openInstance';
-import { linesBySide, shownCoverage } from './shownCoverage';
+import { sideOfUri } from '../shell/documents';
+import { scheme } from '../shell/names';
+import { hoverOf, noteAt } from './coverageHover';
+import type { CoverageMarks } from './coverageMarks';
+import {
+  coveredLineAt,
+  gutterLook,
+  marksOfDocument,
+  placeOnSide,
+  type MarkedDocument,
+  type PlaceOnSide,
+} from './documentMarks';
+import { goldenFilesOf } from './goldenFiles';
+import { shownCoverage } from './shownCoverage';
 import { WorkspaceLines } from './workspaceLines';
-
-/** Theme colours contributed in package.json. */
-const rulerColours: Readonly<Record<LineState, string>> = {
-  'newly covered': 'swtBench.newlyCovered',
-  'already covered': 'swtBench.alreadyCovered',
-  missed: 'swtBench.missed',
-  'not executable': 'swtBench.notExecutable',
-};
 
 /** The icon of a state, for one kind of theme. Their shapes differ as well. */
 export function stateIcon(
@@ -31,7 +29,7 @@ export function stateIcon(
   state: LineState,
   theme: 'light' | 'dark',
 ): vscode.Uri {
-  const file = `${state.replace(' ', '-')}-${theme}.svg`;
+  const file = `${gutterLook[state].icon}-${theme}.svg`;
   return vscode.Uri.joinPath(extensionUri, 'media', 'gutter', file);
 }
 
@@ -65,22 +63,23 @@ export class ChangeCoverageGutters implements vscode.Disposable {
     extensionUri: vscode.Uri,
   ) {
     this.types = new Map(
-      lineStates.map((state) => [
-        state,
-        vscode.window.createTextEditorDecorationType({
+      lineStates.map((state) => {
+        const { ruler } = gutterLook[state];
+        const type = vscode.window.createTextEditorDecorationType({
           light: { gutterIconPath: stateIcon(extensionUri, state, 'light') },
           dark: { gutterIconPath: stateIcon(extensionUri, state, 'dark') },
           gutterIconSize: 'contain',
           // A line that is added above or below has no state of its own.
           rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
-          ...(state === 'not executable'
+          ...(ruler === undefined
             ? {}
             : {
-                overviewRulerColor: new vscode.ThemeColor(rulerColours[state]),
+                overviewRulerColor: new vscode.ThemeColor(ruler),
                 overviewRulerLane: vscode.OverviewRulerLane.Left,
               }),
-        }),
-      ]),
+        });
+        return [state, type];
+      }),
     );
     const color = new vscode.ThemeColor('editorCodeLens.foreground');
     this.noteType = vscode.window.createTextEditorDecorationType({
@@ -144,38 +143,18 @@ export class ChangeCoverageGutters implements vscode.Disposable {
     document: vscode.TextDocument,
     coverage: ChangeCoverage,
   ): CoverageMarks | undefined {
-    const { base, fixed } = linesBySide(coverage);
-    const file = sideOfUri(document.uri);
-    if (file?.side === 'base') return marksOfR(base.get(file.path) ?? []);
-    if (file !== undefined) {
-      const { oldPath, blocks } = this.changed((each) => each.newPath === file.path);
-      return marksOfFixed(
-        fixed.get(file.path) ?? [],
-        (oldPath === null ? undefined : base.get(oldPath)) ?? [],
-        blocks,
-      );
-    }
-    const path = this.workspace.pathOf(document);
-    const map = path === undefined ? undefined : this.workspace.mapOf(document, path);
-    if (path === undefined || map === undefined) return undefined;
-    const { newPath, blocks } = this.changed((each) => each.oldPath === path);
-    return marksOfWorkspace(
-      base.get(path) ?? [],
-      (newPath === null ? undefined : fixed.get(newPath)) ?? [],
-      blocks,
-      (line) => map.get(line),
-    );
+    const marked = this.markedDocument(document);
+    return marked === undefined ? undefined : marksOfDocument(marked, coverage, this.files);
   }
 
-  private changed(which: (file: FilePatch) => boolean): {
-    readonly oldPath: string | null;
-    readonly newPath: string | null;
-    readonly blocks: readonly ChangeBlock[];
-  } {
-    const file = this.files?.find(which);
-    return file === undefined
-      ? { oldPath: null, newPath: null, blocks: [] }
-      : { oldPath: file.oldPath, newPath: file.newPath, blocks: changeBlocks(file) };
+  /** What changed lines are marked in; undefined for files that the golden patch leaves as they are. */
+  private markedDocument(document: vscode.TextDocument): MarkedDocument | undefined {
+    const file = sideOfUri(document.uri);
+    if (file !== undefined) return file;
+    const workspacePath = this.workspace.pathOf(document);
+    if (workspacePath === undefined || !this.isChanged(workspacePath)) return undefined;
+    const map = this.workspace.mapOf(document, workspacePath);
+    return map === undefined ? undefined : { workspacePath, map };
   }
 
   private set(editor: vscode.TextEditor, marks: CoverageMarks | undefined): void {
@@ -209,27 +188,14 @@ export class ChangeCoverageGutters implements vscode.Disposable {
   lineAt(document: vscode.TextDocument, line: number): CoveredLine | undefined {
     const coverage = shownCoverage(this.open);
     if (coverage === undefined) return undefined;
-    const sides = linesBySide(coverage);
-    const at = this.placeOf(document, line);
-    return at === undefined
-      ? undefined
-      : sides[at.side].get(at.path)?.find((each) => each.line === at.line);
+    const place = this.placeOf(document, line);
+    return place === undefined ? undefined : coveredLineAt(coverage, place);
   }
 
   /** What a line of a document is on the side that the document shows; undefined for what R lacks. */
-  placeOf(
-    document: vscode.TextDocument,
-    line: number,
-  ): { readonly side: Side; readonly path: string; readonly line: number } | undefined {
-    const file = sideOfUri(document.uri);
-    if (file !== undefined) return { ...file, line };
-    const path = this.workspace.pathOf(document);
-    if (path === undefined || !this.isChanged(path)) return undefined;
-    const map = this.workspace.mapOf(document, path);
-    for (const [ofR, now] of map ?? []) {
-      if (now === line) return { side: 'base', path, line: ofR };
-    }
-    return undefined;
+  placeOf(document: vscode.TextDocument, line: number): PlaceOnSide | undefined {
+    const marked = this.markedDocument(document);
+    return marked === undefined ? undefined : placeOnSide(marked, line);
   }
 
   private isChanged(path: string): boolean {

@@ -7,7 +7,8 @@ import {
 } from '../../domain/changeCoverage';
 import { coverageCell } from '../../results/resultTable';
 import { stateIcon } from './changeCoverageGutters';
-import { hoverOf, lineName, stateInWords, stateName } from './coverageText';
+import { hoverOf } from './coverageHover';
+import { lineName, stateInWords, stateName } from './coverageText';
 import { goldenFilesOf } from './goldenFiles';
 import { inDiffOrder } from './missedLines';
 import { contextKeys, coverageCommandIds, viewIds } from '../shell/names';
@@ -176,14 +177,14 @@ export class ChangeCoveragePanel implements vscode.TreeDataProvider<Node>, vscod
   private stateItem({ file, state, lines }: StateNode): vscode.TreeItem {
     const folded = state === 'not executable';
     const item = new vscode.TreeItem(
-      stateName(state),
+      stateName(vscode.l10n, state),
       vscode.TreeItemCollapsibleState[folded ? 'Collapsed' : 'Expanded'],
     );
     item.id = `${file.path}\n${state}`;
     item.iconPath = this.icon(state);
     item.description = `${lines.length}`;
     item.accessibilityInformation = {
-      label: vscode.l10n.t('{0}: {1} lines', stateName(state), lines.length),
+      label: vscode.l10n.t('{0}: {1} lines', stateName(vscode.l10n, state), lines.length),
     };
     return item;
   }
@@ -201,7 +202,7 @@ export class ChangeCoveragePanel implements vscode.TreeDataProvider<Node>, vscod
       arguments: [{ kind: 'line', line } satisfies LineNode],
     };
     item.accessibilityInformation = {
-      label: `${lineName(line)}, ${stateInWords(line)}, ${line.text.trim()}`,
+      label: `${lineName(line)}, ${stateInWords(vscode.l10n, line)}, ${line.text.trim()}`,
     };
     return item;
   }

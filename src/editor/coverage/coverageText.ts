@@ -1,38 +1,38 @@
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 import type { CoveredLine, LineState } from '../../domain/changeCoverage';
 import { sideName } from '../../domain/outcome';
-import { linesByState, type Note } from './coverageMarks';
+import type { HoverPart } from '../shell/hoverPart';
 import { stateSymbol } from '../testing/transitionTexts';
-import { appendPlain } from '../shell/plainText';
+import { linesByState } from './coverageMarks';
 import { sideOf } from './shownCoverage';
 
 /** Tests named in one hover. */
 const mostTests = 10;
 
 /** A state as it is called everywhere. */
-export function stateName(state: LineState): string {
+export function stateName(l10n: typeof vscode.l10n, state: LineState): string {
   switch (state) {
     case 'newly covered':
-      return vscode.l10n.t('newly covered');
+      return l10n.t('newly covered');
     case 'already covered':
-      return vscode.l10n.t('already covered');
+      return l10n.t('already covered');
     case 'missed':
-      return vscode.l10n.t('missed');
+      return l10n.t('missed');
     case 'not executable':
-      return vscode.l10n.t('not executable');
+      return l10n.t('not executable');
   }
 }
 
-function why(state: LineState): string {
+function why(l10n: typeof vscode.l10n, state: LineState): string {
   switch (state) {
     case 'newly covered':
-      return vscode.l10n.t('the candidate runs it more often than the base tests do');
+      return l10n.t('the candidate runs it more often than the base tests do');
     case 'already covered':
-      return vscode.l10n.t('the base tests run it, the candidate does not add to that');
+      return l10n.t('the base tests run it, the candidate does not add to that');
     case 'missed':
-      return vscode.l10n.t('the golden tests run it, the candidate does not');
+      return l10n.t('the golden tests run it, the candidate does not');
     case 'not executable':
-      return vscode.l10n.t('neither the base tests nor the golden tests run it');
+      return l10n.t('neither the base tests nor the golden tests run it');
   }
 }
 
@@ -40,13 +40,13 @@ function why(state: LineState): string {
 export const lineName = (line: CoveredLine): string => `${sideName[sideOf(line)]} ${line.line}`;
 
 /** `✗ missed: the golden tests run it, the candidate does not`. */
-export const stateInWords = ({ state }: CoveredLine): string =>
-  `${stateSymbol[state]} ${stateName(state)}: ${why(state)}`;
+export const stateInWords = (l10n: typeof vscode.l10n, { state }: CoveredLine): string =>
+  `${stateSymbol[state]} ${stateName(l10n, state)}: ${why(l10n, state)}`;
 
 /** How often the line ran, by whom. */
-function countsInWords(line: CoveredLine): string {
+function countsInWords(l10n: typeof vscode.l10n, line: CoveredLine): string {
   const { base, candidate, golden } = line.counts;
-  return vscode.l10n.t(
+  return l10n.t(
     'Executions on {0}: base tests {1}, candidate {2}, golden tests {3}',
     sideName[sideOf(line)],
     base,
@@ -56,22 +56,22 @@ function countsInWords(line: CoveredLine): string {
 }
 
 /** State, counts, and the candidate's tests that ran the line. Names of tests are not markup. */
-export function hoverOf(line: CoveredLine): vscode.MarkdownString {
-  const markdown = new vscode.MarkdownString();
-  appendPlain(markdown, `${stateInWords(line)}\n${countsInWords(line)}\n`);
+export function lineHover(l10n: typeof vscode.l10n, line: CoveredLine): HoverPart[] {
+  const said = { plain: `${stateInWords(l10n, line)}\n${countsInWords(l10n, line)}\n` };
   const { coveredBy, executions } = line;
-  if (coveredBy.length > 0) {
-    appendPlain(markdown, vscode.l10n.t('Tests of the candidate that run it, and how often:'));
-    const named = coveredBy.slice(0, mostTests).map((test) => {
-      const times = executions[test];
-      // A saved report names the tests and does not count for each.
-      return times === undefined ? test : `${times}× ${test}`;
-    });
-    const more = coveredBy.length - named.length;
-    if (more > 0) named.push(vscode.l10n.t('and {0} more', more));
-    markdown.appendCodeblock(named.join('\n'), 'text');
-  }
-  return markdown;
+  if (coveredBy.length === 0) return [said];
+  const named = coveredBy.slice(0, mostTests).map((test) => {
+    const times = executions[test];
+    // A saved report names the tests and does not count for each.
+    return times === undefined ? test : `${times}× ${test}`;
+  });
+  const more = coveredBy.length - named.length;
+  if (more > 0) named.push(l10n.t('and {0} more', more));
+  return [
+    said,
+    { plain: l10n.t('Tests of the candidate that run it, and how often:') },
+    { code: named.join('\n') },
+  ];
 }
 
 /**
@@ -86,15 +86,16 @@ const inSight = { removed: 54, added: 100 } as const;
  *
  * @param length of the code, in characters
  */
-function noteFor(
+export function noteFor(
+  l10n: typeof vscode.l10n,
   lines: readonly CoveredLine[],
   length: number,
 ): { readonly text: string; readonly isBefore: boolean } {
   const room = inSight[lines[0]?.change ?? 'added'];
   const fits = (text: string): boolean => length + text.length < room;
-  const inWords = noteText(lines, true);
+  const inWords = noteText(l10n, lines, true);
   if (fits(inWords)) return { text: inWords, isBefore: false };
-  const short = noteText(lines, false);
+  const short = noteText(l10n, lines, false);
   return { text: short, isBefore: !fits(short) };
 }
 
@@ -105,63 +106,48 @@ function noteFor(
  * @param lines of one side, at least one of them executable
  * @param inWords names the states; else symbols stand for them
  */
-function noteText(lines: readonly CoveredLine[], inWords: boolean): string {
+function noteText(
+  l10n: typeof vscode.l10n,
+  lines: readonly CoveredLine[],
+  inWords: boolean,
+): string {
   const [first] = lines;
   const told = linesByState(lines).map(({ state, runs }) => {
     const numbers = runs.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`));
     const symbol = stateSymbol[state];
-    return `${inWords ? `${symbol} ${stateName(state)}` : symbol} ${numbers.join(', ')}`;
+    return `${inWords ? `${symbol} ${stateName(l10n, state)}` : symbol} ${numbers.join(', ')}`;
   });
   const sign = first?.change === 'removed' ? '−' : '+';
   const side = first === undefined ? '' : sideName[sideOf(first)];
   return `${sign} ${side}: ${told.join(' · ')}`;
 }
 
-/** A note at its line (1-based), which the document has. */
-export function noteAt(
-  { line, lines }: Note,
-  document: vscode.TextDocument,
-): vscode.DecorationOptions {
-  const { range, text: code } = document.lineAt(line - 1);
-  const { text, isBefore } = noteFor(lines, code.length);
-  const shown = { contentText: text };
-  return {
-    range,
-    renderOptions: isBefore ? { before: shown } : { after: shown },
-    hoverMessage: hoverOfNote(lines),
-  };
-}
-
-/** The same with the texts of the lines and their counts. */
-function hoverOfNote(lines: readonly CoveredLine[]): vscode.MarkdownString {
-  const markdown = new vscode.MarkdownString();
+/** The hover of a note: the texts of its lines with their states and counts. */
+export function noteHover(l10n: typeof vscode.l10n, lines: readonly CoveredLine[]): HoverPart[] {
   const [first] = lines;
-  if (first === undefined) return markdown;
-  appendPlain(
-    markdown,
-    first.change === 'removed'
-      ? vscode.l10n.t('Lines of R that the golden patch removes here, with their executions:')
-      : vscode.l10n.t('Lines of R∘X* that the golden patch has here, with their executions:'),
-  );
-  const width = Math.max(...lines.map(({ state }) => stateName(state).length));
+  if (first === undefined) return [];
+  const width = Math.max(...lines.map(({ state }) => stateName(l10n, state).length));
   // A hover is narrow: what all lines are indented by is left out.
   const indents = lines
     .filter(({ text }) => text.trim() !== '')
     .map(({ text }) => text.search(/\S/));
   const indent = Math.min(...indents);
-  markdown.appendCodeblock(
-    lines
-      .map(({ line, state, text, counts }) =>
-        [
-          `${line}`.padStart(5),
-          `${stateSymbol[state]} ${stateName(state).padEnd(width)}`,
-          `${counts.base}/${counts.candidate}/${counts.golden}`.padEnd(9),
-          text.slice(indent),
-        ].join('  '),
-      )
-      .join('\n'),
-    'text',
+  const table = lines.map(({ line, state, text, counts }) =>
+    [
+      `${line}`.padStart(5),
+      `${stateSymbol[state]} ${stateName(l10n, state).padEnd(width)}`,
+      `${counts.base}/${counts.candidate}/${counts.golden}`.padEnd(9),
+      text.slice(indent),
+    ].join('  '),
   );
-  appendPlain(markdown, vscode.l10n.t('Executions by base tests / candidate / golden tests'));
-  return markdown;
+  return [
+    {
+      plain:
+        first.change === 'removed'
+          ? l10n.t('Lines of R that the golden patch removes here, with their executions:')
+          : l10n.t('Lines of R∘X* that the golden patch has here, with their executions:'),
+    },
+    { code: table.join('\n') },
+    { plain: l10n.t('Executions by base tests / candidate / golden tests') },
+  ];
 }

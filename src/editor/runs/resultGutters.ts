@@ -22,7 +22,7 @@ import { parseSources, sourceOf } from '../../repository/source';
 import { prepareTrees, type Trees } from '../../repository/trees';
 import { stateIcon } from '../coverage/changeCoverageGutters';
 import { marksOfFixed, marksOfR, type CoverageMarks } from '../coverage/coverageMarks';
-import { hoverOf, noteAt } from '../coverage/coverageText';
+import { hoverOf, noteAt } from '../coverage/coverageHover';
 import { resultAuthority, scheme } from '../shell/names';
 import { storageFolder } from '../shell/settings';
 import { linesBySide } from '../coverage/shownCoverage';

@@ -1,0 +1,24 @@
+import * as vscode from 'vscode';
+import type { CoveredLine } from '../../domain/changeCoverage';
+import { hoverMarkdown } from '../shell/hoverMarkdown';
+import type { Note } from './coverageMarks';
+import { lineHover, noteFor, noteHover } from './coverageText';
+
+/** State, counts, and the candidate's tests that ran the line. Names of tests are not markup. */
+export const hoverOf = (line: CoveredLine): vscode.MarkdownString =>
+  hoverMarkdown(lineHover(vscode.l10n, line));
+
+/** A note at its line (1-based), which the document has. */
+export function noteAt(
+  { line, lines }: Note,
+  document: vscode.TextDocument,
+): vscode.DecorationOptions {
+  const { range, text: code } = document.lineAt(line - 1);
+  const { text, isBefore } = noteFor(vscode.l10n, lines, code.length);
+  const shown = { contentText: text };
+  return {
+    range,
+    renderOptions: isBefore ? { before: shown } : { after: shown },
+    hoverMessage: hoverMarkdown(noteHover(vscode.l10n, lines)),
+  };
+}

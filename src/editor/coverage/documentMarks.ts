@@ -1,0 +1,92 @@
+import type { ChangeCoverage, CoveredLine, LineState } from '../../domain/changeCoverage';
+import type { Side } from '../../domain/outcome';
+import { changeBlocks, type ChangeBlock } from '../../patch/changeBlocks';
+import type { FilePatch } from '../../patch/unified/parsedPatch';
+import { marksOfFixed, marksOfR, marksOfWorkspace, type CoverageMarks } from './coverageMarks';
+import { linesBySide } from './shownCoverage';
+
+/** A document that changed lines are marked in. */
+export type MarkedDocument =
+  /** A side of the golden diff. */
+  | { readonly side: Side; readonly path: string }
+  /** A file of the workspace, which is R and may have been edited: a line of R to where it stands now. */
+  | { readonly workspacePath: string; readonly map: ReadonlyMap<number, number> };
+
+/** How lines of a state are marked: the name of their icon, and a colour of the theme for the ruler. */
+export const gutterLook: Readonly<
+  Record<LineState, { readonly icon: string; readonly ruler: string | undefined }>
+> = {
+  'newly covered': { icon: 'newly-covered', ruler: 'swtBench.newlyCovered' },
+  'already covered': { icon: 'already-covered', ruler: 'swtBench.alreadyCovered' },
+  missed: { icon: 'missed', ruler: 'swtBench.missed' },
+  // There is nothing to look for: the ruler leaves them out.
+  'not executable': { icon: 'not-executable', ruler: undefined },
+};
+
+/**
+ * What is marked in a document.
+ *
+ * @param files of the golden patch; undefined while they are not read
+ */
+export function marksOfDocument(
+  document: MarkedDocument,
+  coverage: ChangeCoverage,
+  files: readonly FilePatch[] | undefined,
+): CoverageMarks {
+  const { base, fixed } = linesBySide(coverage);
+  if ('workspacePath' in document) {
+    const { workspacePath: path, map } = document;
+    const { newPath, blocks } = changed(files?.find(({ oldPath }) => oldPath === path));
+    return marksOfWorkspace(
+      base.get(path) ?? [],
+      (newPath === null ? undefined : fixed.get(newPath)) ?? [],
+      blocks,
+      (line) => map.get(line),
+    );
+  }
+  const { side, path } = document;
+  if (side === 'base') return marksOfR(base.get(path) ?? []);
+  const { oldPath, blocks } = changed(files?.find(({ newPath }) => newPath === path));
+  return marksOfFixed(
+    fixed.get(path) ?? [],
+    (oldPath === null ? undefined : base.get(oldPath)) ?? [],
+    blocks,
+  );
+}
+
+const changed = (
+  file: FilePatch | undefined,
+): {
+  readonly oldPath: string | null;
+  readonly newPath: string | null;
+  readonly blocks: readonly ChangeBlock[];
+} =>
+  file === undefined
+    ? { oldPath: null, newPath: null, blocks: [] }
+    : { oldPath: file.oldPath, newPath: file.newPath, blocks: changeBlocks(file) };
+
+/** A line of a side. */
+export interface PlaceOnSide {
+  readonly side: Side;
+  readonly path: string;
+  /** 1-based. */
+  readonly line: number;
+}
+
+/** What a line of a document is on the side that it shows; undefined for what R lacks. */
+export function placeOnSide(document: MarkedDocument, line: number): PlaceOnSide | undefined {
+  if (!('workspacePath' in document)) return { ...document, line };
+  for (const [ofR, now] of document.map) {
+    if (now === line) return { side: 'base', path: document.workspacePath, line: ofR };
+  }
+  return undefined;
+}
+
+/** The changed line that stands at a place; undefined where the golden patch leaves it as it is. */
+export function coveredLineAt(
+  coverage: ChangeCoverage,
+  { side, path, line }: PlaceOnSide,
+): CoveredLine | undefined {
+  const lines = linesBySide(coverage)[side].get(path);
+  return lines?.find((each) => each.line === line);
+}
