@@ -13,7 +13,6 @@ import {
   type Engine,
   type EngineWork,
   type Environment,
-  type Sandboxes,
   type RunRecord,
 } from '../engine/engine';
 import { emptyTrace, type ExecutionTrace } from '../engine/tracer/readTrace';
@@ -31,8 +30,8 @@ import { treeEntries } from '../repository/treeFiles';
 import { holdTrees, type Trees } from '../repository/trees';
 import { candidateLines, type CandidateLines, type Place } from './coverage/candidateLines';
 import { linesByFile, ofOwnLines } from './coverage/countedLines';
-import { debugSandboxes } from './debugSandboxes';
 import { environmentFault } from './environmentFault';
+import { QueuedSandboxes } from './queuedSandboxes';
 import type { RunKey, RunStore } from './runStore';
 
 /** Both sides of one run. */
@@ -128,7 +127,7 @@ export interface DebuggedRun {
   readonly trace: ExecutionTrace;
 }
 
-export async function openSession(parts: {
+interface SessionParts {
   readonly instance: Instance;
   readonly trees: Trees;
   readonly engine: Engine;
@@ -136,62 +135,150 @@ export async function openSession(parts: {
   readonly store: RunStore;
   /** The sides that there is a sandbox of; both by default. Runs are on these, and debuggers on any. */
   readonly sides?: readonly Side[];
-}): Promise<InstanceSession> {
-  const { instance, trees, engine, python, store, sides = bothSides } = parts;
-  const readFileOf =
-    (side: Side) =>
-    async (path: string): Promise<string | undefined> =>
-      readWithin(trees[side], path);
-  const readFileOfR = readFileOf('base');
+}
 
+export async function openSession(parts: SessionParts): Promise<InstanceSession> {
+  const { instance, trees, engine, python } = parts;
   // On a snapshot the hunks may lie elsewhere than the patch says: count the lines where they went in.
   const golden = parseUnified(trees.golden ?? instance.goldenPatch);
-  const placed = await applyPatch(golden, readFileOfR);
+  const placed = await applyPatch(golden, readerOf(trees.base));
   const changed = changedLines(placed.ok ? placed.placed : golden);
-  const ownLines = {
-    base: changed.removed,
-    // With the numbers of removed lines as well: the reference harness looks those up on R∘X*, where
-    // they are other lines, and its grading needs what it would have found there.
-    fixed: [...changed.added, ...changed.removed],
+  const release = await holdTrees(trees);
+  const work = new SessionWork(parts, changed);
+  // A plain object, since sessions are derived from others by spreading them.
+  return {
+    instance,
+    trees,
+    engine,
+    python,
+    changed,
+    goldenFiles: testFilesOf(parseUnified(instance.goldenTests)),
+    readFileOfR: readerOf(trees.base),
+    run: (set, options) => work.run(set, options),
+    debug: (set, side, options, start) => work.debug(set, side, options, start),
+    environment: (asked) => work.environment(asked),
+    warmUp: (asked) => work.warmUp(asked),
+    dispose: () => work.dispose(release),
   };
-  let disposed = false;
-  const place = new RetryingMemo((work: EngineWork) => engine.prepare(instance, trees, work));
-  // A pair whose opening failed or was cancelled is not kept.
-  const pair = new RetryingMemo(async (work: EngineWork) => {
+}
+
+/** The sandboxes of a session, and what is done in them. */
+class SessionWork {
+  readonly ownLines: Readonly<Record<Side, readonly ChangedLine[]>>;
+  private readonly sides: readonly Side[];
+  private readonly prepared = new RetryingMemo((work: EngineWork) => {
+    const { engine, instance, trees } = this.parts;
+    return engine.prepare(instance, trees, work);
+  });
+  readonly warm = new QueuedSandboxes(async (work: EngineWork) => {
     try {
-      return await (await place.get(work)).openPair(work, sides);
+      return await (await this.prepared.get(work)).openPair(work, this.sides);
     } catch (error) {
       // What it was to be opened in may be gone as well, such as an image that was cleaned away.
-      place.forget();
+      this.prepared.forget();
       throw error;
     }
   });
-  const currentEnvironment = async (work: EngineWork): Promise<Environment> => {
-    const found = await place.get(work);
-    return (await found.current?.()) ?? found.environment;
-  };
-  const warm = (work: EngineWork): Promise<Sandboxes<Side>> => {
-    // A run that was waiting its turn would open sandboxes that nobody removes.
-    if (disposed) return Promise.reject(new Cancelled());
-    return pair.get(work);
-  };
-  const discard = async (): Promise<void> => {
-    const opened = await pair.made();
-    pair.forget();
-    await opened?.dispose();
-  };
-  let queue: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const turn = queue.then(work, work);
-    queue = turn.catch(() => undefined);
-    return turn;
-  };
+  private readonly debugging = new QueuedSandboxes(async (work: EngineWork) =>
+    (await this.prepared.get(work)).openPair(work),
+  );
 
-  const filesWith = async (set: TestSet): Promise<TestFile[]> => {
-    const after = await contentsWith(set.patch, readFileOfR);
+  constructor(
+    readonly parts: SessionParts,
+    { removed, added }: InstanceSession['changed'],
+  ) {
+    this.sides = parts.sides ?? bothSides;
+    // On R∘X* the numbers of removed lines as well: the reference harness looks those up there, where
+    // they are other lines, and its grading needs what it would have found.
+    this.ownLines = { base: removed, fixed: [...added, ...removed] };
+  }
+
+  run(set: TestSet, options: RunOptions): Promise<SessionRun> {
+    return this.warm.inTurn(async () => {
+      throwIfAborted(options.signal);
+      const environment = await this.environment(options);
+      const plan = await this.planOf(set, environment);
+      const wanted = options.sides ?? this.sides;
+      const closed = wanted.find((side) => !this.sides.includes(side));
+      if (closed !== undefined) throw new Error(`this session has no sandbox of ${closed}`);
+      const { trees } = this.parts;
+      const lines = {
+        base: await candidateLines(set.patch, readerOf(trees.base)),
+        fixed: await candidateLines(set.patch, readerOf(trees.fixed)),
+      };
+      const run = new OneRun(this, { set, options, plan, lines, environment: environment.digest });
+      return { plan, lines, environment: environment.digest, ...(await run.on(wanted)) };
+    });
+  }
+
+  debug(
+    set: TestSet,
+    side: Side,
+    options: EngineWork,
+    start: (program: DebuggedProgram) => Promise<void>,
+  ): Promise<DebuggedRun> {
+    return this.debugging.inTurn(async () => {
+      throwIfAborted(options.signal);
+      const plan = await this.planOf(set, await this.environment(options));
+      const sandbox = (await this.debugging.open(options))[side];
+      if (sandbox.debug === undefined) {
+        throw new HumanError(
+          `A debugger does not reach into the sandboxes of the ${this.parts.engine.name} engine`,
+          'Use the local engine',
+        );
+      }
+      if (plan.files.length === 0) return { plan, trace: emptyTrace() };
+      try {
+        await sandbox.load(set.patch, options.signal);
+      } catch (error) {
+        if (error instanceof SandboxUnusable) await this.debugging.discard();
+        throw error;
+      }
+      return { plan, trace: await sandbox.debug({ plan }, start) };
+    });
+  }
+
+  async environment(work: EngineWork): Promise<Environment> {
+    const found = await this.prepared.get(work);
+    return (await found.current?.()) ?? found.environment;
+  }
+
+  warmUp(work: EngineWork): Promise<void> {
+    return this.warm.inTurn(async () => {
+      await this.warm.open(work);
+    });
+  }
+
+  /** @param release lets go of the trees, when nothing needs them any more */
+  dispose(release: () => Promise<void>): Promise<void> {
+    return this.warm.inTurn(async () => {
+      await this.debugging.dispose();
+      await this.warm.dispose();
+      await release();
+    });
+  }
+
+  private async planOf(set: TestSet, environment: Environment): Promise<TestPlan> {
+    const [script] = set.script === true ? set.files : [];
+    if (script !== undefined) return planScript(script);
+    const { instance, trees } = this.parts;
+    return planTests({
+      repo: instance.repo,
+      version: instance.version,
+      files: await this.filesWith(set),
+      environment,
+      readFileOfR: readerOf(trees.base),
+      select: set.select,
+    });
+  }
+
+  private async filesWith(set: TestSet): Promise<TestFile[]> {
+    const { trees, python } = this.parts;
+    const read = readerOf(trees.base);
+    const after = await contentsWith(set.patch, read);
     return Promise.all(
       set.files.map(async (path) => {
-        const source = (after.has(path) ? after.get(path) : await readFileOfR(path)) ?? '';
+        const source = (after.has(path) ? after.get(path) : await read(path)) ?? '';
         const styles = findTests(python, source, { path }).map((test) => test.style);
         return {
           path,
@@ -201,153 +288,116 @@ export async function openSession(parts: {
         };
       }),
     );
-  };
-
-  const planOf = async (set: TestSet, environment: Environment): Promise<TestPlan> => {
-    const [script] = set.script === true ? set.files : [];
-    return script !== undefined
-      ? planScript(script)
-      : planTests({
-          repo: instance.repo,
-          version: instance.version,
-          files: await filesWith(set),
-          environment,
-          readFileOfR,
-          select: set.select,
-        });
-  };
-
-  const release = await holdTrees(trees);
-  const debugging = debugSandboxes();
-  const session: InstanceSession = {
-    instance,
-    trees,
-    engine,
-    python,
-    changed,
-    goldenFiles: testFilesOf(parseUnified(instance.goldenTests)),
-    readFileOfR,
-    run: (set, options) =>
-      inTurn(async () => {
-        const { signal } = options;
-        throwIfAborted(signal);
-        const environment = await currentEnvironment(options);
-        const plan = await planOf(set, environment);
-        const wanted = options.sides ?? sides;
-        const closed = wanted.find((side) => !sides.includes(side));
-        if (closed !== undefined) throw new Error(`this session has no sandbox of ${closed}`);
-        const lines = {
-          base: await candidateLines(set.patch, readFileOf('base')),
-          fixed: await candidateLines(set.patch, readFileOf('fixed')),
-        };
-        const placesOf = (side: Side): Place[] => [
-          // By number as well, which is how the reference harness looks them up.
-          ...ownLines[side],
-          ...ownLines[side].flatMap((at) => lines[side].with(at) ?? []),
-        ];
-        const countLines = linesByFile(bothSides.flatMap(placesOf));
-        const key = (side: Side): RunKey => ({
-          instance: instance.id,
-          tree: trees.digest[side],
-          patch: set.patch,
-          environment: environment.digest,
-          request: { plan, countLines, timeoutSeconds: options.timeoutSeconds },
-        });
-        const isOfTree = once(() => moduleNames(trees, set.patch));
-        const faults: { base?: string; fixed?: string } = {};
-        const faultOf = async (record: RunRecord): Promise<string | undefined> =>
-          // The names of modules are asked for only where it depends on them.
-          environmentFault(record, () => false) === undefined
-            ? undefined
-            : environmentFault(record, await isOfTree());
-
-        const one = async (side: Side): Promise<RunRecord | undefined> => {
-          if (plan.files.length === 0) return undefined;
-          const run = async (): Promise<RunRecord> => {
-            const sandbox = (await warm(options))[side];
-            await sandbox.load(set.patch, signal);
-            const record = await sandbox.run({
-              ...key(side).request,
-              hashSeed: options.hashSeed,
-              signal,
-              onOutput:
-                options.onOutput === undefined
-                  ? undefined
-                  : (text) => options.onOutput?.(side, text),
-              onOutcome:
-                options.onOutcome === undefined
-                  ? undefined
-                  : (test, outcome) => options.onOutcome?.(side, test, outcome),
-            });
-            if (record.ending === 'cancelled') throw new Cancelled();
-            return record;
-          };
-          const isUsual = (options.hashSeed ?? 0) === 0;
-          const mayKeep = async (record: RunRecord) => (await faultOf(record)) === undefined;
-          const record = isUsual
-            ? await store.getOrRun(key(side), options.reuse, run, mayKeep)
-            : await run();
-          const fault = await faultOf(record);
-          if (fault !== undefined) faults[side] = fault;
-          return ofOwnLines(record, linesByFile(placesOf(side)));
-        };
-        const attempt = () => Promise.allSettled(wanted.map(one));
-        const unusable = (each: PromiseSettledResult<unknown>): boolean =>
-          each.status === 'rejected' && each.reason instanceof SandboxUnusable;
-        let done = await attempt();
-        if (done.some(unusable)) {
-          // What the tests of another candidate did to the sandboxes is no fault of this one.
-          await discard();
-          done = await attempt();
-          if (done.some(unusable)) await discard();
-        }
-        const failed = done.find((each) => each.status === 'rejected');
-        if (failed !== undefined) throw failed.reason;
-        const records: { base?: RunRecord; fixed?: RunRecord } = {};
-        for (const [index, side] of wanted.entries()) {
-          const settled = done[index];
-          if (settled?.status === 'fulfilled' && settled.value !== undefined) {
-            records[side] = settled.value;
-          }
-        }
-        return { plan, records, lines, faults, environment: environment.digest };
-      }),
-    debug: (set, side, options, start) =>
-      debugging.inTurn(async () => {
-        throwIfAborted(options.signal);
-        const prepared = await place.get(options);
-        const plan = await planOf(set, await currentEnvironment(options));
-        const sandbox = (await debugging.open(() => prepared.openPair(options)))[side];
-        if (sandbox.debug === undefined) {
-          throw new HumanError(
-            `A debugger does not reach into the sandboxes of the ${engine.name} engine`,
-            'Use the local engine',
-          );
-        }
-        if (plan.files.length === 0) return { plan, trace: emptyTrace() };
-        try {
-          await sandbox.load(set.patch, options.signal);
-        } catch (error) {
-          if (error instanceof SandboxUnusable) await debugging.discard();
-          throw error;
-        }
-        return { plan, trace: await sandbox.debug({ plan }, start) };
-      }),
-    environment: currentEnvironment,
-    warmUp: (work) =>
-      inTurn(async () => {
-        await warm(work);
-      }),
-    dispose: () =>
-      inTurn(async () => {
-        disposed = true;
-        await debugging.dispose();
-        await discard();
-        await release();
-      }),
-  };
-  return session;
+  }
 }
+
+/** What a run is of; `environment` is the digest. */
+interface OneRunParts extends Pick<SessionRun, 'plan' | 'lines' | 'environment'> {
+  readonly set: TestSet;
+  readonly options: RunOptions;
+}
+
+/** One test set, run on the sides of a session. */
+class OneRun {
+  private readonly isOfTree = new RetryingMemo(() =>
+    moduleNames(this.session.parts.trees, this.parts.set.patch),
+  );
+  private readonly request: RunKey['request'];
+
+  constructor(
+    private readonly session: SessionWork,
+    private readonly parts: OneRunParts,
+  ) {
+    const { plan, options } = parts;
+    const countLines = linesByFile(bothSides.flatMap((side) => this.placesOf(side)));
+    this.request = { plan, countLines, timeoutSeconds: options.timeoutSeconds };
+  }
+
+  /** Runs on these sides in parallel; once more in a new pair when a sandbox was of no more use. */
+  async on(sides: readonly Side[]): Promise<Pick<SessionRun, 'records' | 'faults'>> {
+    if (this.parts.plan.files.length === 0) return { records: {}, faults: {} };
+    const { warm } = this.session;
+    const attempt = () => Promise.allSettled(sides.map((side) => this.onSide(side)));
+    const isUnusable = (each: PromiseSettledResult<unknown>): boolean =>
+      each.status === 'rejected' && each.reason instanceof SandboxUnusable;
+    let done = await attempt();
+    if (done.some(isUnusable)) {
+      // What the tests of another candidate did to the sandboxes is no fault of this one.
+      await warm.discard();
+      done = await attempt();
+      if (done.some(isUnusable)) await warm.discard();
+    }
+    const records: { base?: RunRecord; fixed?: RunRecord } = {};
+    const faults: { base?: string; fixed?: string } = {};
+    for (const settled of done) {
+      if (settled.status === 'rejected') throw settled.reason;
+      const { side, record, fault } = settled.value;
+      records[side] = record;
+      if (fault !== undefined) faults[side] = fault;
+    }
+    return { records, faults };
+  }
+
+  private async onSide(side: Side) {
+    const { options } = this.parts;
+    const run = () => this.inSandbox(side);
+    const mayKeep = async (record: RunRecord) => (await this.faultOf(record)) === undefined;
+    const isUsual = (options.hashSeed ?? 0) === 0;
+    const record = isUsual
+      ? await this.session.parts.store.getOrRun(this.keyOf(side), options.reuse, run, mayKeep)
+      : await run();
+    return {
+      side,
+      record: ofOwnLines(record, linesByFile(this.placesOf(side))),
+      fault: await this.faultOf(record),
+    };
+  }
+
+  private async inSandbox(side: Side): Promise<RunRecord> {
+    const { set, options } = this.parts;
+    const { signal, hashSeed, onOutput, onOutcome } = options;
+    const sandbox = (await this.session.warm.open(options))[side];
+    await sandbox.load(set.patch, signal);
+    const record = await sandbox.run({
+      ...this.request,
+      hashSeed,
+      signal,
+      onOutput: onOutput && ((text) => onOutput(side, text)),
+      onOutcome: onOutcome && ((test, outcome) => onOutcome(side, test, outcome)),
+    });
+    if (record.ending === 'cancelled') throw new Cancelled();
+    return record;
+  }
+
+  private keyOf(side: Side): RunKey {
+    const { instance, trees } = this.session.parts;
+    return {
+      instance: instance.id,
+      tree: trees.digest[side],
+      patch: this.parts.set.patch,
+      environment: this.parts.environment,
+      request: this.request,
+    };
+  }
+
+  private placesOf(side: Side): Place[] {
+    const own = this.session.ownLines[side];
+    // By number as well, which is how the reference harness looks them up.
+    return [...own, ...own.flatMap((at) => this.parts.lines[side].with(at) ?? [])];
+  }
+
+  private async faultOf(record: RunRecord): Promise<string | undefined> {
+    // The names of modules are asked for only where it depends on them.
+    if (environmentFault(record, () => false) === undefined) return undefined;
+    return environmentFault(record, await this.isOfTree.get());
+  }
+}
+
+/** Reads files of a tree, by paths that nobody may have checked. */
+const readerOf =
+  (tree: string) =>
+  (path: string): Promise<string | undefined> =>
+    readWithin(tree, path);
 
 /**
  * A file of a tree by a path that nobody may have checked, as `textOf` gives it. Nothing beyond the tree
@@ -362,12 +412,6 @@ async function readWithin(tree: string, path: string): Promise<string | undefine
   } catch {
     return undefined;
   }
-}
-
-/** Asks at most once. */
-function once<T>(ask: () => Promise<T>): () => Promise<T> {
-  let asked: Promise<T> | undefined;
-  return () => (asked ??= ask());
 }
 
 /** First parts of the names under which files of the trees, or of a patch to them, can be imported. */
