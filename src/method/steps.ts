@@ -99,211 +99,229 @@ const failureLength = 4000;
 /** Failures that a judge is shown. */
 const mostFailures = 5;
 
-export function stepsOf(parts: StepsParts): Steps {
-  const { instance, live, trace, signal, reporter } = parts;
-  const { id } = instance;
-  const underWay = new Map<string, Promise<Step>>();
+/** The fields that a step has beyond those of every step. */
+type Made<Kind extends Step['step']> = Omit<StepOf<Kind>, 'step' | 'key' | 'at' | 'instance'>;
 
-  /** The step of the trace, or else what `make` gives, which is then in the trace. */
-  const recall = async <Kind extends Step['step']>(
-    kind: Kind,
-    key: string,
-    make: (
-      with_: NonNullable<StepsParts['live']>,
-    ) => Promise<Omit<StepOf<Kind>, 'step' | 'key' | 'at' | 'instance'>>,
-    { isGood = () => true, within = (work) => work() }: Recalling<Kind> = {},
-  ): Promise<StepOf<Kind>> => {
-    const known = trace.find(kind, key);
-    if (known !== undefined && (live === undefined || isGood(known))) return known;
-    if (live === undefined) {
-      throw new HumanError(
-        `${id}: the trace has no ${nameOf[kind]} for what is asked for`,
-        'Replay with the method, model and options of the run, or run it without --replay',
-      );
-    }
-    const name = `${kind} ${key}`;
-    const waiting = underWay.get(name);
-    if (waiting !== undefined) return waiting as Promise<StepOf<Kind>>;
-    const making = within(async () => {
-      const made = await make(live);
-      const step = { step: kind, key, at: new Date().toISOString(), instance: id, ...made };
-      await trace.add(step as unknown as Step);
-      return step as unknown as StepOf<Kind>;
+export const stepsOf = (parts: StepsParts): Steps => new TracedSteps(parts);
+
+class TracedSteps implements Steps {
+  private readonly underWay = new Map<string, Promise<Step>>();
+  private digestOfR: Promise<string> | undefined;
+
+  constructor(private readonly parts: StepsParts) {}
+
+  async sample({ format, sample, temperature }: Parameters<Steps['sample']>[0]) {
+    const method = format === 'unified' ? 'zero-shot' : 'zero-shot-plus';
+    return this.ask('tests', await this.promptFor(format), { method, sample, temperature });
+  }
+
+  async convert(answer: string): Promise<PatchStep> {
+    const { testsOnly, signal } = this.parts;
+    const key = keyOf('patch', await this.tree(), answer, testsOnly);
+    return this.recall('patch', key, async ({ view: open }) => {
+      const view = await open();
+      let read = await view.read(answer, { testsOnly, signal });
+      if (!read.applies) {
+        // As the paper does: hunks go where their context fits best.
+        const placed = await view.read(answer, { testsOnly, signal, format: 'fuzzy' });
+        if (placed.applies) read = placed;
+      }
+      const isEmpty = answer.trim() === '';
+      return {
+        applies: read.applies && !isEmpty,
+        ...(read.problem !== undefined && { problem: read.problem }),
+        patch: read.patch,
+        ownTests: [...read.ownTests],
+        diagnostics: read.diagnostics.map(({ severity, line, message }) => ({
+          severity,
+          line,
+          message,
+        })),
+      };
     });
-    underWay.set(name, making);
-    try {
-      return await making;
-    } finally {
-      underWay.delete(name);
-    }
-  };
+  }
 
-  let known: Promise<string> | undefined;
-  const tree = (): Promise<string> =>
-    (known ??= (async () => {
-      const key = keyOf('tree', instance);
-      const now = live === undefined ? undefined : (await live.view()).tree.digest;
-      const make = async (): Promise<{ tree: string }> => ({ tree: now ?? '' });
-      return (await recall('tree', key, make, { isGood: (step) => step.tree === now })).tree;
-    })());
-
-  const ask = async (
-    purpose: AnswerStep['purpose'],
-    prompt: StepOf<'prompt'>,
-    asked: { method: string; sample: number; temperature: number | undefined },
-  ): Promise<AnswerStep> => {
-    const { method, sample } = asked;
-    const parameters = {
-      temperature: asked.temperature ?? null,
-      maxOutputTokens: parts.maxOutputTokens,
-    };
-    const key = keyOf('answer', method, parts.model, parameters, prompt.prompt, sample);
-    const { system, messages } = prompt;
-    const { temperature } = asked;
-    const { maxOutputTokens } = parts;
-    const request: ChatRequest = { system, messages, temperature, maxOutputTokens };
-    const answer = await recall(
-      'answer',
+  async runOnR({ patch }: PatchStep): Promise<RunStep> {
+    const { instance, engine, timeoutSeconds, signal, reporter } = this.parts;
+    const key = keyOf('run', await this.tree(), patch, engine, timeoutSeconds);
+    return this.recall(
+      'run',
       key,
-      async ({ model }) => {
-        const settle = await parts.budget.reserve(await mostOf(request, parts.price));
-        let cost = { tokens: 0, dollars: 0 };
-        try {
-          const started = Date.now();
-          reporter.progress(`${id}: asking ${parts.model} (${method}, sample ${sample})`);
-          const said = await model.complete(request, {
-            ...{ signal, reporter },
-            onText: (piece) => parts.onText?.({ instance: id, purpose, sample }, piece),
-          });
-          cost = { tokens: said.inputTokens + said.outputTokens, dollars: said.dollars ?? 0 };
-          if (said.finish === 'length') {
-            reporter.log(`${id}: the answer is cut off at ${maxOutputTokens} tokens`);
-          } else if (said.finish === 'refused') {
-            reporter.log(`${id}: the model refuses to answer`);
-          }
-          const seconds = (Date.now() - started) / 1000;
-          const of = { purpose, method, model: parts.model, sample, parameters };
-          return { ...of, prompt: prompt.prompt, ...said, seconds };
-        } finally {
-          settle(cost);
-        }
+      async ({ view: open }) => {
+        const view = await open();
+        const options = { timeoutSeconds, signal, reporter };
+        reporter.progress(`${instance.id}: running a candidate on R`);
+        const run = await view.runOnR(patch, { ...options, format: 'unified' });
+        const failing = run.tests.filter(isFailure).map(({ test }) => test);
+        const known = await knownToR(view, failing);
+        const before =
+          known.length === 0 ? [] : (await view.runOnR('', { ...options, tests: known })).tests;
+        return {
+          ...(run.problem !== undefined && { problem: run.problem }),
+          tests: run.tests.map(({ test, outcome, exception, message, details }) => ({
+            test,
+            outcome,
+            ...(exception !== undefined && { exception }),
+            ...(message !== undefined && { message }),
+            ...(details !== undefined && { details: details.slice(-failureLength) }),
+          })),
+          failingBefore: before.filter(isFailure).map(({ test }) => test),
+          seconds: run.seconds,
+        };
       },
-      // Until the answer is on the disk, so that the next one is not asked for before.
-      { within: live?.inTurn },
+      { isGood: ({ problem }) => problem === undefined },
     );
-    parts.onAnswer?.(answer);
-    return answer;
-  };
+  }
 
-  const promptFor = async (format: CandidateFormat): Promise<StepOf<'prompt'>> => {
-    const key = keyOf('prompt', promptVersion, instance, await tree(), format, parts.contextTokens);
-    return recall('prompt', key, async ({ view: open }) => {
+  async judge(patch: PatchStep, run: RunStep, temperature: number | undefined) {
+    const prompt = judgePrompt({
+      ...this.parts.instance,
+      patch: patch.patch,
+      failures: run.tests
+        .filter(isFailure)
+        .slice(0, mostFailures)
+        .map(({ test, exception, message, details }) => ({
+          test,
+          text: details ?? [exception, message].filter((each) => each !== undefined).join(': '),
+        })),
+      failingBefore: run.failingBefore,
+    });
+    const step = await this.recall('prompt', keyOf('prompt', prompt), async () =>
+      promptStep('judge', prompt, [], await tokensOf(prompt)),
+    );
+    const answer = await this.ask('judge', step, { method: 'libro-judge', sample: 1, temperature });
+    return { matches: readJudgement(answer.text), answer };
+  }
+
+  async verdict({ patch }: PatchStep): Promise<VerdictStep> {
+    const { instance, engine, timeoutSeconds, reporter } = this.parts;
+    const key = keyOf('verdict', await this.tree(), patch, engine, timeoutSeconds);
+    return this.recall(
+      'verdict',
+      key,
+      async ({ oracle }) => {
+        reporter.progress(`${instance.id}: asking the oracle`);
+        return (await oracle()).judge(patch);
+      },
+      { isGood: ({ reason }) => reason !== 'could not run' },
+    );
+  }
+
+  private async promptFor(format: CandidateFormat): Promise<StepOf<'prompt'>> {
+    const { instance, contextTokens, storage, signal, reporter } = this.parts;
+    const { id } = instance;
+    const key = keyOf('prompt', promptVersion, instance, await this.tree(), format, contextTokens);
+    return this.recall('prompt', key, async ({ view: open }) => {
       const view = await open();
       const count = await tokenCounter();
       const without = candidatePrompt({ ...instance, files: '', format });
-      const budget = parts.contextTokens - (await tokensOf(without));
+      const budget = contextTokens - (await tokensOf(without));
       reporter.progress(`${id}: looking for files that matter`);
-      const index = await searchIndex(view.tree, { storage: parts.storage, instance: id }, signal);
+      const index = await searchIndex(view.tree, { storage, instance: id }, signal);
       const packed = await packFiles(view.tree, index.rank(instance.issue), budget, count);
       const prompt = candidatePrompt({ ...instance, files: packed.text, format });
       return promptStep('tests', prompt, packed.paths, await tokensOf(prompt));
     });
-  };
+  }
 
-  return {
-    async sample({ format, sample, temperature }) {
-      const method = format === 'unified' ? 'zero-shot' : 'zero-shot-plus';
-      return ask('tests', await promptFor(format), { method, sample, temperature });
-    },
-    async convert(answer) {
-      const key = keyOf('patch', await tree(), answer, parts.testsOnly);
-      return recall('patch', key, async ({ view: open }) => {
-        const view = await open();
-        const { testsOnly } = parts;
-        let read = await view.read(answer, { testsOnly, signal });
-        if (!read.applies) {
-          // As the paper does: hunks go where their context fits best.
-          const placed = await view.read(answer, { testsOnly, signal, format: 'fuzzy' });
-          if (placed.applies) read = placed;
-        }
-        const isEmpty = answer.trim() === '';
-        return {
-          applies: read.applies && !isEmpty,
-          ...(read.problem !== undefined && { problem: read.problem }),
-          patch: read.patch,
-          ownTests: [...read.ownTests],
-          diagnostics: read.diagnostics.map(({ severity, line, message }) => ({
-            severity,
-            line,
-            message,
-          })),
-        };
+  private async ask(
+    purpose: AnswerStep['purpose'],
+    { prompt, system, messages }: StepOf<'prompt'>,
+    asked: { method: string; sample: number; temperature: number | undefined },
+  ): Promise<AnswerStep> {
+    const { live, model, maxOutputTokens, onAnswer } = this.parts;
+    const { method, sample, temperature } = asked;
+    const parameters = { temperature: temperature ?? null, maxOutputTokens };
+    const of = { purpose, method, model, sample, parameters };
+    const answer = await this.recall(
+      'answer',
+      keyOf('answer', method, model, parameters, prompt, sample),
+      async (live) => {
+        const request = { system, messages, temperature, maxOutputTokens };
+        return { ...of, prompt, ...(await this.complete(live.model, request, of)) };
+      },
+      // Until the answer is on the disk, so that the next one is not asked for before.
+      { within: live?.inTurn },
+    );
+    onAnswer?.(answer);
+    return answer;
+  }
+
+  /** Lets the model answer, and pays for it. */
+  private async complete(
+    model: ChatModel,
+    request: ChatRequest,
+    { purpose, method, sample }: Pick<AnswerStep, 'purpose' | 'method' | 'sample'>,
+  ) {
+    const { budget, price, signal, reporter, onText } = this.parts;
+    const { id } = this.parts.instance;
+    const settle = await budget.reserve(await mostOf(request, price));
+    let cost = { tokens: 0, dollars: 0 };
+    try {
+      const started = Date.now();
+      reporter.progress(`${id}: asking ${this.parts.model} (${method}, sample ${sample})`);
+      const said = await model.complete(request, {
+        ...{ signal, reporter },
+        onText: (piece) => onText?.({ instance: id, purpose, sample }, piece),
       });
-    },
-    async runOnR({ patch }) {
-      const key = keyOf('run', await tree(), patch, parts.engine, parts.timeoutSeconds);
-      return recall(
-        'run',
-        key,
-        async ({ view: open }) => {
-          const view = await open();
-          const { timeoutSeconds } = parts;
-          const options = { timeoutSeconds, signal, reporter };
-          reporter.progress(`${id}: running a candidate on R`);
-          const run = await view.runOnR(patch, { ...options, format: 'unified' });
-          const failing = run.tests.filter(isFailure).map(({ test }) => test);
-          const known = await knownToR(view, failing);
-          const before =
-            known.length === 0 ? [] : (await view.runOnR('', { ...options, tests: known })).tests;
-          return {
-            ...(run.problem !== undefined && { problem: run.problem }),
-            tests: run.tests.map(({ test, outcome, exception, message, details }) => ({
-              test,
-              outcome,
-              ...(exception !== undefined && { exception }),
-              ...(message !== undefined && { message }),
-              ...(details !== undefined && { details: details.slice(-failureLength) }),
-            })),
-            failingBefore: before.filter(isFailure).map(({ test }) => test),
-            seconds: run.seconds,
-          };
-        },
-        { isGood: ({ problem }) => problem === undefined },
+      cost = { tokens: said.inputTokens + said.outputTokens, dollars: said.dollars ?? 0 };
+      if (said.finish === 'length') {
+        reporter.log(`${id}: the answer is cut off at ${request.maxOutputTokens} tokens`);
+      } else if (said.finish === 'refused') {
+        reporter.log(`${id}: the model refuses to answer`);
+      }
+      return { ...said, seconds: (Date.now() - started) / 1000 };
+    } finally {
+      settle(cost);
+    }
+  }
+
+  private tree(): Promise<string> {
+    this.digestOfR ??= this.recallTree();
+    return this.digestOfR;
+  }
+
+  private async recallTree(): Promise<string> {
+    const { instance, live } = this.parts;
+    const now = live === undefined ? undefined : (await live.view()).tree.digest;
+    const make = async () => ({ tree: now ?? '' });
+    const isGood = (step: StepOf<'tree'>): boolean => step.tree === now;
+    return (await this.recall('tree', keyOf('tree', instance), make, { isGood })).tree;
+  }
+
+  /** The step of the trace, or else what `make` gives, which is then in the trace. */
+  private async recall<Kind extends Step['step']>(
+    kind: Kind,
+    key: string,
+    make: (live: NonNullable<StepsParts['live']>) => Promise<Made<Kind>>,
+    { isGood = () => true, within = (work) => work() }: Recalling<Kind> = {},
+  ): Promise<StepOf<Kind>> {
+    const { instance, live, trace } = this.parts;
+    const known = trace.find(kind, key);
+    if (known !== undefined && (live === undefined || isGood(known))) return known;
+    if (live === undefined) {
+      throw new HumanError(
+        `${instance.id}: the trace has no ${nameOf[kind]} for what is asked for`,
+        'Replay with the method, model and options of the run, or run it without --replay',
       );
-    },
-    async judge(patch, run, temperature) {
-      const prompt = judgePrompt({
-        ...instance,
-        patch: patch.patch,
-        failures: run.tests
-          .filter(isFailure)
-          .slice(0, mostFailures)
-          .map(({ test, exception, message, details }) => ({
-            test,
-            text: details ?? [exception, message].filter((each) => each !== undefined).join(': '),
-          })),
-        failingBefore: run.failingBefore,
-      });
-      const key = keyOf('prompt', prompt);
-      const step = await recall('prompt', key, async () =>
-        promptStep('judge', prompt, [], await tokensOf(prompt)),
-      );
-      const answer = await ask('judge', step, { method: 'libro-judge', sample: 1, temperature });
-      return { matches: readJudgement(answer.text), answer };
-    },
-    async verdict({ patch }) {
-      const key = keyOf('verdict', await tree(), patch, parts.engine, parts.timeoutSeconds);
-      return recall(
-        'verdict',
-        key,
-        async ({ oracle }) => {
-          reporter.progress(`${id}: asking the oracle`);
-          return (await oracle()).judge(patch);
-        },
-        { isGood: ({ reason }) => reason !== 'could not run' },
-      );
-    },
-  };
+    }
+    const name = `${kind} ${key}`;
+    const waiting = this.underWay.get(name);
+    if (waiting !== undefined) return waiting as Promise<StepOf<Kind>>;
+    const making = within(async () => {
+      const made = await make(live);
+      const at = new Date().toISOString();
+      const step = { step: kind, key, at, instance: instance.id, ...made };
+      await trace.add(step as unknown as Step);
+      return step as unknown as StepOf<Kind>;
+    });
+    this.underWay.set(name, making);
+    try {
+      return await making;
+    } finally {
+      this.underWay.delete(name);
+    }
+  }
 }
 
 const nameOf: Readonly<Record<Step['step'], string>> = {
@@ -339,7 +357,7 @@ const promptStep = (
   { system, messages }: Prompt,
   files: readonly string[],
   tokens: number,
-): Omit<StepOf<'prompt'>, 'step' | 'key' | 'at' | 'instance'> => ({
+): Made<'prompt'> => ({
   purpose,
   prompt: keyOf(system, messages),
   system,
