@@ -1,7 +1,8 @@
 import packageJson from '../../package.json';
-import type { Prediction } from '../domain/instance';
+import type { Instance, Prediction } from '../domain/instance';
 import { HumanError, throwIfAborted } from '../domain/problem';
 import type { RunEntry } from '../domain/study/entry';
+import type { Engine } from '../engine/engine';
 import { toReport, writeSummaries, type InstanceReport } from '../results/report';
 import { liveWriter } from '../results/live';
 import { factsOf } from '../results/manifest';
@@ -15,7 +16,7 @@ import { planBatch, type PlanCounts, type PlannedWork } from './plan';
 import { workerPool } from './workerPool';
 import { withResults, type RunResults } from './runResults';
 import { throughput } from './throughput';
-import type { BatchRequest } from './batchRequest';
+import type { BatchRequest, ResultsPlace } from './batchRequest';
 
 /** How far a batch is. */
 export interface BatchProgress {
@@ -68,131 +69,125 @@ export interface BatchHandle {
  * Evaluates predictions, several at once. Every prediction of a selected instance gets one entry,
  * whatever happens to it; a failure of one leaves the others alone.
  */
-export function runBatch(request: BatchRequest, hooks: BatchHooks = {}): BatchHandle {
-  const cancel = new AbortController();
-  const signal =
-    request.signal === undefined ? cancel.signal : AbortSignal.any([request.signal, cancel.signal]);
-  const engine = guardedEngine(request.engine, request.engineLimits);
-  const gate = pauseGate();
-  const speed = throughput();
-  const started = new Date().toISOString();
-  const running = new Map<number, BatchProgress['running'][number]>();
-  const entries = new Map<number, RunEntry>();
-  let total = request.predictions.length;
-  let reused = 0;
-  let onLive: (progress: BatchProgress) => void = () => undefined;
+export const runBatch = (request: BatchRequest, hooks: BatchHooks = {}): BatchHandle =>
+  new Batch(request, hooks);
 
-  const progress = (): BatchProgress => ({
-    done: entries.size,
-    total,
-    reused,
-    running: [...running.values()],
-    paused: gate.paused,
-    ...speed.estimate(total - entries.size),
-  });
-  const tell = (): void => {
-    const now = progress();
-    hooks.onProgress?.(now);
-    onLive(now);
-  };
+/** What is to be evaluated, and where it is kept. */
+interface BatchWork {
+  readonly parts: readonly PlannedWork[];
+  /** What each entry depends on, by the place of its prediction. */
+  readonly keys: readonly string[];
+  readonly results: RunResults | undefined;
+  readonly signal: AbortSignal;
+}
 
-  const evaluateAll = async (
-    work: readonly PlannedWork[],
+class Batch implements BatchHandle {
+  readonly done: Promise<BatchOutcome>;
+  private readonly stopping = new AbortController();
+  private readonly signal: AbortSignal;
+  private readonly engine: Engine;
+  private readonly gate = pauseGate();
+  private readonly speed = throughput();
+  private readonly started = new Date().toISOString();
+  private readonly running = new Map<number, BatchProgress['running'][number]>();
+  private readonly entries = new Map<number, RunEntry>();
+  private total: number;
+  private reused = 0;
+  private onLive: (progress: BatchProgress) => void = () => undefined;
+
+  constructor(
+    private readonly request: BatchRequest,
+    private readonly hooks: BatchHooks,
+  ) {
+    const { signal } = this.stopping;
+    this.signal = request.signal === undefined ? signal : AbortSignal.any([request.signal, signal]);
+    this.engine = guardedEngine(request.engine, request.engineLimits);
+    this.total = request.predictions.length;
+    this.done = this.execute();
+  }
+
+  pause(): void {
+    this.gate.pause();
+    this.speed.pause();
+    this.tell();
+  }
+
+  resume(): void {
+    this.gate.resume();
+    this.speed.resume();
+    this.tell();
+  }
+
+  cancel(): void {
+    this.stopping.abort();
+  }
+
+  get paused(): boolean {
+    return this.gate.paused;
+  }
+
+  get progress(): BatchProgress {
+    return {
+      done: this.entries.size,
+      total: this.total,
+      reused: this.reused,
+      running: [...this.running.values()],
+      paused: this.paused,
+      ...this.speed.estimate(this.total - this.entries.size),
+    };
+  }
+
+  private tell(): void {
+    const now = this.progress;
+    this.hooks.onProgress?.(now);
+    this.onLive(now);
+  }
+
+  private async execute(): Promise<BatchOutcome> {
+    throwIfAborted(this.signal);
+    const { instances, predictions, results: place, workers } = this.request;
+    const { work: parts, counts } = planBatch(instances, predictions, workers);
+    this.total = counts.candidates;
+    this.hooks.onPlan?.(counts);
+    const keys = entryKeys(this.request);
+    if (place !== undefined) {
+      checkFolders(predictions);
+      return this.evaluateInto(place, parts, keys);
+    }
+    await this.evaluateAll({ parts, keys, results: undefined, signal: this.signal });
+    return { entries: this.inOrder(), reused: this.reused, written: [] };
+  }
+
+  private async evaluateInto(
+    place: ResultsPlace,
+    parts: readonly PlannedWork[],
     keys: readonly string[],
-    results: RunResults | undefined,
-    signal: AbortSignal,
-  ): Promise<void> => {
-    const instances = new Map(request.instances.map((instance) => [instance.id, instance]));
-    const left = await withoutKept(work, keys, results, signal);
-    tell();
-    await workerPool(left, request.workers, signal, async (part, stop) => {
-      const instance = instances.get(part.instance);
-      if (instance === undefined) return;
-      const candidates = candidateWork(instance, { ...request, engine, signal: stop });
+  ): Promise<BatchOutcome> {
+    const { out, runId } = place;
+    const { instances, predictions, fresh } = this.request;
+    const manifest = this.manifestOf(place);
+    const asked = { out, runId, manifest, predictions, fresh, signal: this.signal };
+    return withResults(asked, async (results, signal) => {
+      const live = liveWriter(results.folder);
+      this.onLive = ({ reused: _reused, ...state }) =>
+        live.update({ ...state, pid: process.pid, started: this.started });
       try {
-        for (const place of part.candidates) {
-          await gate.open(stop);
-          throwIfAborted(stop);
-          const prediction = request.predictions[place];
-          if (prediction === undefined) continue;
-          const { instanceId, model } = prediction;
-          running.set(place, { instance: instanceId, model, since: new Date().toISOString() });
-          tell();
-          let finished: BatchEntry;
-          try {
-            finished = await candidates.evaluate(prediction);
-            await finish(place, finished, keys[place] ?? '', results);
-          } finally {
-            running.delete(place);
-          }
-          speed.finished();
-          tell();
-        }
+        await this.evaluateAll({ parts, keys, results, signal });
+        const ids = instances.map((instance) => instance.id);
+        const entries = this.inOrder();
+        const written = await writeSummaries(out, runId, entries, ids).catch((error: unknown) => {
+          throw results.lost(error);
+        });
+        return { entries, reused: this.reused, written };
       } finally {
-        await candidates.dispose();
+        await live.end();
       }
     });
-  };
+  }
 
-  const finish = async (
-    place: number,
-    batchEntry: BatchEntry,
-    key: string,
-    results: RunResults | undefined,
-  ): Promise<void> => {
-    const entry = entryOf(batchEntry);
-    const report = toReport(batchEntry);
-    await results?.record({ entry, report }, batchEntry, key);
-    entries.set(place, entry);
-    hooks.onEntry?.(entry, report, place);
-  };
-
-  /** The work that no earlier command has done. */
-  const withoutKept = async (
-    work: readonly PlannedWork[],
-    keys: readonly string[],
-    results: RunResults | undefined,
-    stop: AbortSignal,
-  ): Promise<PlannedWork[]> => {
-    if (results === undefined) return [...work];
-    const left: PlannedWork[] = [];
-    for (const part of work) {
-      const candidates: number[] = [];
-      for (const place of part.candidates) {
-        throwIfAborted(stop);
-        const prediction = request.predictions[place];
-        if (prediction === undefined) continue;
-        const { instanceId: instance, model, sample = 1 } = prediction;
-        const kept = await results.kept({ instance, model, sample }, keys[place] ?? '');
-        if (kept === undefined) {
-          candidates.push(place);
-          continue;
-        }
-        entries.set(place, kept.entry);
-        reused += 1;
-        hooks.onEntry?.(kept.entry, kept.report, place);
-      }
-      if (candidates.length > 0) left.push({ ...part, candidates });
-    }
-    return left;
-  };
-
-  const inOrder = (): RunEntry[] =>
-    [...entries].sort(([left], [right]) => left - right).map(([, entry]) => entry);
-
-  const execute = async (): Promise<BatchOutcome> => {
-    throwIfAborted(signal);
-    const { instances, predictions, results: place } = request;
-    const plan = planBatch(instances, predictions, request.workers);
-    total = plan.counts.candidates;
-    hooks.onPlan?.(plan.counts);
-    const keys = entryKeys(request);
-    if (place !== undefined) checkFolders(predictions);
-    if (place === undefined) {
-      await evaluateAll(plan.work, keys, undefined, signal);
-      return { entries: inOrder(), reused, written: [] };
-    }
-    const manifest = {
+  private manifestOf(place: ResultsPlace) {
+    const { request } = this;
+    return {
       run: place.runId,
       product: packageJson.version,
       dataset: place.dataset,
@@ -200,57 +195,95 @@ export function runBatch(request: BatchRequest, hooks: BatchHooks = {}): BatchHa
       format: request.format,
       testsOnly: request.testsOnly === true,
       timeoutSeconds: request.timeoutSeconds,
-      engine: engine.description,
-      instances: instances.map(factsOf),
-      models: [...new Set(predictions.map((each) => each.model))],
+      engine: this.engine.description,
+      instances: request.instances.map(factsOf),
+      models: [...new Set(request.predictions.map((each) => each.model))],
       predictions: place.predictions.map((each) => ({ ...each })),
-      candidates: total,
+      candidates: this.total,
       same: { ...sameness(request) },
     };
-    const asked = {
-      ...{ out: place.out, runId: place.runId, manifest, predictions },
-      ...{ fresh: request.fresh, signal },
-    };
-    return withResults(asked, async (results, signal) => {
-      const live = liveWriter(results.folder);
-      onLive = ({ reused: _reused, ...state }) =>
-        live.update({ ...state, pid: process.pid, started });
-      try {
-        await evaluateAll(plan.work, keys, results, signal);
-        const ids = instances.map((instance) => instance.id);
-        const entries = inOrder();
-        const written = await writeSummaries(place.out, place.runId, entries, ids).catch(
-          (error: unknown) => {
-            throw results.lost(error);
-          },
-        );
-        return { entries, reused, written };
-      } finally {
-        await live.end();
-      }
-    });
-  };
+  }
 
-  return {
-    pause() {
-      gate.pause();
-      speed.pause();
-      tell();
-    },
-    resume() {
-      gate.resume();
-      speed.resume();
-      tell();
-    },
-    cancel: () => cancel.abort(),
-    get paused() {
-      return gate.paused;
-    },
-    get progress() {
-      return progress();
-    },
-    done: execute(),
-  };
+  private async evaluateAll(work: BatchWork): Promise<void> {
+    const instances = new Map(this.request.instances.map((instance) => [instance.id, instance]));
+    const left = await this.withoutKept(work);
+    this.tell();
+    await workerPool(left, this.request.workers, work.signal, async (part, stop) => {
+      const instance = instances.get(part.instance);
+      if (instance !== undefined) await this.evaluatePart(instance, part, work, stop);
+    });
+  }
+
+  /** The work that no earlier command has done. */
+  private async withoutKept({ parts, keys, results, signal }: BatchWork): Promise<PlannedWork[]> {
+    if (results === undefined) return [...parts];
+    const left: PlannedWork[] = [];
+    for (const part of parts) {
+      const candidates: number[] = [];
+      for (const place of part.candidates) {
+        throwIfAborted(signal);
+        const prediction = this.request.predictions[place];
+        if (prediction === undefined) continue;
+        const { instanceId: instance, model, sample = 1 } = prediction;
+        const kept = await results.kept({ instance, model, sample }, keys[place] ?? '');
+        if (kept === undefined) {
+          candidates.push(place);
+          continue;
+        }
+        this.entries.set(place, kept.entry);
+        this.reused += 1;
+        this.hooks.onEntry?.(kept.entry, kept.report, place);
+      }
+      if (candidates.length > 0) left.push({ ...part, candidates });
+    }
+    return left;
+  }
+
+  private async evaluatePart(
+    instance: Instance,
+    part: PlannedWork,
+    work: BatchWork,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { engine } = this;
+    const candidates = candidateWork(instance, { ...this.request, engine, signal });
+    try {
+      for (const place of part.candidates) {
+        await this.gate.open(signal);
+        throwIfAborted(signal);
+        const prediction = this.request.predictions[place];
+        if (prediction === undefined) continue;
+        const { instanceId, model } = prediction;
+        this.running.set(place, { instance: instanceId, model, since: new Date().toISOString() });
+        this.tell();
+        try {
+          await this.finish(place, await candidates.evaluate(prediction), work);
+        } finally {
+          this.running.delete(place);
+        }
+        this.speed.finished();
+        this.tell();
+      }
+    } finally {
+      await candidates.dispose();
+    }
+  }
+
+  private async finish(
+    place: number,
+    finished: BatchEntry,
+    { keys, results }: BatchWork,
+  ): Promise<void> {
+    const entry = entryOf(finished);
+    const report = toReport(finished);
+    await results?.record({ entry, report }, finished, keys[place] ?? '');
+    this.entries.set(place, entry);
+    this.hooks.onEntry?.(entry, report, place);
+  }
+
+  private inOrder(): RunEntry[] {
+    return [...this.entries].sort(([left], [right]) => left - right).map(([, entry]) => entry);
+  }
 }
 
 /**
