@@ -2,7 +2,12 @@ import { Agent as PlainAgent, request as plainRequest, type IncomingMessage } fr
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { isIP, connect as plainConnect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as secureConnect, createSecureContext, rootCertificates } from 'node:tls';
+import {
+  connect as secureConnect,
+  createSecureContext,
+  rootCertificates,
+  type SecureContext,
+} from 'node:tls';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { throwIfAborted } from '../../../../domain/problem';
 import { withoutLogin, type IndexSettings, type PackageIndex } from './indexSettings';
@@ -41,91 +46,114 @@ const firstWait = 300;
 const redirections = 8;
 const connections = 24;
 
-export function indexClient(settings: IndexSettings): IndexClient {
-  const { certificates, patience } = settings;
-  const context =
-    certificates === undefined
-      ? undefined
-      : createSecureContext({ ca: [...rootCertificates, certificates] });
-  const agents = new Map<string, PlainAgent | SecureAgent>();
-  const agentFor = (url: URL): PlainAgent | SecureAgent => {
-    const isSecure = url.protocol === 'https:';
-    const proxy = proxyFor(url, settings);
-    const isChecked = !isInsecure(url, settings);
-    const key = JSON.stringify([isSecure, proxy?.href, isChecked]);
-    const known = agents.get(key);
-    if (known !== undefined) return known;
-    const usual = { keepAlive: true, maxSockets: connections, timeout: patience };
-    let made: PlainAgent | SecureAgent;
-    if (!isSecure) made = new PlainAgent(usual);
-    else {
-      const secure = { ...usual, rejectUnauthorized: isChecked };
-      made = new SecureAgent(
-        context === undefined ? secure : { ...secure, secureContext: context },
-      );
-      if (proxy !== undefined) throughProxy(made as SecureAgent, proxy, isChecked);
+type Agent = PlainAgent | SecureAgent;
+
+export const indexClient = (settings: IndexSettings): IndexClient => new ProxiedClient(settings);
+
+class ProxiedClient implements IndexClient {
+  private readonly agents = new Map<string, Agent>();
+  /** What TLS connections are checked with beyond the usual. */
+  private readonly secure: { readonly secureContext?: SecureContext };
+
+  constructor(private readonly settings: IndexSettings) {
+    const { certificates } = settings;
+    this.secure =
+      certificates === undefined
+        ? {}
+        : { secureContext: createSecureContext({ ca: [...rootCertificates, certificates] }) };
+  }
+
+  async get(
+    url: string,
+    index: PackageIndex,
+    { accept = '*/*', signal }: Parameters<IndexClient['get']>[2],
+  ): Promise<IndexAnswer> {
+    const where = hostOf(url);
+    for (let left = tries - 1; ; left--) {
+      throwIfAborted(signal);
+      let trouble: string;
+      try {
+        const answer = await this.follow(url, index, accept, signal);
+        if (answer.status !== 429 && answer.status < 500) return answer;
+        answer.body.resume();
+        trouble = `${where} answers with status ${answer.status}`;
+      } catch (error) {
+        throwIfAborted(signal);
+        const { code, message } = error as NodeJS.ErrnoException;
+        trouble =
+          error instanceof IndexTrouble
+            ? message
+            : `${where} cannot be reached: ${message.includes(code ?? '') ? message : `${code}: ${message}`}`;
+      }
+      if (left <= 0) throw new IndexTrouble(trouble);
+      await sleep(firstWait * 2 ** (tries - 1 - left), undefined, {
+        ...(signal ? { signal } : {}),
+      }).catch(() => undefined);
     }
-    agents.set(key, made);
-    return made;
-  };
+  }
 
-  /** HTTPS on a tunnel that a proxy makes (CONNECT, RFC 9110, 9.3.6). */
-  const throughProxy = (agent: SecureAgent, proxy: URL, isChecked: boolean): void => {
-    const open = (
-      options: { host?: string; port?: number | string },
-      done: (error: Error | null, socket?: Duplex) => void,
-    ): undefined => {
-      const { host = '', port = 443 } = options;
-      tunnel(proxy, host, Number(port)).then(
-        (socket) => {
-          const secured = secureConnect({
-            socket,
-            rejectUnauthorized: isChecked,
-            ...(isIP(host) === 0 ? { servername: host } : {}),
-            ...(context === undefined ? {} : { secureContext: context }),
-          });
-          secured.once('secureConnect', () => done(null, secured)).once('error', done);
-        },
-        (error: Error) => done(error),
-      );
-      return undefined;
-    };
-    Object.assign(agent, { createConnection: open });
-  };
-
-  const tunnel = (proxy: URL, host: string, port: number): Promise<Socket> =>
-    new Promise((resolve, reject) => {
-      const asked = plainRequest({
-        ...{ host: proxy.hostname, port: proxy.port || 80, method: 'CONNECT', agent: false },
-        ...{ path: `${host}:${port}`, timeout: patience },
-        headers: { host: `${host}:${port}`, ...proxyLogin(proxy) },
-      });
-      asked
-        .once('connect', ({ statusCode = 0 }, socket) => {
-          if (statusCode === 200) return resolve(socket);
-          socket.destroy();
-          reject(new IndexTrouble(`the proxy ${proxy.host} answers with status ${statusCode}`));
-        })
-        .once('timeout', () => asked.destroy(new IndexTrouble(`${proxy.host} does not answer`)))
-        .once('error', reject)
-        .end();
+  async connect(host: string, port: number): Promise<Duplex> {
+    const proxy = proxyFor(new URL(`https://${host}:${port}`), this.settings);
+    if (proxy !== undefined) return this.tunnel(proxy, host, port);
+    return new Promise((resolve, reject) => {
+      const socket = plainConnect({ host, port, timeout: this.settings.patience });
+      socket
+        .once('connect', () => resolve(socket))
+        .once('timeout', () => socket.destroy(new IndexTrouble(`${host} does not answer`)))
+        .once('error', reject);
     });
+  }
 
-  const once = (
+  close(): void {
+    for (const agent of this.agents.values()) agent.destroy();
+  }
+
+  /** Asks, and asks again where redirections lead. */
+  private async follow(
+    start: string,
+    index: PackageIndex,
+    accept: string,
+    signal: AbortSignal | undefined,
+  ): Promise<IndexAnswer> {
+    let url = new URL(start);
+    for (let left = redirections; left > 0; left--) {
+      if (!/^https?:$/.test(url.protocol)) {
+        throw new IndexTrouble(`it leads to an address of the kind ${url.protocol}`);
+      }
+      const body = await this.ask(url, index, accept, signal);
+      const { statusCode = 0, headers } = body;
+      if (statusCode >= 300 && statusCode < 400 && headers.location !== undefined) {
+        body.resume();
+        const next = new URL(headers.location, url);
+        // Nothing secret may go from an encrypted connection to one that is not.
+        if (url.protocol === 'https:' && next.protocol === 'http:') {
+          throw new IndexTrouble(`${url.host} leads from https to http`);
+        }
+        url = new URL(withoutLogin(next.href).url);
+        continue;
+      }
+      const type = String(headers['content-type'] ?? '');
+      return { status: statusCode, type, url: url.href, body };
+    }
+    throw new IndexTrouble(`${url.host} leads round in a circle`);
+  }
+
+  private ask(
     url: URL,
     index: PackageIndex,
     accept: string,
     signal: AbortSignal | undefined,
-  ): Promise<IncomingMessage> =>
-    new Promise((resolve, reject) => {
+  ): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
       const isSecure = url.protocol === 'https:';
-      const proxy = isSecure ? undefined : proxyFor(url, settings);
+      const proxy = isSecure ? undefined : proxyFor(url, this.settings);
       const headers: Record<string, string> = { 'user-agent': 'swt-bench', accept };
       headers['accept-encoding'] = 'identity';
       if (index.login !== undefined && url.origin === new URL(index.url).origin) {
         headers['authorization'] = basic(index.login);
       }
-      const usual = { agent: agentFor(url), timeout: patience, ...(signal ? { signal } : {}) };
+      const timeout = this.settings.patience;
+      const usual = { agent: this.agentFor(url), timeout, ...(signal ? { signal } : {}) };
       const sent = isSecure
         ? secureRequest(url, { ...usual, headers })
         : proxy === undefined
@@ -140,76 +168,64 @@ export function indexClient(settings: IndexSettings): IndexClient {
         .once('error', reject)
         .end();
     });
+  }
 
-  const follow = async (
-    start: string,
-    index: PackageIndex,
-    accept: string,
-    signal: AbortSignal | undefined,
-  ): Promise<IndexAnswer> => {
-    let url = new URL(start);
-    for (let left = redirections; left > 0; left--) {
-      if (!/^https?:$/.test(url.protocol)) {
-        throw new IndexTrouble(`it leads to an address of the kind ${url.protocol}`);
-      }
-      const body = await once(url, index, accept, signal);
-      const { statusCode = 0, headers } = body;
-      if (statusCode >= 300 && statusCode < 400 && headers.location !== undefined) {
-        body.resume();
-        const next = new URL(headers.location, url);
-        // From a connection that is kept secret to one that is not: never with what is secret.
-        if (url.protocol === 'https:' && next.protocol === 'http:') {
-          throw new IndexTrouble(`${url.host} leads from https to http`);
-        }
-        url = new URL(withoutLogin(next.href).url);
-        continue;
-      }
-      const type = String(headers['content-type'] ?? '');
-      return { status: statusCode, type, url: url.href, body };
-    }
-    throw new IndexTrouble(`${url.host} leads round in a circle`);
-  };
+  private agentFor(url: URL): Agent {
+    const isSecure = url.protocol === 'https:';
+    const proxy = proxyFor(url, this.settings);
+    const isChecked = !isInsecure(url, this.settings);
+    const key = JSON.stringify([isSecure, proxy?.href, isChecked]);
+    const known = this.agents.get(key);
+    if (known !== undefined) return known;
+    const usual = { keepAlive: true, maxSockets: connections, timeout: this.settings.patience };
+    const made = isSecure
+      ? new SecureAgent({ ...usual, rejectUnauthorized: isChecked, ...this.secure })
+      : new PlainAgent(usual);
+    if (isSecure && proxy !== undefined) this.leadThrough(proxy, made, isChecked);
+    this.agents.set(key, made);
+    return made;
+  }
 
-  return {
-    async get(url, index, { accept = '*/*', signal }) {
-      const where = hostOf(url);
-      for (let left = tries - 1; ; left--) {
-        throwIfAborted(signal);
-        let trouble: string;
-        try {
-          const answer = await follow(url, index, accept, signal);
-          if (answer.status !== 429 && answer.status < 500) return answer;
-          answer.body.resume();
-          trouble = `${where} answers with status ${answer.status}`;
-        } catch (error) {
-          throwIfAborted(signal);
-          const { code, message } = error as NodeJS.ErrnoException;
-          trouble =
-            error instanceof IndexTrouble
-              ? message
-              : `${where} cannot be reached: ${message.includes(code ?? '') ? message : `${code}: ${message}`}`;
-        }
-        if (left <= 0) throw new IndexTrouble(trouble);
-        await sleep(firstWait * 2 ** (tries - 1 - left), undefined, {
-          ...(signal ? { signal } : {}),
-        }).catch(() => undefined);
-      }
-    },
-    async connect(host, port) {
-      const proxy = proxyFor(new URL(`https://${host}:${port}`), settings);
-      if (proxy !== undefined) return tunnel(proxy, host, port);
-      return new Promise((resolve, reject) => {
-        const socket = plainConnect({ host, port, timeout: patience });
-        socket
-          .once('connect', () => resolve(socket))
-          .once('timeout', () => socket.destroy(new IndexTrouble(`${host} does not answer`)))
-          .once('error', reject);
+  /** Lets an agent use HTTPS on a tunnel that a proxy makes (CONNECT, RFC 9110, 9.3.6). */
+  private leadThrough(proxy: URL, agent: Agent, isChecked: boolean): void {
+    const open = (
+      { host = '', port = 443 }: { host?: string; port?: number | string },
+      done: (error: Error | null, socket?: Duplex) => void,
+    ): undefined => {
+      this.tunnel(proxy, host, Number(port)).then(
+        (socket) => {
+          const secured = secureConnect({
+            socket,
+            rejectUnauthorized: isChecked,
+            ...(isIP(host) === 0 ? { servername: host } : {}),
+            ...this.secure,
+          });
+          secured.once('secureConnect', () => done(null, secured)).once('error', done);
+        },
+        (error: Error) => done(error),
+      );
+    };
+    Object.assign(agent, { createConnection: open });
+  }
+
+  private tunnel(proxy: URL, host: string, port: number): Promise<Socket> {
+    return new Promise((resolve, reject) => {
+      const asked = plainRequest({
+        ...{ host: proxy.hostname, port: proxy.port || 80, method: 'CONNECT', agent: false },
+        ...{ path: `${host}:${port}`, timeout: this.settings.patience },
+        headers: { host: `${host}:${port}`, ...proxyLogin(proxy) },
       });
-    },
-    close() {
-      for (const agent of agents.values()) agent.destroy();
-    },
-  };
+      asked
+        .once('connect', ({ statusCode = 0 }, socket) => {
+          if (statusCode === 200) return resolve(socket);
+          socket.destroy();
+          reject(new IndexTrouble(`the proxy ${proxy.host} answers with status ${statusCode}`));
+        })
+        .once('timeout', () => asked.destroy(new IndexTrouble(`${proxy.host} does not answer`)))
+        .once('error', reject)
+        .end();
+    });
+  }
 }
 
 const basic = (login: string): string => `Basic ${Buffer.from(login).toString('base64')}`;
