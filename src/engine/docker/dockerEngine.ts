@@ -6,7 +6,7 @@ import { Cancelled, throwIfAborted } from '../../domain/problem';
 import type { Trees } from '../../repository/trees';
 import { recipeOf } from '../environments/recipes';
 import { sandboxesOf } from '../engine';
-import type { Audience, Engine, Environment, Pair, PrepareWork, TestPlace } from '../engine';
+import type { Engine, Environment, Pair, PrepareWork, Sandbox, TestPlace } from '../engine';
 import { tracerDigest } from '../local/python';
 import { removeAbandonedContainers } from './sandbox/abandonedContainers';
 import { connect, type DockerConnection } from './connection/connect';
@@ -34,103 +34,105 @@ export interface DockerOptions {
  * @throws HumanError when no engine can be found, Cancelled
  */
 export async function dockerEngine(options: DockerOptions): Promise<Engine> {
-  const { settings, storage, assets, env = process.env } = options;
+  const { settings, assets, env = process.env } = options;
   const connection = await connect({
     ...(settings.host === undefined ? {} : { host: settings.host }),
     env,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
   await removeAbandonedContainers(connection);
-  const files = await ownFiles(assets);
-  const own = [
+  const engine = new DockerEngine(connection, options, env, await ownFiles(assets), [
     await tracerDigest(join(assets, 'tracer')),
     await tracerDigest(join(assets, 'agent')),
-  ];
-  // Whatever a recipe, a row or a setting says: the answer is to be had from the network.
-  const hasNetwork = (instance: Instance, audience: Audience): boolean =>
-    audience === 'grading' &&
-    (recipeOf(instance.repo, instance.version).network || isNamed(instance, settings.network));
-  // Two sandboxes at their limit may always run together where each can have a half of the machine.
-  const gate = new MemoryGate(connection.memoryBytes);
-  let isWarned = false;
-  const pairs = new Set<Pair>();
-  let disposed = false;
+  ]);
+  // A plain object, since engines are derived from others by spreading them.
+  return {
+    name: 'docker',
+    description: describe(connection),
+    machine: { cores: connection.processors, memoryBytes: connection.memoryBytes },
+    prepare: (instance, trees, work) => engine.prepare(instance, trees, work),
+    dispose: () => engine.dispose(),
+  };
+}
 
-  const prepare = async (
-    instance: Instance,
-    trees: Trees,
-    work: PrepareWork,
-  ): Promise<TestPlace> => {
-    const { missingLimits } = connection;
-    if (missingLimits.length > 0 && !isWarned) {
-      isWarned = true;
-      work.reporter.log(
-        `The engine at ${connection.address} keeps no limit on ${missingLimits.join(', ')}: tests may use as much as there is`,
-      );
-    }
+class DockerEngine {
+  /** Two sandboxes at their limit may always run together where each can have a half of the machine. */
+  private readonly gate: MemoryGate;
+  private readonly pairs = new Set<Pair>();
+  private isWarned = false;
+  private disposed = false;
+
+  /**
+   * @param files what is put into each container
+   * @param own digests of the tracer and the agent
+   */
+  constructor(
+    private readonly connection: DockerConnection,
+    private readonly options: DockerOptions,
+    private readonly env: NodeJS.ProcessEnv,
+    private readonly files: Awaited<ReturnType<typeof ownFiles>>,
+    private readonly own: readonly string[],
+  ) {
+    this.gate = new MemoryGate(connection.memoryBytes);
+  }
+
+  async prepare(instance: Instance, trees: Trees, work: PrepareWork): Promise<TestPlace> {
+    this.warnOfMissingLimits(work);
+    const { connection, env } = this;
+    const { settings, storage } = this.options;
     const image = await instanceImage(
       { connection, instance, trees, settings, storage, env },
       work,
     );
-    const withNetwork = hasNetwork(instance, work.audience ?? 'grading');
+    // Models never get a network, whatever a recipe or a setting says: the answer is to be had there.
+    const withNetwork =
+      (work.audience ?? 'grading') === 'grading' &&
+      (recipeOf(instance.repo, instance.version).network || isNamed(instance, settings.network));
     return {
-      environment: environmentOf(image, [own, settings, withNetwork]),
+      environment: environmentOf(image, [this.own, settings, withNetwork]),
       openPair: async (opening, asked?: readonly Side[]) => {
-        if (disposed) throw new Cancelled();
+        if (this.disposed) throw new Cancelled();
         opening.reporter.progress(`${instance.id}: starting the sandboxes`);
-        const pair = await openPair(
-          { instance, trees, image, withNetwork },
-          asked ?? sides,
-          opening.signal,
-        );
-        if (disposed) {
+        const request = { instance, trees, image, withNetwork };
+        const pair = await this.openPair(request, asked ?? sides, opening.signal);
+        if (this.disposed) {
           await pair.dispose();
           throw new Cancelled();
         }
-        pairs.add(pair);
+        this.pairs.add(pair);
         return pair;
       },
     };
-  };
+  }
 
-  const openPair = async (
-    { instance, trees, image, withNetwork }: PairRequest,
+  async dispose(): Promise<void> {
+    this.disposed = true;
+    await Promise.all([...this.pairs].map((pair) => pair.dispose()));
+    this.connection.close();
+  }
+
+  private warnOfMissingLimits({ reporter }: PrepareWork): void {
+    const { missingLimits, address } = this.connection;
+    if (missingLimits.length === 0 || this.isWarned) return;
+    this.isWarned = true;
+    reporter.log(
+      `The engine at ${address} keeps no limit on ${missingLimits.join(', ')}: tests may use as much as there is`,
+    );
+  }
+
+  private async openPair(
+    request: PairRequest,
     asked: readonly Side[],
     signal: AbortSignal | undefined,
-  ): Promise<Pair> => {
+  ): Promise<Pair> {
     const started: RunningContainer[] = [];
     const removeAll = async (): Promise<void> => {
       await Promise.all(started.map((each) => each.remove()));
     };
     const open = async (side: Side): Promise<ContainerSandbox> => {
-      const container = await startContainer(
-        {
-          connection,
-          image,
-          instance: instance.id,
-          repo: instance.repo,
-          side,
-          settings,
-          hasNetwork: withNetwork,
-          files,
-        },
-        signal,
-      );
+      const container = await this.startContainer(request, side, signal);
       started.push(container);
-      return openSandbox(
-        {
-          side,
-          tree: trees[side],
-          other: trees[side === 'base' ? 'fixed' : 'base'],
-          image,
-          wire: container.wire,
-          address: connection.address,
-          diskBytes: settings.diskMb * mebibyte,
-          kill: () => void container.remove(),
-          admit: (each) => gate.admit(settings.memoryMb * mebibyte, each),
-        },
-        signal,
-      );
+      return this.openSandbox(request, side, container, signal);
     };
     // All to their end, so that none starts a container that nobody removes.
     const opened = await Promise.allSettled(asked.map(open));
@@ -140,26 +142,7 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
       throw failed.reason;
     }
     const boxes = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    const end = async (why: string): Promise<void> => {
-      for (const box of boxes) box.close(why);
-      await removeAll();
-    };
-    const idle = idleTimer(settings.idleMinutes, () => {
-      void end(`it was stopped after ${settings.idleMinutes} minutes without a run`);
-    });
-    const watched = (box: ContainerSandbox) => ({
-      side: box.side,
-      load: (patch: string, each?: AbortSignal) => idle.during(() => box.load(patch, each)),
-      run: (request: Parameters<ContainerSandbox['run']>[0]) => idle.during(() => box.run(request)),
-    });
-    const pair: Pair = {
-      ...sandboxesOf<Side>(boxes.map(watched)),
-      dispose: async () => {
-        idle.end();
-        pairs.delete(pair);
-        await end('it was removed');
-      },
-    };
+    const pair = this.pairOf(boxes, removeAll);
     try {
       throwIfAborted(signal);
     } catch (error) {
@@ -167,19 +150,76 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
       throw error;
     }
     return pair;
-  };
+  }
 
-  return {
-    name: 'docker',
-    description: describe(connection),
-    machine: { cores: connection.processors, memoryBytes: connection.memoryBytes },
-    prepare,
-    dispose: async () => {
-      disposed = true;
-      await Promise.all([...pairs].map((pair) => pair.dispose()));
-      connection.close();
-    },
-  };
+  private startContainer(
+    { instance, image, withNetwork }: PairRequest,
+    side: Side,
+    signal: AbortSignal | undefined,
+  ): Promise<RunningContainer> {
+    return startContainer(
+      {
+        connection: this.connection,
+        image,
+        instance: instance.id,
+        repo: instance.repo,
+        side,
+        settings: this.options.settings,
+        hasNetwork: withNetwork,
+        files: this.files,
+      },
+      signal,
+    );
+  }
+
+  private openSandbox(
+    { trees, image }: PairRequest,
+    side: Side,
+    container: RunningContainer,
+    signal: AbortSignal | undefined,
+  ): Promise<ContainerSandbox> {
+    const { diskMb, memoryMb } = this.options.settings;
+    return openSandbox(
+      {
+        side,
+        tree: trees[side],
+        other: trees[side === 'base' ? 'fixed' : 'base'],
+        image,
+        wire: container.wire,
+        address: this.connection.address,
+        diskBytes: diskMb * mebibyte,
+        kill: () => void container.remove(),
+        admit: (each) => this.gate.admit(memoryMb * mebibyte, each),
+      },
+      signal,
+    );
+  }
+
+  /** Sandboxes that are stopped when they have been idle for long. */
+  private pairOf(boxes: readonly ContainerSandbox[], removeAll: () => Promise<void>): Pair {
+    const { idleMinutes } = this.options.settings;
+    const end = async (why: string): Promise<void> => {
+      for (const box of boxes) box.close(why);
+      await removeAll();
+    };
+    const idle = idleTimer(idleMinutes, () => {
+      void end(`it was stopped after ${idleMinutes} minutes without a run`);
+    });
+    const watched = (box: ContainerSandbox): Sandbox => ({
+      side: box.side,
+      load: (patch, signal) => idle.during(() => box.load(patch, signal)),
+      run: (request) => idle.during(() => box.run(request)),
+    });
+    const pair: Pair = {
+      ...sandboxesOf<Side>(boxes.map(watched)),
+      dispose: async () => {
+        idle.end();
+        this.pairs.delete(pair);
+        await end('it was removed');
+      },
+    };
+    return pair;
+  }
 }
 
 interface PairRequest {
