@@ -53,90 +53,114 @@ export async function watchEnvironment(
   tracer: string,
   storage: string,
 ): Promise<EnvironmentWatch> {
-  /** Changes just before a look may carry the time of its beginning: clocks of disks are coarse. */
-  const begin = (): number => Date.now() - 50;
-  let moment = begin();
-  let { installed, ...environment } = await findPython(named, tracer);
-  let underWay = 0;
+  const moment = beginLook();
+  const find = () => findPython(named, tracer);
+  return new Watch(find, storage, moment, await find());
+}
+
+/** Changes just before a look may carry the time of its beginning: clocks of disks are coarse. */
+const beginLook = (): number => Date.now() - 50;
+
+class Watch implements EnvironmentWatch {
+  environment: LocalEnvironment;
+  private installed: InstalledFiles;
+  private underWay = 0;
   /** How often tests were found to have changed it, and what they changed last. */
-  let spoils = 0;
-  let lastSpoilt: readonly string[] = [];
-  let ended: Promise<unknown> = Promise.resolve();
-  const over = new AbortController();
-  const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = ended.then(work, work);
-    ended = done.catch(() => undefined);
-    return done;
-  };
-  const name = sha256(environment.interpreter).slice(0, 16);
-  const marker = join(storage, 'environments', `${name}.json`);
+  private spoils = 0;
+  private lastSpoilt: readonly string[] = [];
+  private ended: Promise<unknown> = Promise.resolve();
+  private next: Promise<void> | undefined;
+  private readonly over = new AbortController();
+  /** The file that remembers what tests changed. */
+  private readonly marker: string;
 
-  /** One look that begins after all who wait for it have asked. */
-  let next: Promise<void> | undefined;
-  const look = (): Promise<void> => {
-    next ??= inOrder(async () => {
-      next = undefined;
-      const started = begin();
-      const changes = await changesSince(environment.folders, installed, moment);
-      moment = started;
-      if (changes === undefined) return;
-      installed = changes.now;
-      const isOfTests = underWay > 0;
-      if (isOfTests) {
-        if (changes.files.length > 0) {
-          spoils += 1;
-          lastSpoilt = changes.files;
-          await remember(changes.files, changes.now);
-        }
-        await mend(changes);
-      }
-      if (changes.files.length > 0) {
-        moment = begin();
-        ({ installed, ...environment } = await findPython(named, tracer));
-        // Tests that go on may have changed it again: the next look would not see that, and what stands
-        // otherwise than remembered counts as put right.
-        if (isOfTests) await remember(differing(changes.now.files, installed.files), installed);
-      }
-    });
-    return next;
-  };
-
-  return {
-    get environment() {
-      return environment;
-    },
-    async current() {
-      await look();
-      await mustNotBeSpoilt();
-      return environment;
-    },
-    async during(run) {
-      underWay += 1;
-      const known = spoils;
-      try {
-        const result = await run();
-        await look();
-        await mustNotBeSpoilt();
-        // Also when somebody changes it again at this moment, which may be the tests of the other side.
-        if (spoils !== known) throw wasChanged(lastSpoilt);
-        return result;
-      } finally {
-        underWay -= 1;
-      }
-    },
-    dispose: () => over.abort(),
-  };
-
-  async function remember(paths: readonly string[], as: InstalledFiles): Promise<void> {
-    if (paths.length === 0) return;
-    const files = { ...(await readSpoilt()) };
-    for (const path of paths) files[path] = as.files.get(path) ?? 'gone';
-    await makeFolder(dirname(marker));
-    await writeWhole(marker, JSON.stringify({ interpreter: environment.interpreter, files }));
+  /** @param moment when the last look began */
+  constructor(
+    private readonly find: () => ReturnType<typeof findPython>,
+    storage: string,
+    private moment: number,
+    { installed, ...environment }: Awaited<ReturnType<typeof findPython>>,
+  ) {
+    this.environment = environment;
+    this.installed = installed;
+    const name = sha256(environment.interpreter).slice(0, 16);
+    this.marker = join(storage, 'environments', `${name}.json`);
   }
 
-  async function readSpoilt(): Promise<Readonly<Record<string, string>>> {
-    const text = await readFile(marker, 'utf8').catch(() => undefined);
+  async current(): Promise<LocalEnvironment> {
+    await this.look();
+    await this.mustNotBeSpoilt();
+    return this.environment;
+  }
+
+  async during<T>(run: () => Promise<T>): Promise<T> {
+    this.underWay += 1;
+    const known = this.spoils;
+    try {
+      const result = await run();
+      await this.look();
+      await this.mustNotBeSpoilt();
+      // Also when somebody changes it again at this moment, which may be the tests of the other side.
+      if (this.spoils !== known) throw this.wasChanged(this.lastSpoilt);
+      return result;
+    } finally {
+      this.underWay -= 1;
+    }
+  }
+
+  dispose(): void {
+    this.over.abort();
+  }
+
+  /** One look that begins after all who wait for it have asked. */
+  private look(): Promise<void> {
+    if (this.next === undefined) {
+      const lookNow = async (): Promise<void> => {
+        this.next = undefined;
+        await this.lookNow();
+      };
+      this.next = this.ended.then(lookNow, lookNow);
+      this.ended = this.next.catch(() => undefined);
+    }
+    return this.next;
+  }
+
+  private async lookNow(): Promise<void> {
+    const started = beginLook();
+    const changes = await changesSince(this.environment.folders, this.installed, this.moment);
+    this.moment = started;
+    if (changes === undefined) return;
+    this.installed = changes.now;
+    const isOfTests = this.underWay > 0;
+    if (isOfTests) {
+      if (changes.files.length > 0) {
+        this.spoils += 1;
+        this.lastSpoilt = changes.files;
+        await this.remember(changes.files, changes.now);
+      }
+      await this.mend(changes);
+    }
+    if (changes.files.length === 0) return;
+    this.moment = beginLook();
+    ({ installed: this.installed, ...this.environment } = await this.find());
+    // Tests that go on may have changed it again: the next look would not see that, and what stands
+    // otherwise than remembered counts as put right.
+    if (isOfTests) {
+      await this.remember(differing(changes.now.files, this.installed.files), this.installed);
+    }
+  }
+
+  private async remember(paths: readonly string[], as: InstalledFiles): Promise<void> {
+    if (paths.length === 0) return;
+    const { interpreter } = this.environment;
+    const files = { ...(await this.readSpoilt()) };
+    for (const path of paths) files[path] = as.files.get(path) ?? 'gone';
+    await makeFolder(dirname(this.marker));
+    await writeWhole(this.marker, JSON.stringify({ interpreter, files }));
+  }
+
+  private async readSpoilt(): Promise<Readonly<Record<string, string>>> {
+    const text = await readFile(this.marker, 'utf8').catch(() => undefined);
     if (text === undefined) return {};
     try {
       return spoiltSchema.parse(JSON.parse(text)).files;
@@ -145,44 +169,41 @@ export async function watchEnvironment(
     }
   }
 
-  async function mustNotBeSpoilt(): Promise<void> {
-    const spoilt = Object.entries(await readSpoilt());
+  private async mustNotBeSpoilt(): Promise<void> {
+    const spoilt = Object.entries(await this.readSpoilt());
     const left = spoilt.flatMap(([path, as]) => ((stampAt(path) ?? 'gone') === as ? [path] : []));
-    if (left.length === 0) {
-      if (spoilt.length > 0) await rm(marker, { force: true });
-      return;
-    }
-    throw wasChanged(left);
+    if (left.length > 0) throw this.wasChanged(left);
+    if (spoilt.length > 0) await rm(this.marker, { force: true });
   }
 
-  function wasChanged(paths: readonly string[]): HumanError {
+  private wasChanged(paths: readonly string[]): HumanError {
     const more = paths.length > 3 ? ` and ${paths.length - 3} more` : '';
     return new HumanError(
-      `While tests ran, the environment of ${environment.interpreter} was changed, and what they did is not graded: ${paths.slice(0, 3).join(', ')}${more}`,
-      `Remove what does not belong there, or install its package again (pip install --force-reinstall); if you made the change yourself, delete ${marker}`,
+      `While tests ran, the environment of ${this.environment.interpreter} was changed, and what they did is not graded: ${paths.slice(0, 3).join(', ')}${more}`,
+      `Remove what does not belong there, or install its package again (pip install --force-reinstall); if you made the change yourself, delete ${this.marker}`,
     );
   }
 
   /** Puts compiled files of installed packages right, from the sources that lie beside them. */
-  async function mend({ compiled, files }: InstalledChanges): Promise<void> {
-    const suffix = environment.compiledSuffix;
+  private async mend({ compiled, files }: InstalledChanges): Promise<void> {
+    const suffix = this.environment.compiledSuffix;
     const changed = new Set(files);
     const jobs: [string, string, null][] = [];
     for (const path of compiled) {
-      // Python does without it, and tests have seen to it that this one is not to be trusted.
+      // Tests wrote this one, so it cannot be trusted. Python does without it.
       await rm(path, { force: true, recursive: true }).catch(() => undefined);
       if (suffix === undefined || !path.endsWith(suffix)) continue;
       const module = `${basename(path).slice(0, -suffix.length)}.py`;
       const source = join(dirname(dirname(path)), module);
-      if (installed.files.has(source) && !changed.has(source)) jobs.push([source, path, null]);
+      if (this.installed.files.has(source) && !changed.has(source)) jobs.push([source, path, null]);
     }
-    await compile(environment.interpreter, jobs, over.signal);
-    const mended = new Map(installed.compiled);
+    await compile(this.environment.interpreter, jobs, this.over.signal);
+    const mended = new Map(this.installed.compiled);
     for (const path of compiled) {
       const stamp = stampAt(path);
       if (stamp === undefined) mended.delete(path);
       else mended.set(path, stamp);
     }
-    installed = { ...installed, compiled: mended };
+    this.installed = { ...this.installed, compiled: mended };
   }
 }
