@@ -91,31 +91,81 @@ export function readNameLines(
   return { old: readHeaderName(minus.slice(4)), new: readHeaderName(plus.slice(4)) };
 }
 
+type Tell = (message: string, hint: string, more?: Partial<PatchProblem>) => void;
+type NamePair = { old: RawName; new: RawName };
+type PartNames = ReturnType<typeof stripPrefixes>;
+
 export function assemble(
   header: Header,
   gitLine: string,
-  plain: { old: RawName; new: RawName } | undefined,
+  plain: NamePair | undefined,
   hunks: Hunk[],
   start: number,
   end: number,
   problems: PatchProblem[],
 ): FilePatch | undefined {
-  const tell = (message: string, hint: string, more: Partial<PatchProblem> = {}): void => {
+  const tell: Tell = (message, hint, more = {}) => {
     const severity = 'error';
     problems.push({ severity, code: 'malformed', line: start + 1, message, hint, ...more });
   };
+  dropUnknownModes(header, tell);
+  const named = header.git ? readGitNames(gitLine) : undefined;
+  const names = namesOf(header, plain ?? named, tell);
+  if (names === undefined) return undefined;
+  let { added, deleted } = header;
+  if (plain !== undefined && header.git) {
+    deleted ||= plain.new === null;
+    if (checkNames({ ...header, deleted }, plain, named, names, tell)) added = true;
+  } else if (plain !== undefined) {
+    added = names.old === null;
+    deleted = names.new === null;
+    if (!added && !deleted) {
+      // As git does: of `f.orig` and `f` the shorter, else the new one. Nothing is renamed here.
+      const [a, b] = [names.old ?? '', names.new ?? ''];
+      names.old = names.new = b.startsWith(a) ? a : b;
+    }
+  }
+  const kind = changeOf({ ...header, added, deleted }, hunks);
+  if (hunks.length === 0 && kind === 'modified' && !header.binary) {
+    tell(
+      `The part of ${names.new ?? names.old} changes nothing`,
+      'Add the missing hunks, or leave the part out',
+      { code: 'no-change' },
+    );
+    return undefined;
+  }
+  const { renamed, oldMode, newMode, binary, git } = header;
+  const oldPath = renamed?.from === undefined ? names.old : readPlainName(renamed.from);
+  const newPath = renamed?.to === undefined ? names.new : readPlainName(renamed.to);
+  return {
+    oldPath: added ? null : oldPath,
+    newPath: deleted ? null : newPath,
+    kind,
+    ...(oldMode !== undefined && !added && { oldMode }),
+    ...(newMode !== undefined && !deleted && { newMode }),
+    binary,
+    hunks,
+    git,
+    line: start + 1,
+    endLine: end,
+  };
+}
+
+function dropUnknownModes(header: Header, tell: Tell): void {
   for (const key of ['oldMode', 'newMode'] as const) {
     const mode = header[key];
     if (mode === undefined || modes.test(mode)) continue;
     tell(`${mode} is no mode of a file`, 'Write 100644, or 100755 for a program', { code: 'mode' });
     header[key] = undefined;
   }
-  const named = header.git ? readGitNames(gitLine) : undefined;
-  let added = header.added;
-  let deleted = header.deleted;
+}
 
-  const guess = plain ?? named;
-  const renamed = header.renamed;
+/** The names without prefixes; undefined where no file is named. */
+function namesOf(
+  { renamed }: Header,
+  guess: NamePair | undefined,
+  tell: Tell,
+): PartNames | undefined {
   if (guess === undefined && (renamed?.from === undefined || renamed.to === undefined)) {
     tell(
       'The part does not say which file it changes',
@@ -139,77 +189,51 @@ export function assemble(
       { code: 'prefixes' },
     );
   }
-  if (plain !== undefined && header.git) {
-    deleted ||= plain.new === null;
-    const git = named && stripPrefixes(named.old, named.new);
-    if (plain.old === null && !added) {
-      tell(`The part of ${names.new} adds a file without saying so`, 'Add "new file mode 100644"');
-      added = true;
-    } else if (
-      (names.old !== null && git !== undefined && git.old !== names.old) ||
-      (names.new !== null && git !== undefined && git.new !== names.new)
-    ) {
-      tell(
-        `"diff --git" names ${git?.new}, but the lines below it name ${names.new ?? names.old}`,
-        'Name the same file in all three lines; git goes by the lower two',
-        // Of a file that comes, goes or moves git refuses it.
-        {
-          code: 'rename',
-          severity: added || deleted || renamed !== undefined ? 'error' : 'warning',
-        },
-      );
-    } else if ((added && plain.old !== null) || (deleted && plain.new !== null)) {
-      tell(
-        `The part of ${names.new ?? names.old} ${added ? 'adds' : 'deletes'} a file but names both sides`,
-        `Write "${added ? '---' : '+++'} /dev/null"`,
-      );
-    }
+  return names;
+}
+
+/**
+ * Tells where the lines of git and the two below them do not agree.
+ *
+ * @returns whether the file is added, although git's lines do not say so
+ */
+function checkNames(
+  { added, deleted, renamed }: Header,
+  plain: NamePair,
+  named: ReturnType<typeof readGitNames>,
+  names: PartNames,
+  tell: Tell,
+): boolean {
+  const git = named && stripPrefixes(named.old, named.new);
+  if (plain.old === null && !added) {
+    tell(`The part of ${names.new} adds a file without saying so`, 'Add "new file mode 100644"');
+    return true;
   }
-  if (plain !== undefined && !header.git) {
-    added = names.old === null;
-    deleted = names.new === null;
-    if (!added && !deleted) {
-      // As git does: of `f.orig` and `f` the shorter, else the new one. Nothing is renamed here.
-      const [a, b] = [names.old ?? '', names.new ?? ''];
-      names.old = names.new = b.startsWith(a) ? a : b;
-    }
-  }
-  const changesMode =
-    header.oldMode !== undefined &&
-    header.newMode !== undefined &&
-    header.oldMode !== header.newMode;
-  const kind: FileChange = added
-    ? 'added'
-    : deleted
-      ? 'deleted'
-      : renamed !== undefined
-        ? renamed.copy
-          ? 'copied'
-          : 'renamed'
-        : hunks.length === 0 && !header.binary && changesMode
-          ? 'mode'
-          : 'modified';
-  if (hunks.length === 0 && kind === 'modified' && !header.binary) {
+  if (
+    (names.old !== null && git !== undefined && git.old !== names.old) ||
+    (names.new !== null && git !== undefined && git.new !== names.new)
+  ) {
+    // Of a file that comes, goes or moves git refuses it.
+    const severity = added || deleted || renamed !== undefined ? 'error' : 'warning';
     tell(
-      `The part of ${names.new ?? names.old} changes nothing`,
-      'Add the missing hunks, or leave the part out',
-      { code: 'no-change' },
+      `"diff --git" names ${git?.new}, but the lines below it name ${names.new ?? names.old}`,
+      'Name the same file in all three lines; git goes by the lower two',
+      { code: 'rename', severity },
     );
-    return undefined;
+  } else if ((added && plain.old !== null) || (deleted && plain.new !== null)) {
+    tell(
+      `The part of ${names.new ?? names.old} ${added ? 'adds' : 'deletes'} a file but names both sides`,
+      `Write "${added ? '---' : '+++'} /dev/null"`,
+    );
   }
-  const oldPath = renamed?.from === undefined ? names.old : readPlainName(renamed.from);
-  const newPath = renamed?.to === undefined ? names.new : readPlainName(renamed.to);
-  const file: FilePatch = {
-    oldPath: added ? null : oldPath,
-    newPath: deleted ? null : newPath,
-    kind,
-    ...(header.oldMode !== undefined && !added && { oldMode: header.oldMode }),
-    ...(header.newMode !== undefined && !deleted && { newMode: header.newMode }),
-    binary: header.binary,
-    hunks,
-    git: header.git,
-    line: start + 1,
-    endLine: end,
-  };
-  return file;
+  return false;
+}
+
+function changeOf(header: Header, hunks: readonly Hunk[]): FileChange {
+  const { added, deleted, renamed, oldMode, newMode, binary } = header;
+  if (added) return 'added';
+  if (deleted) return 'deleted';
+  if (renamed !== undefined) return renamed.copy ? 'copied' : 'renamed';
+  const changesMode = oldMode !== undefined && newMode !== undefined && oldMode !== newMode;
+  return hunks.length === 0 && !binary && changesMode ? 'mode' : 'modified';
 }
