@@ -142,80 +142,10 @@ export function align(
   slack: number,
   asked: readonly number[],
 ): Alignment | undefined {
-  const m = old.length;
-  const width = 2 * slack + 2;
-  // Cell (i, k) is: i old lines done, the next tree line is start + i + k - slack.
-  const treeLine = (i: number, k: number): number => start + i + k - slack;
-  const cells = (m + 1) * width;
-  const ahead = new Float64Array(cells).fill(-Infinity);
-  const back = new Float64Array(cells).fill(-Infinity);
-  const step = new Uint8Array(cells);
-  const scores = pairScores(old, tree, start, slack, width);
-  const skips = old.map((line) =>
-    line.removed ? -Infinity : isElision(line.text) ? 0 : -absent * line.weight,
-  );
-  const passed = (line: number): number => -between * tree.weight(line);
-  const inside = (i: number, k: number): boolean => {
-    const at = treeLine(i, k);
-    return k >= 0 && k < width && at >= 0 && at <= tree.length;
-  };
-
-  for (let i = 0; i <= m; i += 1) {
-    for (let k = 0; k < width; k += 1) {
-      if (!inside(i, k)) continue;
-      const cell = i * width + k;
-      let [best, how] = i === 0 ? [0, 0] : [-Infinity, 0];
-      const line = old[i - 1];
-      if (line !== undefined) {
-        const paired = (ahead[cell - width] ?? -Infinity) + (scores[cell - width] ?? -Infinity);
-        if (paired > best) [best, how] = [paired, 1];
-        if (k + 1 < width) {
-          const absentHere = (ahead[cell - width + 1] ?? -Infinity) + (skips[i - 1] ?? 0);
-          if (absentHere > best) [best, how] = [absentHere, 2];
-        }
-        if (i < m && k > 0) {
-          const more = (ahead[cell - 1] ?? -Infinity) + passed(treeLine(i, k - 1));
-          if (more > best) [best, how] = [more, 3];
-        }
-      }
-      ahead[cell] = best;
-      step[cell] = how;
-    }
-  }
-  for (let i = m; i >= 0; i -= 1) {
-    for (let k = width - 1; k >= 0; k -= 1) {
-      if (!inside(i, k)) continue;
-      const cell = i * width + k;
-      let best = i === m ? 0 : -Infinity;
-      const line = old[i];
-      if (line !== undefined) {
-        best = Math.max(best, (scores[cell] ?? -Infinity) + (back[cell + width] ?? -Infinity));
-        if (k > 0) best = Math.max(best, (skips[i] ?? 0) + (back[cell + width - 1] ?? -Infinity));
-        if (i > 0 && k + 1 < width && treeLine(i, k) < tree.length) {
-          best = Math.max(best, passed(treeLine(i, k)) + (back[cell + 1] ?? -Infinity));
-        }
-      }
-      back[cell] = best;
-    }
-  }
-
-  let end = -1;
-  let score = -Infinity;
-  for (let k = 0; k < width; k += 1) {
-    const value = ahead[m * width + k] ?? -Infinity;
-    // Of equally good ends the one on the diagonal.
-    const nearer = Math.abs(k - slack) < Math.abs(end - slack);
-    if (value > score || (value === score && nearer)) [score, end] = [value, k];
-  }
-  if (score === -Infinity || end < 0) return undefined;
-
-  const pairs = new Int32Array(m).fill(-1);
-  for (let i = m, k = end; i > 0;) {
-    const how = step[i * width + k];
-    if (how === 3) k -= 1;
-    else if (how === 2) [i, k] = [i - 1, k + 1];
-    else pairs[--i] = treeLine(i, k);
-  }
+  const band = new Band(old, tree, start, slack);
+  const found = band.best();
+  if (found === undefined) return undefined;
+  const { score, pairs } = found;
   const first = pairs.findIndex((line) => line >= 0);
   if (first < 0) return undefined;
 
@@ -228,30 +158,161 @@ export function align(
     const pair = pairs[i] ?? -1;
     if (pair >= 0 && tree.loose[pair] === line.loose) firm += line.weight;
     if (!line.removed) continue;
-    const names: number[] = [];
+    const names = band.names(i, least);
+    if (names.length > 1) doubtful.push({ line: i, names });
+  }
+  const places = new Map(
+    asked.map((i) => [i, { best: band.places(i, score - 1e-9), near: band.places(i, least) }]),
+  );
+  const at = (pairs[first] ?? 0) - first;
+  return { pairs, score, fit: score / total, firm, start: at, doubtful, places };
+}
+
+/** How the best path comes to a cell. */
+const how = { begins: 0, paired: 1, absent: 2, passed: 3 } as const;
+
+/**
+ * The table of old lines by tree lines in a band around the diagonal. Cell (i, k) is: i old lines done,
+ * the next tree line is start + i + k - slack.
+ */
+class Band {
+  private readonly width: number;
+  /** The best scores from the beginning to each cell, and from there to the end. */
+  private readonly ahead: Float64Array;
+  private readonly back: Float64Array;
+  private readonly step: Uint8Array;
+  private readonly scores: Float64Array;
+  /** What the absence of each old line from the tree costs. */
+  private readonly skips: readonly number[];
+
+  constructor(
+    private readonly old: readonly OldLine[],
+    private readonly tree: TreeLines,
+    private readonly start: number,
+    private readonly slack: number,
+  ) {
+    this.width = 2 * slack + 2;
+    const cells = (old.length + 1) * this.width;
+    this.ahead = new Float64Array(cells).fill(-Infinity);
+    this.back = new Float64Array(cells).fill(-Infinity);
+    this.step = new Uint8Array(cells);
+    this.scores = pairScores(old, tree, start, slack, this.width);
+    this.skips = old.map((line) =>
+      line.removed ? -Infinity : isElision(line.text) ? 0 : -absent * line.weight,
+    );
+    this.fillAhead();
+    this.fillBack();
+  }
+
+  private treeLine(i: number, k: number): number {
+    return this.start + i + k - this.slack;
+  }
+
+  private isInside(i: number, k: number): boolean {
+    const at = this.treeLine(i, k);
+    return at >= 0 && at <= this.tree.length;
+  }
+
+  /** What a tree line costs that the diff does not have. */
+  private passed(i: number, k: number): number {
+    return -between * this.tree.weight(this.treeLine(i, k));
+  }
+
+  private fillAhead(): void {
+    const { width, ahead, scores, skips } = this;
+    const m = this.old.length;
+    for (let i = 0; i <= m; i += 1) {
+      for (let k = 0; k < width; k += 1) {
+        if (!this.isInside(i, k)) continue;
+        const cell = i * width + k;
+        let best = i === 0 ? 0 : -Infinity;
+        let step: number = how.begins;
+        if (i > 0) {
+          const paired = (ahead[cell - width] ?? -Infinity) + (scores[cell - width] ?? -Infinity);
+          if (paired > best) [best, step] = [paired, how.paired];
+          if (k + 1 < width) {
+            const absentHere = (ahead[cell - width + 1] ?? -Infinity) + (skips[i - 1] ?? 0);
+            if (absentHere > best) [best, step] = [absentHere, how.absent];
+          }
+          if (i < m && k > 0) {
+            const more = (ahead[cell - 1] ?? -Infinity) + this.passed(i, k - 1);
+            if (more > best) [best, step] = [more, how.passed];
+          }
+        }
+        ahead[cell] = best;
+        this.step[cell] = step;
+      }
+    }
+  }
+
+  private fillBack(): void {
+    const { width, back, scores, skips } = this;
+    const m = this.old.length;
+    for (let i = m; i >= 0; i -= 1) {
+      for (let k = width - 1; k >= 0; k -= 1) {
+        if (!this.isInside(i, k)) continue;
+        const cell = i * width + k;
+        let best = i === m ? 0 : -Infinity;
+        if (i < m) {
+          best = Math.max(best, (scores[cell] ?? -Infinity) + (back[cell + width] ?? -Infinity));
+          if (k > 0) best = Math.max(best, (skips[i] ?? 0) + (back[cell + width - 1] ?? -Infinity));
+          if (i > 0 && k + 1 < width && this.treeLine(i, k) < this.tree.length) {
+            best = Math.max(best, this.passed(i, k) + (back[cell + 1] ?? -Infinity));
+          }
+        }
+        back[cell] = best;
+      }
+    }
+  }
+
+  /** The best score, and for each old line its tree line or -1; undefined where no path comes to the end. */
+  best(): Pick<Alignment, 'score' | 'pairs'> | undefined {
+    const { width, ahead, slack } = this;
+    const m = this.old.length;
+    let end = -1;
+    let score = -Infinity;
+    for (let k = 0; k < width; k += 1) {
+      const value = ahead[m * width + k] ?? -Infinity;
+      // Of equally good ends the one on the diagonal.
+      const nearer = Math.abs(k - slack) < Math.abs(end - slack);
+      if (value > score || (value === score && nearer)) [score, end] = [value, k];
+    }
+    if (score === -Infinity || end < 0) return undefined;
+    const pairs = new Int32Array(m).fill(-1);
+    for (let i = m, k = end; i > 0;) {
+      const step = this.step[i * width + k];
+      if (step === how.passed) k -= 1;
+      else if (step === how.absent) [i, k] = [i - 1, k + 1];
+      else pairs[--i] = this.treeLine(i, k);
+    }
+    return { score, pairs };
+  }
+
+  /** The tree lines that an old line is in paths that score more than `least`. */
+  names(i: number, least: number): number[] {
+    const { width, ahead, back, scores } = this;
+    const found: number[] = [];
     for (let k = 0; k < width; k += 1) {
       const cell = i * width + k;
       const through =
         (ahead[cell] ?? -Infinity) +
         (scores[cell] ?? -Infinity) +
         (back[cell + width] ?? -Infinity);
-      if (through > least) names.push(treeLine(i, k));
+      if (through > least) found.push(this.treeLine(i, k));
     }
-    if (names.length > 1) doubtful.push({ line: i, names });
+    return found;
   }
-  const places = new Map<number, Places>();
-  for (const i of asked) {
-    const best: number[] = [];
-    const near: number[] = [];
+
+  /** The tree lines before which a place between old lines is in paths that score more than `least`. */
+  places(i: number, least: number): number[] {
+    const { width, ahead, back } = this;
+    const found: number[] = [];
     for (let k = 0; k < width; k += 1) {
       const through = (ahead[i * width + k] ?? -Infinity) + (back[i * width + k] ?? -Infinity);
-      if (through > score - 1e-9) best.push(treeLine(i, k));
-      if (through > least) near.push(treeLine(i, k));
+      if (through > least) found.push(this.treeLine(i, k));
     }
-    places.set(i, { best, near });
+    return found;
   }
-  const at = (pairs[first] ?? 0) - first;
-  return { pairs, score, fit: score / total, firm, start: at, doubtful, places };
 }
 
 /** What each pair of an old line and a tree line of the band is worth; -Infinity where it may not be. */
