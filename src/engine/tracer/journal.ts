@@ -74,78 +74,22 @@ export function readRecordJournal(
   totals: Buffer | undefined,
   key?: RecordKey,
 ): RecordJournal {
-  const problems = new Set<string>();
-  const contradictions = new Set<string>();
-  const { records, isSealed } = recordsOf(name, text, { key, problems, contradictions });
-
-  let process: ProcessRecord | undefined;
-  let lastTest: string | null = null;
-  const begun = new Set<string>();
-  let ended = false;
-  let written: number[] = [];
-  const counts: Counted[] = [];
-  const outcomes = new Map<string, OutcomeRecord>();
-  const sessions: { runner: string; version?: string }[] = [];
-  const collected: string[] = [];
-  const files: { path: string; how: string; why?: string }[] = [];
-  const elsewhere: { path: string; loaded: string }[] = [];
-  const started = new Set<number | undefined>();
+  const checks = { key, problems: new Set<string>(), contradictions: new Set<string>() };
+  const { problems, contradictions } = checks;
+  const { records, isSealed } = recordsOf(name, text, checks);
+  const read: ReadRecords = {
+    ...{ process: undefined, lastTest: null, ended: false },
+    ...{ begun: new Set(), outcomes: new Map(), started: new Set() },
+    ...{ counts: [], sessions: [], collected: [], files: [], elsewhere: [] },
+  };
+  const written: number[] = [];
   for (const record of records) {
-    switch (record.kind) {
-      case 'process':
-        process ??= record;
-        written = new Array<number>(process.slots.length).fill(0);
-        break;
-      case 'begin':
-        lastTest = record.test;
-        if (record.test !== null) begun.add(record.test);
-        break;
-      case 'counts':
-        for (const [slot, count] of slotsOf(record.counts)) {
-          const place = process?.slots[slot];
-          if (place === undefined) {
-            problems.add('the trace counts a line that it does not name');
-            continue;
-          }
-          written[slot] = (written[slot] ?? 0) + count;
-          const [path, line] = place;
-          counts.push({ path, line, test: record.test, count, isSealed });
-        }
-        break;
-      case 'file': {
-        const { path, how, why } = record;
-        files.push({ path, how, ...(why === undefined ? {} : { why }) });
-        break;
-      }
-      case 'elsewhere':
-        elsewhere.push({ path: record.path, loaded: record.loaded });
-        break;
-      case 'problem':
-        problems.add(record.text);
-        break;
-      case 'exit':
-        ended = true;
-        break;
-      case 'session': {
-        const { runner, version } = record;
-        sessions.push({ runner, ...(version === undefined ? {} : { version }) });
-        break;
-      }
-      case 'outcome':
-        outcomes.set(record.test, record);
-        break;
-      case 'collected':
-        // Not by spreading: there may be more than a call takes.
-        for (const test of record.tests) collected.push(test);
-        break;
-      case 'started':
-        started.add(record.pid ?? undefined);
-        break;
-      case 'foreign':
-        contradictions.add(foreign(record));
-        break;
-    }
+    if (record.kind === 'counts') addCounts(record, isSealed, read, written, problems);
+    else if (record.kind === 'problem') problems.add(record.text);
+    else if (record.kind === 'foreign') contradictions.add(foreign(record));
+    else addRecord(record, read, written);
   }
+  const { process, ended, lastTest, counts } = read;
   if (process !== undefined && totals !== undefined) {
     const more = unwritten(process, written, totals);
     if (key !== undefined) for (const each of more.short) contradictions.add(each);
@@ -156,22 +100,88 @@ export function readRecordJournal(
   }
   if (isSealed) for (const each of outcomesThatDoNotFit(records)) contradictions.add(each);
   return {
-    name,
-    process,
-    isSealed,
-    lastTest,
-    begun,
-    ended,
-    counts,
-    outcomes,
-    sessions,
-    collected,
-    files,
-    elsewhere,
+    ...{ name, isSealed, ...read },
     problems: [...problems],
-    started,
     contradictions: [...contradictions],
   };
+}
+
+/** What the records of a journal say, as far as they have been read. */
+interface ReadRecords {
+  process: ProcessRecord | undefined;
+  lastTest: string | null;
+  ended: boolean;
+  readonly begun: Set<string>;
+  readonly outcomes: Map<string, OutcomeRecord>;
+  readonly started: Set<number | undefined>;
+  readonly counts: Counted[];
+  readonly sessions: { runner: string; version?: string }[];
+  readonly collected: string[];
+  readonly files: { path: string; how: string; why?: string }[];
+  readonly elsewhere: { path: string; loaded: string }[];
+}
+
+/** @param written what the records count of each slot of the process */
+function addCounts(
+  { counts, test }: Extract<JournalRecord, { kind: 'counts' }>,
+  isSealed: boolean,
+  read: ReadRecords,
+  written: number[],
+  problems: Set<string>,
+): void {
+  for (const [slot, count] of slotsOf(counts)) {
+    const place = read.process?.slots[slot];
+    if (place === undefined) {
+      problems.add('the trace counts a line that it does not name');
+      continue;
+    }
+    written[slot] = (written[slot] ?? 0) + count;
+    const [path, line] = place;
+    read.counts.push({ path, line, test, count, isSealed });
+  }
+}
+
+function addRecord(
+  record: Exclude<JournalRecord, { kind: 'counts' | 'problem' | 'foreign' }>,
+  read: ReadRecords,
+  written: number[],
+): void {
+  switch (record.kind) {
+    case 'process':
+      read.process ??= record;
+      written.length = 0;
+      break;
+    case 'begin':
+      read.lastTest = record.test;
+      if (record.test !== null) read.begun.add(record.test);
+      break;
+    case 'file': {
+      const { path, how, why } = record;
+      read.files.push({ path, how, ...(why === undefined ? {} : { why }) });
+      break;
+    }
+    case 'elsewhere':
+      read.elsewhere.push({ path: record.path, loaded: record.loaded });
+      break;
+    case 'exit':
+      read.ended = true;
+      break;
+    case 'session': {
+      const { runner, version } = record;
+      read.sessions.push({ runner, ...(version === undefined ? {} : { version }) });
+      break;
+    }
+    case 'outcome':
+      read.outcomes.set(record.test, record);
+      break;
+    case 'collected':
+      // Not by spreading: there may be more than a call takes.
+      for (const test of record.tests) read.collected.push(test);
+      break;
+    case 'started':
+      read.started.add(record.pid ?? undefined);
+      break;
+  }
 }
 
 interface Checks {
