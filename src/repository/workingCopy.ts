@@ -111,68 +111,92 @@ export async function openWorkingCopy(
   const env = { GIT_DIR: gitFolder, GIT_WORK_TREE: tree };
   const entries = await readEntries(tree, from);
   const modules = await pythonModules(tree, from, env, entries);
-  /** Gives git's index the times that files now have, so that tests find a clean work tree. */
-  const refreshIndex = async (): Promise<void> => {
-    await git(['update-index', '-q', '--really-refresh'], { cwd: tree, env }).catch(
-      (error: unknown) => {
-        // Files that its attributes would write otherwise are never up to date.
-        if (!(error instanceof GitError)) throw error;
-      },
-    );
-  };
-  await refreshIndex();
+  await refreshIndex(tree, env);
   const published = await repositoryFiles(gitFolder);
-  let repository = await stampsBelow(gitFolder);
-  addCompiled();
+  const repository = await stampsBelow(gitFolder);
+  const parts = { from, tree, gitFolder, env, entries, published, compiled };
+  return new TrackedCopy(parts, modules, repository);
+}
 
-  return {
-    modules,
-    async reset() {
-      await removeWhole(place(tree, '.git'));
-      await mustBeUntouched();
-      await compiled?.ready();
-      addCompiled();
-      const isAnother = await restore(tree, from, entries, '');
-      if (isAnother) {
-        await refreshIndex();
-        repository = await stampsBelow(gitFolder);
-      }
-      await writePublished(tree, gitFolder, published);
+/** Gives git's index the times that files now have, so that tests find a clean work tree. */
+async function refreshIndex(tree: string, env: Readonly<Record<string, string>>): Promise<void> {
+  await git(['update-index', '-q', '--really-refresh'], { cwd: tree, env }).catch(
+    (error: unknown) => {
+      // Files that its attributes would write otherwise are never up to date.
+      if (!(error instanceof GitError)) throw error;
     },
-    async apply(patch) {
-      await mustBeUntouched();
-      await applyToTree(tree, patch, undefined, [], env);
-      repository = await stampsBelow(gitFolder);
-      for (const { newPath } of parseUnified(patch).files) {
-        const path = newPath === null ? undefined : bytesOf(join(tree, newPath));
-        if (path === undefined) continue;
-        if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) continue;
-        await utimes(path, patchTime, patchTime);
+  );
+}
+
+interface CopyParts {
+  readonly from: string;
+  readonly tree: string;
+  readonly gitFolder: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly entries: Map<string, Entry>;
+  /** Files of the `.git` that tests see. */
+  readonly published: ReadonlyMap<string, Buffer>;
+  readonly compiled: CompiledFiles | undefined;
+}
+
+class TrackedCopy implements WorkingCopy {
+  /** @param repository stamps of the files below `gitFolder`, as they were last written here */
+  constructor(
+    private readonly parts: CopyParts,
+    readonly modules: ReadonlyMap<string, PristineModule>,
+    private repository: ReadonlyMap<string, FileStamp>,
+  ) {
+    this.addCompiled();
+  }
+
+  async reset(): Promise<void> {
+    const { from, tree, gitFolder, env, entries, published, compiled } = this.parts;
+    await removeWhole(place(tree, '.git'));
+    await this.mustBeUntouched();
+    await compiled?.ready();
+    this.addCompiled();
+    const isAnother = await restore(tree, from, entries, '');
+    if (isAnother) {
+      await refreshIndex(tree, env);
+      this.repository = await stampsBelow(gitFolder);
+    }
+    await writePublished(tree, gitFolder, published);
+  }
+
+  async apply(patch: string): Promise<void> {
+    const { tree, gitFolder, env } = this.parts;
+    await this.mustBeUntouched();
+    await applyToTree(tree, patch, undefined, [], env);
+    this.repository = await stampsBelow(gitFolder);
+    for (const { newPath } of parseUnified(patch).files) {
+      const path = newPath === null ? undefined : bytesOf(join(tree, newPath));
+      if (path === undefined) continue;
+      if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) continue;
+      await utimes(path, patchTime, patchTime);
+    }
+  }
+
+  async compiledByRun(): Promise<readonly PristineModule[]> {
+    const { tree, entries, compiled } = this.parts;
+    if (compiled === undefined) return [];
+    const { suffix } = compiled;
+    const found: PristineModule[] = [];
+    for (const folder of new Set([...this.modules.keys()].map(parentOf))) {
+      const cache = inner(folder, cacheFolder);
+      for (const name of await namesIn(place(tree, cache))) {
+        if (!name.endsWith(suffix) || entries.has(inner(cache, name))) continue;
+        const module = this.modules.get(inner(folder, `${name.slice(0, -suffix.length)}.py`));
+        if (module !== undefined) found.push(module);
       }
-    },
-    async compiledByRun() {
-      if (compiled === undefined) return [];
-      const found: PristineModule[] = [];
-      const looked = new Set<string>();
-      for (const [path] of modules) {
-        const folder = parentOf(path);
-        if (looked.has(folder)) continue;
-        looked.add(folder);
-        const cache = inner(folder, cacheFolder);
-        for (const name of await namesIn(place(tree, cache))) {
-          if (!name.endsWith(compiled.suffix) || entries.has(inner(cache, name))) continue;
-          const module = modules.get(inner(folder, `${name.slice(0, -compiled.suffix.length)}.py`));
-          if (module !== undefined) found.push(module);
-        }
-      }
-      return found;
-    },
-  };
+    }
+    return found;
+  }
 
   /** Lets the compiled files that there are belong to the tree. */
-  function addCompiled(): void {
+  private addCompiled(): void {
+    const { entries, compiled } = this.parts;
     if (compiled === undefined) return;
-    for (const [path, module] of modules) {
+    for (const [path, module] of this.modules) {
       const made = compiled.find(module);
       if (made === undefined) continue;
       const cache = inner(parentOf(path), cacheFolder);
@@ -188,11 +212,12 @@ export async function openWorkingCopy(
     }
   }
 
-  async function mustBeUntouched(): Promise<void> {
+  private async mustBeUntouched(): Promise<void> {
+    const { gitFolder } = this.parts;
     const now = await stampsBelow(gitFolder);
     if (
-      now.size !== repository.size ||
-      [...now].some(([path, stamp]) => repository.get(path) !== stamp)
+      now.size !== this.repository.size ||
+      [...now].some(([path, stamp]) => this.repository.get(path) !== stamp)
     ) {
       throw new Error(`something has changed ${gitFolder}, which only SWT-Bench writes to`);
     }
