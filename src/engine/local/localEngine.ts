@@ -47,14 +47,13 @@ export interface LocalOptions {
  * would run anyway.
  */
 export async function localEngine(options: LocalOptions): Promise<Engine> {
-  const { storage } = options;
-  const watch = await watchEnvironment(options.python, options.tracer, storage);
-  const pairs = join(storage, 'pairs');
-  await removeAbandoned(pairs);
+  const { storage, tracer, python } = options;
+  const watch = await watchEnvironment(python, tracer, storage);
+  const folder = join(storage, 'pairs');
+  await removeAbandoned(folder);
   const { pytest, description } = watch.environment;
-  const over = new AbortController();
-  let isDisposed = false;
-  const pairsOpen = new Set<() => Promise<void>>();
+  const pairs = new LocalPairs(options, watch, folder);
+  // A plain object, since engines are derived from others by spreading them.
   return {
     name: 'local',
     description: `local engine, ${description}, ${pytest === undefined ? 'pytest not installed' : `pytest ${pytest}`}`,
@@ -68,83 +67,85 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
         },
         current: () => watch.current(),
         openPair: ({ signal }, asked?: readonly Side[]) =>
-          openPair({ id: instance.id, trees, audience }, asked ?? sides, signal),
+          pairs.open({ id: instance.id, trees, audience }, asked ?? sides, signal),
       }),
-    async dispose() {
-      isDisposed = true;
-      over.abort();
-      watch.dispose();
-      await Promise.all([...pairsOpen].map((remove) => remove()));
-    },
+    dispose: () => pairs.dispose(),
   };
+}
 
-  async function openPair<S extends Side>(
-    { id, trees, audience }: PairRequest,
+class LocalPairs {
+  private readonly over = new AbortController();
+  /** What removes each pair that is open. */
+  private readonly removers = new Set<() => Promise<void>>();
+
+  constructor(
+    private readonly options: LocalOptions,
+    private readonly watch: EnvironmentWatch,
+    private readonly folder: string,
+  ) {}
+
+  async open<S extends Side>(
+    request: PairRequest,
     asked: readonly Side[],
     signal?: AbortSignal,
   ): Promise<Sandboxes<S>> {
     throwIfAborted(signal);
-    if (isDisposed) throw new Cancelled();
-    const { environment } = watch;
+    if (this.over.signal.aborted) throw new Cancelled();
+    const { environment } = this.watch;
     // Short, since tests put sockets below it, whose paths may have about a hundred characters.
-    const folder = join(pairs, randomBytes(4).toString('hex'));
+    const folder = join(this.folder, randomBytes(4).toString('hex'));
     const guardian = guard(environment.interpreter, folder);
-    const compiled = await compiledFilesOf(id, environment, audience);
-    const copies: WorkingCopy[] = [];
+    const compiled = await this.compiledFilesOf(request, environment);
     const remove = async (): Promise<void> => {
-      pairsOpen.delete(remove);
+      this.removers.delete(remove);
       guardian.dismiss();
       await removeForce(folder);
     };
     // Names and order say nothing about the side, and neither lies beside the other.
     const names = distinctNames(asked.length);
-    const open = async (side: Side, index: number): Promise<Sandbox> => {
-      const own = join(folder, names[index] ?? '');
-      const tree = join(own, 'tree');
-      await mkdir(own);
-      const copy = await openWorkingCopy(trees[side], tree, join(own, 'git'), signal, compiled);
-      copies.push(copy);
-      return localSandbox({
+    const open = (side: Side, index: number): Promise<LocalSandbox> =>
+      openBox(join(folder, names[index] ?? ''), request.trees[side], signal, {
         side,
-        tree,
-        copy,
         compiled,
-        // Short: a test may put a socket below it, whose path may have some hundred characters.
-        scratch: join(own, 'r'),
-        watch,
-        tracer: options.tracer,
+        watch: this.watch,
+        tracer: this.options.tracer,
         guardian,
       });
-    };
     try {
-      await makeFolder(pairs);
+      await makeFolder(this.folder);
       await mkdir(folder);
       await writeFile(join(folder, ownerFile), await ownerWord());
       // All to their end, so that none still writes what is removed.
       const opened = await Promise.allSettled(inRandomOrder(asked).map(open));
       const failed = opened.find((each) => each.status === 'rejected');
       if (failed !== undefined) throw failed.reason;
-      pairsOpen.add(remove);
-      compiled?.sandboxesHave(copies.map(({ modules }) => modules));
+      this.removers.add(remove);
       const boxes = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-      return { ...sandboxesOf<S>(boxes), dispose: remove };
+      compiled?.sandboxesHave(boxes.map(({ copy }) => copy.modules));
+      return { ...sandboxesOf<S>(boxes.map(localSandbox)), dispose: remove };
     } catch (error) {
-      const full = await fullDisk(error, pairs);
+      const full = await fullDisk(error, this.folder);
       await remove();
       throw full ?? error;
     }
   }
 
-  async function compiledFilesOf(
-    id: string,
+  async dispose(): Promise<void> {
+    this.over.abort();
+    this.watch.dispose();
+    await Promise.all([...this.removers].map((remove) => remove()));
+  }
+
+  private async compiledFilesOf(
+    { id, audience }: PairRequest,
     { build, compiledSuffix, interpreter }: LocalEnvironment,
-    audience: Audience,
   ): Promise<CompiledOfPair | undefined> {
     if (compiledSuffix === undefined) return undefined;
     // Which modules are compiled tells what T* imports, also on R: models have files of their own.
     const name = audience === 'model' ? `${build}-of-models` : build;
-    const folder = join(compiledFolder(storage, id), name);
-    return alikeInPair(await keptCompiledFiles(folder, interpreter, compiledSuffix, over.signal));
+    const folder = join(compiledFolder(this.options.storage, id), name);
+    const { signal } = this.over;
+    return alikeInPair(await keptCompiledFiles(folder, interpreter, compiledSuffix, signal));
   }
 }
 
@@ -181,6 +182,20 @@ interface LocalSandbox {
   readonly watch: EnvironmentWatch;
   readonly tracer: string;
   readonly guardian: Guardian;
+}
+
+/** @param folder made for this sandbox alone */
+async function openBox(
+  folder: string,
+  from: string,
+  signal: AbortSignal | undefined,
+  parts: Omit<LocalSandbox, 'tree' | 'copy' | 'scratch'>,
+): Promise<LocalSandbox> {
+  const tree = join(folder, 'tree');
+  await mkdir(folder);
+  const copy = await openWorkingCopy(from, tree, join(folder, 'git'), signal, parts.compiled);
+  // Short: a test may put a socket below it, whose path may have some hundred characters.
+  return { ...parts, tree, copy, scratch: join(folder, 'r') };
 }
 
 function localSandbox(box: LocalSandbox): Sandbox {
@@ -256,8 +271,8 @@ function debugIn(
   start: (program: DebuggedProgram) => Promise<void>,
 ): Promise<ExecutionTrace> {
   const mark = randomUUID();
-  // Counting and a debugger would be in each other's way; and a process of the debugger's comes first,
-  // which would take the key.
+  // Counting and a debugger would be in each other's way. A process of the debugger also comes first, and
+  // would take the key.
   const uncounted = { ...request, countLines: new Map<string, readonly number[]>() };
   return withFolders(box, run, uncounted, async ({ program, traceFolder }) => {
     try {
