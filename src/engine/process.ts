@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { Duplex } from 'node:stream';
+import { Duplex, type Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { messageOf } from '../domain/problem';
 import { limits } from '../domain/reason';
@@ -65,19 +65,13 @@ export const runMark = 'SWT_BENCH_RUN';
 export async function runProcess(request: ProcessRequest): Promise<ProcessResult> {
   const mark = randomUUID();
   const started = performance.now();
-  const output = new BoundedOutput();
-  let ending: Ending = 'exited';
-
-  if (request.signal?.aborted === true) return unstarted('cancelled', undefined);
-  const isKept =
-    request.keeper !== undefined && process.platform === 'linux' && request.argv.length > 0;
-  const [program, ...args] =
-    isKept && request.keeper !== undefined
-      ? [request.keeper, ...keeperArguments(request.argv)]
-      : request.argv;
+  const { keeper, argv, signal } = request;
+  if (signal?.aborted === true) return unstarted('cancelled', undefined);
+  const isKept = keeper !== undefined && process.platform === 'linux' && argv.length > 0;
   let child;
   try {
-    child = spawn(program ?? '', args, {
+    const [program = '', ...args] = isKept ? [keeper, ...keeperArguments(argv)] : argv;
+    child = spawn(program, args, {
       cwd: request.cwd,
       env: { ...request.env, [runMark]: mark },
       stdio: isKept ? ['ignore', 'pipe', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe'],
@@ -89,99 +83,130 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
     // An argument list that is too long, for example, does not come as an `error` event.
     return unstarted('not started', messageOf(error));
   }
+  const result = await new RunningProcess(child, request, mark, isKept).result();
+  return { ...result, seconds: (performance.now() - started) / 1000 };
+}
 
-  const { stdout, stderr } = child;
-  if (stdout === null || stderr === null) throw new Error('a program without pipes');
-  const wire = child.stdio[3] instanceof Duplex ? child.stdio[3] : undefined;
-  const told = wire === undefined ? undefined : readWire(wire);
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  if (child.pid !== undefined) request.guardian?.started(mark, child.pid, isKept);
+/** How the main process ended by itself, or why it never started. */
+type OwnEnd = Pick<ProcessResult, 'exitCode' | 'killedBy' | 'startError'>;
 
-  let stopping: Promise<number> | undefined;
-  const stop = (why: Ending): void => {
-    if (stopping !== undefined) return;
-    ending = why;
+class RunningProcess {
+  private readonly stdout: Readable;
+  private readonly stderr: Readable;
+  /** To the keeper, where there is one. */
+  private readonly wire: Duplex | undefined;
+  private readonly told: ReturnType<typeof readWire> | undefined;
+  private readonly ended: Promise<void>;
+  private readonly output = new BoundedOutput();
+  /** Bytes that `onOutput` was given. */
+  private streamed = 0;
+  private ending: Ending = 'exited';
+  /** How many processes were killed, once the run is being stopped. */
+  private stopping: Promise<number> | undefined;
+
+  constructor(
+    private readonly child: ChildProcess,
+    private readonly request: ProcessRequest,
+    private readonly mark: string,
+    private readonly isKept: boolean,
+  ) {
+    const { stdout, stderr, stdio, pid } = child;
+    if (stdout === null || stderr === null) throw new Error('a program without pipes');
+    this.stdout = stdout;
+    this.stderr = stderr;
+    this.wire = stdio[3] instanceof Duplex ? stdio[3] : undefined;
+    this.told = this.wire === undefined ? undefined : readWire(this.wire);
+    this.ended = new Promise((resolve) => child.once('exit', () => resolve()));
+    if (pid !== undefined) request.guardian?.started(mark, pid, isKept);
+    for (const stream of [stdout, stderr]) this.read(stream);
+  }
+
+  /** Waits for the end, or brings it about, and kills what is left. */
+  async result(): Promise<Omit<ProcessResult, 'seconds'>> {
+    const { timeoutSeconds, signal, guardian } = this.request;
+    const timer = setTimeout(
+      () => this.stop('timed out'),
+      Math.min(timeoutSeconds * 1000, longestDelay),
+    );
+    const cancel = (): void => this.stop('cancelled');
+    signal?.addEventListener('abort', cancel, { once: true });
+    const own = await this.ownEnd();
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', cancel);
+
+    // Whatever the main process left running (daemons, background jobs) goes with it.
+    let killed = (await this.stopping) ?? 0;
+    const kept = await report(own.startError === undefined ? this.told : undefined);
+    this.wire?.destroy();
+    killed += kept?.killed ?? 0;
+    if (kept?.complete !== true && (this.stopping === undefined || this.isKept)) {
+      killed += await killEverything(this.child.pid, this.mark);
+    }
+    const { exitCode, killedBy, startError } = kept ?? own;
+    guardian?.ended(this.mark);
+    if (this.ending === 'exited') await drained(this.stdout, this.stderr);
+    // Whoever got out of the run with the pipe in hand must not keep us reading.
+    this.stdout.destroy();
+    this.stderr.destroy();
+    return {
+      ending: startError === undefined ? this.ending : 'not started',
+      exitCode,
+      killedBy,
+      startError,
+      output: this.output.text(),
+      outputBytes: this.output.bytes,
+      leftBehind: this.ending === 'exited' ? killed : 0,
+    };
+  }
+
+  private ownEnd(): Promise<OwnEnd> {
+    const { child } = this;
+    const nothing = { exitCode: undefined, killedBy: undefined, startError: undefined };
+    return new Promise((resolve) => {
+      child.once('error', ({ message }) => {
+        if (child.pid === undefined) resolve({ ...nothing, startError: message });
+      });
+      child.once('exit', (code, signal) => {
+        resolve({ ...nothing, exitCode: code ?? undefined, killedBy: signal ?? undefined });
+      });
+    });
+  }
+
+  private read(stream: Readable): void {
+    const { onOutput, outputLimit } = this.request;
+    const decoder = new StringDecoder('utf8'); // a character may be cut in two by the pipe
+    stream.on('data', (chunk: Buffer) => {
+      this.output.add(chunk);
+      if (onOutput !== undefined && this.streamed < streamLimit) {
+        this.streamed += chunk.length;
+        const text = decoder.write(chunk);
+        if (text !== '') onOutput(text);
+      }
+      if (this.output.bytes > outputLimit) this.stop('too much output');
+    });
+  }
+
+  private stop(why: Ending): void {
+    if (this.stopping !== undefined) return;
+    const { wire, child, mark } = this;
+    this.ending = why;
     if (wire !== undefined) {
-      // The keeper stops what runs. Not read on, but not closed before: a program would report that.
+      // The keeper stops what runs. The pipes are paused, not closed: a program would report a closed one.
       wire.end();
-      stdout.pause();
-      stderr.pause();
-      stopping = within(keeperPatience, ended).then((inTime) =>
+      this.stdout.pause();
+      this.stderr.pause();
+      this.stopping = within(keeperPatience, this.ended).then((inTime) =>
         inTime ? 0 : killEverything(child.pid, mark),
       );
       return;
     }
     // At once, before the pipes close: a program that sees them closed would report that instead.
     killGroup(child.pid);
-    stopping = killEverything(child.pid, mark);
+    this.stopping = killEverything(child.pid, mark);
     // What is written after this moment is not read: a pipe held open elsewhere must not hold us.
-    stdout.destroy();
-    stderr.destroy();
-  };
-
-  let streamed = 0;
-  for (const stream of [stdout, stderr]) {
-    const decoder = new StringDecoder('utf8'); // a character may be cut in two by the pipe
-    stream.on('data', (chunk: Buffer) => {
-      output.add(chunk);
-      if (request.onOutput !== undefined && streamed < streamLimit) {
-        streamed += chunk.length;
-        const text = decoder.write(chunk);
-        if (text !== '') request.onOutput(text);
-      }
-      if (output.bytes > request.outputLimit) stop('too much output');
-    });
+    this.stdout.destroy();
+    this.stderr.destroy();
   }
-
-  const timer = setTimeout(
-    () => stop('timed out'),
-    Math.min(request.timeoutSeconds * 1000, longestDelay),
-  );
-  const cancel = (): void => stop('cancelled');
-  request.signal?.addEventListener('abort', cancel, { once: true });
-  const own = await new Promise<Pick<ProcessResult, 'exitCode' | 'killedBy' | 'startError'>>(
-    (resolve) => {
-      child.once('error', (error) => {
-        if (child.pid === undefined) {
-          resolve({ exitCode: undefined, killedBy: undefined, startError: error.message });
-        }
-      });
-      child.once('exit', (code, signal) => {
-        resolve({
-          exitCode: code ?? undefined,
-          killedBy: signal ?? undefined,
-          startError: undefined,
-        });
-      });
-    },
-  );
-  clearTimeout(timer);
-  request.signal?.removeEventListener('abort', cancel);
-
-  // Whatever the main process left running (daemons, background jobs) goes with it.
-  let killed = (await stopping) ?? 0;
-  const kept = await report(own.startError === undefined ? told : undefined);
-  wire?.destroy();
-  killed += kept?.killed ?? 0;
-  if (kept?.complete !== true && (stopping === undefined || isKept)) {
-    killed += await killEverything(child.pid, mark);
-  }
-  const { exitCode, killedBy, startError } = kept ?? own;
-  request.guardian?.ended(mark);
-  if (ending === 'exited') await drained(stdout, stderr);
-  // Whoever got out of the run with the pipe in hand must not keep us reading.
-  stdout.destroy();
-  stderr.destroy();
-  return {
-    ending: startError === undefined ? ending : 'not started',
-    exitCode,
-    killedBy,
-    startError,
-    output: output.text(),
-    outputBytes: output.bytes,
-    seconds: (performance.now() - started) / 1000,
-    leftBehind: ending === 'exited' ? killed : 0,
-  };
 }
 
 function unstarted(ending: Ending, startError: string | undefined): ProcessResult {
