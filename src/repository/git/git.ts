@@ -83,50 +83,17 @@ const protocols = ['file', 'git', 'http', 'https', 'ssh'];
  * @throws GitError with git's own words; HumanError when there is no git; Cancelled
  */
 export function git(args: readonly string[], options: GitOptions = {}): Promise<string> {
-  const fetches = options.fetches === true;
-  const isolated: Record<string, string> = fetches
-    ? {}
-    : { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: nullDevice };
-  const config = [
-    ...fixedConfig,
-    ...(fetches ? protocols.map((name) => `protocol.${name}.allow=always`) : []),
-  ];
-  const identity = {
-    name: 'swt-bench',
-    email: 'swt-bench@localhost',
-    date: '2000-01-01T00:00:00Z',
-  };
-  const into = options.cwd === undefined ? [] : ['-C', resolve(options.cwd)];
-  const settings = config.flatMap((setting) => ['-c', setting]);
-  if (options.signal?.aborted === true) return Promise.reject(new Cancelled());
+  const { cwd, input = '', signal, onProgress } = options;
+  if (signal?.aborted === true) return Promise.reject(new Cancelled());
+  const into = cwd === undefined ? [] : ['-C', resolve(cwd)];
+  const settings = configFor(options).flatMap((setting) => ['-c', setting]);
   return new Promise((resolve, reject) => {
     const child = spawn('git', [...into, ...settings, ...args], {
       cwd: neutralFolder,
-      env: {
-        ...withoutGit(process.env, fetches),
-        GIT_ATTR_NOSYSTEM: '1',
-        // Beyond configuration, these reach the processes that git starts in other repositories.
-        GIT_ALLOW_PROTOCOL: fetches ? protocols.join(':') : '',
-        GIT_NO_LAZY_FETCH: '1',
-        GIT_NO_REPLACE_OBJECTS: '1',
-        // The ref of R is read as a file (see workspaceRepository.ts).
-        GIT_DEFAULT_REF_FORMAT: 'files',
-        ...repositoryOf(args, options),
-        ...isolated,
-        // Fixed names and dates give the same content the same commit id on every machine.
-        GIT_AUTHOR_NAME: identity.name,
-        GIT_AUTHOR_EMAIL: identity.email,
-        GIT_AUTHOR_DATE: identity.date,
-        GIT_COMMITTER_NAME: identity.name,
-        GIT_COMMITTER_EMAIL: identity.email,
-        GIT_COMMITTER_DATE: identity.date,
-        GIT_TERMINAL_PROMPT: '0',
-        LC_ALL: 'C',
-        ...options.env,
-      },
+      env: environmentFor(args, options),
     });
     const stdout: Buffer[] = [];
-    const stderr = lastOf(options.onProgress);
+    const stderr = lastOf(onProgress);
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => stderr.add(chunk.toString('utf8')));
 
@@ -136,13 +103,13 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
       child.kill('SIGTERM');
       killing = setTimeout(() => child.kill('SIGKILL'), 3000);
     };
-    options.signal?.addEventListener('abort', cancel, { once: true });
+    signal?.addEventListener('abort', cancel, { once: true });
     const ended = (): void => {
       clearTimeout(killing);
-      options.signal?.removeEventListener('abort', cancel);
+      signal?.removeEventListener('abort', cancel);
     };
     child.on('exit', () => {
-      if (options.signal?.aborted !== true) return;
+      if (signal?.aborted !== true) return;
       // Helpers that git leaves behind may hold the pipes open.
       child.stdout.destroy();
       child.stderr.destroy();
@@ -157,16 +124,48 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
     });
     child.on('close', (status) => {
       ended();
-      if (options.signal?.aborted === true) reject(new Cancelled());
+      if (signal?.aborted === true) reject(new Cancelled());
       else if (status === 0) resolve(textOf(Buffer.concat(stdout)));
-      // That says nothing about what git was to do there.
-      else if (options.cwd !== undefined && !existsSync(options.cwd))
-        reject(new Error(`the folder ${options.cwd} does not exist`));
+      // Without the folder, git's own words say nothing about what it was to do there.
+      else if (cwd !== undefined && !existsSync(cwd))
+        reject(new Error(`the folder ${cwd} does not exist`));
       else reject(new GitError(args.slice(0, 2).join(' '), stderr.text(), status ?? undefined));
     });
     child.stdin.on('error', () => undefined); // git may end without reading all of its input
-    child.stdin.end(bytesOf(options.input ?? ''));
+    child.stdin.end(bytesOf(input));
   });
+}
+
+const configFor = ({ fetches = false }: GitOptions): readonly string[] =>
+  fetches
+    ? [...fixedConfig, ...protocols.map((name) => `protocol.${name}.allow=always`)]
+    : fixedConfig;
+
+function environmentFor(args: readonly string[], options: GitOptions): NodeJS.ProcessEnv {
+  const { fetches = false } = options;
+  const [name, email, date] = ['swt-bench', 'swt-bench@localhost', '2000-01-01T00:00:00Z'];
+  return {
+    ...withoutGit(process.env, fetches),
+    GIT_ATTR_NOSYSTEM: '1',
+    // Beyond configuration, these reach the processes that git starts in other repositories.
+    GIT_ALLOW_PROTOCOL: fetches ? protocols.join(':') : '',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    // The ref of R is read as a file (see workspaceRepository.ts).
+    GIT_DEFAULT_REF_FORMAT: 'files',
+    ...repositoryOf(args, options),
+    ...(fetches ? {} : { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: nullDevice }),
+    // Fixed names and dates give the same content the same commit id on every machine.
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_AUTHOR_DATE: date,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
+    GIT_COMMITTER_DATE: date,
+    GIT_TERMINAL_PROMPT: '0',
+    LC_ALL: 'C',
+    ...options.env,
+  };
 }
 
 /** Names the repository, so that git does not look for one in the folders around it. */
