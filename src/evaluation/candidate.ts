@@ -1,10 +1,11 @@
+import type { Finding } from '../domain/finding';
 import { gradeHarness, harnessUnapplied, type HarnessReport } from '../domain/harness';
 import { functionOf, sideName, sides } from '../domain/outcome';
 import type { TestTransition } from '../domain/transition';
 import { gradeStrict, ungraded } from '../domain/verdict';
 import type { TestPlan } from '../engine/testPlan';
 import { remarkOn } from '../repository/trees';
-import { isComplete, runAffected, type CompleteRun } from './affected';
+import { isComplete, runAffected, type AffectedRun, type CompleteRun } from './affected';
 import { brokenRuns } from './brokenRuns';
 import type { CandidateResult } from './candidateResult';
 import { explainDifference } from './difference';
@@ -26,7 +27,12 @@ import {
 import { findingsInCode, findingsInRuns, inOrder } from './findings/findings';
 import { runFirst, type FirstOptions } from './firstResult';
 import { recordsThatDoNotFit } from './findings/recordsThatDoNotFit';
-import { prepareCandidate, type CandidateRequest, type RefusedCandidate } from './prepareCandidate';
+import {
+  prepareCandidate,
+  type CandidateRequest,
+  type ReadCandidate,
+  type RefusedCandidate,
+} from './prepareCandidate';
 import { whyNotRunnable } from './results';
 import { testRun } from './testRun';
 import type { BothSides, InstanceSession } from './session';
@@ -66,33 +72,65 @@ export async function evaluateSince(
   request: CandidateRequest,
   options: CandidateOptions,
 ): Promise<Evaluation> {
-  const { reporter } = options;
-  const without = (result: CandidateResult): Evaluation => ({ result, complete: undefined });
+  const { reporter, onFirst, since } = options;
+  const script = request.mode === 'reproduction-script';
   reporter.progress(`${request.model}: reading the patch`);
   const read = await prepareCandidate(session, request, options.signal);
-  const { onFirst, since } = options;
+  if ('verdict' in read) {
+    const golden = await goldenEvidence(session, options);
+    return { result: withoutRun(session, request, read, golden), complete: undefined };
+  }
   const few =
-    'verdict' in read || since === undefined || request.mode !== 'unit-test'
-      ? undefined
-      : await runAffected(session, read, since, options);
+    since === undefined || script ? undefined : await runAffected(session, read, since, options);
   const first =
-    'verdict' in read || onFirst === undefined || few !== undefined
+    onFirst === undefined || few !== undefined
       ? undefined
       : await runFirst(session, request, read, { ...options, onFirst });
   const golden = await goldenEvidence(session, options);
-  if ('verdict' in read) return without(withoutRun(session, request, read, golden));
-
   reporter.progress(`${request.model}: base tests`);
-  const script = request.mode === 'reproduction-script';
   const base = await runBase(session, read.own, options);
   reporter.progress(`${request.model}: candidate tests`);
-  const candidate =
-    few?.run ??
-    first ??
-    (await runSet(session, { patch: read.patch, files: read.files, script }, options));
+  const { patch, files } = read;
+  const candidate = few?.run ?? first ?? (await runSet(session, { patch, files, script }, options));
+
   const ofBase = hindrancesOf(base, 'base');
-  const hindrances = [...new Set([...golden.hindrances, ...ofBase])];
-  const notes = [
+  const runs: CandidateRuns = {
+    ...{ session, request, read, golden, base, ofBase, candidate, affected: few?.affected },
+    hindrances: [...new Set([...golden.hindrances, ...ofBase])],
+    inCode: await findingsInCode(session, patch),
+  };
+  const { records } = candidate;
+  const unrunnable =
+    records === undefined
+      ? candidate.notes.join('; ')
+      : (whyNotRunnable(records.base) ?? whyNotRunnable(records.fixed));
+  if (records === undefined || unrunnable !== undefined) {
+    return { result: unrunnableResult(runs, unrunnable ?? ''), complete: undefined };
+  }
+  const result = await gradedResult(runs, records, options);
+  const complete = { patch, files, run: candidate };
+  return { result, complete: isComplete(candidate) ? complete : undefined };
+}
+
+/** A candidate that was asked to run, and what its result is made from. */
+interface CandidateRuns {
+  readonly session: InstanceSession;
+  readonly request: CandidateRequest;
+  readonly read: ReadCandidate;
+  readonly golden: GoldenEvidence;
+  readonly base: SetRun;
+  readonly candidate: SetRun;
+  /** Absent when all tests of the candidate ran. */
+  readonly affected: AffectedRun | undefined;
+  /** Why the base runs do not tell which lines are executable. */
+  readonly ofBase: readonly string[];
+  /** The same of the base and the golden runs. */
+  readonly hindrances: readonly string[];
+  readonly inCode: readonly Finding[];
+}
+
+function notesOn({ session, read, candidate, hindrances }: CandidateRuns): string[] {
+  return [
     ...notesOfTrees(session),
     ...read.notes,
     ...candidate.notes,
@@ -100,67 +138,52 @@ export async function evaluateSince(
     ...noteOn(hindrances),
     ...noteOnFaults(candidate),
   ];
-  const inCode = await findingsInCode(session, read.patch);
-  const { records } = candidate;
-  const unrunnable =
-    records === undefined
-      ? candidate.notes.join('; ')
-      : (whyNotRunnable(records.base) ?? whyNotRunnable(records.fixed));
-  if (records === undefined || unrunnable !== undefined) {
-    const verdict = ungraded('could not run', unrunnable ?? '', true);
-    const refused = withoutRun(session, request, { ...read, verdict }, golden);
-    return without({
-      ...refused,
-      ownTests: read.own.functions,
-      notes,
-      findings: inCode,
-      ...withBroken(golden, base),
-      ...(records === undefined ? {} : { runs: summariesOf(candidate.plan, records) }),
-      ...(hindrances.length > 0 ? { changeCoverage: undefined } : {}),
-    });
-  }
+}
 
+/** The result of a candidate whose runner could not be started. */
+function unrunnableResult(runs: CandidateRuns, why: string): CandidateResult {
+  const { session, request, read, golden, base, candidate, hindrances } = runs;
+  const { records } = candidate;
+  const verdict = ungraded('could not run', why, true);
+  return {
+    ...withoutRun(session, request, { ...read, verdict }, golden),
+    ownTests: read.own.functions,
+    notes: notesOn(runs),
+    findings: runs.inCode,
+    ...withBroken(golden, base),
+    ...(records === undefined ? {} : { runs: summariesOf(candidate.plan, records) }),
+    ...(hindrances.length > 0 ? { changeCoverage: undefined } : {}),
+  };
+}
+
+async function gradedResult(
+  runs: CandidateRuns,
+  records: BothSides,
+  options: CandidateOptions,
+): Promise<CandidateResult> {
+  const { session, request, read, golden, base, candidate, affected, hindrances } = runs;
   const evidence = strictEvidence(candidate, base, read.own);
   const { tests, ownFunctions: own } = evidence;
   const strict = gradeStrict(evidence);
   const contradictions = evidence.contradictions ?? [];
-  if (contradictions.length > 0) {
-    notes.push('ΔC is not known: the records of the run do not fit together');
-  }
-  const hindered = whyNoHarnessGrade(records, base, ofBase, contradictions);
-  if (hindered !== undefined) notes.push(`harness grading is not available: ${hindered}`);
-  if (few !== undefined) {
-    notes.push(
-      `${few.affected.ran} of ${few.affected.ran + few.affected.kept} tests ran, the rest as before; ` +
-        'harness grading is of a run of all',
-    );
-  }
-  const partly = hindered !== undefined || few !== undefined;
-  const harness = partly
-    ? harnessUngraded
-    : gradeHarness({
-        removed: session.changed.removed,
-        added: session.changed.added,
-        candidate: harnessRuns(session, candidate),
-        golden:
-          golden.golden === undefined || hindrances.length > 0
-            ? undefined
-            : harnessRuns(session, golden.golden),
-        base: await harnessBase(session, read.files, { base, own: read.own }, options),
-      });
+  const hindered = whyNoHarnessGrade(records, base, runs.ofBase, contradictions);
+  const partly = hindered !== undefined || affected !== undefined;
+  const harness = partly ? harnessUngraded : await harnessOf(runs, options);
   const isOwn = (each: TestTransition): boolean => own.has(functionOf(each.test));
-  const result: CandidateResult = {
+  // Where ΔC is not known, neither is which lines a test can run.
+  const inRuns =
+    hindrances.length > 0
+      ? []
+      : findingsInRuns(
+          sideCounts(session, candidate, base, golden),
+          strict.failToPass,
+          request.mode === 'reproduction-script',
+        );
+  return {
     ...header(session, request),
     diagnostics: read.diagnostics,
-    notes,
-    findings: inOrder([
-      ...inCode,
-      // Where ΔC is not known, neither is which lines a test can run.
-      ...(hindrances.length > 0
-        ? []
-        : findingsInRuns(sideCounts(session, candidate, base, golden), strict.failToPass, script)),
-      ...recordsThatDoNotFit(contradictions),
-    ]),
+    notes: [...notesOn(runs), ...notesOnGrade(contradictions, hindered, affected)],
+    findings: inOrder([...runs.inCode, ...inRuns, ...recordsThatDoNotFit(contradictions)]),
     patch: read.patch,
     ownTests: [...own],
     tests: [...tests.filter(isOwn), ...tests.filter((each) => !isOwn(each))],
@@ -177,10 +200,40 @@ export async function evaluateSince(
     goldenCoverage: golden.coverage,
     runs: summariesOf(candidate.plan, records),
     ...withBroken(golden, base),
-    ...(few === undefined ? {} : { affected: few.affected }),
+    ...(affected === undefined ? {} : { affected }),
   };
-  const complete = { patch: read.patch, files: read.files, run: candidate };
-  return { result, complete: isComplete(candidate) ? complete : undefined };
+}
+
+function notesOnGrade(
+  contradictions: readonly string[],
+  hindered: string | undefined,
+  affected: AffectedRun | undefined,
+): string[] {
+  const notes: string[] = [];
+  if (contradictions.length > 0) {
+    notes.push('ΔC is not known: the records of the run do not fit together');
+  }
+  if (hindered !== undefined) notes.push(`harness grading is not available: ${hindered}`);
+  if (affected !== undefined) {
+    notes.push(
+      `${affected.ran} of ${affected.ran + affected.kept} tests ran, the rest as before; ` +
+        'harness grading is of a run of all',
+    );
+  }
+  return notes;
+}
+
+async function harnessOf(runs: CandidateRuns, options: EvidenceOptions): Promise<HarnessReport> {
+  const { session, read, base, candidate, hindrances } = runs;
+  const { golden } = runs.golden;
+  return gradeHarness({
+    removed: session.changed.removed,
+    added: session.changed.added,
+    candidate: harnessRuns(session, candidate),
+    golden:
+      golden === undefined || hindrances.length > 0 ? undefined : harnessRuns(session, golden),
+    base: await harnessBase(session, read.files, { base, own: read.own }, options),
+  });
 }
 
 const summariesOf = (plan: TestPlan, { base, fixed }: BothSides): CandidateResult['runs'] => ({
