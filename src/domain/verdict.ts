@@ -63,56 +63,8 @@ export function gradeStrict(evidence: StrictEvidence): Verdict {
   );
   const passToPass = evidence.candidate.filter((each) => own(each) && each.transition === 'P→P');
 
-  const { reason, explanation } = ((): Pick<Verdict, 'reason' | 'explanation'> => {
-    if (evidence.stopped !== undefined) return evidence.stopped;
-    const [contradiction] = evidence.contradictions ?? [];
-    if (contradiction !== undefined) {
-      return {
-        reason: 'unsound',
-        explanation: `the records of the run contradict each other: ${contradiction}`,
-      };
-    }
-    if (failToPassing.length > 0 && anyToFailing.length === 0) {
-      return {
-        reason: 'success',
-        explanation: `${plural(failToPassing.length, 'test')} F→P and none fails after the fix`,
-      };
-    }
-    const broken = anyToFailing[0];
-    if (broken !== undefined && (failToPassing.length > 0 || broken.transition !== 'F→F')) {
-      return {
-        reason: 'breaks a test',
-        explanation: `${broken.test} fails on R∘X* (${broken.transition})`,
-      };
-    }
-    if (broken !== undefined) {
-      const unrelated = unrelatedReason(broken.base);
-      if (unrelated !== undefined) {
-        return {
-          reason: 'unrelated failure',
-          explanation: `${broken.test} fails on both sides, and the cause (${unrelated}) looks unrelated to the issue`,
-        };
-      }
-      return {
-        reason: 'fails on both sides',
-        explanation: `${broken.test} fails on R∘X* too: it asks for something the fix does not do`,
-      };
-    }
-    if (passToPass.length > 0) {
-      return {
-        reason: 'passes on R',
-        explanation:
-          failToAny.length === 0
-            ? `${plural(passToPass.length, 'test')} P→P: no test of the candidate fails on R`
-            : `${plural(passToPass.length, 'test')} P→P, and what fails on R does not run on R∘X*`,
-      };
-    }
-    return {
-      reason: 'no test ran',
-      explanation: 'no test of the candidate passed or failed on both sides',
-    };
-  })();
-
+  const lists = { failToPassing, anyToFailing, failToAny, passToPass };
+  const { reason, explanation } = reasonOf(evidence, lists);
   return {
     success: reason === 'success',
     reason,
@@ -125,6 +77,53 @@ export function gradeStrict(evidence: StrictEvidence): Verdict {
     failToAny: ids(failToAny),
     anyToFail: ids(anyToFailing),
   };
+}
+
+/** The first reason that holds. */
+function reasonOf(
+  { stopped, contradictions = [] }: StrictEvidence,
+  {
+    failToPassing,
+    anyToFailing: [broken],
+    failToAny,
+    passToPass,
+  }: Readonly<
+    Record<'failToPassing' | 'anyToFailing' | 'failToAny' | 'passToPass', readonly TestTransition[]>
+  >,
+): Pick<Verdict, 'reason' | 'explanation'> {
+  if (stopped !== undefined) return stopped;
+  const [contradiction] = contradictions;
+  if (contradiction !== undefined) {
+    const explanation = `the records of the run contradict each other: ${contradiction}`;
+    return { reason: 'unsound', explanation };
+  }
+  if (failToPassing.length > 0 && broken === undefined) {
+    const explanation = `${plural(failToPassing.length, 'test')} F→P and none fails after the fix`;
+    return { reason: 'success', explanation };
+  }
+  if (broken !== undefined && (failToPassing.length > 0 || broken.transition !== 'F→F')) {
+    const explanation = `${broken.test} fails on R∘X* (${broken.transition})`;
+    return { reason: 'breaks a test', explanation };
+  }
+  if (broken !== undefined) {
+    const unrelated = unrelatedReason(broken.base);
+    if (unrelated !== undefined) {
+      const explanation = `${broken.test} fails on both sides, and the cause (${unrelated}) looks unrelated to the issue`;
+      return { reason: 'unrelated failure', explanation };
+    }
+    const explanation = `${broken.test} fails on R∘X* too: it asks for something the fix does not do`;
+    return { reason: 'fails on both sides', explanation };
+  }
+  if (passToPass.length > 0) {
+    const rest =
+      failToAny.length === 0
+        ? ': no test of the candidate fails on R'
+        : ', and what fails on R does not run on R∘X*';
+    const explanation = `${plural(passToPass.length, 'test')} P→P${rest}`;
+    return { reason: 'passes on R', explanation };
+  }
+  const explanation = 'no test of the candidate passed or failed on both sides';
+  return { reason: 'no test ran', explanation };
 }
 
 /** The verdict on a candidate that never came to a run. */
