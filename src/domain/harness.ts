@@ -115,6 +115,21 @@ export function gradeHarness(input: {
     tests_pred,
   };
   if (golden === undefined) return graded;
+  return {
+    ...graded,
+    ...harnessCoverage({ ...input, golden }),
+    tests_gold: harnessTransitions(golden.pre.statuses, golden.post.statuses),
+  };
+}
+
+function harnessCoverage(input: {
+  readonly removed: readonly PatchLine[];
+  readonly added: readonly PatchLine[];
+  readonly candidate: HarnessRuns;
+  readonly golden: HarnessRuns;
+  readonly base: HarnessRuns;
+}) {
+  const { candidate, golden, base } = input;
   const ran = (counts: CountMap, at: PatchLine): boolean =>
     counts.get(at.path)?.has(at.line) ?? false;
   // The harness keys lines by file in dictionaries, so a line named twice counts once per list entry
@@ -127,37 +142,23 @@ export function gradeHarness(input: {
   );
   const executable = removed.length + added.length;
   const count = (counts: CountMap, at: PatchLine): number => counts.get(at.path)?.get(at.line) ?? 0;
-  const share = (
-    onRemoved: (at: PatchLine) => boolean,
-    onAdded: (at: PatchLine) => boolean,
-  ): number | null =>
-    executable === 0
-      ? null
-      : (removed.filter(onRemoved).length + added.filter(onAdded).length) / executable;
   // Base counts of removed lines come from R∘X*: the harness' own slip, kept.
   const baseCount = (at: PatchLine): number => count(base.post.counts, at);
-  const over = (runs: HarnessRuns): number | null =>
-    share(
-      (at) => count(runs.pre.counts, at) > 0,
-      (at) => count(runs.post.counts, at) > 0,
-    );
-  const beyond = (runs: HarnessRuns): number | null =>
-    share(
-      (at) => count(runs.pre.counts, at) > baseCount(at),
-      (at) => count(runs.post.counts, at) > baseCount(at),
-    );
-
+  /** The share of lines that were executed more often than `least`. */
+  const share = (pre: CountMap, post: CountMap, least: (at: PatchLine) => number): number | null =>
+    executable === 0
+      ? null
+      : (removed.filter((at) => count(pre, at) > least(at)).length +
+          added.filter((at) => count(post, at) > least(at)).length) /
+        executable;
+  const over = ({ pre, post }: HarnessRuns) => share(pre.counts, post.counts, () => 0);
+  const beyond = ({ pre, post }: HarnessRuns) => share(pre.counts, post.counts, baseCount);
   return {
-    ...graded,
     coverage_pred: over(candidate),
     coverage_gold: over(golden),
-    coverage_base: share(
-      (at) => baseCount(at) > 0,
-      (at) => baseCount(at) > 0,
-    ),
+    coverage_base: share(base.post.counts, base.post.counts, () => 0),
     coverage_delta_pred: beyond(candidate),
     coverage_delta_gold: beyond(golden),
-    tests_gold: harnessTransitions(golden.pre.statuses, golden.post.statuses),
   };
 }
 
