@@ -36,91 +36,84 @@ const plain = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009
 const markdownCell = (text: string): string =>
   plain(text).replace(/[\\`*_{}[\]<>#|~&!]/g, (sign) => (sign === '|' ? '\\|' : `\\${sign}`));
 
+/** What a row of a measured method is made from. */
+interface MeasuredRow {
+  readonly method: StudyReport['methods'][number];
+  readonly comparison: StudyReport['comparisons'][number] | undefined;
+  readonly costs: StudyReport['costs'][number] | undefined;
+}
+type PublishedRow = StudyReport['published'][number];
+type Cell = string | number;
+
+/** A column: its head, and its cell for a measured method and for a published one. */
+type Column = readonly [
+  head: string,
+  measured: (row: MeasuredRow) => Cell | null | undefined,
+  published?: (row: PublishedRow) => Cell | null | undefined,
+];
+
+const columns: readonly Column[] = [
+  ['method', ({ method }) => method.name, (row) => row.method],
+  ['source', () => 'measured', (row) => `published: ${row.split}, ${row.source}`],
+  ['grading', ({ method }) => method.grading, () => 'harness'],
+  ['selected', ({ method }) => method.selected, (row) => row.selected],
+  ['evaluated', ({ method }) => method.evaluated],
+  ...shareKeys.flatMap((key): Column[] => [
+    [`${key}_count`, ({ method }) => method[key].count],
+    [
+      key,
+      ({ method }) => (method[key].of === 0 ? '' : method[key].count / method[key].of),
+      (row) => row[key],
+    ],
+    [`${key}_low`, ({ method }) => method[key].interval?.[0]],
+    [`${key}_high`, ({ method }) => method[key].interval?.[1]],
+  ]),
+  ['resolved_count', ({ method }) => method.resolved?.count],
+  ...deltaKeys.flatMap((key): Column[] => [
+    [key, ({ method }) => method[key].mean, (row) => row[key]],
+    [`${key}_of`, ({ method }) => method[key].of],
+    [`${key}_low`, ({ method }) => method[key].interval?.[0]],
+    [`${key}_high`, ({ method }) => method[key].interval?.[1]],
+  ]),
+  ['success_p', ({ comparison }) => comparison?.shares.success.p],
+  ['success_p_holm', ({ comparison }) => comparison?.adjusted.success],
+  ['delta_p', ({ comparison }) => comparison?.delta.p],
+  ['delta_p_holm', ({ comparison }) => comparison?.adjusted.delta],
+  ['dollars', ({ costs }) => costs?.dollars?.sum, (row) => row.dollars],
+  ['input_tokens', ({ costs }) => costs?.inputTokens?.sum],
+  ['output_tokens', ({ costs }) => costs?.outputTokens?.sum],
+  ['seconds_to_make', ({ costs }) => costs?.makingSeconds?.mean, (row) => row.seconds],
+  ['seconds_to_evaluate', ({ costs }) => costs?.evaluationSeconds?.mean],
+  ...[...entryReasons, 'not run yet' as const].map((reason): Column => [
+    `reason: ${reason}`,
+    ({ method }) => method.reasons.find((each) => each.reason === reason)?.count ?? 0,
+  ]),
+  ['findings_of', ({ method }) => method.findings.of],
+  ...findingKinds.map((kind): Column => [
+    `finding: ${kind}`,
+    ({ method }) => method.findings.kinds[kind],
+  ]),
+  ['any_finding', ({ method }) => method.findings.any],
+  ['success_with_finding', ({ method }) => method.findings.successesWith],
+];
+
 /**
  * For a spreadsheet: one row for each method, RFC 4180, UTF-8. Shares, means and intervals are from 0 to 1;
  * a cell is empty where nothing is known. Values that a spreadsheet would take for a formula get a leading
  * `'`.
  */
-export function reportCsv(report: StudyReport): string {
-  const interval = (key: string): string[] => [`${key}_low`, `${key}_high`];
-  const head = [
-    'method',
-    'source',
-    'grading',
-    'selected',
-    'evaluated',
-    ...shareKeys.flatMap((key) => [`${key}_count`, key, ...interval(key)]),
-    'resolved_count',
-    ...deltaKeys.flatMap((key) => [key, `${key}_of`, ...interval(key)]),
-    'success_p',
-    'success_p_holm',
-    'delta_p',
-    'delta_p_holm',
-    'dollars',
-    'input_tokens',
-    'output_tokens',
-    'seconds_to_make',
-    'seconds_to_evaluate',
-    ...[...entryReasons, 'not run yet'].map((reason) => `reason: ${reason}`),
-    'findings_of',
-    ...findingKinds.map((kind) => `finding: ${kind}`),
-    'any_finding',
-    'success_with_finding',
+export function reportCsv({ methods, comparisons, costs, published }: StudyReport): string {
+  const measured = methods.map((method, index): MeasuredRow => ({
+    method,
+    comparison: comparisons.find((each) => each.first === method.method),
+    costs: costs[index],
+  }));
+  const rows = [
+    columns.map(([head]) => head),
+    ...measured.map((row) => columns.map(([, cell]) => cell(row) ?? '')),
+    ...published.map((row) => columns.map(([, , cell]) => cell?.(row) ?? '')),
   ];
-  const rows = report.methods.map((method, index) => {
-    const comparison = report.comparisons.find((each) => each.first === method.method);
-    const costs = report.costs[index];
-    return [
-      method.name,
-      'measured',
-      method.grading,
-      method.selected,
-      method.evaluated,
-      ...shareKeys.flatMap((key) => {
-        const { count, of, interval } = method[key];
-        return [count, of === 0 ? '' : count / of, ...(interval ?? ['', ''])];
-      }),
-      method.resolved?.count ?? '',
-      ...deltaKeys.flatMap((key) => {
-        const { mean, of, interval } = method[key];
-        return [mean ?? '', of, ...(interval ?? ['', ''])];
-      }),
-      comparison?.shares.success.p ?? '',
-      comparison?.adjusted.success ?? '',
-      comparison?.delta.p ?? '',
-      comparison?.adjusted.delta ?? '',
-      costs?.dollars?.sum ?? '',
-      costs?.inputTokens?.sum ?? '',
-      costs?.outputTokens?.sum ?? '',
-      costs?.makingSeconds?.mean ?? '',
-      costs?.evaluationSeconds?.mean ?? '',
-      ...[...entryReasons, 'not run yet' as const].map(
-        (reason) => method.reasons.find((each) => each.reason === reason)?.count ?? 0,
-      ),
-      method.findings.of,
-      ...findingKinds.map((kind) => method.findings.kinds[kind]),
-      method.findings.any,
-      method.findings.successesWith,
-    ];
-  });
-  const published = report.published.map((row) => [
-    row.method,
-    `published: ${row.split}, ${row.source}`,
-    'harness',
-    row.selected,
-    '',
-    ...shareKeys.flatMap((key) => ['', row[key] ?? '', '', '']),
-    '',
-    ...deltaKeys.flatMap((key) => [row[key] ?? '', '', '', '']),
-    ...['', '', '', ''],
-    row.dollars ?? '',
-    ...['', ''],
-    row.seconds ?? '',
-    '',
-    ...[...entryReasons, 'not run yet'].map(() => ''),
-    ...['', ...findingKinds, '', ''].map(() => ''),
-  ]);
-  return stringify([head, ...rows, ...published], {
+  return stringify(rows, {
     record_delimiter: 'windows',
     escape_formulas: true,
     quoted_match: /[\r\n]/,
