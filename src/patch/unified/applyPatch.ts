@@ -43,87 +43,114 @@ export async function applyPatch(
   read: ReadFile,
   turns: Turns = turnsOf(undefined),
 ): Promise<ApplyResult> {
-  const files = new Map<string, string | undefined>();
-  const placed: FilePatch[] = [];
-  const problems: ApplyProblem[] = [];
-  const written = new Set<string>();
-  const leaving = new Set(
-    patch.files
-      .filter((file) => file.kind === 'deleted' || file.kind === 'renamed')
-      .map((file) => file.oldPath),
-  );
-
-  for (const file of patch.files) {
-    const path = file.newPath ?? file.oldPath ?? '';
-    const fail = (
-      code: DiagnosticCode,
-      message: string,
-      hint: string,
-      more: Partial<ApplyProblem> = {},
-    ): void => {
-      problems.push({ severity: 'error', code, line: file.line, message, hint, path, ...more });
-    };
-    const moved = file.kind === 'renamed' || file.kind === 'copied';
-    // Renames and copies start from the tree, whatever the patch does before: git does so too.
-    const now = async (at: string): Promise<string | undefined> =>
-      files.has(at) && !moved ? files.get(at) : read(at);
-
-    let before = file.oldPath === null ? undefined : await now(file.oldPath);
-    if (file.binary) {
-      fail('binary', `${path}: binary content cannot be applied here`, 'Leave the file out');
-      continue;
-    }
-    let part = file;
-    if (file.oldPath !== null && before === undefined) {
-      const creates =
-        !file.git && file.hunks.length === 1 && file.hunks.every((h) => h.oldLines === 0);
-      if (!creates) {
-        fail('unknown-file', `${file.oldPath}: no such file in the tree`, 'Check the path');
-        continue;
-      }
-      part = { ...file, oldPath: null, kind: 'added' };
-    }
-    const arrives = part.kind === 'added' || moved;
-    if (arrives && part.newPath !== null && !leaving.has(part.newPath)) {
-      const there = files.has(part.newPath) ? files.get(part.newPath) : await read(part.newPath);
-      if (there !== undefined) {
-        const message = `${part.newPath}: the file exists already`;
-        fail('file-exists', message, 'Change the file instead of adding it');
-        continue;
-      }
-    }
-    before ??= '';
-
-    const result = await inTurns(hunkSteps(before, part.hunks), turns);
-    if ('misfit' in result) {
-      const { message, hint, ...where } = result.misfit;
-      const what = `${path}: hunk ${where.hunk} does not apply: ${message}`;
-      fail('does-not-apply', what, hint, where);
-      continue;
-    }
-    if (part.kind === 'deleted' && written.has(path)) {
-      // Git removes before it writes, so that the file would stay.
-      const message = `${path}: one part writes the file and another deletes it`;
-      fail('overlap', message, 'Leave one of them out');
-      continue;
-    }
-    if (part.kind === 'deleted' && result.text !== '') {
-      const message = `${path}: the patch deletes the file but leaves lines`;
-      fail('incomplete', message, 'Remove every line of it');
-      continue;
-    }
-    // Two files may change places: what another part has put there stays.
-    if (part.kind === 'renamed' && part.oldPath !== null && !written.has(part.oldPath)) {
-      files.set(part.oldPath, undefined);
-    }
-    if (part.newPath !== null) written.add(part.newPath);
-    if (part.newPath === null) files.set(path, undefined);
-    else files.set(part.newPath, result.text);
-    placed.push({ ...part, hunks: result.placed });
-  }
+  const application = new Application(patch, read, turns);
+  for (const file of patch.files) await application.add(file);
+  const { files, placed, problems } = application;
   if (problems.length > 0) return { ok: false, problems };
   return { ok: true, files, placed: { files: placed, problems: [] } };
 }
+
+/** What has been applied of a patch, a part after the other. */
+class Application {
+  readonly files = new Map<string, string | undefined>();
+  readonly placed: FilePatch[] = [];
+  readonly problems: ApplyProblem[] = [];
+  private readonly written = new Set<string>();
+  /** Paths whose files some part deletes or renames. */
+  private readonly leaving: ReadonlySet<string | null>;
+
+  constructor(
+    patch: ParsedPatch,
+    private readonly read: ReadFile,
+    private readonly turns: Turns,
+  ) {
+    this.leaving = new Set(
+      patch.files
+        .filter((file) => file.kind === 'deleted' || file.kind === 'renamed')
+        .map((file) => file.oldPath),
+    );
+  }
+
+  async add(file: FilePatch): Promise<void> {
+    const path = file.newPath ?? file.oldPath ?? '';
+    const fail: Fail = (code, message, hint, more = {}) => {
+      const { line } = file;
+      this.problems.push({ severity: 'error', code, line, message, hint, path, ...more });
+    };
+    const found = await this.before(file, fail);
+    if (found === undefined) return;
+    const { part, text } = found;
+    const result = await inTurns(hunkSteps(text, part.hunks), this.turns);
+    if ('misfit' in result) {
+      const { message, hint, ...where } = result.misfit;
+      const what = `${path}: hunk ${where.hunk} does not apply: ${message}`;
+      return fail('does-not-apply', what, hint, where);
+    }
+    if (part.kind === 'deleted' && this.written.has(path)) {
+      // Git removes before it writes, so that the file would stay.
+      const message = `${path}: one part writes the file and another deletes it`;
+      return fail('overlap', message, 'Leave one of them out');
+    }
+    if (part.kind === 'deleted' && result.text !== '') {
+      const message = `${path}: the patch deletes the file but leaves lines`;
+      return fail('incomplete', message, 'Remove every line of it');
+    }
+    // Two files may change places: what another part has put there stays.
+    if (part.kind === 'renamed' && part.oldPath !== null && !this.written.has(part.oldPath)) {
+      this.files.set(part.oldPath, undefined);
+    }
+    if (part.newPath === null) this.files.set(path, undefined);
+    else {
+      this.written.add(part.newPath);
+      this.files.set(part.newPath, result.text);
+    }
+    this.placed.push({ ...part, hunks: result.placed });
+  }
+
+  /** The text that a part changes, and the part as git reads it; undefined when it cannot be applied. */
+  private async before(
+    file: FilePatch,
+    fail: Fail,
+  ): Promise<{ readonly part: FilePatch; readonly text: string } | undefined> {
+    const { oldPath, newPath, hunks } = file;
+    const isMoved = file.kind === 'renamed' || file.kind === 'copied';
+    // Renames and copies start from the tree, whatever the patch does before: git does so too.
+    const text =
+      oldPath === null ? undefined : await (isMoved ? this.read(oldPath) : this.now(oldPath));
+    if (file.binary) {
+      const message = `${newPath ?? oldPath ?? ''}: binary content cannot be applied here`;
+      return void fail('binary', message, 'Leave the file out');
+    }
+    let part = file;
+    if (oldPath !== null && text === undefined) {
+      const creates = !file.git && hunks.length === 1 && hunks.every((h) => h.oldLines === 0);
+      if (!creates) {
+        return void fail('unknown-file', `${oldPath}: no such file in the tree`, 'Check the path');
+      }
+      part = { ...file, oldPath: null, kind: 'added' };
+    }
+    const arrives = part.kind === 'added' || isMoved;
+    if (arrives && newPath !== null && !this.leaving.has(newPath)) {
+      if ((await this.now(newPath)) !== undefined) {
+        const message = `${newPath}: the file exists already`;
+        return void fail('file-exists', message, 'Change the file instead of adding it');
+      }
+    }
+    return { part, text: text ?? '' };
+  }
+
+  /** A file as the parts before have left it. */
+  private async now(path: string): Promise<string | undefined> {
+    return this.files.has(path) ? this.files.get(path) : this.read(path);
+  }
+}
+
+type Fail = (
+  code: DiagnosticCode,
+  message: string,
+  hint: string,
+  more?: Partial<ApplyProblem>,
+) => void;
 
 /** Why a hunk does not fit; `line` is that of the patch, `fileLine` that of the file. */
 interface Misfit {
