@@ -43,58 +43,68 @@ class EngineStuck extends HumanError {}
  * batch in the night must not stand still for one instance.
  */
 export function guardedEngine(engine: Engine, limits: EngineLimits = usualLimits): Engine {
-  const guardSandbox = (sandbox: Sandbox): Sandbox => ({
-    side: sandbox.side,
-    load: (patch, signal) =>
-      within(limits.load, 'loading a candidate into its sandbox', signal, (both) =>
-        sandbox.load(patch, both),
-      ),
-    run: (request) =>
-      within(
-        request.timeoutSeconds + limits.afterRun,
-        'running tests, beyond their own time limit',
-        request.signal,
-        (signal) => sandbox.run({ ...request, signal }),
-      ),
-  });
-  const guardPair = (pair: Pair, asked: readonly Side[]): Pair => ({
-    ...sandboxesOf<Side>(asked.map((side) => guardSandbox(pair[side]))),
-    dispose: () => within(limits.dispose, 'removing sandboxes', undefined, () => pair.dispose()),
-  });
-  const guardPlace = (place: TestPlace): TestPlace => ({
-    get environment() {
-      return place.environment;
-    },
-    current: async () => (await place.current?.()) ?? place.environment,
-    openPair: async (work, asked: readonly Side[] = sides) =>
-      guardPair(
-        await withWork(limits.openPair, 'opening sandboxes', work, (own) =>
-          place.openPair(own, asked),
-        ),
-        asked,
-      ),
-  });
+  const guard = new EngineGuard(engine, limits);
   return {
     name: engine.name,
     description: engine.description,
     ...(engine.environment === undefined ? {} : { environment: engine.environment }),
     ...(engine.machine === undefined ? {} : { machine: engine.machine }),
-    prepare: async (instance, trees, work) =>
-      guardPlace(
-        await withWork(limits.prepare, `preparing ${instance.id}`, work, (own) =>
-          engine.prepare(instance, trees, { ...own, audience: work.audience }),
-        ),
-      ),
+    prepare: (instance, trees, work) => guard.prepare(instance, trees, work),
     dispose: () => engine.dispose(),
   };
+}
 
-  function withWork<T>(
-    seconds: number,
-    doing: string,
+class EngineGuard {
+  constructor(
+    private readonly engine: Engine,
+    private readonly limits: EngineLimits,
+  ) {}
+
+  async prepare(...[instance, trees, work]: Parameters<Engine['prepare']>): Promise<TestPlace> {
+    const { prepare } = this.limits;
+    const place = await this.within(prepare, `preparing ${instance.id}`, work.signal, (signal) =>
+      this.engine.prepare(instance, trees, { ...work, signal }),
+    );
+    return {
+      get environment() {
+        return place.environment;
+      },
+      current: async () => (await place.current?.()) ?? place.environment,
+      openPair: (opening, asked: readonly Side[] = sides) => this.openPair(place, opening, asked),
+    };
+  }
+
+  private async openPair(
+    place: TestPlace,
     work: EngineWork,
-    start: (work: EngineWork) => Promise<T>,
-  ): Promise<T> {
-    return within(seconds, doing, work.signal, (signal) => start({ ...work, signal }));
+    asked: readonly Side[],
+  ): Promise<Pair> {
+    const { openPair, dispose } = this.limits;
+    const pair = await this.within(openPair, 'opening sandboxes', work.signal, (signal) =>
+      place.openPair({ ...work, signal }, asked),
+    );
+    return {
+      ...sandboxesOf<Side>(asked.map((side) => this.guarded(pair[side]))),
+      dispose: () => this.within(dispose, 'removing sandboxes', undefined, () => pair.dispose()),
+    };
+  }
+
+  private guarded(sandbox: Sandbox): Sandbox {
+    const { load, afterRun } = this.limits;
+    return {
+      side: sandbox.side,
+      load: (patch, signal) =>
+        this.within(load, 'loading a candidate into its sandbox', signal, (both) =>
+          sandbox.load(patch, both),
+        ),
+      run: (request) =>
+        this.within(
+          request.timeoutSeconds + afterRun,
+          'running tests, beyond their own time limit',
+          request.signal,
+          (signal) => sandbox.run({ ...request, signal }),
+        ),
+    };
   }
 
   /**
@@ -103,7 +113,7 @@ export function guardedEngine(engine: Engine, limits: EngineLimits = usualLimits
    *
    * @throws EngineStuck, Cancelled
    */
-  async function within<T>(
+  private async within<T>(
     seconds: number,
     doing: string,
     signal: AbortSignal | undefined,
@@ -116,7 +126,7 @@ export function guardedEngine(engine: Engine, limits: EngineLimits = usualLimits
       await sleep(Math.min(seconds * 1000, longestTimer), undefined, { signal: ended.signal });
       limit.abort();
       throw new EngineStuck(
-        `The ${engine.name} engine took more than ${seconds} s for ${doing}, and was given up`,
+        `The ${this.engine.name} engine took more than ${seconds} s for ${doing}, and was given up`,
         'Give the same command again to try once more; the log of the engine may say more',
       );
     };
