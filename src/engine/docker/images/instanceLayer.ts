@@ -166,76 +166,31 @@ export async function makeInstance(
   request: LayerRequest,
   place: BuildPlace,
 ): Promise<InstanceImage> {
-  const { instance, recipe, named, source, storage, trees } = request;
+  const { instance, named, source, storage } = request;
   const { connection, work } = place;
   const purpose = { instance: instance.id, repo: instance.repo, version: instance.version };
   const folder = instance.environment?.folder ?? usualFolder;
   work.reporter.progress(`${instance.id}: putting R into ${source.name}`);
 
   await inContainer(place, { image: source.image, purpose, runs: 'foreign' }, async (container) => {
-    const isBuilt = source.from === 'built';
     const inherited = (await inspectImage(connection, source.image))?.path ?? '';
-    // What runs foreign code is the base image's, of which nothing foreign could write anything.
-    const base = isBuilt ? await basePython(container, recipe, inherited) : undefined;
-    if (base !== undefined) container.superviseWith(base);
-    const isForeign = base !== undefined;
-    const ask = (pythons: readonly string[]) =>
-      needInterpreter(container, source.name, pythons, isForeign);
-    const found = isBuilt ? undefined : await ask(pythonsOf(folder));
-    await putTree(container, request, folder, found?.executable ?? 'python3');
-    if (base !== undefined) {
-      work.reporter.progress(`${instance.id}: compiling R`);
-      await compileR(container, {
-        ...{ storage, folder, python: base, tree: trees.base, signal: work.signal },
-        identity: [instance.repo, instance.version, source.base ?? '', base],
-        say: (line) => place.log.line(line),
-      });
-    }
-    const python = found ?? (await ask([builtPython]));
-    const env = {
-      PATH: `${posix.dirname(python.executable)}:${inherited}`,
-      HOME: '/tmp',
-      SETUPTOOLS_SCM_PRETEND_VERSION: projectVersion(instance, recipe),
-    };
-    const isConda = /\/envs\/testbed\//.test(python.executable);
-    const installs = isBuilt ? recipe.install === 'editable' : isConda;
-    const version = `SETUPTOOLS_SCM_PRETEND_VERSION=${env.SETUPTOOLS_SCM_PRETEND_VERSION}`;
-    const install = installs ? ['env', version, ...installCommand(python.executable)] : [];
-    if (isBuilt) {
-      work.reporter.progress(`${instance.id}: installing R`);
-      const command = { env, cwd: folder, isForeign };
-      for (const step of recipe.preInstall) {
-        await container.run(step, `prepare the installation of ${instance.id}`, command);
-      }
-      if (installs) {
-        const own = `${foreignUser}:${foreignUser}`;
-        await container.run(['sh', '-c', lend, 'sh', own], 'let R be installed');
-        await container.run(install, `install R of ${instance.id}`, command);
-        await container.run(['sh', '-c', takeBack, 'sh', own], 'take the environment back');
-      }
-    }
-    // Files that are no Python of this version, such as test data, are not compiled: no error. Of an image
-    // that is built here, this is for what the installation made.
-    const compiler = [base ?? python.executable, '-I', '-S'];
-    const words = `${compileFolder}\ncompile_folder(sys.argv[1])`;
-    if (!isBuilt) work.reporter.progress(`${instance.id}: compiling R`);
-    if (!isBuilt || installs || recipe.preInstall.length > 0) {
-      await container.attempt([...compiler, '-c', words, folder], { env, isForeign });
-    }
-    const tools = { python: python.executable, base, inherited };
-    const user = await closeImage(container, { folder, ...tools });
+    const tools = await putR(container, request, place, folder, inherited);
+    const install = await installR(container, request, place, folder, { ...tools, inherited });
+    const { python, base } = tools;
+    const user = await closeImage(container, { folder, python, base, inherited });
     await container.run(
       ['chown', '-hR', `${user}:${user}`, folder],
       'hand the files over to the user of tests',
     );
-    const after = await needInterpreter(container, source.name, [python.executable], isForeign);
+    const isForeign = base !== undefined;
+    const after = await needInterpreter(container, source.name, [python], isForeign);
     const digest = identityDigest(
       layout,
       source.digest,
-      trees.digest.base,
+      request.trees.digest.base,
       folder,
       user,
-      recipe.preInstall,
+      request.recipe.preInstall,
       install,
       after.version,
       after.packages,
@@ -246,7 +201,7 @@ export async function makeInstance(
         ...imageLabels('instance', { ...purpose, recipe: named.key }),
         [ownLabels.from]: source.from,
         [ownLabels.folder]: folder,
-        [ownLabels.python]: python.executable,
+        [ownLabels.python]: python,
         [ownLabels.pythonVersion]: after.version,
         [ownLabels.pytest]: after.pytest ?? '',
         [ownLabels.tox]: after.tox ?? '',
@@ -260,6 +215,88 @@ export async function makeInstance(
   const made = await presentInstance(named, place, storage);
   if (made === undefined) throw new Error(`${named.name} is gone as soon as it was made`);
   return made;
+}
+
+interface Tools {
+  /** Interpreter with the dependencies of the repository. */
+  readonly python: string;
+  /** Interpreter of the base image, where the environment is built here: nothing foreign could write it. */
+  readonly base: string | undefined;
+}
+
+/** Puts R into the container, and compiles it where the environment is built here. */
+async function putR(
+  container: BuildContainer,
+  request: LayerRequest,
+  place: BuildPlace,
+  folder: string,
+  inherited: string,
+): Promise<Tools> {
+  const { instance, recipe, source, storage, trees } = request;
+  const { work } = place;
+  if (source.from !== 'built') {
+    const found = await needInterpreter(container, source.name, pythonsOf(folder), false);
+    await putTree(container, request, folder, found.executable);
+    return { python: found.executable, base: undefined };
+  }
+  const base = await basePython(container, recipe, inherited);
+  container.superviseWith(base);
+  await putTree(container, request, folder, 'python3');
+  work.reporter.progress(`${instance.id}: compiling R`);
+  await compileR(container, {
+    ...{ storage, folder, python: base, tree: trees.base, signal: work.signal },
+    identity: [instance.repo, instance.version, source.base ?? '', base],
+    say: (line) => place.log.line(line),
+  });
+  const found = await needInterpreter(container, source.name, [builtPython], true);
+  return { python: found.executable, base };
+}
+
+/**
+ * Installs R where the environment is built here, and compiles what is not compiled yet.
+ *
+ * @returns the words that install it again; empty where it is not installed
+ */
+async function installR(
+  container: BuildContainer,
+  { instance, recipe, source }: LayerRequest,
+  { work }: BuildPlace,
+  folder: string,
+  { python, base, inherited }: Tools & { readonly inherited: string },
+): Promise<readonly string[]> {
+  const isBuilt = source.from === 'built';
+  const isForeign = base !== undefined;
+  const env = {
+    PATH: `${posix.dirname(python)}:${inherited}`,
+    HOME: '/tmp',
+    SETUPTOOLS_SCM_PRETEND_VERSION: projectVersion(instance, recipe),
+  };
+  const isConda = /\/envs\/testbed\//.test(python);
+  const installs = isBuilt ? recipe.install === 'editable' : isConda;
+  const version = `SETUPTOOLS_SCM_PRETEND_VERSION=${env.SETUPTOOLS_SCM_PRETEND_VERSION}`;
+  const install = installs ? ['env', version, ...installCommand(python)] : [];
+  if (isBuilt) {
+    work.reporter.progress(`${instance.id}: installing R`);
+    const command = { env, cwd: folder, isForeign };
+    for (const step of recipe.preInstall) {
+      await container.run(step, `prepare the installation of ${instance.id}`, command);
+    }
+    if (installs) {
+      const own = `${foreignUser}:${foreignUser}`;
+      await container.run(['sh', '-c', lend, 'sh', own], 'let R be installed');
+      await container.run(install, `install R of ${instance.id}`, command);
+      await container.run(['sh', '-c', takeBack, 'sh', own], 'take the environment back');
+    }
+  }
+  // Files that are no Python of this version, such as test data, are not compiled: no error. Of an image
+  // that is built here, this is for what the installation made.
+  const words = `${compileFolder}\ncompile_folder(sys.argv[1])`;
+  if (!isBuilt) work.reporter.progress(`${instance.id}: compiling R`);
+  if (!isBuilt || installs || recipe.preInstall.length > 0) {
+    const compiler = [base ?? python, '-I', '-S', '-c', words, folder];
+    await container.attempt(compiler, { env, isForeign });
+  }
+  return install;
 }
 
 /**
