@@ -81,49 +81,25 @@ export async function environmentImage(
   place: BuildPlace,
 ): Promise<EnvironmentImage> {
   const { instance, recipe, baseImage, storage } = request;
-  const { connection, work, log } = place;
+  const { work, log } = place;
   const title = `${instance.repo} ${instance.version}`.trim();
   const needs = await projectNeeds(request.tree, instance.repo, recipe);
-
-  let base = await inspectImage(connection, baseImage);
-  if (base === undefined) {
-    log.line(`pulling the base image ${baseImage}`);
-    await pullImage(connection, baseImage, work);
-    base = await inspectImage(connection, baseImage);
-    if (base === undefined) throw new Error(`no such image: ${baseImage}`);
-    await noteUse(storage, { name: baseImage, id: base.id, kind: 'pulled', bytes: base.bytes });
-  }
-  const { id: baseId } = base;
+  const base = await baseIdOf(request, place);
   const day = dayOf(instance.createdAt, recipe);
   const wanted = [
     ...new Set([...recipe.system, ...(request.system ?? []), ...compilersFor(needs)]),
   ].sort();
   const askedFor = identityDigest(
     ...[builder, needs, recipe.extras, day ?? new Date().toISOString().slice(0, 10)],
-    ...[
-      base.id,
-      wanted,
-      indexesOf(request.network),
-      await requirementsDigest(request.tree, work.signal),
-    ],
+    ...[base, wanted, indexesOf(request.network)],
+    await requirementsDigest(request.tree, work.signal),
   );
-  const keyFor = ({ lock, packages }: ResolvedRequirements): string =>
-    identityDigest(builder, instance.repo, recipe.python, base.id, packages, lock);
-  const present = async (record: ResolvedRequirements): Promise<EnvironmentImage | undefined> => {
-    const key = keyFor(record);
-    const name = `${environmentRepository}:${tagOf(instance, key)}`;
-    const found = await inspectImage(connection, name);
-    if (found === undefined) return undefined;
-    log.line(`${name} was built before from the same`);
-    await noteUse(storage, { name, id: found.id, kind: 'environment', bytes: found.bytes });
-    return { id: found.id, name, key, base: baseId };
-  };
   const known = await knownRequirements(storage, askedFor);
-  const atHand = known === undefined ? undefined : await present(known);
+  const atHand = known === undefined ? undefined : await builtBefore(request, known, base, place);
   if (atHand !== undefined) return atHand;
 
   work.reporter.progress(`${instance.id}: looking at ${baseImage}`);
-  const system = await systemImage(base.id, wanted, request, place);
+  const system = await systemImage(base, wanted, request, place);
   const { index: settings, certificates, files } = request.network;
   const packages = packageAccess(
     {
@@ -133,25 +109,21 @@ export async function environmentImage(
     place,
   );
   try {
+    const ground = { packages, system, title };
     const record = known ?? {
-      lock: await resolved({ ...request, needs, day }, { packages, system, title }, place),
+      lock: await resolved({ ...request, needs, day }, ground, place),
       packages: [...system.packages],
     };
     const { lock } = record;
     log.line(`resolved${day === undefined ? '' : ` as of ${day}`}:\n  ${lock.join('\n  ')}`);
     await keepRequirements(storage, askedFor, record);
-    const built = await present(record);
+    const built = await builtBefore(request, record, base, place);
     if (built !== undefined) return built;
-    const key = keyFor(record);
-    const name = `${environmentRepository}:${tagOf(instance, key)}`;
-    const id = await made(
-      { ...request, needs, day },
-      { packages, system, title, lock, key },
-      place,
-    );
-    const image = await inspectImage(connection, name);
+    const { key, name } = environmentName(request, record, base);
+    const id = await made({ ...request, needs, day }, { ...ground, lock, key }, place);
+    const image = await inspectImage(place.connection, name);
     await noteUse(storage, { name, id, kind: 'environment', bytes: image?.bytes });
-    return { id, name, key, base: baseId };
+    return { id, name, key, base };
   } catch (error) {
     const more = packages.refusals();
     // What is more than that, such as a limit, is not about addresses.
@@ -161,6 +133,46 @@ export async function environmentImage(
   } finally {
     packages.close();
   }
+}
+
+/** Id of the base image, which is pulled where it is not there. */
+async function baseIdOf(
+  { baseImage, storage }: EnvironmentRequest,
+  { connection, work, log }: BuildPlace,
+): Promise<string> {
+  const present = await inspectImage(connection, baseImage);
+  if (present !== undefined) return present.id;
+  log.line(`pulling the base image ${baseImage}`);
+  await pullImage(connection, baseImage, work);
+  const pulled = await inspectImage(connection, baseImage);
+  if (pulled === undefined) throw new Error(`no such image: ${baseImage}`);
+  await noteUse(storage, { name: baseImage, id: pulled.id, kind: 'pulled', bytes: pulled.bytes });
+  return pulled.id;
+}
+
+function environmentName(
+  { instance, recipe }: EnvironmentRequest,
+  { lock, packages }: ResolvedRequirements,
+  base: string,
+): Pick<EnvironmentImage, 'key' | 'name'> {
+  const key = identityDigest(builder, instance.repo, recipe.python, base, packages, lock);
+  return { key, name: `${environmentRepository}:${tagOf(instance, key)}` };
+}
+
+/** The environment of these requirements, where it was built before. */
+async function builtBefore(
+  request: EnvironmentRequest,
+  record: ResolvedRequirements,
+  base: string,
+  { connection, log }: BuildPlace,
+): Promise<EnvironmentImage | undefined> {
+  const { key, name } = environmentName(request, record, base);
+  const found = await inspectImage(connection, name);
+  if (found === undefined) return undefined;
+  const { id, bytes } = found;
+  log.line(`${name} was built before from the same`);
+  await noteUse(request.storage, { name, id, kind: 'environment', bytes });
+  return { id, name, key, base };
 }
 
 interface Wanted extends EnvironmentRequest {
