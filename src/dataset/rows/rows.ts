@@ -61,20 +61,7 @@ export type RowResult =
 export function readRow(row: unknown, number: number): RowResult {
   const parsed = rowSchema.safeParse(row);
   if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    const field = issue?.path.map(String).join('.') ?? '';
-    const id = idOf(row);
-    return {
-      problem: {
-        row: number,
-        ...(id === undefined ? {} : { id: asLabel(id) }),
-        ...(field === '' ? {} : { field }),
-        message:
-          field === ''
-            ? 'the row is not an object with an instance_id'
-            : `${field} ${issue?.code === 'invalid_type' ? 'is missing or not a text' : (issue?.message ?? 'is not valid')}`,
-      },
-    };
+    return { problem: problemOf(row, number, parsed.error.issues[0]) };
   }
   const data = parsed.data;
   const id = data.instance_id;
@@ -123,6 +110,20 @@ export function readRow(row: unknown, number: number): RowResult {
     },
     patchSize: golden.patchSize,
     testsSize: golden.testsSize,
+  };
+}
+
+function problemOf(row: unknown, number: number, issue: z.core.$ZodIssue | undefined): RowProblem {
+  const field = issue?.path.map(String).join('.') ?? '';
+  const id = idOf(row);
+  return {
+    row: number,
+    ...(id === undefined ? {} : { id: asLabel(id) }),
+    ...(field === '' ? {} : { field }),
+    message:
+      field === ''
+        ? 'the row is not an object with an instance_id'
+        : `${field} ${issue?.code === 'invalid_type' ? 'is missing or not a text' : (issue?.message ?? 'is not valid')}`,
   };
 }
 

@@ -81,38 +81,12 @@ export function readHunk(
   let body = readByCount(lines, start + 1, header.oldLines, header.newLines);
   if (body === undefined || goesOn(lines, body.next)) {
     body = readByShape(lines, start + 1, reading);
-    const counted = `The hunk header counts ${header.oldLines} old and ${header.newLines} new lines, `;
-    // An answer that was cut off is the commonest reason for a text that ends before its counts do.
-    const isCut =
-      endsText(lines, body.next) &&
-      body.oldLines <= header.oldLines &&
-      body.newLines <= header.newLines;
-    problems.push({
-      severity: 'error',
-      line: start + 1,
-      ...(isCut && body.next > start + 1 && { endLine: body.next }),
-      message: isCut
-        ? `${counted}but the text ends after ${body.oldLines} and ${body.newLines}: it may be cut off`
-        : `${counted}but ${body.oldLines} and ${body.newLines} follow`,
-      hint: isCut
-        ? 'Have the whole patch written; what is missing is not applied'
-        : `Write "@@ -${header.oldStart},${body.oldLines} +${header.newStart},${body.newLines} @@"`,
-      code: isCut ? 'incomplete' : 'counts',
-    });
+    problems.push(wrongCounts(header, body, start, endsText(lines, body.next)));
   }
   tellOddLines(lines, start + 1, body.next, problems);
 
-  const side = (at: number, counted: number, found: number): number =>
-    // With a count of 0 the number is that of the line before.
-    counted > 0 && found === 0
-      ? Math.max(0, at - 1)
-      : counted === 0 && found > 0
-        ? at + 1
-        : found > 0
-          ? Math.max(1, at)
-          : at;
-  const oldStart = side(header.oldStart, header.oldLines, body.oldLines);
-  const newStart = side(header.newStart, header.newLines, body.newLines);
+  const oldStart = startOf(header.oldStart, header.oldLines, body.oldLines);
+  const newStart = startOf(header.newStart, header.newLines, body.newLines);
   return {
     hunk: numberLines({
       oldStart,
@@ -125,6 +99,40 @@ export function readHunk(
     }),
     next: body.next,
   };
+}
+
+type Counts = Pick<Hunk, 'oldStart' | 'oldLines' | 'newStart' | 'newLines'>;
+
+/** @param endsText the text ends with the hunk */
+function wrongCounts(
+  header: Counts,
+  body: Pick<Counts, 'oldLines' | 'newLines'> & { readonly next: number },
+  start: number,
+  endsText: boolean,
+): PatchProblem {
+  const counted = `The hunk header counts ${header.oldLines} old and ${header.newLines} new lines, `;
+  // An answer that was cut off is the commonest reason for a text that ends before its counts do.
+  const isCut = endsText && body.oldLines <= header.oldLines && body.newLines <= header.newLines;
+  return {
+    severity: 'error',
+    line: start + 1,
+    ...(isCut && body.next > start + 1 && { endLine: body.next }),
+    message: isCut
+      ? `${counted}but the text ends after ${body.oldLines} and ${body.newLines}: it may be cut off`
+      : `${counted}but ${body.oldLines} and ${body.newLines} follow`,
+    hint: isCut
+      ? 'Have the whole patch written; what is missing is not applied'
+      : `Write "@@ -${header.oldStart},${body.oldLines} +${header.newStart},${body.newLines} @@"`,
+    code: isCut ? 'incomplete' : 'counts',
+  };
+}
+
+/** Where a side of a hunk begins that has other lines than its header counts. */
+function startOf(at: number, counted: number, found: number): number {
+  // With a count of 0 the number is that of the line before.
+  if (counted > 0 && found === 0) return Math.max(0, at - 1);
+  if (counted === 0 && found > 0) return at + 1;
+  return found > 0 ? Math.max(1, at) : at;
 }
 
 /**
