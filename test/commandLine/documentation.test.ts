@@ -40,7 +40,7 @@ describe('commands of the documentation', () => {
   const folder = scratch();
 
   for (const page of pages) {
-    it(`of ${page} do what they are there for`, async function () {
+    it(`of ${page} do what they are there for${page === 'README.md' ? '' : ' @full'}`, async function () {
       this.timeout(300_000);
       const text = await readFile(join(root, page), 'utf8');
       const commands = commandsIn(text);

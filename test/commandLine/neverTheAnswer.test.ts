@@ -37,6 +37,9 @@ const unified = (path: string, lines: readonly string[]): string =>
 const custom = (path: string, lines: readonly string[]): string =>
   ['diff', path, 'insert', 'BOF', ...lines, 'end diff', ''].join('\n');
 
+/** Each day the one that asks only, and the one that does all the others do. */
+const mark = (method: string): string => (['zero-shot', 'libro'].includes(method) ? '' : ' @full');
+
 describe('what models and agents are given', function () {
   this.timeout(300_000);
   const folder = scratch();
@@ -72,7 +75,7 @@ describe('what models and agents are given', function () {
   });
 
   for (const method of ['zero-shot', 'zero-shot-plus', 'pass-at-5', 'libro']) {
-    it(`holds nothing of the answer in a whole run of ${method}`, async () => {
+    it(`holds nothing of the answer in a whole run of ${method}${mark(method)}`, async () => {
       // R∘X* is there to be found, as it is on the machine of whoever has evaluated something.
       const evaluated = common().filter((arg) => arg !== '--run-tests-locally');
       await cli(['evaluate', ...evaluated, '--predictions', 'gold', '--json']);
@@ -214,7 +217,7 @@ describe('what models receive of two instances that differ in their answers alon
   });
 
   for (const method of ['zero-shot', 'zero-shot-plus', 'pass-at-5', 'libro']) {
-    it(`is the same in every request of ${method}, to the byte`, async () => {
+    it(`is the same in every request of ${method}, to the byte${mark(method)}`, async () => {
       const bodies = prying(rows, []);
       const asked: string[][] = [];
       for (const [at, args] of sessions.entries()) {
