@@ -6,7 +6,7 @@ import {
   type LineState,
 } from '../../domain/changeCoverage';
 import type { FilePatch } from '../../patch/unified/parsedPatch';
-import type { OpenInstance } from '../instance/openInstance';
+import type { FilesOfR, InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { sideOfUri } from '../shell/documents';
 import { scheme } from '../shell/names';
 import { hoverOf, noteAt } from './coverageHover';
@@ -59,7 +59,7 @@ export class ChangeCoverageGutters implements vscode.Disposable {
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly open: OpenInstance,
+    private readonly open: InstanceSource & Revealing & LatestVerdict & FilesOfR,
     extensionUri: vscode.Uri,
   ) {
     this.types = new Map(

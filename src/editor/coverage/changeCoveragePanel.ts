@@ -12,7 +12,7 @@ import { lineName, stateInWords, stateName } from './coverageText';
 import { goldenFilesOf } from './goldenFiles';
 import { inDiffOrder } from './missedLines';
 import { contextKeys, coverageCommandIds, viewIds } from '../shell/names';
-import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { shownCoverage } from './shownCoverage';
 
 /** What is still to do comes first. */
@@ -60,7 +60,7 @@ export class ChangeCoveragePanel implements vscode.TreeDataProvider<Node>, vscod
   private turn = 0;
 
   constructor(
-    private readonly open: OpenInstance,
+    private readonly open: InstanceSource & LatestVerdict & Revealing,
     private readonly extensionUri: vscode.Uri,
   ) {
     this.view = vscode.window.createTreeView(viewIds.changeCoverage, {

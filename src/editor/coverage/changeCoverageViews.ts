@@ -8,7 +8,7 @@ import { goldenFilesOf } from './goldenFiles';
 import { showGoldenReach } from './goldenReach';
 import { neighbour } from './missedLines';
 import { coverageCommandIds } from '../shell/names';
-import type { OpenInstance } from '../instance/openInstance';
+import type { FilesOfR, InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { shownCoverage, sideOf } from './shownCoverage';
 
 export type CoverageCommand = (typeof coverageCommandIds)[keyof typeof coverageCommandIds];
@@ -24,7 +24,7 @@ export class ChangeCoverageViews implements vscode.Disposable {
   private cursor: { readonly document: vscode.TextDocument; readonly line: number } | undefined;
 
   constructor(
-    private readonly open: OpenInstance,
+    private readonly open: InstanceSource & Revealing & LatestVerdict & FilesOfR,
     extensionUri: vscode.Uri,
   ) {
     this.gutters = new ChangeCoverageGutters(open, extensionUri);

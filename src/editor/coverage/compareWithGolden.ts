@@ -6,6 +6,7 @@ import { goldenTestFiles, goldenTestsUri, isComparison, tableUri } from './compa
 import { currentVerdict } from '../verdict/currentVerdict';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { OpenInstance } from '../instance/openInstance';
+import type { FilesOfR, InstanceSource } from '../instance/instanceRoles';
 
 const title = (): string => vscode.l10n.t('Golden tests ↔ candidate');
 
@@ -40,7 +41,7 @@ export async function compareWithGolden(open: OpenInstance, reporter: Reporter):
 }
 
 /** Files of both, golden tests on the left. */
-async function showDiff(open: OpenInstance, patch: string): Promise<void> {
+async function showDiff(open: InstanceSource & FilesOfR, patch: string): Promise<void> {
   const golden = await goldenTestFiles(open);
   const paths = new Set(golden.keys());
   for (const { oldPath, newPath } of parseUnified(patch).files) {

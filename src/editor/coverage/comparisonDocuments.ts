@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { contentsWith } from '../../evaluation/session';
 import { asShown } from '../../patch/bytes';
 import { scheme } from '../shell/names';
-import type { OpenInstance } from '../instance/openInstance';
+import type { FilesOfR, InstanceSource, Revealing } from '../instance/instanceRoles';
 import { pathBelow } from '../shell/workspacePath';
 
 /** Files as the golden tests leave them. */
@@ -11,7 +11,7 @@ const goldenTestsAuthority = 'golden-tests';
 const tableAuthority = 'comparison';
 
 /** Tables of a window, by the query of their documents: each is about one verdict. */
-const tables = new WeakMap<OpenInstance, Map<string, string>>();
+const tables = new WeakMap<object, Map<string, string>>();
 
 /** Whether a document belongs to a comparison with the golden tests. */
 export function isComparison({ scheme: of, authority }: vscode.Uri): boolean {
@@ -22,13 +22,13 @@ export function isComparison({ scheme: of, authority }: vscode.Uri): boolean {
  * Address of a file of the workspace as the golden tests leave it. It has the whole path of that file,
  * since a diff editor calls files with different paths renamed.
  */
-export function goldenTestsUri(open: OpenInstance, path: string): vscode.Uri {
+export function goldenTestsUri(open: InstanceSource, path: string): vscode.Uri {
   const file = vscode.Uri.joinPath(open.folder.uri, path);
   return vscode.Uri.from({ scheme, authority: goldenTestsAuthority, path: file.path });
 }
 
 /** Keeps a table, as the document at the address that is returned. */
-export function tableUri(open: OpenInstance, text: string, digest: string): vscode.Uri {
+export function tableUri(open: object, text: string, digest: string): vscode.Uri {
   const kept = tables.get(open) ?? new Map<string, string>();
   tables.set(open, kept);
   // Two verdicts on one candidate may differ, and an open document is not read again.
@@ -43,7 +43,10 @@ export function tableUri(open: OpenInstance, text: string, digest: string): vsco
 }
 
 /** Content of such a document: only once the golden tests are revealed, whoever asks. */
-export async function comparisonText(open: OpenInstance, uri: vscode.Uri): Promise<string> {
+export async function comparisonText(
+  open: InstanceSource & Revealing & FilesOfR,
+  uri: vscode.Uri,
+): Promise<string> {
   if (!open.revealed) {
     return vscode.l10n.t(
       'The golden tests are hidden. Run "SWT-Bench: Compare with Golden Tests…" to reveal them.',
@@ -58,7 +61,7 @@ export async function comparisonText(open: OpenInstance, uri: vscode.Uri): Promi
 
 /** Files that the golden tests touch, as they leave them; undefined for one that they delete. */
 export async function goldenTestFiles(
-  open: OpenInstance,
+  open: InstanceSource & FilesOfR,
 ): Promise<ReadonlyMap<string, string | undefined>> {
   const { goldenTests } = await open.instance();
   return contentsWith(goldenTests, (path) => open.textOfR(path));

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { summarise, type ChangeCoverage, type CoveredLine } from '../../domain/changeCoverage';
 import { functionOf, sides } from '../../domain/outcome';
 import { listedUri, sideOfUri } from '../shell/documents';
-import type { OpenInstance } from '../instance/openInstance';
+import type { Revealing } from '../instance/instanceRoles';
 import { linesBySide } from './shownCoverage';
 
 /** What each entry of the view is about: a later run does not change what an older one says. */
@@ -16,7 +16,7 @@ const coverages = new WeakMap<vscode.FileCoverage, ChangeCoverage>();
  * @param itemOf the row of a test function in the Testing view
  */
 export function coverageOfRun(
-  open: OpenInstance,
+  open: Revealing,
   coverage: ChangeCoverage | undefined,
   itemOf: (test: string) => vscode.TestItem | undefined,
 ): vscode.FileCoverage[] {
@@ -47,7 +47,7 @@ export function coverageOfRun(
  * @param test id of a test function whose own executions are wanted
  */
 export function loadDetailed(
-  open: OpenInstance,
+  open: Revealing,
   shown: vscode.FileCoverage,
   test?: string,
 ): vscode.FileCoverageDetail[] {

@@ -2,12 +2,12 @@ import * as vscode from 'vscode';
 import type { Side } from '../../domain/outcome';
 import { sideOfUri, sideUri } from '../shell/documents';
 import { goldenFilesOf } from './goldenFiles';
-import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource, Revealing } from '../instance/instanceRoles';
 
 /** In the title of every diff that shows X*, by which its tab is known again. */
 const sides = '(R ↔ R∘X*)';
 
-const titleOf = (open: OpenInstance): string =>
+const titleOf = (open: InstanceSource): string =>
   vscode.l10n.t('Golden patch of {0} {1}', open.marker.id, sides);
 
 /** Milliseconds that an editor of a diff has to appear. */
@@ -17,7 +17,7 @@ const patience = 3000;
  * Opens the golden patch as one diff of all its files, R on the left and R∘X* on the right, with the
  * states of the changed lines in the gutters. The first time it asks, since it gives the fix away.
  */
-export async function showChangeCoverage(open: OpenInstance): Promise<void> {
+export async function showChangeCoverage(open: InstanceSource & Revealing): Promise<void> {
   if (!(await open.reveal(vscode.l10n.t('Show Change Coverage')))) return;
   await showDiff(open, undefined);
 }
@@ -31,7 +31,10 @@ export interface PlaceOnSide {
 }
 
 /** Shows a line in the golden diff, opened for it unless its file is in sight. */
-export async function showInGoldenDiff(open: OpenInstance, at: PlaceOnSide): Promise<void> {
+export async function showInGoldenDiff(
+  open: InstanceSource & Revealing,
+  at: PlaceOnSide,
+): Promise<void> {
   if (!(await open.reveal(vscode.l10n.t('Show Change Coverage')))) return;
   const uri = sideUri(at.side, at.path);
   let editor = editorOf(uri);
@@ -58,7 +61,7 @@ interface DiffOfFile {
 }
 
 /** A side that does not have a file is an empty document. */
-async function diffsOf(open: OpenInstance): Promise<readonly DiffOfFile[]> {
+async function diffsOf(open: InstanceSource): Promise<readonly DiffOfFile[]> {
   return (await goldenFilesOf(open)).flatMap(({ oldPath, newPath }) => {
     const [before, after] = [oldPath ?? newPath, newPath ?? oldPath];
     return before === null || after === null
@@ -67,7 +70,7 @@ async function diffsOf(open: OpenInstance): Promise<readonly DiffOfFile[]> {
   });
 }
 
-async function showDiff(open: OpenInstance, at: PlaceOnSide | undefined): Promise<void> {
+async function showDiff(open: InstanceSource, at: PlaceOnSide | undefined): Promise<void> {
   const diffs = await diffsOf(open);
   const title = titleOf(open);
   const wanted =
@@ -100,7 +103,7 @@ async function showDiff(open: OpenInstance, at: PlaceOnSide | undefined): Promis
 }
 
 /** The diff of one file by itself. */
-async function showFile(open: OpenInstance, at: PlaceOnSide): Promise<void> {
+async function showFile(open: InstanceSource, at: PlaceOnSide): Promise<void> {
   const diff = (await diffsOf(open)).find((each) => isOf(each, sideUri(at.side, at.path)));
   if (diff === undefined) return;
   await vscode.commands.executeCommand(

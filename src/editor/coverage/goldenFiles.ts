@@ -5,20 +5,20 @@ import { applyPatch } from '../../patch/unified/applyPatch';
 import { textOf } from '../../patch/bytes';
 import { parseUnified } from '../../patch/unified/parseUnified';
 import type { FilePatch } from '../../patch/unified/parsedPatch';
-import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource } from '../instance/instanceRoles';
 
-const known = new WeakMap<OpenInstance, Promise<readonly FilePatch[]>>();
+const known = new WeakMap<object, Promise<readonly FilePatch[]>>();
 
 /**
  * The files of the golden patch, with the line numbers at which its hunks went in.
  *
  * @throws HumanError when the trees cannot be had
  */
-export function goldenFilesOf(open: OpenInstance): Promise<readonly FilePatch[]> {
+export function goldenFilesOf(open: InstanceSource): Promise<readonly FilePatch[]> {
   return retryingMemoOf(known, open, () => read(open));
 }
 
-async function read(open: OpenInstance): Promise<readonly FilePatch[]> {
+async function read(open: InstanceSource): Promise<readonly FilePatch[]> {
   const trees = await open.trees();
   const golden = parseUnified(trees.golden ?? (await open.instance()).goldenPatch);
   // On a snapshot the hunks may lie elsewhere than the patch says.

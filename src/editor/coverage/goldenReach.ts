@@ -5,7 +5,7 @@ import { HumanError } from '../../domain/problem';
 import { findTests } from '../../python/tests';
 import { goldenTestsUri } from './comparisonDocuments';
 import { lineName } from './coverageText';
-import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 
 /**
  * Shows which golden tests run a line that the candidate misses, and opens the one that is chosen. Asks
@@ -13,7 +13,10 @@ import type { OpenInstance } from '../instance/openInstance';
  *
  * @throws HumanError when no golden test runs the line
  */
-export async function showGoldenReach(open: OpenInstance, line: CoveredLine): Promise<void> {
+export async function showGoldenReach(
+  open: InstanceSource & Revealing & LatestVerdict,
+  line: CoveredLine,
+): Promise<void> {
   const title = vscode.l10n.t('Show How Golden Tests Reach It');
   if (!(await open.reveal(title))) return;
   const reached = open.last?.result.goldenCoverage?.lines.find(
@@ -49,7 +52,7 @@ export async function showGoldenReach(open: OpenInstance, line: CoveredLine): Pr
   if (chosen !== undefined) await openGoldenTest(open, chosen.test);
 }
 
-async function openGoldenTest(open: OpenInstance, test: string): Promise<void> {
+async function openGoldenTest(open: InstanceSource, test: string): Promise<void> {
   const path = fileOf(test);
   const document = await vscode.workspace.openTextDocument(goldenTestsUri(open, path));
   const python = await open.python();

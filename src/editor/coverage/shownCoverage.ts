@@ -1,12 +1,12 @@
 import type { ChangeCoverage, CoveredLine } from '../../domain/changeCoverage';
 import type { Side } from '../../domain/outcome';
-import type { OpenInstance } from '../instance/openInstance';
+import type { LatestVerdict, Revealing } from '../instance/instanceRoles';
 
 /** Lines of one side by path, in the order of their numbers. */
 export type LinesOfSide = ReadonlyMap<string, readonly CoveredLine[]>;
 
 /** Change coverage of the last verdict, as far as it may be shown: its lines are those of X*. */
-export function shownCoverage(open: OpenInstance): ChangeCoverage | undefined {
+export function shownCoverage(open: Revealing & LatestVerdict): ChangeCoverage | undefined {
   return open.revealed ? open.last?.result.changeCoverage : undefined;
 }
 

@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
 import { lineMap } from './lineMap';
-import type { OpenInstance } from '../instance/openInstance';
+import type { FilesOfR } from '../instance/instanceRoles';
 import { workspacePath } from '../shell/workspacePath';
 
 interface Known {
@@ -16,7 +16,7 @@ export class WorkspaceLines {
 
   /** @param onRead called when a file of R that was asked for is there */
   constructor(
-    private readonly open: OpenInstance,
+    private readonly open: FilesOfR,
     private readonly onRead: () => void,
   ) {}
 

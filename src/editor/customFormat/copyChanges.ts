@@ -4,7 +4,7 @@ import { writeCustom } from '../../patch/custom/writeCustom';
 import { parseUnified } from '../../patch/unified/parseUnified';
 import type { FileEdit } from '../../patch/unified/makeUnified';
 import type { PythonParser } from '../../python/parser';
-import type { OpenInstance } from '../instance/openInstance';
+import type { FilesOfR } from '../instance/instanceRoles';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { workspaceTree } from './workspaceTree';
 import { workspacePath } from '../shell/workspacePath';
@@ -14,7 +14,7 @@ import { workspacePath } from '../shell/workspacePath';
  *
  * @throws HumanError when there are none, or none that the format can express
  */
-export async function copyChanges(open: OpenInstance, python: PythonParser): Promise<void> {
+export async function copyChanges(open: FilesOfR, python: PythonParser): Promise<void> {
   const edits = await editsIn(open);
   if (edits.length === 0) {
     throw new HumanError(
@@ -48,7 +48,7 @@ export async function copyChanges(open: OpenInstance, python: PythonParser): Pro
 }
 
 /** What differs from R, on disk or in an editor. */
-async function editsIn(open: OpenInstance): Promise<FileEdit[]> {
+async function editsIn(open: FilesOfR): Promise<FileEdit[]> {
   const tree = await workspaceTree(open.folder);
   const paths = new Set<string>();
   for (const { oldPath, newPath } of parseUnified(await open.candidatePatch()).files) {

@@ -7,6 +7,7 @@ import { createPythonParser, type PythonParser } from '../../python/parser';
 import { bundledCandidates } from '../instance/bundled';
 import { customDiffCommandIds, customDiffLanguage } from '../shell/names';
 import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource } from '../instance/instanceRoles';
 import { showProblem } from '../shell/problems';
 import { applyCustomDiff } from './applyCustomDiff';
 import { copyChanges } from './copyChanges';
@@ -73,7 +74,7 @@ export class CustomDiffCommands implements vscode.Disposable {
     }
   }
 
-  private async showSample(open: OpenInstance): Promise<void> {
+  private async showSample(open: InstanceSource): Promise<void> {
     const candidates = await bundledCandidates(this.extension, open);
     const sample = candidates.find((each) => each.model === 'custom-format');
     const document = await vscode.workspace.openTextDocument({

@@ -9,7 +9,7 @@ import { findingReport } from '../../results/reportSchema';
 import { patchDigest } from '../instance/edits';
 import { withNotification } from '../shell/withNotification';
 import { rowDigest } from '../verdict/keptEvaluation';
-import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource, Revealing, TestsOfInstance } from '../instance/instanceRoles';
 import { refuseUntrusted } from './trust';
 
 /** What R∘X* and X* tell of a candidate: for the developer, and for no model. */
@@ -43,7 +43,7 @@ export class Knowledge implements vscode.Disposable {
 
   constructor(
     private readonly memory: vscode.Memento,
-    private readonly open: OpenInstance,
+    private readonly open: InstanceSource & Revealing & TestsOfInstance,
     private readonly version: string,
     private readonly reporter: Reporter,
   ) {}

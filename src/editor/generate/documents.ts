@@ -4,7 +4,7 @@ import type { AnswerStep } from '../../method/steps';
 import type { StepOf } from '../../method/trace';
 import { patchDigest } from '../instance/edits';
 import { candidateAuthority, scheme } from '../shell/names';
-import type { OpenInstance } from '../instance/openInstance';
+import type { FilesOfR } from '../instance/instanceRoles';
 import { filesWith } from './applyToWorkspace';
 
 type Side = 'before' | 'after';
@@ -26,7 +26,7 @@ export class CandidateDocuments {
   private readonly shown = new Map<string, string>();
 
   constructor(
-    private readonly open: OpenInstance,
+    private readonly open: FilesOfR,
     private readonly source: DocumentSource,
   ) {}
 

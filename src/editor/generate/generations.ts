@@ -20,7 +20,7 @@ import { openTrace } from '../../method/trace';
 import { withLock } from '../../repository/lock';
 import { instanceFolder } from '../../repository/storage';
 import { writeWhole } from '../../files/wholeFile';
-import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource, TestsOfInstance } from '../instance/instanceRoles';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import { requireTestsOfModels } from '../tools/testsOfModels';
 import type { ChosenModel } from './chooseModel';
@@ -85,7 +85,7 @@ export class Generations implements vscode.Disposable {
 
   constructor(
     private readonly context: vscode.ExtensionContext,
-    private readonly open: OpenInstance,
+    private readonly open: InstanceSource & TestsOfInstance,
     private readonly reporter: Reporter,
   ) {
     this.folder = join(

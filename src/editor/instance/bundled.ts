@@ -10,7 +10,7 @@ import { parseUnified } from '../../patch/unified/parseUnified';
 import { prepareWorkspace } from '../instances/prepareWorkspace';
 import { withNotification } from '../shell/withNotification';
 import { bundledDataset, bundledSource } from './bundledDataset';
-import type { OpenInstance } from './openInstance';
+import type { FilesOfR, InstanceSource } from './instanceRoles';
 import { storageFolder } from '../shell/settings';
 
 const bundledPredictions = (extension: string): string =>
@@ -55,7 +55,7 @@ export async function openBundledInstance(
 /** The candidates that come with the bundled instance. */
 export async function bundledCandidates(
   extension: string,
-  open: OpenInstance,
+  open: InstanceSource,
 ): Promise<readonly Prediction[]> {
   const instance = await open.instance();
   const { predictions } = await loadPredictions(bundledPredictions(extension), [instance], {
@@ -71,7 +71,7 @@ export async function bundledCandidates(
  */
 export async function applyBundledCandidate(
   extension: string,
-  open: OpenInstance,
+  open: InstanceSource & FilesOfR,
   chosen?: string,
 ): Promise<void> {
   const predictions = await bundledCandidates(extension, open);
@@ -105,7 +105,7 @@ export async function applyBundledCandidate(
 
 /** Takes the author's edits back to R and puts `files` in, in one workspace edit, and saves. */
 async function replaceEdits(
-  open: OpenInstance,
+  open: FilesOfR,
   files: ReadonlyMap<string, string | undefined>,
 ): Promise<void> {
   const edit = new vscode.WorkspaceEdit();

@@ -7,6 +7,7 @@ import { treeItemOf } from '../shell/treeItem';
 import type { TreeRow } from '../shell/treeRow';
 import { instanceRows } from './instanceRows';
 import type { OpenInstance } from './openInstance';
+import type { InstanceSource } from './instanceRoles';
 import { hasUnsaved } from './saveEdits';
 
 /** The open instance at a glance: what hinders, issue, candidate, change coverage, golden patch. */
@@ -54,7 +55,7 @@ export class InstanceTree implements vscode.TreeDataProvider<TreeRow>, vscode.Di
   }
 
   /** The text of the issue; undefined, with welcome content instead, when the row is gone. */
-  private async issueOf(open: OpenInstance): Promise<string | undefined> {
+  private async issueOf(open: InstanceSource): Promise<string | undefined> {
     const instance = await open.instance().catch((error: unknown) => {
       this.reporter.log(`${open.marker.id}: ${messageOf(error)}`);
       return undefined;

@@ -20,6 +20,13 @@ import type { WorkspaceMarker } from '../../repository/marker';
 import { patchDigest, Edits } from './edits';
 import type { Evaluated, KnownCases, Preliminary } from '../verdict/evaluated';
 import { InstanceOrigin } from './instanceOrigin';
+import type {
+  FilesOfR,
+  InstanceSource,
+  LatestVerdict,
+  Revealing,
+  TestsOfInstance,
+} from './instanceRoles';
 import { InstanceRuns } from './instanceRuns';
 import { InstanceView } from './instanceView';
 import { keepInstance } from './keptInstance';
@@ -31,17 +38,18 @@ import { distOf, WarmSession } from './warmSession';
 
 /**
  * The instance whose workspace is open: what it is, its trees and sandboxes once they are needed, and
- * the last verdict. Everything that draws listens to `onDidChange`.
+ * the last verdict. Everything that draws listens to `onDidChange`. Members of a role are described in
+ * instanceRoles.ts.
  */
-export class OpenInstance implements vscode.Disposable {
+export class OpenInstance
+  implements InstanceSource, Revealing, LatestVerdict, FilesOfR, TestsOfInstance, vscode.Disposable
+{
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;
-  /** What `isCurrent` or unsaved editors say of the last verdict may have changed. */
   readonly onDidEdit: vscode.Event<void>;
   private readonly subscriptions: vscode.Disposable[];
   private readonly origin: InstanceOrigin;
   private readonly session: WarmSession;
-  /** Runs the tests of the instance, one run after the other. */
   readonly runs: InstanceRuns;
   private readonly view = new InstanceView(this);
   private readonly repository: WorkspaceRepository;
@@ -98,7 +106,6 @@ export class OpenInstance implements vscode.Disposable {
     });
   }
 
-  /** The instance is the one that comes with the extension. */
   get isBundled(): boolean {
     return this.marker.dataset === 'bundled';
   }
@@ -108,40 +115,30 @@ export class OpenInstance implements vscode.Disposable {
     await this.known.restore(() => this.changed.fire());
   }
 
-  /** The last verdict, if any. */
   get last(): Evaluated | undefined {
     return this.known.last;
   }
 
-  /** What is known of the run under way; undefined when none is, or nothing yet. */
   get soFar(): Preliminary | undefined {
     return this.known.soFar;
   }
 
-  /**
-   * The cases of one test function, of the run under way where they are known, else of the last; and the
-   * text of the test that they are about. A test that was only renamed since has those of its old name.
-   */
   casesOf(test: string): KnownCases {
     return this.known.casesOf(test);
   }
 
-  /** Tells which tests there are now, so that those that were renamed are known again. */
   tellTests(tests: readonly PythonTest[]): void {
     this.known.tellTests(tests);
   }
 
-  /** Something runs, or waits for its turn. */
   get isRunning(): boolean {
     return this.runs.isRunning;
   }
 
-  /** What is done before anything can run, such as building an image; undefined when it is not. */
   get step(): string | undefined {
     return this.session.step;
   }
 
-  /** The engine and what the tests run with; undefined before it was needed. */
   get environment(): string | undefined {
     return this.session.environment;
   }
@@ -151,17 +148,14 @@ export class OpenInstance implements vscode.Disposable {
     this.subscriptions.push(disposable);
   }
 
-  /** Whether X*, T* and later hints are shown; remembered for the instance. */
   get revealed(): boolean {
     return this.revelations.has(this.marker.id);
   }
 
-  /** Whether they were shown at any time, which says something about a verdict. */
   get wasRevealed(): boolean {
     return this.revelations.hasBeen(this.marker.id);
   }
 
-  /** Asks before revealing. @returns whether they are revealed then */
   reveal(title: string): Promise<boolean> {
     return this.revelations.ask(this.marker.id, title);
   }
@@ -173,20 +167,16 @@ export class OpenInstance implements vscode.Disposable {
     return !known;
   }
 
-  /** @throws HumanError when the dataset or the row is gone */
   instance(): Promise<Instance> {
     return this.origin.instance();
   }
 
-  /** What models are told in the place of its id. @throws HumanError as `instance` */
   readonly alias = async (): Promise<string> => aliasOf(await this.instance());
 
-  /** tree-sitter, loaded when something is to be parsed for the first time. */
   python(): Promise<PythonParser> {
     return this.parsing.get();
   }
 
-  /** The pristine trees of R and R∘X*. */
   trees(): Promise<Trees> {
     return this.origin.trees();
   }
@@ -198,53 +188,40 @@ export class OpenInstance implements vscode.Disposable {
       await keepInstance(secrets, await this.instance(), (await this.trees()).source);
   }
 
-  /** The engine of the window, which disposes of it. @throws HumanError when it cannot be had */
   async engine(): Promise<Engine> {
     return (await this.session.session()).engine;
   }
 
-  /**
-   * What models may know of the instance, for all that works with one; not to be disposed of.
-   *
-   * @throws HumanError
-   */
   modelView(): Promise<ModelView> {
     return this.view.get();
   }
 
-  /** What the author has changed in the workspace, as a patch on R. */
   candidatePatch(signal?: AbortSignal): Promise<string> {
     return this.repository.edits(signal);
   }
 
-  /** Paths of the files of R, relative to the workspace. */
   filesOfR(): Promise<string[]> {
     return this.repository.paths();
   }
 
-  /** A file of R by its relative path, as an editor shows it; undefined when R has none. */
   async fileOfR(path: string): Promise<string | undefined> {
     const text = await this.repository.read(path);
     return text === undefined ? undefined : asShown(text);
   }
 
-  /** As `fileOfR`, of many files at once; those that R has none of are absent. */
   async manyOfR(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const texts = await this.repository.readMany(paths);
     return new Map([...texts].map(([path, text]) => [path, asShown(text)]));
   }
 
-  /** The same with its exact bytes (see patch/bytes.ts). */
   textOfR(path: string): Promise<string | undefined> {
     return this.repository.read(path);
   }
 
-  /** Whether the workspace, as saved, is still what the last verdict is about. */
   async isCurrent(): Promise<boolean> {
     return this.last?.digest === patchDigest(await this.candidatePatch());
   }
 
-  /** A file of a side, for the golden diff; empty where that side has no such file. */
   async fileOfSide(side: Side, path: string): Promise<string> {
     const trees = await this.trees();
     return readFile(join(trees[side], path), 'utf8').catch(() => '');

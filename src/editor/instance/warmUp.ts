@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { Cancelled } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
-import type { OpenInstance } from './openInstance';
+import type { InstanceSource, LatestVerdict, TestsOfInstance } from './instanceRoles';
 import { showEngineProblem } from '../shell/problems';
 import { engineSettings } from '../shell/settings';
 
@@ -13,7 +13,10 @@ const quick = 4000;
  * them: with docker an image may have to be pulled or built. What takes long is shown in a
  * notification and can be cancelled; the next run does it again.
  */
-export async function warmUpInBackground(open: OpenInstance, reporter: Reporter): Promise<void> {
+export async function warmUpInBackground(
+  open: InstanceSource & LatestVerdict & TestsOfInstance,
+  reporter: Reporter,
+): Promise<void> {
   try {
     // Pairs of the local engine open in a moment, when they are needed.
     if (engineSettings(open.folder.uri).name === 'local') return;
@@ -28,7 +31,7 @@ export async function warmUpInBackground(open: OpenInstance, reporter: Reporter)
 }
 
 async function shown(
-  open: OpenInstance,
+  open: InstanceSource & LatestVerdict,
   warming: Promise<void>,
   abort: AbortController,
 ): Promise<void> {

@@ -4,6 +4,7 @@ import { HumanError, messageOf } from '../../domain/problem';
 import { IssuePanel, type IssueSource } from './issuePanel';
 import type { Instances } from '../instances/instances';
 import type { OpenInstance } from '../instance/openInstance';
+import type { FilesOfR, InstanceSource } from '../instance/instanceRoles';
 import type { Revealed } from '../instance/revealed';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
@@ -77,7 +78,7 @@ function issueSource({ context, revealed, listed, opened, id }: IssueParts): Iss
 }
 
 /** Finds places in R as it was made; the author's edits do not move the links. */
-async function resolverIn(opened: OpenInstance): Promise<ResolveReference> {
+async function resolverIn(opened: InstanceSource & FilesOfR): Promise<ResolveReference> {
   const { repo } = await opened.instance();
   return referenceResolver(
     { repo, files: await opened.filesOfR(), read: (path) => opened.fileOfR(path) },

@@ -3,7 +3,7 @@ import { sideName, sides, type Side } from '../../domain/outcome';
 import { unsafePath } from '../../patch/unsafePath';
 import { comparisonText, isComparison } from '../coverage/comparisonDocuments';
 import { scheme, verdictAuthority } from './names';
-import type { OpenInstance } from '../instance/openInstance';
+import type { FilesOfR, InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { verdictText } from '../verdict/verdictDocument';
 
 /** Address of a file of R or R∘X* as a read-only document. */
@@ -35,7 +35,10 @@ export function sideOfUri(uri: vscode.Uri): { side: Side; path: string } | undef
  * comparison with the golden tests. It is served only once that was revealed, whoever asks. The verdict
  * as a document says for itself what may be said.
  */
-export async function documentText(open: OpenInstance, uri: vscode.Uri): Promise<string> {
+export async function documentText(
+  open: InstanceSource & Revealing & LatestVerdict & FilesOfR,
+  uri: vscode.Uri,
+): Promise<string> {
   if (isComparison(uri)) return comparisonText(open, uri);
   if (uri.authority === verdictAuthority) return verdictText(open);
   const file = sideOfUri(uri);

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { CandidateTests } from '../testing/candidateTests';
 import { contextKeys, walkthrough } from './names';
-import type { OpenInstance } from '../instance/openInstance';
+import type { LatestVerdict } from '../instance/instanceRoles';
 
 /** What the manifest says of a walkthrough, as far as it is used here. */
 interface Walkthrough {
@@ -25,7 +25,7 @@ export class FirstSteps {
   }
 
   /** Follows the candidate of an instance. */
-  follow(open: OpenInstance, tests: CandidateTests): vscode.Disposable {
+  follow(open: LatestVerdict, tests: CandidateTests): vscode.Disposable {
     const tell = (): void => {
       const files = tests.list();
       const isWritten = files.some((file) => file.tests.some((test) => test.status !== 'kept'));

@@ -6,7 +6,7 @@ import { compareTests, TestBases, testFile, type TestFile } from '../../python/c
 import type { EditedSource, Node, PythonParser } from '../../python/parser';
 import type { PythonTest } from '../../python/tests';
 import type { TestSource } from '../verdict/evaluated';
-import type { OpenInstance } from '../instance/openInstance';
+import type { FilesOfR, InstanceSource, LatestVerdict } from '../instance/instanceRoles';
 import { workspacePath } from '../shell/workspacePath';
 
 /** A test of a touched file, and what it is to the candidate. */
@@ -51,7 +51,7 @@ export class CandidateTests implements vscode.Disposable {
   /** What the tests of each file depend on. */
   private readonly bases = new Map<string, TestBases>();
 
-  constructor(private readonly open: OpenInstance) {
+  constructor(private readonly open: FilesOfR & InstanceSource & LatestVerdict) {
     const watcher = vscode.workspace.createFileSystemWatcher(
       new vscode.RelativePattern(open.folder, '**/*.py'),
     );

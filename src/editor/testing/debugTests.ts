@@ -9,7 +9,12 @@ import { resultsOf } from '../../evaluation/results';
 import { parseUnified } from '../../patch/unified/parseUnified';
 import { copyToShow, debugConfiguration, idsToDebug, isSubstituted } from './debugConfiguration';
 import { shownOf } from './redactedText';
-import type { OpenInstance } from '../instance/openInstance';
+import type {
+  FilesOfR,
+  InstanceSource,
+  Revealing,
+  TestsOfInstance,
+} from '../instance/instanceRoles';
 import { engineSettings } from '../shell/settings';
 import { append, type RunningTests, type TestRuns } from './testRuns';
 
@@ -25,7 +30,7 @@ const sessionKey = 'swtBenchSession';
  */
 export class DebugTests {
   constructor(
-    private readonly open: OpenInstance,
+    private readonly open: InstanceSource & Revealing & FilesOfR & TestsOfInstance,
     private readonly runs: TestRuns,
     private readonly reporter: Reporter,
   ) {}

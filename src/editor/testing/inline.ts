@@ -3,7 +3,7 @@ import type { CandidateTests } from './candidateTests';
 import { HumanError } from '../../domain/problem';
 import { InlineResults } from './inlineResults';
 import { inlineCommandIds } from '../shell/names';
-import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { openOutputs, showOutputs } from './showOutputs';
 import { TestHover } from './testHover';
 import { TestLenses } from './testLenses';
@@ -23,7 +23,7 @@ export class Inline implements vscode.Disposable {
 
   /** @param outputChanged told of documents of outputs that are to be read again */
   constructor(
-    private readonly open: OpenInstance,
+    private readonly open: LatestVerdict & InstanceSource & Revealing,
     private readonly tests: CandidateTests,
     private readonly testing: RunsTests,
     outputChanged: (uri: vscode.Uri) => void,

@@ -3,7 +3,7 @@ import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
 import { colourOfTone, tones, transitionLook, type Tone } from './transitionLook';
 import { inlineText, staleText, tellingCase } from './transitionTexts';
 import { isFresh } from '../verdict/evaluated';
-import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource, LatestVerdict } from '../instance/instanceRoles';
 
 /**
  * Draws the transition of every candidate test after its definition: symbol, letters and words, so
@@ -14,7 +14,7 @@ export class InlineResults implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(
-    private readonly open: OpenInstance,
+    private readonly open: InstanceSource & LatestVerdict,
     private readonly tests: CandidateTests,
   ) {
     const type = (tone: Tone): vscode.TextEditorDecorationType =>

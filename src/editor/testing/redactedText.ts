@@ -8,9 +8,9 @@ import {
   withoutGoldenLines,
   type GoldenLines,
 } from '../../evaluation/coverage/goldenLines';
-import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource, Revealing } from '../instance/instanceRoles';
 
-const known = new WeakMap<OpenInstance, Promise<GoldenLines>>();
+const known = new WeakMap<object, Promise<GoldenLines>>();
 
 /** What tests did on a side, as it may be shown now. */
 export interface Shown {
@@ -25,7 +25,7 @@ export interface Shown {
  *
  * @throws HumanError when the row of the instance is gone
  */
-export async function shownOf(open: OpenInstance): Promise<Shown> {
+export async function shownOf(open: InstanceSource & Revealing): Promise<Shown> {
   if (open.revealed) return asItIs;
   const golden = await retryingMemoOf(known, open, async () =>
     goldenLinesOf((await open.instance()).goldenPatch),

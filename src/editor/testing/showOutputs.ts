@@ -5,7 +5,7 @@ import type { TestTransition } from '../../domain/transition';
 import { outcomeInWords } from './transitionTexts';
 import { shownOf, type Shown } from './redactedText';
 import { outputAuthority, scheme, verdictAuthority } from '../shell/names';
-import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 
 /**
  * Shows what the last run printed on R beside what it printed on R∘X*, as it is: times and addresses
@@ -14,7 +14,10 @@ import type { OpenInstance } from '../instance/openInstance';
  * @param test id of a test function, whose failures stand at the head; undefined for the run alone
  * @throws HumanError when nothing has run
  */
-export async function showOutputs(open: OpenInstance, test: string | undefined): Promise<void> {
+export async function showOutputs(
+  open: LatestVerdict & InstanceSource & Revealing,
+  test: string | undefined,
+): Promise<void> {
   const shown = await shownOf(open);
   if (sides.every((side) => contentOf(open, side, test, shown) === undefined)) {
     throw new HumanError(
@@ -38,7 +41,10 @@ export async function showOutputs(open: OpenInstance, test: string | undefined):
 }
 
 /** Content of a document of `showOutputs`; it follows the last run. */
-export async function outputText(open: OpenInstance, uri: vscode.Uri): Promise<string> {
+export async function outputText(
+  open: LatestVerdict & InstanceSource & Revealing,
+  uri: vscode.Uri,
+): Promise<string> {
   const side = sides.find((each) => uri.path.startsWith(`/${each}/`));
   if (side === undefined) return '';
   const test = uri.query === '' ? undefined : uri.query;
@@ -69,7 +75,7 @@ function uriOf(side: Side, test: string | undefined): vscode.Uri {
 const nameOf = (test: string): string => test.split('::').at(-1) ?? test;
 
 function contentOf(
-  open: OpenInstance,
+  open: LatestVerdict,
   side: Side,
   test: string | undefined,
   shown: Shown,

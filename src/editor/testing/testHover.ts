@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Frame } from '../../domain/outcome';
-import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { appendPart } from '../shell/hoverMarkdown';
 import type { CandidateTests, ListedTest } from './candidateTests';
 import { shownOf, type Shown } from './redactedText';
@@ -14,7 +14,7 @@ import { uriInside } from './testMessages';
 export class TestHover implements vscode.Disposable {
   private readonly subscription: vscode.Disposable;
 
-  constructor(open: OpenInstance, tests: CandidateTests) {
+  constructor(open: InstanceSource & Revealing & LatestVerdict, tests: CandidateTests) {
     const selector = {
       scheme: open.folder.uri.scheme,
       pattern: new vscode.RelativePattern(open.folder, '**/*.py'),
@@ -39,7 +39,7 @@ export class TestHover implements vscode.Disposable {
 }
 
 function hoverOf(
-  open: OpenInstance,
+  open: InstanceSource & LatestVerdict,
   test: ListedTest,
   shown: Shown,
 ): vscode.MarkdownString | undefined {

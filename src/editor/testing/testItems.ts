@@ -3,7 +3,7 @@ import { fileOf, functionOf } from '../../domain/outcome';
 import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
 import { transitionLabel } from './transitionTexts';
 import { isFresh } from '../verdict/evaluated';
-import type { OpenInstance } from '../instance/openInstance';
+import type { LatestVerdict } from '../instance/instanceRoles';
 
 /**
  * The rows of the Testing view: tests of the candidate stand at the top, each by itself; the rest of a
@@ -19,7 +19,7 @@ export class TestItems {
 
   constructor(
     private readonly controller: vscode.TestController,
-    private readonly open: OpenInstance,
+    private readonly open: LatestVerdict,
     private readonly tests: CandidateTests,
   ) {}
 

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource } from '../instance/instanceRoles';
 import { settingKeys } from '../shell/names';
 import type { CandidateTests } from './candidateTests';
 import { lensLooks, placesOfLenses } from './lensLooks';
@@ -12,7 +12,7 @@ export class TestLenses implements vscode.Disposable {
   private placed = '';
 
   constructor(
-    open: OpenInstance,
+    open: InstanceSource,
     private readonly tests: CandidateTests,
   ) {
     const selector = {

@@ -4,7 +4,7 @@ import { hintOn, tellingCase } from '../../evaluation/hints/testHints';
 import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
 import { isFresh } from '../verdict/evaluated';
 import { inlineCommandIds } from '../shell/names';
-import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource, LatestVerdict } from '../instance/instanceRoles';
 import { hintInWords } from './hintTexts';
 import { uriInside } from './testMessages';
 
@@ -21,7 +21,7 @@ export class TestProblems implements vscode.Disposable {
   private readonly shown = new Map<string, string>();
 
   constructor(
-    private readonly open: OpenInstance,
+    private readonly open: InstanceSource & LatestVerdict,
     private readonly tests: CandidateTests,
   ) {
     const draw = (): void => this.draw();

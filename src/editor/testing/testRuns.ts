@@ -16,7 +16,12 @@ import { resultsOf } from '../../evaluation/results';
 import type { SessionRun } from '../../evaluation/session';
 import type { CandidateTests } from './candidateTests';
 import { casesOf, tellingCase } from './transitionTexts';
-import type { OpenInstance } from '../instance/openInstance';
+import type {
+  InstanceSource,
+  LatestVerdict,
+  Revealing,
+  TestsOfInstance,
+} from '../instance/instanceRoles';
 import type { Evaluated } from '../verdict/evaluated';
 import { problemText, showEngineProblem } from '../shell/problems';
 import { saveEdits } from '../instance/saveEdits';
@@ -47,7 +52,7 @@ export interface RunningTests {
 export class TestRuns {
   constructor(
     private readonly controller: vscode.TestController,
-    private readonly open: OpenInstance,
+    private readonly open: InstanceSource & Revealing & LatestVerdict & TestsOfInstance,
     private readonly tests: CandidateTests,
     private readonly items: TestItems,
     private readonly reporter: Reporter,

@@ -2,7 +2,12 @@ import * as vscode from 'vscode';
 import { HumanError } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
 import { withNotification } from '../shell/withNotification';
-import type { OpenInstance } from '../instance/openInstance';
+import type {
+  FilesOfR,
+  InstanceSource,
+  LatestVerdict,
+  TestsOfInstance,
+} from '../instance/instanceRoles';
 import type { Evaluated } from './evaluated';
 import { hasUnsaved, saveEdits } from '../instance/saveEdits';
 
@@ -22,7 +27,7 @@ export interface VerdictRequest {
  * @throws HumanError when there is no candidate, or it cannot be run
  */
 export async function currentVerdict(
-  open: OpenInstance,
+  open: LatestVerdict & FilesOfR & TestsOfInstance,
   reporter: Reporter,
   { title, complete }: VerdictRequest,
 ): Promise<Evaluated | undefined> {
@@ -49,7 +54,10 @@ const isComplete = ({ result, restored }: Evaluated): boolean =>
  * Whether a verdict is about exactly what is in the workspace now, editors included, and no later run
  * has told otherwise.
  */
-export async function isStill(open: OpenInstance, evaluated: Evaluated): Promise<boolean> {
+export async function isStill(
+  open: LatestVerdict & Pick<InstanceSource, 'folder'>,
+  evaluated: Evaluated,
+): Promise<boolean> {
   const agrees = (): boolean =>
     open.last !== undefined &&
     open.last.digest === evaluated.digest &&

@@ -16,6 +16,7 @@ import { parseUnified } from '../../patch/unified/parseUnified';
 import { currentVerdict, isStill } from './currentVerdict';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import type { Evaluated } from './evaluated';
 import { showProblem } from '../shell/problems';
 
@@ -78,7 +79,10 @@ export async function exportReproduction(
 }
 
 /** A verdict with what its note tells besides. */
-export async function describe(open: OpenInstance, evaluated: Evaluated): Promise<Reproduction> {
+export async function describe(
+  open: Revealing & InstanceSource & LatestVerdict,
+  evaluated: Evaluated,
+): Promise<Reproduction> {
   const { repo, baseCommit } = await open.instance();
   const { result, evaluatedAt, milliseconds } = evaluated;
   const { environment, revealed, wasRevealed } = open;
@@ -142,7 +146,7 @@ async function chooseFolder(): Promise<vscode.Uri | undefined> {
 }
 
 /** @throws HumanError where files of an export would be edits of the candidate, or cannot be written */
-async function checkFolder(open: OpenInstance, parent: vscode.Uri): Promise<void> {
+async function checkFolder(open: InstanceSource, parent: vscode.Uri): Promise<void> {
   if (parent.scheme !== 'file') {
     throw new HumanError(
       vscode.l10n.t('{0} is not on the machine where the tests run', parent.toString(true)),

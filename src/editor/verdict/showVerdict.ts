@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { hasUnsaved } from '../instance/saveEdits';
 import { commandIds } from '../shell/names';
-import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { showVerdictDocument } from './verdictDocument';
 import { shownVerdict } from './shownVerdict';
 import { verdictInWords, verdictSentences } from './verdictSentences';
@@ -14,7 +14,9 @@ interface Step extends vscode.QuickPickItem {
  * The verdict in sentences and what may be done next, as a list that the keyboard and a screen reader
  * reach; a click on the status-bar item opens it.
  */
-export async function showVerdict(open: OpenInstance): Promise<void> {
+export async function showVerdict(
+  open: InstanceSource & Revealing & LatestVerdict  ,
+): Promise<void> {
   const current = !hasUnsaved(open) && (await open.isCurrent().catch(() => false));
   const verdict = shownVerdict(open, current);
   if (verdict === undefined) {
@@ -50,7 +52,7 @@ export async function showVerdict(open: OpenInstance): Promise<void> {
 }
 
 /** What may come next, the likeliest first. */
-function steps(open: OpenInstance, exportable: boolean): Step[] {
+function steps(open: InstanceSource & Revealing & LatestVerdict, exportable: boolean): Step[] {
   const command = (label: string, id: string, detail: string): Step => ({
     label,
     detail,

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { hasUnsaved } from '../instance/saveEdits';
 import { lookOfVerdict, lookWithoutVerdict, type StatusLook } from './statusLook';
 import { shownVerdict } from './shownVerdict';
@@ -10,7 +10,7 @@ export class StatusBar implements vscode.Disposable {
   private readonly subscriptions: readonly vscode.Disposable[];
   private drawing = 0;
 
-  constructor(private readonly open: OpenInstance) {
+  constructor(private readonly open: LatestVerdict & Revealing & InstanceSource) {
     this.item = vscode.window.createStatusBarItem(
       'swt-bench.verdict',
       vscode.StatusBarAlignment.Left,

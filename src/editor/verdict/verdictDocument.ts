@@ -2,13 +2,13 @@ import * as vscode from 'vscode';
 import { reproductionNote } from '../../results/reproduction/reproductionNote';
 import { describe } from './exportReproduction';
 import { scheme, verdictAuthority } from '../shell/names';
-import type { OpenInstance } from '../instance/openInstance';
+import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 
 /**
  * Shows the note that an export would hold, as a document that cannot be edited. It follows the verdict,
  * and says of the golden patch only what is revealed at that time.
  */
-export async function showVerdictDocument(open: OpenInstance): Promise<void> {
+export async function showVerdictDocument(open: InstanceSource & LatestVerdict): Promise<void> {
   if (open.last === undefined) return;
   const uri = vscode.Uri.from({
     scheme,
@@ -20,7 +20,9 @@ export async function showVerdictDocument(open: OpenInstance): Promise<void> {
 }
 
 /** Content of that document. */
-export async function verdictText(open: OpenInstance): Promise<string> {
+export async function verdictText(
+  open: Revealing & LatestVerdict & InstanceSource,
+): Promise<string> {
   const { last } = open;
   return last === undefined
     ? `${vscode.l10n.t('There is no verdict yet. Run "SWT-Bench: Reproduce on R and R∘X*".')}\n`
