@@ -1,27 +1,5 @@
 import type { FilePatch, ParsedPatch } from './unified/parsedPatch';
 
-/** Endings that the reference harness does not run; `csv` stands there without its dot. */
-const notTests = '.json .png csv .txt .md .jpg .jpeg .pkl .yml .yaml .toml'.split(' ');
-
-/**
- * The test files of a run as the reference harness finds them (`get_test_directives` in its utils.py),
- * to the letter: every new path of a `diff --git` line, wherever that stands, but for some endings.
- * Deleted files and files that are not tests are among them; without such lines there are none.
- */
-export function harnessTestFiles(patchText: string): string[] {
-  return [...patchText.matchAll(/diff --git a\/[^\n]* b\/([^\n]*)/g)]
-    .map((match) => match[1] ?? '')
-    .filter((path) => !notTests.some((ending) => path.endsWith(ending)));
-}
-
-/** A test file as Django's runner names it: `tests/admin/test_views.py` is `admin.test_views`. */
-export function djangoLabel(path: string): string {
-  return path
-    .replace(/\.py$/, '')
-    .replace(/^tests\//, '')
-    .replaceAll('/', '.');
-}
-
 const testName = /^(test_.*|.*_tests?|tests?|testing|unittest_.*)\.py$/s;
 const testFolders = new Set(['test', 'tests', 'testing', 'unittests', 'unit_tests', 'e2e']);
 

@@ -2,7 +2,7 @@ import type { PythonModule } from '../../python/module';
 import type { CustomBlock } from './parseCustom';
 import type { BlockImport } from './blockCode';
 import { importKey, type CustomFile } from './customFile';
-import { headEnd, isBetween } from './findHome';
+import { headEnd } from './findHome';
 
 /** Adds what a block imports and the file does not to the imports at the top of the file. */
 export function addImports(
@@ -26,10 +26,7 @@ export function addImports(
     const whole = missing.length === statement.names.length;
     const written = whole ? text : [from === '' ? `import ${some}` : `from ${from} import ${some}`];
     const at = headEnd(file, statement.future ? (found) => found.future : undefined);
-    file.edits.push({
-      ...{ kind: 'imports', from: at, to: at, text: written, block, source },
-      harmless: file.blanksOnly && isBetween(file, at, undefined),
-    });
+    file.edits.push({ kind: 'imports', from: at, to: at, text: written, block, source });
   }
 }
 

@@ -34,6 +34,4 @@ export interface BlockCode {
   readonly imports: readonly BlockImport[];
   /** Whether it has a syntax error, which has been told. */
   readonly broken: boolean;
-  /** Whether nothing in it is indented less than its first line, but what belongs to one statement. */
-  readonly isOneBody: boolean;
 }

@@ -2,8 +2,7 @@ import { findFault, isEvenIn } from '../../python/module';
 import type { PythonParser } from '../../python/parser';
 import { segmentsOf } from '../../python/segments';
 import type { CustomBlock } from './parseCustom';
-import type { BlockCode } from './blockCode';
-import type { CustomFile, LineEdit } from './customFile';
+import type { CustomFile } from './customFile';
 import type { Diagnostic } from '../diagnostic';
 
 /** The segments of files before any edit, by their lines. */
@@ -66,29 +65,6 @@ export const tooLong = (block: CustomBlock, at: number): Diagnostic => ({
   message: `The line has ${block.code[at]?.length ?? 0} letters; code with more than ${mostLetters} in a line is not read`,
   hint: 'Break the line, or replace lines of the file by number, as in 3-5, by this code as it is',
 });
-
-/** Whether code can be indented anew without another meaning: it is sound, and blanks are all it has. */
-export function hasPlainCode(file: CustomFile, { broken, isOneBody, code }: BlockCode): boolean {
-  return (
-    file.blanksOnly && !broken && isOneBody && !code.lines.some((line) => /[\t\r\f\v]/.test(line))
-  );
-}
-
-/**
- * Whether edits bring no syntax error into a file without one, so that what comes of it need not be read:
- * sound statements in place of a definition, or between the statements of the body that they belong to.
- * Where code of two bodies meets, one may come between the other and its class.
- */
-export function areHarmless(edits: readonly LineEdit[]): boolean {
-  const added = new Map<number, LineEdit>();
-  return edits.every((edit) => {
-    if (edit.harmless !== true) return false;
-    if (edit.to > edit.from) return true;
-    const other = added.get(edit.from);
-    added.set(edit.from, edit);
-    return other === undefined || other.definition === edit.definition;
-  });
-}
 
 /**
  * Tells of a syntax error that the blocks make of a file without one: an error, but for lines that are

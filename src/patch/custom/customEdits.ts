@@ -3,7 +3,7 @@ import type { Definition } from '../../python/definitions';
 import { PartedModule } from '../../python/partedModule';
 import type { PythonParser } from '../../python/parser';
 import { replaceLine, type CustomBlock, type LineSpan } from './parseCustom';
-import { areHarmless, checkResult } from './checkResult';
+import { checkResult } from './checkResult';
 import { readCode } from './readCode';
 import type { BlockCode } from './blockCode';
 import { joinEdits, lineEndAt, type CustomFile, type LineEdit } from './customFile';
@@ -235,7 +235,7 @@ function* editSteps(given: FileBlocks): Stepwise<EditedFile> {
   }
   yield;
   const after = hasErrors(diagnostics) ? undefined : joinEdits(file);
-  if (after !== undefined && isPython(path) && !trusted && !areHarmless(file.edits)) {
+  if (after !== undefined && isPython(path) && !trusted) {
     const codes = read.flatMap(({ code }) => (code?.broken === false ? [code.code] : []));
     // Indented code is no module of its own.
     const plain = codes.flatMap(({ indent, lines }) => (indent === '' ? [lines] : []));

@@ -20,8 +20,6 @@ export interface LineEdit {
   readonly apart?: number;
   /** The lines with their line ends, of the range form, which are put there as they are. */
   readonly raw?: readonly string[];
-  /** Whether it is known to bring no syntax error: see `areHarmless`. */
-  readonly harmless?: boolean;
 }
 
 /** What has been found of the names that the blocks about one file may mean, and what is left to spend on it. */

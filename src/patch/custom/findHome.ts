@@ -68,27 +68,6 @@ function openClasses(module: PythonModule): readonly Definition[] {
   return classes;
 }
 
-/**
- * Whether nothing of a module, or of a class, goes on beyond a line: no statement and no backslash.
- *
- * @param at how many lines stand above
- */
-export function isBetween(file: CustomFile, at: number, home: Definition | undefined): boolean {
-  const { module, lines } = file;
-  const joins = (line: number): boolean => (lines[line] ?? '').endsWith('\\');
-  if (joins(at - 1)) return false;
-  if (home === undefined) {
-    const [above] = statementsAbove(module, at);
-    return above === undefined || above.range.endLine <= at;
-  }
-  for (let line = home.defLine; line < home.body.startLine; line += 1) {
-    if (joins(line - 1)) return false;
-  }
-  const statements = module.around(home.defLine).bodies.get(home.body.start) ?? [];
-  const above = statements[firstBehind(statements, at) - 1];
-  return above !== undefined && above.range.endLine <= at;
-}
-
 const membersIn = new WeakMap<Definition, readonly Statement[]>();
 
 /** The line before which to insert in a class: between its members, never inside one. */

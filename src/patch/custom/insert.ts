@@ -1,10 +1,9 @@
 import type { Definition } from '../../python/definitions';
 import { placeText, replaceLine, type CustomBlock } from './parseCustom';
 import type { BlockCode } from './blockCode';
-import { hasPlainCode } from './checkResult';
 import type { CustomFile } from './customFile';
 import { accessor, isStatic, placeLine, takesSelf } from './findTarget';
-import { classLine, findHome, isBetween, moduleLine } from './findHome';
+import { classLine, findHome, moduleLine } from './findHome';
 import { unitOfFile } from './rewrite';
 import { indentOf, reindent } from '../indentation';
 
@@ -51,7 +50,6 @@ export function insert(file: CustomFile, block: CustomBlock, code: BlockCode): v
     source: { from: code.firstLine, to: code.firstLine + count },
     ...(home !== undefined && { definition: home }),
     apart: home === undefined ? 2 : 1,
-    harmless: hasPlainCode(file, code) && isBetween(file, at, home),
   });
 }
 

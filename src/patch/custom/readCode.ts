@@ -17,7 +17,6 @@ interface CodeRead {
   readonly definitions: readonly BlockDefinition[];
   /** 1-based line of the first syntax error. */
   readonly errorLine: number | undefined;
-  readonly isOneBody: boolean;
 }
 
 /** Reads the code of a block. After a syntax error, what is readable of it. */
@@ -33,11 +32,7 @@ export function readCode(
     tell(unread);
     return unreadable(block);
   }
-  const { count, head, code, definitions, errorLine, isOneBody } = readLines(
-    block.code,
-    python,
-    keepImports,
-  );
+  const { count, head, code, definitions, errorLine } = readLines(block.code, python, keepImports);
   if (errorLine !== undefined) {
     const text = (block.code[errorLine - 1] ?? '').trim();
     tell({
@@ -54,7 +49,6 @@ export function readCode(
     definitions,
     imports: head === undefined ? [] : readImports(block, head),
     broken: errorLine !== undefined,
-    isOneBody,
   };
 }
 
@@ -87,7 +81,6 @@ function readLines(all: readonly string[], python: PythonParser, keepImports: bo
       .filter((definition) => definition.parent === undefined)
       .map((definition) => readDefinition(module, definition, shift)),
     errorLine: head?.errorLine ?? (wrong && wrong - shift + count),
-    isOneBody: shift === 0 || module.statements.length === 1,
   };
 }
 
@@ -99,7 +92,6 @@ function unreadable(block: CustomBlock): BlockCode {
     definitions: [],
     imports: [],
     broken: true,
-    isOneBody: false,
   };
 }
 

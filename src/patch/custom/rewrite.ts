@@ -3,7 +3,6 @@ import type { Definition } from '../../python/definitions';
 import type { PythonModule } from '../../python/module';
 import { insertLine, placeText, replaceLine, type CustomBlock } from './parseCustom';
 import type { BlockCode, BlockDefinition } from './blockCode';
-import { hasPlainCode } from './checkResult';
 import type { CustomFile } from './customFile';
 import { closestName, findClosest, findTarget, membersOf, nearestNames } from './findTarget';
 import type { Fix } from '../diagnostic';
@@ -148,7 +147,6 @@ function replace(
     block,
     source: { from: code.firstLine + from, to: code.firstLine + to },
     definition: target,
-    harmless: hasPlainCode(file, code),
   });
 }
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { parsePatch } from 'diff';
 import { changedLines } from '../../../src/patch/changedLines';
 import { checkPatchPaths } from '../../../src/patch/unsafePath';
-import { harnessTestFiles, isTestPath, testFilesOf } from '../../../src/patch/testFiles';
+import { isTestPath, testFilesOf } from '../../../src/patch/testFiles';
 import { parseUnified } from '../../../src/patch/unified/parseUnified';
 import { formatFilePatch } from '../../../src/patch/unified/makeUnified';
 
@@ -13,6 +13,20 @@ interface Row {
   instance_id: string;
   patch: string;
   test_patch: string;
+}
+
+/** Endings that the reference harness does not run; `csv` stands there without its dot. */
+const notTests = '.json .png csv .txt .md .jpg .jpeg .pkl .yml .yaml .toml'.split(' ');
+
+/**
+ * The test files of a run as the reference harness finds them (`get_test_directives` in its utils.py),
+ * to the letter: every new path of a `diff --git` line, wherever that stands, but for some endings.
+ * Deleted files and files that are not tests are among them; without such lines there are none.
+ */
+function harnessTestFiles(patchText: string): string[] {
+  return [...patchText.matchAll(/diff --git a\/[^\n]* b\/([^\n]*)/g)]
+    .map((match) => match[1] ?? '')
+    .filter((path) => !notTests.some((ending) => path.endsWith(ending)));
 }
 
 describe('the patches of 200 real instances', function () {

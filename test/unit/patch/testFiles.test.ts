@@ -1,38 +1,9 @@
 import assert from 'node:assert/strict';
-import {
-  djangoLabel,
-  harnessTestFiles,
-  isTestPath,
-  splitTestEdits,
-  testFilesOf,
-} from '../../../src/patch/testFiles';
+import { isTestPath, splitTestEdits, testFilesOf } from '../../../src/patch/testFiles';
 import { parseUnified } from '../../../src/patch/unified/parseUnified';
 
 const edit = (path: string, line = 'x = 1'): string =>
   `--- a/${path}\n+++ b/${path}\n@@ -1,2 +1,3 @@\n a\n+${line}\n b\n`;
-const withGit = (path: string): string => `diff --git a/${path} b/${path}\n${edit(path)}`;
-
-describe('harnessTestFiles', () => {
-  it('takes new paths of diff --git lines, to the letter', () => {
-    const patch =
-      withGit('tests/test_a.py') +
-      withGit('tests/data.json') +
-      withGit('a b/x.rst') +
-      withGit('x.mycsv') +
-      'diff --git a/old.py b/new.py\nrename from old.py\nrename to new.py\n' +
-      'diff --git a/gone.py b/gone.py\ndeleted file mode 100644\n';
-    assert.deepEqual(harnessTestFiles(patch), ['tests/test_a.py', 'x.rst', 'new.py', 'gone.py']);
-    assert.deepEqual(harnessTestFiles(edit('tests/test_a.py')), []);
-    assert.deepEqual(harnessTestFiles('+x diff --git a/p b/q b/r.py\n'), ['r.py']);
-  });
-});
-
-describe('djangoLabel', () => {
-  it('is the module below tests/', () => {
-    assert.equal(djangoLabel('tests/admin/test_views.py'), 'admin.test_views');
-    assert.equal(djangoLabel('django/tests/x.py'), 'django.tests.x');
-  });
-});
 
 describe('testFilesOf', () => {
   const files = (text: string): string[] => testFilesOf(parseUnified(text));
