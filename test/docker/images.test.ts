@@ -232,7 +232,7 @@ describe('images of instances', () => {
     ]);
   });
 
-  it('share the environment with those of the same version @full', async function () {
+  it('share the environment with those of the same version', async function () {
     this.timeout(300_000);
     const second = await make(instanceOf(2));
     const layers = async (id: string): Promise<string[]> =>
