@@ -15,7 +15,7 @@ import { instanceImage } from './images/instanceImage';
 import type { InstanceImage } from './images/instanceLayer';
 import { MemoryGate } from './sandbox/memoryGate';
 import { openSandbox, type ContainerSandbox } from './sandbox/containerSandbox';
-import type { DockerSettings } from './dockerSettings';
+import { settingsOfRuns, type DockerSettings } from './dockerSettings';
 
 export interface DockerOptions {
   /** The storage folder: records of images, and logs of how they were built. */
@@ -242,8 +242,7 @@ function environmentOf(
   image: InstanceImage,
   [own, settings, network]: readonly [readonly string[], DockerSettings, boolean],
 ): Environment {
-  const { memoryMb, processes, diskMb, cpus } = settings;
-  const around = JSON.stringify([own, network, memoryMb, processes, diskMb, cpus]);
+  const around = JSON.stringify([own, network, ...settingsOfRuns(settings)]);
   return {
     description: `CPython ${image.pythonVersion} in ${image.name}`,
     interpreter: image.python,

@@ -25,7 +25,10 @@ interface DockerSetting {
   };
 }
 
-/** In the order of the options. */
+/**
+ * In the order of the options. A setting that changes what tests do is named in {@link settingsOfRuns} as
+ * well, and takes effect in `sandbox/container.ts`.
+ */
 const table = {
   /**
    * Address of the engine (`unix://`, `tcp://`, `ssh://`, `npipe://`) instead of what `DOCKER_HOST`, the
@@ -205,6 +208,28 @@ export const dockerOptions: readonly DockerOption[] = dockerSettingNames.flatMap
   const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   return [{ ...option, key, name, flag }];
 });
+
+/** The id of a setting in VS Code, such as `swt-bench.docker.memory`. */
+export const dockerSettingId = (key: keyof DockerSettings): string =>
+  `swt-bench.docker.${dockerSettingTable[key].setting}`;
+
+/** Where a person raises a limit: `swt-bench.docker.memory (--memory)`. */
+export function whereToRaise(limit: keyof DockerSettings): string {
+  const option = dockerOptions.find(({ key }) => key === limit);
+  const inEditor = dockerSettingId(limit);
+  return option === undefined ? inEditor : `${inEditor} (${option.flag})`;
+}
+
+/**
+ * The settings that what a test does may depend on. They are part of the key of every kept run: another
+ * order, or another setting, makes every run again.
+ */
+export const settingsOfRuns = ({
+  memoryMb,
+  processes,
+  diskMb,
+  cpus,
+}: DockerSettings): readonly unknown[] => [memoryMb, processes, diskMb, cpus];
 
 /** A value as an option takes it. */
 export function asArgument(value: unknown, writing: Writing): string {

@@ -1,5 +1,5 @@
 import type Dockerode from 'dockerode';
-import type { DockerSettings } from '../../dockerSettings';
+import { whereToRaise, type DockerSettings } from '../../dockerSettings';
 
 /** What a build may use, as a sandbox; and the time of one of its commands. */
 export type BuildLimits = Pick<
@@ -74,28 +74,28 @@ export function limitWords(
   hit: LimitHit,
   limits: BuildLimits,
 ): { readonly what: string; readonly todo: string } {
-  const raise = (setting: string, option: string): string =>
-    `If it needs more, raise ${setting} (${option})`;
+  const raise = (limit: keyof BuildLimits): string =>
+    `If it needs more, raise ${whereToRaise(limit)}`;
   switch (hit) {
     case 'time':
       return {
         what: `it was stopped after ${limits.buildMinutes} minutes`,
-        todo: raise('swt-bench.docker.buildMinutes', '--build-minutes'),
+        todo: raise('buildMinutes'),
       };
     case 'disk':
       return {
         what: `it was stopped since it wrote more than ${limits.diskMb} MiB`,
-        todo: raise('swt-bench.docker.disk', '--disk'),
+        todo: raise('diskMb'),
       };
     case 'memory':
       return {
         what: `it used up its ${limits.memoryMb} MiB of memory`,
-        todo: raise('swt-bench.docker.memory', '--memory'),
+        todo: raise('memoryMb'),
       };
     case 'processes':
       return {
         what: `it reached the limit of ${limits.processes} processes`,
-        todo: raise('swt-bench.docker.processes', '--processes'),
+        todo: raise('processes'),
       };
     case 'output':
       return {
