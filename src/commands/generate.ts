@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import { Option, type Command } from 'commander';
-import { methodNames } from '../method/methods';
+import type { Method } from '../method/method';
+import { methodNames, methods } from '../method/methods';
 import type { GenerateOptions } from './generatePredictions';
 import { withEngineOptions } from './options/engineOptions';
 import { natural, positive, price, temperature, whole } from './options/optionValues';
@@ -52,6 +53,17 @@ export const registerGenerate: RegisterCommand = (program, context, finish) => {
     });
 };
 
+/** A number of each method: `zero-shot and zero-shot-plus 0, pass-at-5 and libro 0.7`. */
+function ofEach(numberOf: (method: Method) => number): string {
+  const numbers = [...new Set(methods.map(numberOf))];
+  return numbers
+    .map((number) => {
+      const names = methods.filter((method) => numberOf(method) === number);
+      return `${names.map(({ name }) => name).join(' and ')} ${number}`;
+    })
+    .join(', ');
+}
+
 /** Adds what each candidate is sampled with. */
 const withSamplingOptions = (command: Command): Command =>
   command
@@ -60,11 +72,15 @@ const withSamplingOptions = (command: Command): Command =>
       'where the provider is reached, such as http://localhost:11434/v1',
     )
     .option('--name <name>', 'what predictions call the model (default: METHOD/PROVIDER/NAME)')
-    .option('--samples <n>', 'candidates of libro and pass-at-5 (default: 5)', whole)
+    .option(
+      '--samples <n>',
+      `candidates, where a method asks for several (default: ${ofEach(({ samples }) => samples)})`,
+      whole,
+    )
     .addOption(
       new Option(
         '--temperature <t>',
-        'of the candidates, or `none` for that of the server (default: 0, libro and pass-at-5 0.7)',
+        `of the candidates, or \`none\` for that of the server (default: ${ofEach((method) => method.temperature)})`,
       ).argParser(temperature),
     )
     .option(

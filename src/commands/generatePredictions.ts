@@ -17,7 +17,7 @@ import { parseSources, sourceOf } from '../repository/source';
 import { prepareTrees } from '../repository/trees';
 import { generate, type GenerationEntry, type LiveParts } from '../method/generation';
 import type { Method } from '../method/method';
-import { methodNames, methodOf } from '../method/methods';
+import { methodNames, methodOf, methods } from '../method/methods';
 import { budgetOf, dollarsOf, told, type Budget, type Price } from '../method/models/budget';
 import { openModel, parseModelName } from '../method/models/openModel';
 import { predictionsFile, type PredictionRow } from '../method/predictionsFile';
@@ -67,7 +67,8 @@ export async function generatePredictions(
   const method = checkedMethod(options);
   const asked = engineRequest(options, context);
   if (method.runs !== 'nothing' && options.replay !== true && !mayRunTestsOfModels(options)) {
-    throw refusedLocally(method.title, 'choose zero-shot or zero-shot-plus, which run nothing');
+    const others = oneOf(({ runs }) => runs === 'nothing');
+    throw refusedLocally(method.title, `choose ${others}, which run nothing`);
   }
   const out = resolve(options.out);
   const instances = await selected(options, context);
@@ -92,6 +93,13 @@ export async function generatePredictions(
   });
 }
 
+/** The methods that a person may choose from: `zero-shot or zero-shot-plus`. */
+const oneOf = (fits: (method: Method) => boolean): string =>
+  methods
+    .filter(fits)
+    .map(({ name }) => name)
+    .join(' or ');
+
 /**
  * The method that the options name.
  *
@@ -115,7 +123,7 @@ function checkedMethod({
   if (samples !== undefined && method.samples === 1 && samples > 1) {
     throw new HumanError(
       `${method.title} asks for one answer, not for ${samples}`,
-      'Leave --samples out, or choose libro or pass-at-5',
+      `Leave --samples out, or choose ${oneOf((each) => each.samples > 1)}`,
     );
   }
   if (budgetDollars !== undefined && price === undefined) {
