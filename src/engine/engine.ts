@@ -7,7 +7,10 @@ import type { Ending } from './process';
 import type { TestPlan } from './testPlan';
 import type { ExecutionTrace } from './tracer/readTrace';
 
-/** The engines, and what everything outside of their folders asks of them. */
+/**
+ * The engines, and what everything outside of their folders asks of them. `openEngine.ts` opens them, and
+ * `package.json` offers them as `swt-bench.engine`.
+ */
 const engines = {
   local: { inContainers: false },
   docker: { inContainers: true },

@@ -1,5 +1,5 @@
 import { HumanError } from '../domain/problem';
-import type { EngineName } from '../engine/engine';
+import { runsInContainers, type EngineName } from '../engine/engine';
 
 /**
  * Tests of a model cannot be run where they are to run: the cause is for the person, and what a model is
@@ -20,7 +20,7 @@ export interface LocalTests {
 
 /** Whether tests that a model has written may run. In containers they always may. */
 export const mayRunTestsOfModels = ({ engine, runTestsLocally }: LocalTests): boolean =>
-  engine !== 'local' || runTestsLocally === true;
+  runsInContainers(engine) || runTestsLocally === true;
 
 /**
  * Why they do not run, on a command line.

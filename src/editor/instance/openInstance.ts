@@ -82,11 +82,9 @@ export class OpenInstance
       scope: folder.uri,
       dist: distOf(context.extensionPath),
       reporter,
-      open: async (engine, settings) => {
+      open: async (engine) => {
         const instance = await this.instance();
-        if (settings.name === 'local') {
-          void suggestDocker(instance, engine, folder, context.workspaceState);
-        }
+        void suggestDocker(instance, engine, folder, context.workspaceState);
         return openSession({
           instance,
           trees: await this.trees(),

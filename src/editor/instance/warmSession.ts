@@ -15,7 +15,7 @@ export interface WarmSessionParts {
   readonly dist: string;
   readonly reporter: Reporter;
   /** Opens a session on an engine. */
-  open(engine: Engine, settings: EngineSettings): Promise<InstanceSession>;
+  open(engine: Engine): Promise<InstanceSession>;
   /** Called when `step` has changed. */
   redraw(): void;
 }
@@ -120,7 +120,7 @@ export class WarmSession {
     try {
       // What the tests run with there is not yet known.
       this.environmentText = engine.description;
-      const session = await this.parts.open(engine, settings);
+      const session = await this.parts.open(engine);
       this.current = session;
       return { engine, session };
     } catch (error) {

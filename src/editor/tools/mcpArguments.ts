@@ -1,4 +1,5 @@
 import { dockerOptions, asArgument } from '../../engine/docker/dockerSettings';
+import { runsInContainers } from '../../engine/engine';
 import type { EngineSettings } from '../shell/settings';
 
 /** What the MCP server of an instance is started with. */
@@ -25,7 +26,7 @@ export function mcpArguments(request: McpRequest): string[] {
     ...['--storage', storage, '--timeout', String(timeoutSeconds)],
     ...['--engine', engine.name],
     ...(engine.name === 'local' ? localArguments(engine) : dockerArguments(engine)),
-    ...(engine.name === 'local' && runTestsLocally ? ['--run-tests-locally'] : []),
+    ...(!runsInContainers(engine.name) && runTestsLocally ? ['--run-tests-locally'] : []),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { l10n } from 'vscode';
-import type { EngineName } from '../../engine/engine';
+import { runsInContainers, type EngineName } from '../../engine/engine';
 import type { ModelToolName } from '../shell/names';
 
 /** What a call does while it is made, for the person who looks on. */
@@ -36,13 +36,13 @@ export function effectText(name: ModelToolName, id: string, engine: EngineName):
       id,
     );
   }
-  return engine === 'local'
+  return runsInContainers(engine)
     ? l10n.t(
-        'Runs tests of {0}, and with them code that the model has written, on R. They run on this machine, without a container, and can do what you can.',
+        'Runs tests of {0}, and with them code that the model has written, on R, in a container.',
         id,
       )
     : l10n.t(
-        'Runs tests of {0}, and with them code that the model has written, on R, in a container.',
+        'Runs tests of {0}, and with them code that the model has written, on R. They run on this machine, without a container, and can do what you can.',
         id,
       );
 }
