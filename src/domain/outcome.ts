@@ -21,8 +21,10 @@ export const outcomes = [
 export type Outcome = (typeof outcomes)[number];
 
 /**
- * How strict grading reads an outcome. Failing: failed, errored, or could not be collected. Passing:
- * passed, also against an expectation to fail. Neither: skipped, missing, or failed as expected.
+ * How an outcome is read, by strict grading and by all that compares runs: transitions, validation,
+ * filters of repairs and the tools of models. Only harness grading reads statuses of its own. Failing:
+ * failed, errored, or could not be collected. Passing: passed, also against an expectation to fail.
+ * Neither: skipped, missing, or failed as expected.
  */
 export const standings = ['passes', 'fails', 'neither'] as const;
 export type Standing = (typeof standings)[number];

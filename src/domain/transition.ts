@@ -18,7 +18,10 @@ export function transition(base: Outcome, fixed: Outcome): Transition {
   return `${letterOf[standing(base)]}→${letterOf[standing(fixed)]}`;
 }
 
-/** A transition in words, for people who do not know the letters. */
+/**
+ * A transition in words, for people who do not know the letters. The editor has the same words as literals
+ * that can be translated, and a test holds the two equal.
+ */
 export const transitionWords: Readonly<Record<Transition, string>> = {
   'F→P': 'reproduces the issue: fails on R, passes on R∘X*',
   'F→F': 'fails on R and on R∘X*',

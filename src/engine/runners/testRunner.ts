@@ -36,7 +36,11 @@ export interface Planning extends PlanRequest {
   };
 }
 
-/** A program that runs tests: its command, and what the rest of the engine has to know of it. */
+/**
+ * A program that runs tests: its command, and what the rest of the engine has to know of it. Its outcomes
+ * are recorded in its process where it builds on pytest, unittest or SymPy's runner (`tracer/`); the log
+ * of any other is read. Which parser reads a log depends on the repository, not on the runner (`parseLog.ts`).
+ */
 export interface TestRunner {
   /** As recipes and reports write it. */
   readonly name: string;
