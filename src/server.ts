@@ -17,7 +17,7 @@ import { TextDocument } from 'vscode-languageserver-textdocument';
 import { z } from 'zod';
 import { Cancelled, HumanError, messageOf } from './domain/problem';
 import { takeKeys } from './engine/keysInUse';
-import type { CheckedDiff, Surroundings } from './language/check';
+import type { CheckedDiff, CheckContext } from './language/check';
 import { cachedPython } from './language/cachedPython';
 import { codeActions } from './language/codeActions';
 import { completion } from './language/completion';
@@ -180,7 +180,7 @@ function at<T>(
   },
   otherwise: T,
   token: CancellationToken,
-  answer: (diff: CustomDiff, surroundings: Surroundings, found: Found) => T | Promise<T>,
+  answer: (diff: CustomDiff, surroundings: CheckContext, found: Found) => T | Promise<T>,
   options?: { readonly older?: boolean },
 ): Promise<T | ResponseError<void>> {
   return about(

@@ -7,7 +7,7 @@ import type { CandidateRequest } from '../evaluation/prepareCandidate';
 import type { InstanceSession } from '../evaluation/session';
 import type { BatchEntry, GradedEntry } from '../results/entry';
 import type { BatchRequest } from './batchRequest';
-import { warmSession } from './warmSession';
+import { faultTolerantSession } from './faultTolerantSession';
 
 /** The candidates of one instance, one after the other in one warm pair of sandboxes. */
 export interface CandidateWork {
@@ -22,7 +22,7 @@ export interface CandidateWork {
 /** @param request its signal ends what runs */
 export function candidateWork(instance: Instance, request: BatchRequest): CandidateWork {
   const { signal, reporter } = request;
-  const warm = warmSession(instance, request);
+  const warm = faultTolerantSession(instance, request);
 
   const grade = async (session: InstanceSession, prediction: Prediction): Promise<GradedEntry> => {
     const candidate: CandidateRequest = {

@@ -35,7 +35,7 @@ export function terminalReporter(context: CommandContext): Reporter & { clear():
 }
 
 /** Loads what `--dataset` names, and says which rows cannot be used. */
-export async function openDataset(
+export async function openDatasetOption(
   options: {
     readonly dataset: string;
     readonly storage: string;

@@ -28,7 +28,13 @@ import { reportPath } from '../results/runFolder';
 import { runStore } from '../evaluation/runStore';
 import { ratesText, resultLine, resultTable, type ResultLine } from '../results/resultTable';
 import { progressHooks, workersText } from './batchProgress';
-import { EXIT, openDataset, sourcesFor, terminalReporter, type CommandContext } from './context';
+import {
+  EXIT,
+  openDatasetOption,
+  sourcesFor,
+  terminalReporter,
+  type CommandContext,
+} from './context';
 import { engineRequest, withEngineOptions, type EngineOptions } from './options/engineOptions';
 import { positive } from './options/optionValues';
 import {
@@ -162,7 +168,7 @@ interface BatchInput {
 
 /** @throws HumanError when no instance is selected, or input cannot be read; Cancelled */
 async function readBatch(options: EvaluateOptions, context: CommandContext): Promise<BatchInput> {
-  const dataset = await openDataset(options, context);
+  const dataset = await openDatasetOption(options, context);
   const selected = await selectedInstances(dataset, options, context);
   if (selected.length === 0) {
     throw new HumanError(

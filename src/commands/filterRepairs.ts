@@ -15,7 +15,13 @@ import { usualRepairRun } from '../repair/repairFolder';
 import { readRepairResults } from '../study/repairResults';
 import { layOut } from '../domain/layOut';
 import { progressHooks, workersText } from './batchProgress';
-import { EXIT, openDataset, sourcesFor, terminalReporter, type CommandContext } from './context';
+import {
+  EXIT,
+  openDatasetOption,
+  sourcesFor,
+  terminalReporter,
+  type CommandContext,
+} from './context';
 import { engineRequest, withEngineOptions, type EngineOptions } from './options/engineOptions';
 import { positive } from './options/optionValues';
 import {
@@ -146,7 +152,7 @@ async function readFilterInput(
   options: FilterRepairsOptions,
   context: CommandContext,
 ): Promise<FilterInput> {
-  const dataset = await openDataset(options, context);
+  const dataset = await openDatasetOption(options, context);
   const selected = await selectedInstances(dataset, options, context);
   const instances = await dataset.read(selected.map(({ entry }) => entry.id));
   const tests = await loadPredictions(

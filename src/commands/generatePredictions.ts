@@ -6,7 +6,13 @@ import { HumanError } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import type { Engine } from '../engine/engine';
 import { openEngine, type EngineRequest } from '../engine/openEngine';
-import { EXIT, openDataset, sourcesFor, terminalReporter, type CommandContext } from './context';
+import {
+  EXIT,
+  openDatasetOption,
+  sourcesFor,
+  terminalReporter,
+  type CommandContext,
+} from './context';
 import { engineRequest, type EngineOptions } from './options/engineOptions';
 import { selectedInstances, type SelectingOptions } from './options/selectingOptions';
 import { runStore } from '../evaluation/runStore';
@@ -136,7 +142,7 @@ function checkedMethod({
 }
 
 async function selected(options: GenerateOptions, context: CommandContext): Promise<Instance[]> {
-  const dataset = await openDataset(options, context);
+  const dataset = await openDatasetOption(options, context);
   const found = await selectedInstances(dataset, options, context);
   if (found.length === 0) {
     throw new HumanError(

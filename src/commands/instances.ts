@@ -1,6 +1,6 @@
 import { figures } from '../dataset/dataset';
 import { layOut } from '../domain/layOut';
-import { EXIT, openDataset, type CommandContext } from './context';
+import { EXIT, openDatasetOption, type CommandContext } from './context';
 import {
   selectedInstances,
   withSelectingOptions,
@@ -34,7 +34,7 @@ async function instancesCommand(
   options: InstancesOptions,
   context: CommandContext,
 ): Promise<number> {
-  const dataset = await openDataset(options, context);
+  const dataset = await openDatasetOption(options, context);
   const selected = await selectedInstances(dataset, options, context);
   const rows = selected.map(({ entry }) => figures(entry));
   if (options.json === true) {

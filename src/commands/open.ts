@@ -10,7 +10,13 @@ import { parseSources, sourceOf } from '../repository/source';
 import { prepareTrees, remarkOn, type Trees } from '../repository/trees';
 import { copyTreeTo, makeWorkspace } from '../repository/workspace';
 import { writeDevContainer, writeWindowTitle } from '../repository/workspaceFiles';
-import { EXIT, openDataset, sourcesFor, terminalReporter, type CommandContext } from './context';
+import {
+  EXIT,
+  openDatasetOption,
+  sourcesFor,
+  terminalReporter,
+  type CommandContext,
+} from './context';
 import { engineRequest, withEngineOptions, type EngineOptions } from './options/engineOptions';
 import { datasetOption, sourceOption, storageOption } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
@@ -50,7 +56,7 @@ async function openCommand(
   context: CommandContext,
 ): Promise<number> {
   const { name, docker } = engineRequest(options, context);
-  const dataset = await openDataset(options, context);
+  const dataset = await openDatasetOption(options, context);
   const [instance] = await dataset.read([id]);
   if (instance === undefined) return EXIT.negative;
   const { storage, withFixed } = options;

@@ -10,7 +10,7 @@ import { dashboardHtml } from '../study/dashboardHtml';
 import { studyDocument, studyRequest } from '../study/studyDocument';
 import { readRepairResults } from '../study/repairResults';
 import { reportCsv, reportMarkdown, reportText } from '../study/reportText';
-import { EXIT, openDataset, type CommandContext } from './context';
+import { EXIT, openDatasetOption, type CommandContext } from './context';
 import { list } from './options/optionValues';
 import {
   selectedInstances,
@@ -172,7 +172,7 @@ async function factsOfDataset(
     }
     return undefined;
   }
-  const dataset = await openDataset({ dataset: name, storage }, context);
+  const dataset = await openDatasetOption({ dataset: name, storage }, context);
   const selected = await selectedInstances(dataset, options, context);
   return selected.map(({ entry }) => ({
     id: entry.id,

@@ -4,7 +4,7 @@ import type { Reporter } from '../domain/reporter';
 import { HumanError } from '../domain/problem';
 import { RetryingMemo } from '../domain/retryingMemo';
 import { openEngine } from '../engine/openEngine';
-import { EXIT, openDataset, sourcesFor, type CommandContext } from './context';
+import { EXIT, openDatasetOption, sourcesFor, type CommandContext } from './context';
 import { engineRequest, type EngineOptions } from './options/engineOptions';
 import { runStore } from '../evaluation/runStore';
 import { createPythonParser } from '../python/parser';
@@ -36,7 +36,7 @@ export async function serveInstance(
 ): Promise<number> {
   const asked = engineRequest(options, context);
   const sources = parseSources(sourcesFor(options, context));
-  const dataset = await openDataset(options, context);
+  const dataset = await openDatasetOption(options, context);
   const [instance] = await dataset.read([options.id]);
   if (instance === undefined) {
     throw new HumanError(

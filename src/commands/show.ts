@@ -1,5 +1,5 @@
 import type { Instance } from '../domain/instance';
-import { EXIT, openDataset, type CommandContext } from './context';
+import { EXIT, openDatasetOption, type CommandContext } from './context';
 import { datasetOption, jsonOption, storageOption } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
 
@@ -31,7 +31,7 @@ async function showCommand(
   options: ShowOptions,
   context: CommandContext,
 ): Promise<number> {
-  const dataset = await openDataset(options, context);
+  const dataset = await openDatasetOption(options, context);
   const [instance] = await dataset.read([id]);
   if (instance === undefined) return EXIT.negative;
   const reveal = options.reveal === true;

@@ -1,6 +1,6 @@
 import { statisticsNotes } from '../dataset/statistics';
 import { gatherStatistics, statisticsText } from '../evaluation/statistics';
-import { EXIT, openDataset, terminalReporter, type CommandContext } from './context';
+import { EXIT, openDatasetOption, terminalReporter, type CommandContext } from './context';
 import {
   selectedInstances,
   withSelectingOptions,
@@ -32,7 +32,7 @@ export async function statisticsCommand(
   options: StatisticsOptions,
   context: CommandContext,
 ): Promise<number> {
-  const dataset = await openDataset(options, context);
+  const dataset = await openDatasetOption(options, context);
   const selected = await selectedInstances(dataset, options, context);
   const reporter = terminalReporter(context);
   const table = await gatherStatistics(

@@ -10,7 +10,7 @@ import { dockerHostOption, dockerSettingsOf, imageBudgetOption } from './options
 import { list } from './options/optionValues';
 import { jsonOption, storageOption } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
-import { imageTable, storedImages, totalOf, type StoredImages } from './storedImages';
+import { imageTable, storedImages, totalBytes, type StoredImages } from './storedImages';
 
 export interface StorageOptions {
   storage: string;
@@ -150,7 +150,7 @@ function imageDocument(images: StoredImages, { budgetGb }: DockerSettings): obje
   return {
     engine: images.engine,
     freed: images.freed,
-    total: totalOf(images.images),
+    total: totalBytes(images.images),
     budget: budgetGb * 2 ** 30,
     images: images.images.map(
       ({ id, name, kind, repo, version, instance, bytes, lastUsed, inUse }) => ({

@@ -85,7 +85,7 @@ export function imageTable(images: readonly ImageUse[], budgetGb: number): strin
       inGigabytes(image.bytes),
       `${image.lastUsed.slice(0, 16).replace('T', ' ')}${image.inUse ? ' (in use)' : ''}`,
     ]);
-  const total = totalOf(images);
+  const total = totalBytes(images);
   const budget = budgetGb * 2 ** 30;
   return layOut([
     ['Repository', 'Version', 'Image of', 'Disk', 'Last used (UTC)'],
@@ -94,7 +94,7 @@ export function imageTable(images: readonly ImageUse[], budgetGb: number): strin
   ]);
 }
 
-export const totalOf = (images: readonly ImageUse[]): number =>
+export const totalBytes = (images: readonly ImageUse[]): number =>
   images.reduce((sum, { bytes }) => sum + bytes, 0);
 
 const inGigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(2)} GB`;

@@ -5,7 +5,7 @@ import { matches, parseQuery } from '../dataset/query/query';
 import {
   editTriage,
   mergeTriage,
-  nothing,
+  emptyTriageEntry,
   readTriage,
   type TriageConflict,
   type TriageFile,
@@ -18,7 +18,7 @@ import { HumanError, messageOf } from '../domain/problem';
 import { isLiteS, type TriageEntry } from '../domain/triage';
 import { readStates, statusOf, type InstanceState } from '../evaluation/instanceState';
 import { layOut } from '../domain/layOut';
-import { EXIT, openDataset, type CommandContext } from './context';
+import { EXIT, openDatasetOption, type CommandContext } from './context';
 import { list } from './options/optionValues';
 import { jsonOption, storageOption } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
@@ -93,7 +93,7 @@ export async function triageCommand(
   const dataset =
     options.dataset === undefined
       ? undefined
-      : await openDataset({ dataset: options.dataset, storage: options.storage }, context);
+      : await openDatasetOption({ dataset: options.dataset, storage: options.storage }, context);
   // Names the ids that the dataset does not have.
   if (dataset !== undefined) selectEntries(dataset, { ids });
 
@@ -144,7 +144,7 @@ async function changed(
     const start = merged?.file ?? before;
     const instances = new Map(start.instances);
     if (change !== undefined) {
-      for (const id of ids) instances.set(id, change(instances.get(id) ?? nothing));
+      for (const id of ids) instances.set(id, change(instances.get(id) ?? emptyTriageEntry));
     }
     return { ...start, instances };
   });
@@ -218,7 +218,7 @@ function print(
       ),
     );
   } else if (options.json === true) {
-    const rows = items.map(({ id, triage = nothing }) => ({
+    const rows = items.map(({ id, triage = emptyTriageEntry }) => ({
       instance_id: id,
       ...triage,
       lite_s: isLiteS(triage),
@@ -230,7 +230,7 @@ function print(
     context.stdout(
       `${layOut([
         ['Instance', 'Tags', 'Description', 'Solution', 'Location', 'Note'],
-        ...items.map(({ id, triage = nothing }) => {
+        ...items.map(({ id, triage = emptyTriageEntry }) => {
           const { description = '', solution = '', location = {} } = triage.classification;
           const places = (['line', 'function', 'file'] as const).flatMap((each) =>
             location[each] === undefined ? [] : [`${each} ${location[each]}`],

@@ -10,7 +10,13 @@ import { createPythonParser } from '../python/parser';
 import { parseSources } from '../repository/source';
 import { describeFlaky, few, oneLine } from '../validation/soundness';
 import { validateBatch, type ValidationEntry } from '../validation/validate';
-import { EXIT, openDataset, sourcesFor, terminalReporter, type CommandContext } from './context';
+import {
+  EXIT,
+  openDatasetOption,
+  sourcesFor,
+  terminalReporter,
+  type CommandContext,
+} from './context';
 import { engineRequest, withEngineOptions, type EngineOptions } from './options/engineOptions';
 import { positive, whole } from './options/optionValues';
 import {
@@ -122,7 +128,7 @@ async function readInstances(
       'Name ids, select with --ids, --repo, --filter, --exclude or --query, or say --all',
     );
   }
-  const dataset = await openDataset(options, context);
+  const dataset = await openDatasetOption(options, context);
   const selected = await selectedInstances(
     dataset,
     { ...options, ...(ids.length === 0 ? {} : { ids }) },

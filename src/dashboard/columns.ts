@@ -71,8 +71,8 @@ const modelsOf = (run: RunData): Set<string> =>
 const keyOf = (run: string, model: string, sample: number): string =>
   JSON.stringify([run, model, sample]);
 
-/** Every instance that any run selected, once, by id. */
-export function instancesOf(runs: readonly RunData[]): InstanceFacts[] {
+/** Every instance that any run selected, once each, sorted by id. */
+export function instancesOfRuns(runs: readonly RunData[]): InstanceFacts[] {
   const all = new Map<string, InstanceFacts>();
   for (const run of runs) {
     for (const facts of run.instances) if (!all.has(facts.id)) all.set(facts.id, facts);
@@ -80,12 +80,12 @@ export function instancesOf(runs: readonly RunData[]): InstanceFacts[] {
   return [...all.values()].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
 }
 
-/** What the matrix shows of the instances that the filter keeps. */
-export type Shown =
+/** Which of the instances that the text filter keeps the matrix shows. */
+export type MatrixFilter =
   'all' | 'differ' | 'none' | 'every' | 'finding' | `finding ${FindingKind}` | `reason ${string}`;
 
 /** Whether a row belongs to what is shown. */
-export function isShown(shown: Shown, id: string, columns: readonly Column[]): boolean {
+export function isShown(shown: MatrixFilter, id: string, columns: readonly Column[]): boolean {
   if (shown === 'all') return true;
   const there = columns.flatMap((column) => {
     const entry = column.entries.get(id);

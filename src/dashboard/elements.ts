@@ -30,7 +30,7 @@ export function button(
 /** What a drop-down list offers. */
 type Options<Value extends string> = readonly (readonly [value: Value, text: string])[];
 
-export interface Choice<Value extends string> {
+export interface ChoiceField<Value extends string> {
   readonly field: HTMLLabelElement;
   set(options: Options<Value>, chosen: Value): void;
 }
@@ -41,7 +41,7 @@ export function choice<Value extends string>(
   options: Options<Value>,
   chosen: Value,
   onChange: (value: Value) => void,
-): Choice<Value> {
+): ChoiceField<Value> {
   const select = element('select');
   const fill = (list: Options<Value>, value: Value): void => {
     select.replaceChildren(...list.map(([of, text]) => element('option', { value: of }, text)));

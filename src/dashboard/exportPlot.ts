@@ -41,7 +41,7 @@ export function svgText(plot: SVGSVGElement): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(copy)}\n`;
 }
 
-/** The same as a picture of pixels, twice as many of them each way as on the page. */
+/** A plot as a PNG file, at twice the resolution of the page. */
 export async function pngOf(plot: SVGSVGElement): Promise<Blob> {
   const { width, height } = plot.viewBox.baseVal;
   const address = URL.createObjectURL(new Blob([svgText(plot)], { type: 'image/svg+xml' }));
@@ -81,8 +81,8 @@ export async function base64(blob: Blob): Promise<string> {
   return btoa(text);
 }
 
-/** Lets a person keep a file where there is no host to ask. */
-export function download(name: string, blob: Blob): void {
+/** Saves a file through the browser, for a page without a host. */
+export function saveInBrowser(name: string, blob: Blob): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
   link.download = name;

@@ -4,19 +4,19 @@ import type { Grading } from '../domain/study/grading';
 import { methodsOf } from '../domain/study/methods';
 import { publishedRows } from '../domain/study/published';
 import { summarise, type Summary } from '../domain/study/summary';
-import { choice, element, type Choice } from './elements';
-import { PlotCard, type Drawn } from './plotCard';
+import { choice, element, type ChoiceField } from './elements';
+import { PlotCard, type DrawnPlot } from './plotCard';
 import { plots, type PlotHost, type PlotInput, type PlottedMethod } from './plots';
 import { drawSummaryTable, type SummaryRows } from './summaryTable';
 
-const noMethod: Drawn = { note: 'Every method is hidden.', head: [], rows: [] };
+const noMethod: DrawnPlot = { note: 'Every method is hidden.', head: [], rows: [] };
 
 /** The tables and plots of the selection. What takes long follows after what does not. */
 export class Figures {
   readonly summary = element('div', { class: 'wide' });
   readonly plots: HTMLElement;
   private readonly cards: readonly PlotCard[];
-  private readonly baselineChoice: Choice<string>;
+  private readonly baselineChoice: ChoiceField<string>;
   private document: StudyDocument | undefined;
   /** All of them, in their order. */
   private methods: readonly PlottedMethod[] = [];

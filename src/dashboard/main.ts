@@ -1,5 +1,5 @@
 import { unpack, type PackedStudy } from '../domain/study/packed';
-import { base64, download } from './exportPlot';
+import { base64, saveInBrowser } from './exportPlot';
 import { element } from './elements';
 import { Page } from './page';
 import { fromBytes, type ToHost, type ToPage } from './protocol';
@@ -25,7 +25,7 @@ function start(root: HTMLElement): void {
   if (data !== undefined && data !== null) {
     new Page(root, unpack(JSON.parse(data) as PackedStudy), {
       tell: undefined,
-      save: download,
+      save: saveInBrowser,
       hidden: namesOf(storedHidden()),
       keepHidden: storeHidden,
     });

@@ -7,16 +7,16 @@ import { methodId } from '../domain/study/methods';
 import { findingSymbol, kindWords, symbols, type CellKind } from './cellState';
 import {
   columnsOf,
-  instancesOf,
+  instancesOfRuns,
   isShown,
   ordered,
   orders,
   type Column,
   type Order,
-  type Shown,
+  type MatrixFilter,
 } from './columns';
 import { Details } from './details';
-import { choice, element, show, type Choice } from './elements';
+import { choice, element, show, type ChoiceField } from './elements';
 import { Figures } from './figures';
 import { localFilter } from './localFilter';
 import { Matrix } from './matrix';
@@ -27,8 +27,8 @@ import { fromBytes, type ToHost, type ToPage } from './protocol';
 /** Between two drawings of a run that grows. */
 const gatherMilliseconds = 1000;
 
-/** What the page can ask of where it is shown. */
-export interface Surroundings {
+/** What the page needs of its host: a webview, or a browser that opens the file. */
+export interface PageHost {
   /** Undefined for a file that is opened in a browser by itself. */
   readonly tell: ((message: ToHost) => void) | undefined;
   save(name: string, content: Blob): void;
@@ -53,14 +53,14 @@ export class Page {
   private readonly matrix: Matrix;
   private readonly details: Details;
   private readonly figures: Figures;
-  private readonly shownChoice: Choice<Shown>;
+  private readonly shownChoice: ChoiceField<MatrixFilter>;
 
   private instances: readonly InstanceFacts[] = [];
   private columns: readonly Column[] = [];
   /** What the filter keeps; undefined for everything. */
   private kept: ReadonlySet<string> | undefined;
   private hidden: ReadonlySet<string>;
-  private shown: Shown = 'all';
+  private shown: MatrixFilter = 'all';
   private order: Order = 'id';
   private typing: ReturnType<typeof setTimeout> | undefined;
   /** Entries that came since the page was drawn, by run. */
@@ -70,7 +70,7 @@ export class Page {
   constructor(
     root: HTMLElement,
     private document: StudyDocument,
-    private readonly surroundings: Surroundings,
+    private readonly surroundings: PageHost,
   ) {
     const { tell } = surroundings;
     this.hidden = new Set(surroundings.hidden);
@@ -87,7 +87,7 @@ export class Page {
       (hidden) => this.hide(hidden),
       { addRepairs: tell && (() => tell({ do: 'addRepairs' })) },
     );
-    this.shownChoice = choice<Shown>('Show', this.shownOptions(), 'all', (shown) => {
+    this.shownChoice = choice<MatrixFilter>('Show', this.shownOptions(), 'all', (shown) => {
       this.shown = shown;
       this.drawMatrix();
     });
@@ -210,7 +210,7 @@ export class Page {
   /** Takes over the runs as they are now. */
   private take(): void {
     const { runs, problems } = this.document;
-    this.instances = instancesOf(runs);
+    this.instances = instancesOfRuns(runs);
     this.takeColumns();
     show(
       this.problems,
@@ -263,7 +263,7 @@ export class Page {
     this.matrixNote.textContent = `${number(rows.length)} of ${number(this.instances.length)} instances`;
   }
 
-  private shownOptions(): [Shown, string][] {
+  private shownOptions(): [MatrixFilter, string][] {
     const there = new Set(
       this.columns.flatMap((column) => [...column.entries.values()].map((entry) => entry.reason)),
     );
@@ -281,11 +281,11 @@ export class Page {
       ['every', 'every method succeeds'],
       ...entryReasons
         .filter((reason) => there.has(reason))
-        .map((reason): [Shown, string] => [`reason ${reason}`, `any: ${reason}`]),
-      ...(found.size > 0 ? ([['finding', 'any finding']] as [Shown, string][]) : []),
+        .map((reason): [MatrixFilter, string] => [`reason ${reason}`, `any: ${reason}`]),
+      ...(found.size > 0 ? ([['finding', 'any finding']] as [MatrixFilter, string][]) : []),
       ...findingKinds
         .filter((kind) => found.has(kind))
-        .map((kind): [Shown, string] => [`finding ${kind}`, `finding: ${kind}`]),
+        .map((kind): [MatrixFilter, string] => [`finding ${kind}`, `finding: ${kind}`]),
     ];
   }
 

@@ -1,8 +1,8 @@
 import { button, element, show } from './elements';
 import { pngOf, svgText } from './exportPlot';
 
-/** A plot, and the same figures as a table for those who do not see it. */
-export interface Drawn {
+/** A plot, and its figures as a table for readers who cannot see the plot. */
+export interface DrawnPlot {
   /** Undefined for a table alone, and where there is nothing to draw; `note` says why. */
   readonly svg?: SVGSVGElement;
   readonly note?: string;
@@ -25,7 +25,7 @@ export class PlotCard {
     private readonly title: string,
     describedAs: string,
     private readonly name: string,
-    private readonly draw: (width: number) => Drawn,
+    private readonly draw: (width: number) => DrawnPlot,
     private readonly save: (name: string, content: Blob) => void,
     controls: readonly HTMLElement[] = [],
   ) {

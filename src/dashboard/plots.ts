@@ -1,19 +1,19 @@
 import { costs, samples } from './plots/costs';
-import { dates, issueLength, repositories } from './plots/groups';
+import { dateGroups, issueLengthGroups, repositoryGroups } from './plots/groups';
 import type { PlotKind } from './plots/input';
 import { overlap, repairs } from './plots/overlap';
-import { rates } from './plots/rates';
+import { successRates } from './plots/rates';
 import { reasons } from './plots/reasons';
 
 export type { PlotHost, PlotInput, PlottedMethod } from './plots/input';
 
 /** In the order of the page. */
 export const plots: readonly PlotKind[] = [
-  rates,
+  successRates,
   reasons,
-  repositories,
-  issueLength,
-  dates,
+  repositoryGroups,
+  issueLengthGroups,
+  dateGroups,
   overlap,
   repairs,
   costs,

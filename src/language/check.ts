@@ -13,8 +13,8 @@ import type { PythonModule } from '../python/module';
 import type { PythonParser } from '../python/parser';
 import type { CustomDiff } from './customDiffs';
 
-/** What a custom diff is about. */
-export interface Surroundings {
+/** What the checks of a custom diff need: the tree that it is for, and how to read it. */
+export interface CheckContext {
   readonly tree: PatchTree;
   readonly python: PythonParser;
   /** Address of a file of the tree. */
@@ -25,7 +25,7 @@ export interface Surroundings {
 
 /** What there is to know of a Python file of the tree, by lines; offsets are those of it without CR. */
 export function moduleOfPath(
-  { open = openFile, python }: Surroundings,
+  { open = openFile, python }: CheckContext,
   path: string,
   source: string,
 ): PythonModule {
@@ -48,7 +48,7 @@ export interface CheckedDiff {
  */
 export async function checkDiff(
   diff: CustomDiff,
-  { tree, python, open }: Surroundings,
+  { tree, python, open }: CheckContext,
   signal?: AbortSignal,
 ): Promise<CheckedDiff> {
   const { blocks, diagnostics } = checkBlocks(diff.blocks);

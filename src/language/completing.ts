@@ -1,6 +1,6 @@
 import type { CompletionItem } from 'vscode-languageserver';
 import type { BlockParts } from '../patch/custom/blockParts';
-import type { Surroundings } from './check';
+import type { CheckContext } from './check';
 import { rangeIn, type CustomDiff } from './customDiffs';
 
 /** What is known of the place where something is to be completed. */
@@ -14,7 +14,7 @@ export interface Completing {
   /** The line up to the cursor, and all of it. */
   readonly before: string;
   readonly whole: string;
-  readonly surroundings: Surroundings;
+  readonly surroundings: CheckContext;
 }
 
 /** The edit that writes a text in place of what a field holds. */

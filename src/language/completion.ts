@@ -6,7 +6,7 @@ import {
   type Position,
 } from 'vscode-languageserver';
 import { actionOf, pathOf, roleOf } from './blocks';
-import type { Surroundings } from './check';
+import type { CheckContext } from './check';
 import { completeCode } from './completeCode';
 import { overField, type Completing } from './completing';
 import { completePath } from './completePath';
@@ -24,7 +24,7 @@ const nothing: CompletionList = { isIncomplete: false, items: [] };
 export async function completion(
   diff: CustomDiff,
   position: Position,
-  surroundings: Surroundings,
+  surroundings: CheckContext,
   { snippets }: CompletionAbilities,
 ): Promise<CompletionList> {
   const { line, column } = placeIn(diff, position);

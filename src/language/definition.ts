@@ -1,7 +1,7 @@
 import type { LocationLink, Position, Range } from 'vscode-languageserver';
 import type { PlanPart } from '../patch/custom/customEdits';
 import { actionOf, isIn, lineOf, namesIn, pathOf, roleOf } from './blocks';
-import { partAt, planAt, type CheckedDiff, type Surroundings } from './check';
+import { partAt, planAt, type CheckedDiff, type CheckContext } from './check';
 import { placeIn, rangeIn } from './customDiffs';
 
 /**
@@ -11,7 +11,7 @@ import { placeIn, rangeIn } from './customDiffs';
 export async function definition(
   checked: CheckedDiff,
   position: Position,
-  { tree, uriOf }: Surroundings,
+  { tree, uriOf }: CheckContext,
 ): Promise<LocationLink[]> {
   const { diff } = checked;
   const { line, column } = placeIn(diff, position);

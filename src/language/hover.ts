@@ -3,7 +3,7 @@ import { asShown } from '../patch/bytes';
 import type { PlanPart } from '../patch/custom/customEdits';
 import { isTestPath } from '../patch/testFiles';
 import { actionOf, isIn, lineOf, pathOf, roleOf } from './blocks';
-import { moduleOfPath, partAt, planAt, type CheckedDiff, type Surroundings } from './check';
+import { moduleOfPath, partAt, planAt, type CheckedDiff, type CheckContext } from './check';
 import { placeIn, rangeIn } from './customDiffs';
 
 /** More lines than this of replaced code are cut: a hover is for a look. */
@@ -26,7 +26,7 @@ interface Shown {
 export async function hover(
   checked: CheckedDiff,
   position: Position,
-  surroundings: Surroundings,
+  surroundings: CheckContext,
   kind: MarkupKind,
 ): Promise<Hover | undefined> {
   const { diff } = checked;
@@ -60,7 +60,7 @@ const mainPart = (parts: readonly PlanPart[] = []): PlanPart | undefined =>
 function aboutFile(
   path: string,
   source: string | undefined,
-  surroundings: Surroundings,
+  surroundings: CheckContext,
 ): Shown | undefined {
   const kind = isTestPath(path) ? 'a test file' : 'not a test file';
   if (source === undefined) return { words: `There is no such file. By its path it is ${kind}.` };

@@ -4,7 +4,7 @@ import { HumanError } from '../domain/problem';
 import { openFile } from '../patch/custom/customEdits';
 import type { CustomFile } from '../patch/custom/customFile';
 import type { PythonParser } from '../python/parser';
-import { checkDiff, type CheckedDiff, type Surroundings } from './check';
+import { checkDiff, type CheckedDiff, type CheckContext } from './check';
 import { customDiffAt, customDiffsIn, type CustomDiff } from './customDiffs';
 import { shown, shownDiagnostics } from './diagnostics';
 import type { WorkspaceTrees } from './workspaceTree';
@@ -44,7 +44,7 @@ export class OpenDocuments {
   }
 
   /** What the custom diffs of a document are about; undefined when no folder is open. */
-  surroundings(document: TextDocument): Surroundings | undefined {
+  surroundings(document: TextDocument): CheckContext | undefined {
     const root = this.trees.rootOf(document.uri);
     if (root === undefined) return undefined;
     return {

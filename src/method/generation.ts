@@ -6,7 +6,7 @@ import type { RunStore } from '../evaluation/runStore';
 import type { PythonParser } from '../python/parser';
 import { GitError } from '../repository/git/git';
 import type { Trees } from '../repository/trees';
-import type { Choice, Method, MethodCandidate, MethodOptions } from './method';
+import type { MethodResult, Method, MethodCandidate, MethodOptions } from './method';
 import { predictionOf } from './method';
 import { modelView, type ModelView, type ModelViewParts } from './modelView';
 import { BudgetSpent, dollarsOf, type Budget, type Price } from './models/budget';
@@ -73,7 +73,7 @@ export interface Cost {
 export type GenerationEntry =
   | {
       readonly instance: string;
-      readonly choice: Choice;
+      readonly choice: MethodResult;
       /** The candidate, for a predictions file. */
       readonly prediction: string;
       readonly cost: Cost;
@@ -193,7 +193,7 @@ async function generateOne(
 async function noteChoice(
   { method, model, trace }: GenerationRequest,
   instance: string,
-  { chosen, why }: Choice,
+  { chosen, why }: MethodResult,
   patch: string,
 ): Promise<void> {
   const sample = chosen?.sample;

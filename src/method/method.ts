@@ -14,8 +14,8 @@ export interface MethodCandidate {
   readonly verdict?: VerdictStep;
 }
 
-/** What a method hands in. */
-export interface Choice {
+/** What a method produces for one instance. */
+export interface MethodResult {
   readonly candidates: readonly MethodCandidate[];
   /** Undefined when no answer holds a text. */
   readonly chosen: MethodCandidate | undefined;
@@ -44,7 +44,7 @@ export interface Method {
   readonly runs: 'nothing' | 'R' | 'oracle';
   readonly samples: number;
   readonly temperature: number;
-  produce(steps: Steps, options: MethodOptions): Promise<Choice>;
+  produce(steps: Steps, options: MethodOptions): Promise<MethodResult>;
 }
 
 /** The temperature to ask with. */
@@ -78,7 +78,7 @@ export async function sampleAll(
 }
 
 /** The only candidate there is. */
-export function onlyOne(candidates: readonly MethodCandidate[]): Choice {
+export function onlyOne(candidates: readonly MethodCandidate[]): MethodResult {
   const [candidate] = candidates;
   const hasText = candidate !== undefined && candidate.answer.text.trim() !== '';
   const why = !hasText
@@ -90,5 +90,5 @@ export function onlyOne(candidates: readonly MethodCandidate[]): Choice {
 }
 
 /** What a prediction holds: the unified diff, or else the answer itself, so that W can be seen. */
-export const predictionOf = ({ chosen }: Choice): string =>
+export const predictionOf = ({ chosen }: MethodResult): string =>
   chosen === undefined ? '' : chosen.patch.applies ? chosen.patch.patch : chosen.answer.text;

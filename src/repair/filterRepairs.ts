@@ -8,7 +8,7 @@ import { planBatch, type PlanCounts, type PlannedWork } from '../batch/plan';
 import { workerPool } from '../batch/workerPool';
 import type { BatchProgress } from '../batch/runBatch';
 import { throughput } from '../batch/throughput';
-import { warmSession } from '../batch/warmSession';
+import { faultTolerantSession } from '../batch/faultTolerantSession';
 import { candidateKey } from '../results/journal';
 import type { FilteredBatch, FilterRequest } from './filterRequest';
 import { repairKeys, withRepairFolder, writeResultFile, type RepairLine } from './repairFolder';
@@ -88,7 +88,7 @@ async function filterAll(
     const instance = instances.get(part.instance);
     if (instance === undefined) return;
     const settings: RepairSettings = { ...request, signal: stop };
-    const warm = warmSession(instance, { ...request, engine, signal: stop });
+    const warm = faultTolerantSession(instance, { ...request, engine, signal: stop });
     let tests: TestsOnR | undefined;
     try {
       for (const place of part.candidates) {

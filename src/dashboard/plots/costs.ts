@@ -3,7 +3,7 @@ import { costsOf, type Total } from '../../domain/study/costs';
 import { passAtK } from '../../domain/study/passAtK';
 import { solvedBy } from '../../domain/study/overlap';
 import { number, seconds } from '../numbers';
-import { colourScale, draw, legend, nothing, signScale, stacked, type PlotKind } from './input';
+import { colourScale, draw, legend, noPlot, signScale, stacked, type PlotKind } from './input';
 
 /** The paper's tables 9 to 11. */
 export const costs: PlotKind = {
@@ -18,7 +18,7 @@ export const costs: PlotKind = {
           ? 0
           : (100 * solvedBy(method, grading).size) / method.selected.length,
     }));
-    if (rows.every(({ of }) => of.candidates === 0)) return nothing('There is no candidate yet.');
+    if (rows.every(({ of }) => of.candidates === 0)) return noPlot('There is no candidate yet.');
     const mean = (total: Total | undefined, say: (of: number) => string): string =>
       total === undefined ? '–' : say(total.mean);
     const points = rows.flatMap(({ of, share }) =>
@@ -70,7 +70,7 @@ export const samples: PlotKind = {
     const methods = all.filter(
       ({ oracleOf, sampleCount }) => oracleOf === undefined && sampleCount > 1,
     );
-    if (methods.length === 0) return nothing('No method has several samples for an instance.');
+    if (methods.length === 0) return noPlot('No method has several samples for an instance.');
     const rows = methods.map((method) => ({ name: method.name, at: passAtK(method, grading) }));
     const points = rows.flatMap(({ name, at }) =>
       at.map(({ k, mean }) => ({ name, k, share: 100 * mean })),

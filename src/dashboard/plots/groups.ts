@@ -1,5 +1,10 @@
 import * as Plot from '@observablehq/plot';
-import { beforeAndAfter, byIssueLength, byRepository, type Group } from '../../domain/study/groups';
+import {
+  beforeAndAfter,
+  groupsByIssueLength,
+  groupsByRepository,
+  type Group,
+} from '../../domain/study/groups';
 import type { Share } from '../../domain/study/summary';
 import { element } from '../elements';
 import { inPercent, pValue } from '../numbers';
@@ -7,7 +12,7 @@ import {
   colourScale,
   draw,
   legend,
-  nothing,
+  noPlot,
   roomFor,
   shortened,
   signScale,
@@ -39,14 +44,14 @@ const headOf = (first: string, { methods }: PlotInput): string[] => [
 ];
 
 /** The paper's figure 9. */
-export const repositories: PlotKind = {
+export const repositoryGroups: PlotKind = {
   title: 'By repository',
   about: 'S in percent of the instances of each repository.',
   name: 'by-repository',
   draw(input, width) {
     const { methods, grading } = input;
-    const groups = byRepository(methods, { grading });
-    if (groups.length === 0) return nothing('There is no instance.');
+    const groups = groupsByRepository(methods, { grading });
+    if (groups.length === 0) return noPlot('There is no instance.');
     const labels = groups.map(({ label, instances }) => `${label} (${instances})`);
     const shares = sharesOf(
       groups.map((group, index) => ({ ...group, label: labels[index] ?? '' })),
@@ -73,14 +78,14 @@ export const repositories: PlotKind = {
 };
 
 /** The paper's figure 5. */
-export const issueLength: PlotKind = {
+export const issueLengthGroups: PlotKind = {
   title: 'By length of the issue',
   about: 'S in percent, in groups of about equally many instances by characters of the issue text.',
   name: 'by-issue-length',
   draw(input, width) {
     const { methods, grading } = input;
-    const groups = byIssueLength(methods, { grading });
-    if (groups.length < 2) return nothing('Lengths of the issues are not known, or all equal.');
+    const groups = groupsByIssueLength(methods, { grading });
+    if (groups.length < 2) return noPlot('Lengths of the issues are not known, or all equal.');
     const shares = sharesOf(groups);
     const plot = draw({
       width,
@@ -119,7 +124,7 @@ function usualDate({ document, methods }: PlotInput): string | undefined {
 }
 
 /** The paper's table 7. */
-export const dates: PlotKind = (() => {
+export const dateGroups: PlotKind = (() => {
   const field = element('input', { type: 'date', 'aria-label': 'Split at this day' });
   return {
     title: 'Before and after a date',
@@ -133,11 +138,11 @@ export const dates: PlotKind = (() => {
     draw(input, width) {
       const { methods, grading } = input;
       if (field.value === '') field.value = usualDate(input) ?? '';
-      if (field.value === '') return nothing('Dates of the issues are not known.');
+      if (field.value === '') return noPlot('Dates of the issues are not known.');
       const split = beforeAndAfter(methods, field.value, { grading });
       const { before, after, undated } = split;
       if (before.instances === 0 || after.instances === 0) {
-        return nothing(`No instance is ${before.instances === 0 ? 'before' : 'after'} this day.`);
+        return noPlot(`No instance is ${before.instances === 0 ? 'before' : 'after'} this day.`);
       }
       const rows = methods.map(({ name }, index) => {
         const early = before.summaries[index]?.success ?? { count: 0, of: 0 };

@@ -1,11 +1,11 @@
 import * as Plot from '@observablehq/plot';
 import type { StudyDocument } from '../../domain/study/document';
 import type { Grading } from '../../domain/study/grading';
-import type { Method } from '../../domain/study/methods';
-import type { Drawn } from '../plotCard';
+import type { EvaluatedMethod } from '../../domain/study/methods';
+import type { DrawnPlot } from '../plotCard';
 
 /** A method that is not hidden. */
-export interface PlottedMethod extends Method {
+export interface PlottedMethod extends EvaluatedMethod {
   /** Place among all methods: its sign and colour stay when others are hidden. */
   readonly turn: number;
 }
@@ -33,7 +33,7 @@ export interface PlotKind {
   readonly about: string;
   /** Of files it is saved as, without ending. */
   readonly name: string;
-  readonly draw: (input: PlotInput, width: number) => Drawn;
+  readonly draw: (input: PlotInput, width: number) => DrawnPlot;
   /** Fields above the plot; `again` draws it anew. */
   readonly controls?: (again: () => void, host: PlotHost) => HTMLElement[];
 }
@@ -146,5 +146,5 @@ export const roomFor = (names: readonly string[]): number =>
 export const shortened = (name: string): string =>
   name.length <= 32 ? name : `${name.slice(0, 15)}…${name.slice(-16)}`;
 
-/** Instead of a plot, why there is none. */
-export const nothing = (note: string): Drawn => ({ note, head: [], rows: [] });
+/** The reason why there is no plot, in the place of the plot. */
+export const noPlot = (note: string): DrawnPlot => ({ note, head: [], rows: [] });

@@ -2,7 +2,7 @@ import * as Plot from '@observablehq/plot';
 import { overlapOf, overlapWithRepairs } from '../../domain/study/overlap';
 import { button, element } from '../elements';
 import { pValue } from '../numbers';
-import { colourScale, draw, nothing, roomFor, shortened, stacked, type PlotKind } from './input';
+import { colourScale, draw, noPlot, roomFor, shortened, stacked, type PlotKind } from './input';
 
 /** More regions than this are too thin to be read. */
 const shownRegions = 20;
@@ -15,9 +15,9 @@ export const overlap: PlotKind = {
   name: 'overlap',
   draw({ methods: all, grading }, width) {
     const methods = all.filter(({ oracleOf }) => oracleOf === undefined);
-    if (methods.length < 2) return nothing('There is one method only.');
+    if (methods.length < 2) return noPlot('There is one method only.');
     const found = overlapOf(methods, grading);
-    if (found.union === 0) return nothing('No instance is solved.');
+    if (found.union === 0) return noPlot('No instance is solved.');
     const regions = found.regions.slice(0, shownRegions);
     const bars = regions.map(({ instances }, index) => ({ index, count: instances.length }));
     const names = methods.map(({ name }) => name);
@@ -82,7 +82,7 @@ export const repairs: PlotKind = {
       : [element('p', {}, button('Add Results of Code Repair…', addRepairs))],
   draw({ document, methods, grading }) {
     if (document.repairs.length === 0) {
-      return nothing(
+      return noPlot(
         'No results of code repair were given: summaries of the SWE-bench harness, or lists of ' +
           'resolved instances (`swt-bench report --repairs FILE`).',
       );

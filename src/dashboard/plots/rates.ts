@@ -1,15 +1,15 @@
 import * as Plot from '@observablehq/plot';
 import { summarise } from '../../domain/study/summary';
 import { inPercent, interval } from '../numbers';
-import { colourScale, draw, nothing, roomFor, shortened, type PlotKind } from './input';
+import { colourScale, draw, noPlot, roomFor, shortened, type PlotKind } from './input';
 
 /** S of every method with its interval. */
-export const rates: PlotKind = {
+export const successRates: PlotKind = {
   title: 'Success rate',
   about: 'S in percent of all selected instances, with 95 % bootstrap intervals.',
   name: 'success-rate',
   draw({ methods, grading }, width) {
-    if (methods.length === 0) return nothing('There is no run.');
+    if (methods.length === 0) return noPlot('There is no run.');
     const rows = methods.map((method) => {
       const { success } = summarise(method, { grading, intervals: { resamples: 400 } });
       const share = success.of === 0 ? 0 : success.count / success.of;

@@ -1,6 +1,6 @@
 import * as Plot from '@observablehq/plot';
 import { reasonCounts } from '../../domain/study/summary';
-import { draw, nothing, roomFor, shortened, type PlotKind } from './input';
+import { draw, noPlot, roomFor, shortened, type PlotKind } from './input';
 
 /** Why instances are no success, by method. */
 export const reasons: PlotKind = {
@@ -14,7 +14,7 @@ export const reasons: PlotKind = {
         .filter(({ reason }) => reason !== 'success')
         .map(({ reason, count }) => ({ name: method.name, reason, count })),
     );
-    if (rows.length === 0) return nothing('Every instance is a success, or none was run yet.');
+    if (rows.length === 0) return noPlot('Every instance is a success, or none was run yet.');
     const totals = new Map<string, number>();
     for (const { reason, count } of rows) totals.set(reason, (totals.get(reason) ?? 0) + count);
     const order = [...totals].sort((a, b) => b[1] - a[1]).map(([reason]) => reason);

@@ -62,12 +62,12 @@ export function updateTriage(
     const entry = change(file.instances.get(id));
     const instances = new Map(file.instances);
     // Without an entry there may be fields of a later version, which stay.
-    instances.set(checkedId(id), entry ?? nothing);
+    instances.set(checkedId(id), entry ?? emptyTriageEntry);
     return { ...file, instances };
   });
 }
 
-export const nothing: TriageEntry = { tags: [], note: '', classification: {} };
+export const emptyTriageEntry: TriageEntry = { tags: [], note: '', classification: {} };
 
 /** As `updateTriage`, for the file as a whole. `edit` may be called again. */
 export async function editTriage(

@@ -51,8 +51,8 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** What a resample holds: of each pattern, how many instances were drawn, and the sum of their values. */
-export interface Drawn {
+/** Totals of one resample, by pattern: the number of instances drawn, and the sum of their values. */
+export interface ResampleTotals {
   readonly counts: Uint32Array;
   readonly sums: Float64Array;
 }
@@ -62,15 +62,15 @@ export interface Drawn {
  * equal settings draw the same ones, so that figures of two methods over the same instances are resampled
  * in pairs.
  *
- * @param patterns what kind each instance is of: a small number, such as one made of flags. Shares are sums
- *   of counts over kinds, and means over a part are sums over its kinds.
+ * @param patterns the pattern of each instance: a small number, such as a set of flags. Shares are sums of
+ *   counts over patterns, and means over a part are sums over its patterns.
  * @param values one for each instance
  * @param look called after each resample with counts and sums by pattern, which the next one overwrites
  */
 export function resample(
   patterns: Uint16Array,
   values: Float64Array,
-  look: (drawn: Drawn) => void,
+  look: (drawn: ResampleTotals) => void,
   settings: Resampling = {},
 ): void {
   const { resamples, seed } = { ...usualResampling, ...settings };
@@ -111,8 +111,8 @@ export function percentileInterval(
   return [quantileSorted(sorted, outside), quantileSorted(sorted, 1 - outside)];
 }
 
-/** Sums over the patterns that have something. */
-export function totalOf(
+/** The sum over the patterns for which `holds` is true. */
+export function sumWhere(
   of: Uint32Array | Float64Array,
   holds: (pattern: number) => boolean,
 ): number {
@@ -123,6 +123,6 @@ export function totalOf(
   return sum;
 }
 
-/** Undefined of no values, unlike the library's, which throws. */
+/** The mean; undefined for no values, where the function of the library throws. */
 export const meanOf = (values: readonly number[]): number | undefined =>
   values.length === 0 ? undefined : mean([...values]);

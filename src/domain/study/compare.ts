@@ -2,12 +2,12 @@ import {
   meanOf,
   percentileInterval,
   resample,
-  totalOf,
+  sumWhere,
   type Interval,
   type Resampling,
 } from './bootstrap';
 import type { Grading } from './grading';
-import { figuresOf, gradingOf, type Figures, type Method } from './methods';
+import { figuresOf, gradingOf, type CandidateFigures, type EvaluatedMethod } from './methods';
 import { holm, mcNemar, signFlips } from './significance';
 import { shareKeys, type ShareKey } from './summary';
 
@@ -27,7 +27,7 @@ export interface PairedShare {
 
 /** Two methods on the instances that both selected. */
 export interface Comparison {
-  /** `Method.id`. */
+  /** `EvaluatedMethod.id`. */
   readonly first: string;
   readonly second: string;
   /** Instances selected for both, evaluated or not. */
@@ -53,8 +53,8 @@ export interface ComparisonOptions {
 
 /** Is the difference between two methods more than chance? Paired by instance. */
 export function compareMethods(
-  first: Method,
-  second: Method,
+  first: EvaluatedMethod,
+  second: EvaluatedMethod,
   options: ComparisonOptions = {},
 ): Comparison {
   const others = new Set(second.selected.map(({ id }) => id));
@@ -105,8 +105,8 @@ export function compareMethods(
 
 /** What two methods did on one instance. */
 interface Pair {
-  readonly left: Figures;
-  readonly right: Figures;
+  readonly left: CandidateFigures;
+  readonly right: CandidateFigures;
 }
 
 /** Of ΔC; undefined where it is not known of both. */
@@ -144,12 +144,12 @@ function bootstrap(
     ({ counts, sums }) => {
       for (const [place, key] of shareKeys.entries()) {
         const bits = (index: number): number => ((present[index] ?? 0) >> (2 * place)) & 3;
-        const onlyFirst = totalOf(counts, (index) => bits(index) === 1);
-        const onlySecond = totalOf(counts, (index) => bits(index) === 2);
+        const onlyFirst = sumWhere(counts, (index) => bits(index) === 1);
+        const onlySecond = sumWhere(counts, (index) => bits(index) === 2);
         add(key, (onlyFirst - onlySecond) / of);
       }
       const known = (index: number): boolean => ((present[index] ?? 0) & isKnown) !== 0;
-      add('delta', totalOf(sums, known) / totalOf(counts, known));
+      add('delta', sumWhere(sums, known) / sumWhere(counts, known));
     },
     settings,
   );
@@ -169,8 +169,8 @@ export interface AdjustedComparison extends Comparison {
 
 /** Each other method against a baseline. */
 export function compareWith(
-  baseline: Method,
-  others: readonly Method[],
+  baseline: EvaluatedMethod,
+  others: readonly EvaluatedMethod[],
   options: ComparisonOptions = {},
 ): AdjustedComparison[] {
   const all = others.map((other) => compareMethods(other, baseline, options));

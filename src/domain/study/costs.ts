@@ -1,6 +1,6 @@
 import type { Grading } from './grading';
 import type { MakingCost, RunEntry } from './entry';
-import { figuresOf, gradingOf, type Method } from './methods';
+import { figuresOf, gradingOf, type EvaluatedMethod } from './methods';
 
 /** The sum of a figure over the candidates that say it. */
 export interface Total {
@@ -12,7 +12,7 @@ export interface Total {
 
 /** What the candidates of a method took (tables 9 to 11). */
 export interface Costs {
-  /** `Method.id`. */
+  /** `EvaluatedMethod.id`. */
   readonly method: string;
   readonly name: string;
   /** Candidates that were counted: all samples for an oracle's row. */
@@ -32,7 +32,7 @@ export interface Costs {
 }
 
 /** Costs of one method over the selected instances. */
-export function costsOf(method: Method, grading?: Grading): Costs {
+export function costsOf(method: EvaluatedMethod, grading?: Grading): Costs {
   const paidFor = (id: string): readonly RunEntry[] => {
     // Whoever picks the best of five has paid for five.
     if (method.oracleOf !== undefined) return method.samples.get(id) ?? [];

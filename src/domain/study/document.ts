@@ -29,7 +29,7 @@ export interface StudyDocument {
 
 /** What a reader asked to see. */
 export interface StudyRequest {
-  /** Names of methods (`Method.name`) that are compared with each other; the first is the baseline. */
+  /** Names of methods (`EvaluatedMethod.name`) that are compared with each other; the first is the baseline. */
   readonly compare?: readonly string[];
   /** `YYYY-MM-DD`: instances are split into those created before this day and from this day on. */
   readonly splitDate?: string;

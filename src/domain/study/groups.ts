@@ -1,10 +1,10 @@
 import { quantileSorted } from 'simple-statistics';
 import type { InstanceFacts } from './entry';
-import type { Method } from './methods';
+import type { EvaluatedMethod } from './methods';
 import { fisherExact, proportionsDiffer } from './significance';
 import { summarise, type Summary, type SummaryOptions } from './summary';
 
-/** Instances that have something in common, with a row for each method. */
+/** Instances that share a property, with a row for each method. */
 export interface Group {
   /** Name for people. */
   readonly label: string;
@@ -14,14 +14,17 @@ export interface Group {
   readonly summaries: readonly Summary[];
 }
 
-/** A method on fewer instances. */
-export const restricted = (method: Method, keep: (instance: InstanceFacts) => boolean): Method => ({
+/** The same method over the instances that `keep` accepts. */
+export const restricted = (
+  method: EvaluatedMethod,
+  keep: (instance: InstanceFacts) => boolean,
+): EvaluatedMethod => ({
   ...method,
   selected: method.selected.filter(keep),
 });
 
 /** All instances that any of the methods selected, once each. */
-export function instancesOf(methods: readonly Method[]): InstanceFacts[] {
+export function instancesOfMethods(methods: readonly EvaluatedMethod[]): InstanceFacts[] {
   const byId = new Map<string, InstanceFacts>();
   for (const method of methods) {
     for (const instance of method.selected) {
@@ -33,7 +36,7 @@ export function instancesOf(methods: readonly Method[]): InstanceFacts[] {
 
 function groupOf(
   label: string,
-  methods: readonly Method[],
+  methods: readonly EvaluatedMethod[],
   ids: ReadonlySet<string>,
   options: SummaryOptions,
 ): Group {
@@ -50,9 +53,12 @@ function groupOf(
 }
 
 /** By repository, in the order of their names (figure 9). */
-export function byRepository(methods: readonly Method[], options: SummaryOptions = {}): Group[] {
+export function groupsByRepository(
+  methods: readonly EvaluatedMethod[],
+  options: SummaryOptions = {},
+): Group[] {
   const groups = new Map<string, Set<string>>();
-  for (const { id, repo } of instancesOf(methods)) {
+  for (const { id, repo } of instancesOfMethods(methods)) {
     const ids = groups.get(repo);
     if (ids === undefined) groups.set(repo, new Set([id]));
     else ids.add(id);
@@ -74,11 +80,11 @@ export interface LengthGroup extends Group {
  * between quantiles of the lengths. Fewer groups than asked for where many are equally long; an instance
  * whose length is not known (0) is in none.
  */
-export function byIssueLength(
-  methods: readonly Method[],
+export function groupsByIssueLength(
+  methods: readonly EvaluatedMethod[],
   { groups = 5, ...options }: SummaryOptions & { readonly groups?: number } = {},
 ): LengthGroup[] {
-  const instances = instancesOf(methods)
+  const instances = instancesOfMethods(methods)
     .filter(({ issueLength }) => issueLength > 0)
     .sort((left, right) => left.issueLength - right.issueLength);
   if (instances.length === 0) return [];
@@ -114,7 +120,7 @@ export interface DateSplit {
 }
 
 export interface DateTest {
-  /** `Method.id`. */
+  /** `EvaluatedMethod.id`. */
   readonly method: string;
   /** Fisher's exact test of S, two-sided. */
   readonly exact: number;
@@ -129,11 +135,11 @@ export interface DateTest {
  * @param date `YYYY-MM-DD`
  */
 export function beforeAndAfter(
-  methods: readonly Method[],
+  methods: readonly EvaluatedMethod[],
   date: string,
   options: SummaryOptions = {},
 ): DateSplit {
-  const instances = instancesOf(methods);
+  const instances = instancesOfMethods(methods);
   const dated = instances.filter(({ created }) => dayOf(created) !== undefined);
   const ids = (keep: (day: string) => boolean): ReadonlySet<string> =>
     new Set(dated.filter(({ created }) => keep(dayOf(created) ?? '')).map(({ id }) => id));

@@ -5,7 +5,7 @@ import { deltaOf, type InstanceFacts, type RunData, type RunEntry } from './entr
  * One row of the tables: the candidates of one model in one run, over all instances that the run
  * selected.
  */
-export interface Method {
+export interface EvaluatedMethod {
   /** Unique among the methods of one call, and the same for the same runs. */
   readonly id: string;
   /** For people: the model, with the label of its run where the model alone is not unique. */
@@ -29,7 +29,7 @@ export interface Method {
   readonly unfinished: boolean;
 }
 
-export interface MethodOptions {
+export interface MethodRowOptions {
   /** Only these instances: what a filter leaves. */
   readonly instances?: ReadonlySet<string>;
   /** Add a row `… Pass@n (oracle)` for each method with several samples. */
@@ -38,11 +38,14 @@ export interface MethodOptions {
   readonly grading?: Grading | undefined;
 }
 
-/** `Method.id` of the first samples of a model. */
+/** `EvaluatedMethod.id` of the first samples of a model. */
 export const methodId = (run: string, model: string): string => JSON.stringify([run, model]);
 
 /** Runs split into rows: one for each run and model, in their order. */
-export function methodsOf(runs: readonly RunData[], options: MethodOptions = {}): Method[] {
+export function methodsOf(
+  runs: readonly RunData[],
+  options: MethodRowOptions = {},
+): EvaluatedMethod[] {
   const parts = runs.flatMap((run) => {
     const byModel = new Map<string, RunEntry[]>((run.models ?? []).map((model) => [model, []]));
     for (const entry of run.entries) {
@@ -61,7 +64,7 @@ export function methodsOf(runs: readonly RunData[], options: MethodOptions = {})
     const samples = bySample(entries, ids);
     // Of every instance the same one: where it has none, that is not made up for by another.
     const sample = entries.reduce((least, each) => Math.min(least, each.sample), Infinity);
-    const first: Method = {
+    const first: EvaluatedMethod = {
       id: methodId(run.label, model),
       name: times.get(model) === 1 ? model : `${model} (${run.label})`,
       run: run.label,
@@ -111,7 +114,7 @@ function bySample(
  * successful before not, then by most F→P tests, then by ΔC, then applied before not; equal ones by
  * their order.
  */
-export function oraclePick(method: Method, asked?: Grading): Method {
+export function oraclePick(method: EvaluatedMethod, asked?: Grading): EvaluatedMethod {
   const grading = gradingOf(method, asked);
   const rank = (entry: RunEntry): readonly number[] => {
     const { success, failToPass, delta, wellFormed } = figuresOf(entry, grading);
@@ -144,7 +147,7 @@ export function oraclePick(method: Method, asked?: Grading): Method {
 }
 
 /** What tables need of one candidate. */
-export interface Figures {
+export interface CandidateFigures {
   readonly evaluated: boolean;
   readonly wellFormed: boolean;
   readonly success: boolean;
@@ -155,7 +158,7 @@ export interface Figures {
   readonly delta: number | undefined;
 }
 
-const nothing: Figures = {
+const nothing: CandidateFigures = {
   evaluated: false,
   wellFormed: false,
   success: false,
@@ -169,9 +172,9 @@ const nothing: Figures = {
  * Figures of a candidate under one of the gradings. Harness grading knows S, F→P and ΔC; the others are
  * the strict ones under both. Nothing at all for an instance without candidate.
  */
-export function figuresOf(entry: RunEntry | undefined, grading: Grading): Figures {
+export function figuresOf(entry: RunEntry | undefined, grading: Grading): CandidateFigures {
   if (entry === undefined) return nothing;
-  const strict: Figures = {
+  const strict: CandidateFigures = {
     evaluated: entry.evaluated,
     wellFormed: entry.wellFormed,
     success: entry.success,
@@ -190,5 +193,5 @@ export function figuresOf(entry: RunEntry | undefined, grading: Grading): Figure
 }
 
 /** The grading that figures of a method are of: what was asked for, unless only the other is known. */
-export const gradingOf = (method: Method, asked: Grading | undefined): Grading =>
+export const gradingOf = (method: EvaluatedMethod, asked: Grading | undefined): Grading =>
   method.grading === 'harness' ? 'harness' : (asked ?? 'strict');

@@ -1,4 +1,4 @@
-import { figuresOf, gradingOf, type Method } from './methods';
+import { figuresOf, gradingOf, type EvaluatedMethod } from './methods';
 import type { RepairResults } from './document';
 import type { Grading } from './grading';
 import { overlapAtLeast } from './significance';
@@ -25,7 +25,7 @@ export interface Overlap {
 }
 
 /** Ids of the instances a method is successful on. */
-export function solvedBy(method: Method, grading?: Grading): Set<string> {
+export function solvedBy(method: EvaluatedMethod, grading?: Grading): Set<string> {
   const of = gradingOf(method, grading);
   return new Set(
     method.selected
@@ -34,7 +34,7 @@ export function solvedBy(method: Method, grading?: Grading): Set<string> {
   );
 }
 
-export function overlapOf(methods: readonly Method[], grading?: Grading): Overlap {
+export function overlapOf(methods: readonly EvaluatedMethod[], grading?: Grading): Overlap {
   const sets = methods.map((method) => solvedBy(method, grading));
   const regions = new Map<string, { methods: number[]; instances: string[] }>();
   const union = new Set(sets.flatMap((set) => [...set]));
@@ -80,7 +80,7 @@ export interface RepairOverlap {
 
 /** Table 6 with its p-value: is an instance whose issue is reproduced also one that is fixed? */
 export function overlapWithRepairs(
-  method: Method,
+  method: EvaluatedMethod,
   repairs: RepairResults,
   grading?: Grading,
 ): RepairOverlap {

@@ -1,5 +1,5 @@
 import type { Grading } from './grading';
-import { figuresOf, gradingOf, type Method } from './methods';
+import { figuresOf, gradingOf, type EvaluatedMethod } from './methods';
 
 /** Pass@k of one method. */
 export interface PassAtK {
@@ -30,7 +30,7 @@ export function passAtKOf(n: number, c: number, k: number): number {
  * Pass@k for every k up to the number of samples. A sample that an instance has not, since nothing was
  * produced, counts as one that is not successful.
  */
-export function passAtK(method: Method, grading?: Grading): PassAtK[] {
+export function passAtK(method: EvaluatedMethod, grading?: Grading): PassAtK[] {
   const n = method.sampleCount;
   const of = method.selected.length;
   if (of === 0) return [];

@@ -8,8 +8,14 @@ import {
   type StudyDocument,
   type StudyRequest,
 } from './document';
-import { beforeAndAfter, byIssueLength, byRepository, type DateTest, type Group } from './groups';
-import { methodsOf, type Method } from './methods';
+import {
+  beforeAndAfter,
+  groupsByIssueLength,
+  groupsByRepository,
+  type DateTest,
+  type Group,
+} from './groups';
+import { methodsOf, type EvaluatedMethod } from './methods';
 import { overlapOf, overlapWithRepairs, type Overlap, type RepairOverlap } from './overlap';
 import { passAtK, type PassAtK } from './passAtK';
 import { summarise, type Summary } from './summary';
@@ -89,7 +95,10 @@ export interface StudyReport {
 }
 
 /** Methods of a document as it asks for them: those to compare, baseline first, or all in their order. */
-export function askedMethods(methods: readonly Method[], asked: StudyRequest): readonly Method[] {
+export function askedMethods(
+  methods: readonly EvaluatedMethod[],
+  asked: StudyRequest,
+): readonly EvaluatedMethod[] {
   if (asked.compare === undefined) return methods;
   return asked.compare.flatMap((name) => methods.find((method) => method.name === name) ?? []);
 }
@@ -135,8 +144,8 @@ export function studyReport(
     methods: methods.map((method) => summarise(method, { ...graded, intervals: {} })),
     comparisons:
       baseline === undefined ? [] : compareWith(baseline, others, { ...graded, intervals: true }),
-    byRepository: byRepository(methods, graded).map(groupReport),
-    byIssueLength: byIssueLength(methods, graded).map((group) => ({
+    byRepository: groupsByRepository(methods, graded).map(groupReport),
+    byIssueLength: groupsByIssueLength(methods, graded).map((group) => ({
       ...groupReport(group),
       shortest: group.shortest,
       longest: group.longest,

@@ -1,9 +1,15 @@
-import { percentileInterval, resample, totalOf, type Interval, type Resampling } from './bootstrap';
+import {
+  percentileInterval,
+  resample,
+  sumWhere,
+  type Interval,
+  type Resampling,
+} from './bootstrap';
 import { findingKinds, type FindingKind } from '../finding';
 import type { Grading } from './grading';
 import { entryReasons, type EntryReason } from '../reason';
 import type { RunEntry } from './entry';
-import { figuresOf, gradingOf, type Figures, type Method } from './methods';
+import { figuresOf, gradingOf, type CandidateFigures, type EvaluatedMethod } from './methods';
 
 /** A share of the selected instances. */
 export interface Share {
@@ -43,7 +49,7 @@ export const shareKeys = [
   'failToAny',
   'failToPass',
   'passToPass',
-] as const satisfies readonly (keyof Figures)[];
+] as const satisfies readonly (keyof CandidateFigures)[];
 export type ShareKey = (typeof shareKeys)[number];
 
 /** The columns of Table 2 as the paper heads them. */
@@ -68,7 +74,7 @@ export const deltaTitles: Readonly<Record<DeltaKey, string>> = {
 /** One row of the paper's Tables 2 and 3. */
 export interface Summary
   extends Readonly<Record<ShareKey, Share>>, Readonly<Record<DeltaKey, DeltaMean>> {
-  /** `Method.id`. */
+  /** `EvaluatedMethod.id`. */
   readonly method: string;
   readonly name: string;
   /** Which grading S, F→P and ΔC are of. */
@@ -138,7 +144,7 @@ export interface SummaryOptions {
  * Rates of one method. Every selected instance is in the denominator of every share, evaluated or not;
  * an instance whose ΔC is not known, or of which nothing is executable, is left out of the means.
  */
-export function summarise(method: Method, options: SummaryOptions = {}): Summary {
+export function summarise(method: EvaluatedMethod, options: SummaryOptions = {}): Summary {
   const grading = gradingOf(method, options.grading);
   const of = method.selected.length;
   const entries = method.selected.map(({ id }) => method.chosen.get(id));
@@ -152,7 +158,7 @@ export function summarise(method: Method, options: SummaryOptions = {}): Summary
     ...withInterval(intervals?.[key]),
   });
   const deltas = figures.filter((each) => each.delta !== undefined);
-  const mean = (key: DeltaKey, part: readonly Figures[]): DeltaMean => ({
+  const mean = (key: DeltaKey, part: readonly CandidateFigures[]): DeltaMean => ({
     mean:
       part.length === 0
         ? undefined
@@ -195,11 +201,11 @@ const withInterval = (interval: Interval | undefined): { interval?: Interval } =
   interval === undefined ? {} : { interval };
 
 /** The one reason of an instance, whether it has an entry or not. */
-const reasonOf = (method: Method, id: string): SummaryReason =>
+const reasonOf = (method: EvaluatedMethod, id: string): SummaryReason =>
   method.chosen.get(id)?.reason ?? (method.unfinished ? 'not run yet' : 'no prediction');
 
 /** How often each reason occurs among the selected instances of a method. */
-export function reasonCounts(method: Method): ReasonCount[] {
+export function reasonCounts(method: EvaluatedMethod): ReasonCount[] {
   const counts = new Map<SummaryReason, number>();
   for (const { id } of method.selected) {
     const reason = reasonOf(method, id);
@@ -211,7 +217,7 @@ export function reasonCounts(method: Method): ReasonCount[] {
   });
 }
 
-function notEvaluatedOf(method: Method): NotEvaluated[] {
+function notEvaluatedOf(method: EvaluatedMethod): NotEvaluated[] {
   const groups = new Map<SummaryReason, string[]>();
   for (const { id } of method.selected) {
     if (method.chosen.get(id)?.evaluated === true) continue;
@@ -228,7 +234,7 @@ function notEvaluatedOf(method: Method): NotEvaluated[] {
  * known of them, so that shares and means of one resample are of the same instances.
  */
 function bootstrap(
-  figures: readonly Figures[],
+  figures: readonly CandidateFigures[],
   settings: Resampling,
 ): Partial<Record<ShareKey | DeltaKey, Interval>> {
   const of = figures.length;
@@ -257,11 +263,11 @@ function bootstrap(
     deltas,
     ({ counts, sums }) => {
       for (const [bit, key] of shareKeys.entries()) {
-        values[key].push(totalOf(counts, (pattern) => (pattern & (2 ** bit)) !== 0) / of);
+        values[key].push(sumWhere(counts, (pattern) => (pattern & (2 ** bit)) !== 0) / of);
       }
       // 0 / 0 is not a number: the resample has no such instance and says nothing of this mean.
       const mean = (holds: (pattern: number) => boolean): number =>
-        totalOf(sums, holds) / totalOf(counts, holds);
+        sumWhere(sums, holds) / sumWhere(counts, holds);
       const known = (pattern: number): boolean => (pattern & isKnown) !== 0;
       const success = (pattern: number): boolean => (pattern & isSuccess) !== 0;
       values.deltaAll.push(mean(known));

@@ -4,7 +4,7 @@ import { durationText } from '../../batch/progressText';
 import { percent } from '../../dashboard/numbers';
 import type { Progress } from '../../dashboard/protocol';
 import type { RunData } from '../../domain/study/entry';
-import type { Method } from '../../domain/study/methods';
+import type { EvaluatedMethod } from '../../domain/study/methods';
 import { summarise } from '../../domain/study/summary';
 import { runCommandIds } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
@@ -24,7 +24,7 @@ export interface ShownRuns {
   /** What could not be read, one sentence each. Untrusted. */
   readonly problems: readonly string[];
   readonly repairs: readonly ListedRepairs[];
-  readonly methodsOf: (run: RunData) => readonly Method[];
+  readonly methodsOf: (run: RunData) => readonly EvaluatedMethod[];
   /** How far a run is that is under way; undefined for all others. */
   readonly progressOf: (run: RunData) => Progress | undefined;
 }
@@ -198,7 +198,7 @@ function repairsRow(l10n: typeof vscode.l10n, { repairs }: ShownRuns, path: stri
 }
 
 /** `S 14.1 % (39 of 276) · ΔC 23.8 %`. */
-export function ratesInWords(l10n: typeof vscode.l10n, method: Method): string {
+export function ratesInWords(l10n: typeof vscode.l10n, method: EvaluatedMethod): string {
   const { success, deltaAll, grading, findings } = summarise(method);
   const share = success.of === 0 ? undefined : success.count / success.of;
   const told = [

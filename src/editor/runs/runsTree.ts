@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { RunData } from '../../domain/study/entry';
-import { methodsOf, type Method } from '../../domain/study/methods';
+import { methodsOf, type EvaluatedMethod } from '../../domain/study/methods';
 import { treeItemOf } from '../shell/treeItem';
 import type { RunLibrary } from './library';
 import type { RepairList } from './repairList';
@@ -11,7 +11,7 @@ export type { RunNode } from './runRows';
 /** Saved and running evaluations, with their rates. */
 export class RunsTree {
   /** Rates of a run are those of its entries: equal entries, equal rates. */
-  private readonly methods = new WeakMap<RunData, readonly Method[]>();
+  private readonly methods = new WeakMap<RunData, readonly EvaluatedMethod[]>();
 
   constructor(
     private readonly library: RunLibrary,
@@ -37,7 +37,7 @@ export class RunsTree {
     return treeItemOf(runTreeRow(vscode.l10n, this.shown, node));
   }
 
-  private methodsOf(run: RunData): readonly Method[] {
+  private methodsOf(run: RunData): readonly EvaluatedMethod[] {
     const known = this.methods.get(run);
     if (known !== undefined) return known;
     const made = methodsOf([run]);

@@ -72,7 +72,7 @@ export class DebugTests {
         ids.map(functionOf),
       );
       if (trace.sessions.length === 0 && plan.files.length > 0) throw didNotStart();
-      const shown = await shownOf(this.open);
+      const shown = await goldenRedactionOf(this.open);
       const told = results.map((each) => shown.result(side, each));
       this.runs.reportSide(run, items, side, told, plan);
     });
@@ -115,7 +115,7 @@ export class DebugTests {
     const id = randomUUID();
     const subscriptions: vscode.Disposable[] = [];
     try {
-      const toTell = await shownOf(this.open);
+      const toTell = await goldenRedactionOf(this.open);
       const session = new DebugSession(id, (output) => append(run, toTell.text(side, output)));
       subscriptions.push(session);
       const cancel = (): void => session.stop();

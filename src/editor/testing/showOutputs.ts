@@ -3,7 +3,7 @@ import { sideName, sides, type Side } from '../../domain/outcome';
 import { HumanError } from '../../domain/problem';
 import type { TestTransition } from '../../domain/transition';
 import { outcomeInWords } from './transitionTexts';
-import { shownOf, type Shown } from './redactedText';
+import { goldenRedactionOf, type GoldenRedaction } from './goldenRedaction';
 import { outputAuthority, scheme, verdictAuthority } from '../shell/names';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 
@@ -49,7 +49,7 @@ export async function outputText(
   if (side === undefined) return '';
   const test = uri.query === '' ? undefined : uri.query;
   return (
-    contentOf(open, side, test, await shownOf(open)) ??
+    contentOf(open, side, test, await goldenRedactionOf(open)) ??
     `${vscode.l10n.t('Nothing is known of {0} yet.', sideName[side])}\n`
   );
 }
@@ -78,7 +78,7 @@ function contentOf(
   open: LatestVerdict,
   side: Side,
   test: string | undefined,
-  shown: Shown,
+  shown: GoldenRedaction,
 ): string | undefined {
   const cases = test === undefined ? [] : open.casesOf(test).cases;
   const { soFar, last } = open;

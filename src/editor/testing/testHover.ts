@@ -3,7 +3,7 @@ import type { Frame } from '../../domain/outcome';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { appendPart } from '../shell/hoverMarkdown';
 import type { CandidateTests, ListedTest } from './candidateTests';
-import { shownOf, type Shown } from './redactedText';
+import { goldenRedactionOf, type GoldenRedaction } from './goldenRedaction';
 import { testHoverParts } from './testHoverParts';
 import { uriInside } from './testMessages';
 
@@ -25,7 +25,8 @@ export class TestHover implements vscode.Disposable {
           .list()
           .find((each) => each.uri.toString() === document.uri.toString())
           ?.tests.find((each) => each.defLine === position.line + 1);
-        const text = test === undefined ? undefined : hoverOf(open, test, await shownOf(open));
+        const text =
+          test === undefined ? undefined : hoverOf(open, test, await goldenRedactionOf(open));
         return text === undefined
           ? undefined
           : new vscode.Hover(text, document.lineAt(position.line).range);
@@ -41,7 +42,7 @@ export class TestHover implements vscode.Disposable {
 function hoverOf(
   open: InstanceSource & LatestVerdict,
   test: ListedTest,
-  shown: Shown,
+  shown: GoldenRedaction,
 ): vscode.MarkdownString | undefined {
   const { folder } = open;
   const parts = testHoverParts(vscode.l10n, {

@@ -28,7 +28,7 @@ import { saveEdits } from '../instance/saveEdits';
 import type { TestItems } from './testItems';
 import { LiveStates } from './liveStates';
 import { failureMessage, messagesOf } from './testMessages';
-import { shownOf, type Shown } from './redactedText';
+import { goldenRedactionOf, type GoldenRedaction } from './goldenRedaction';
 
 /** How a run is done besides what it runs. */
 export interface RunHow {
@@ -95,7 +95,7 @@ export class TestRuns {
         }
         onVerdict?.(run, evaluated);
       } finally {
-        const shown = await shownOf(this.open);
+        const shown = await goldenRedactionOf(this.open);
         for (const side of sides) {
           if (outputs[side] === '') continue;
           append(run, `\n── ${sideName[side]} ──\n${shown.text(side, outputs[side])}`);
@@ -129,7 +129,7 @@ export class TestRuns {
           },
         },
       );
-      const shown = await shownOf(this.open);
+      const shown = await goldenRedactionOf(this.open);
       append(run, shown.text(side, output));
       const record = records[side];
       const results = record === undefined ? [] : resultsOf(record, ids.map(functionOf));
@@ -181,7 +181,7 @@ export class TestRuns {
     { result }: Evaluated,
   ): Promise<void> {
     const { reason, explanation } = result.strict;
-    const shown = await shownOf(this.open);
+    const shown = await goldenRedactionOf(this.open);
     const isMissing = items.some(({ id }) => casesOf(result, functionOf(id)).length === 0);
     const why =
       isMissing && !(await this.open.isCurrent())
@@ -209,7 +209,7 @@ export class TestRuns {
     run: vscode.TestRun,
     item: vscode.TestItem,
     cases: readonly TestTransition[],
-    shown: Shown,
+    shown: GoldenRedaction,
   ): void {
     const telling = tellingCase(cases);
     if (telling === undefined) return;

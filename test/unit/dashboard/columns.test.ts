@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { cellState, kindWords, symbols } from '../../../src/dashboard/cellState';
-import { columnsOf, instancesOf, isShown, ordered } from '../../../src/dashboard/columns';
+import { columnsOf, instancesOfRuns, isShown, ordered } from '../../../src/dashboard/columns';
 import { entryReasons } from '../../../src/domain/reason';
 import type { RunData, RunEntry } from '../../../src/domain/study/entry';
 import { simulatedRuns } from './simulated';
@@ -88,7 +88,7 @@ describe('columns of the matrix', () => {
     const columns = columnsOf(runs);
     const solved = (id: string): number =>
       columns.filter((column) => column.entries.get(id)?.success === true).length;
-    for (const { id } of instancesOf(runs)) {
+    for (const { id } of instancesOfRuns(runs)) {
       const count = solved(id);
       assert.equal(isShown('all', id, columns), true);
       assert.equal(isShown('none', id, columns), count === 0);
@@ -106,7 +106,7 @@ describe('columns of the matrix', () => {
     const found = columnsOf([
       { ...runs[0], entries: [{ ...first, findings: [finding] }, ...others] },
     ]);
-    for (const { id } of instancesOf(runs)) {
+    for (const { id } of instancesOfRuns(runs)) {
       const has: boolean = id === first.instance;
       assert.equal(isShown('finding', id, found), has);
       assert.equal(isShown('finding records do not fit', id, found), has);
@@ -116,7 +116,7 @@ describe('columns of the matrix', () => {
 
   it('order rows by what was chosen, and leave the list as it was', () => {
     const columns = columnsOf(runs);
-    const instances = instancesOf(runs);
+    const instances = instancesOfRuns(runs);
     const before = instances.map(({ id }) => id);
     const lengths = ordered(instances, 'length', columns).map(({ issueLength }) => issueLength);
     assert.deepEqual(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { MarkupKind, SymbolKind, type CodeAction } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import type { Surroundings } from '../../../src/language/check';
+import type { CheckContext } from '../../../src/language/check';
 import { codeActions } from '../../../src/language/codeActions';
 import { definition } from '../../../src/language/definition';
 import { shownDiagnostics } from '../../../src/language/diagnostics';
@@ -12,7 +12,7 @@ import { loadParser } from '../python/loadParser';
 import { check, marked, only, surroundingsOf, testFile } from './surroundings';
 
 let python: PythonParser;
-let tree: Surroundings;
+let tree: CheckContext;
 const ticks = 'def tricky():\n    """\n````\n[x](command:y)\n    """\n';
 before(async () => {
   python = await loadParser();

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import type { CompletionItem, TextEdit } from 'vscode-languageserver';
 import fc from 'fast-check';
-import type { Surroundings } from '../../../src/language/check';
+import type { CheckContext } from '../../../src/language/check';
 import { completion } from '../../../src/language/completion';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 import { marked, only, surroundingsOf, testFile } from './surroundings';
 
 let python: PythonParser;
-let tree: Surroundings;
+let tree: CheckContext;
 before(async () => {
   python = await loadParser();
   tree = surroundingsOf(

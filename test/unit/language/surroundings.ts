@@ -1,5 +1,5 @@
 import type { Position } from 'vscode-languageserver';
-import { checkDiff, type CheckedDiff, type Surroundings } from '../../../src/language/check';
+import { checkDiff, type CheckedDiff, type CheckContext } from '../../../src/language/check';
 import { customDiffsIn, type CustomDiff } from '../../../src/language/customDiffs';
 import type { PythonParser } from '../../../src/python/parser';
 
@@ -7,7 +7,7 @@ import type { PythonParser } from '../../../src/python/parser';
 export function surroundingsOf(
   files: Readonly<Record<string, string>>,
   python: PythonParser,
-): Surroundings {
+): CheckContext {
   return {
     python,
     tree: {
@@ -37,7 +37,7 @@ export function marked(text: string): { text: string; position: Position } {
 
 export const check = (
   text: string,
-  surroundings: Surroundings,
+  surroundings: CheckContext,
   languageId?: string,
 ): Promise<CheckedDiff> => checkDiff(only(text, languageId), surroundings);
 

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { costsOf } from '../../../../src/domain/study/costs';
-import type { Method } from '../../../../src/domain/study/methods';
+import type { EvaluatedMethod } from '../../../../src/domain/study/methods';
 import { methodsOf } from '../../../../src/domain/study/methods';
-import { beforeAndAfter, byIssueLength, byRepository } from '../../../../src/domain/study/groups';
+import {
+  beforeAndAfter,
+  groupsByIssueLength,
+  groupsByRepository,
+} from '../../../../src/domain/study/groups';
 import { overlapOf, overlapWithRepairs } from '../../../../src/domain/study/overlap';
 import { publishedRows } from '../../../../src/domain/study/published';
 import { entry, facts, run, solved } from './examples';
 
-const lengths = (values: readonly number[]): readonly Method[] =>
+const lengths = (values: readonly number[]): readonly EvaluatedMethod[] =>
   methodsOf([
     {
       label: 'run',
@@ -26,7 +30,7 @@ describe('groups of instances', () => {
       facts('b', { repo: 'y/y' }),
       facts('c', { repo: 'x/x' }),
     ];
-    const groups = byRepository(
+    const groups = groupsByRepository(
       methodsOf([{ label: 'run', instances, entries: [solved('a'), solved('b')] }]),
     );
     assert.deepEqual(
@@ -41,7 +45,7 @@ describe('groups of instances', () => {
   it('by length of the issue are in order and hold every instance of known length once', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(500), { minLength: 1, maxLength: 40 }), (values) => {
-        const groups = byIssueLength(lengths(values));
+        const groups = groupsByIssueLength(lengths(values));
         const known = values.filter((value) => value > 0).length;
         assert.equal(
           groups.reduce((sum, group) => sum + group.instances, 0),
@@ -57,7 +61,9 @@ describe('groups of instances', () => {
   });
 
   it('by length of the issue are about equally many', () => {
-    const groups = byIssueLength(lengths(Array.from({ length: 100 }, (_, index) => index + 1)));
+    const groups = groupsByIssueLength(
+      lengths(Array.from({ length: 100 }, (_, index) => index + 1)),
+    );
     assert.deepEqual(
       groups.map((group) => group.instances),
       [20, 20, 20, 20, 20],

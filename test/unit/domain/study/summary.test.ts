@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { FindingKind } from '../../../../src/domain/finding';
 import type { RunEntry } from '../../../../src/domain/study/entry';
-import { methodsOf, type Method } from '../../../../src/domain/study/methods';
+import { methodsOf, type EvaluatedMethod } from '../../../../src/domain/study/methods';
 import { shareKeys, summarise } from '../../../../src/domain/study/summary';
 import { anyEntry, entry, run, solved } from './examples';
 
-const only = (methods: readonly Method[]): Method => {
+const only = (methods: readonly EvaluatedMethod[]): EvaluatedMethod => {
   const [first] = methods;
   assert.ok(first);
   return first;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Progress } from '../../../../src/dashboard/protocol';
 import type { RunData } from '../../../../src/domain/study/entry';
-import { methodsOf, type Method } from '../../../../src/domain/study/methods';
+import { methodsOf, type EvaluatedMethod } from '../../../../src/domain/study/methods';
 import { withDistinctNames } from '../../../../src/editor/runs/listedRepairs';
 import {
   ratesInWords,
@@ -227,7 +227,7 @@ describe('the rates of a method in words', () => {
   });
 
   it('are a dash where nothing is selected', () => {
-    const nothing: Method = { ...(methodsOf([one])[0] ?? assert.fail()), selected: [] };
+    const nothing: EvaluatedMethod = { ...(methodsOf([one])[0] ?? assert.fail()), selected: [] };
     assert.equal(ratesInWords(english, nothing), 'S – (0 of 0)');
   });
 

@@ -10,21 +10,20 @@ import type { BatchRequest, RetryOptions } from './batchRequest';
 
 const patient: RetryOptions = { times: 3, firstDelay: 1000 };
 
-/** Why something could not be done. */
+/** Why work on an instance failed. */
 export interface Hindrance {
   readonly why: NotEvaluatedReason;
   /** For a person. */
   readonly failure: string;
 }
 
-/** The warm pair of sandboxes of one instance: opened when it is needed, and anew after a fault. */
-export interface WarmSession {
+/** The pair of sandboxes of one instance. It opens with the first attempt, and again after an infrastructure fault. */
+export interface FaultTolerantSession {
   /**
-   * Does something in the pair, and once more after an infrastructure fault; `faults.ts` says which these
-   * are.
+   * Runs `work` with the session, and a second time after an infrastructure fault (see `faults.ts`).
    *
-   * @param what for the log
-   * @returns what `work` gives, or what hindered it
+   * @param what names the work in the log
+   * @returns the result of `work`, or the reason why it failed
    * @throws Cancelled, and nothing else
    */
   attempt<T>(
@@ -40,8 +39,11 @@ export type SandboxesRequest = Pick<
   'engine' | 'python' | 'store' | 'sources' | 'storage' | 'signal' | 'reporter' | 'retry'
 >;
 
-/** @param request its signal ends what runs */
-export function warmSession(instance: Instance, request: SandboxesRequest): WarmSession {
+/** A session of an instance; the signal of the request cancels what runs in it. */
+export function faultTolerantSession(
+  instance: Instance,
+  request: SandboxesRequest,
+): FaultTolerantSession {
   const { signal, reporter, retry = patient } = request;
   let session: InstanceSession | undefined;
   const close = async (): Promise<void> => {

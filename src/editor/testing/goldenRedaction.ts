@@ -12,16 +12,16 @@ import type { InstanceSource, Revealing } from '../instance/instanceRoles';
 
 const known = new WeakMap<object, Promise<GoldenLines>>();
 
-/** What tests did on a side, as it may be shown now. */
-export interface Shown {
+/** Removes the lines of the golden patch from results of tests while the patch is hidden. */
+export interface GoldenRedaction {
   result(side: Side, result: TestResult): TestResult;
   both(transition: TestTransition): TestTransition;
   text(side: Side, text: string): string;
 }
 
 /**
- * While the golden patch is hidden, tracebacks of R∘X* are shown without its lines: they would give the
- * fix away.
+ * The redaction that applies now: none once the golden patch is revealed. Until then, tracebacks of R∘X*
+ * lose the lines of the patch, which would give the fix away.
  *
  * @throws HumanError when the row of the instance is gone
  */
@@ -39,7 +39,7 @@ export async function shownOf(open: InstanceSource & Revealing): Promise<Shown> 
   };
 }
 
-const asItIs: Shown = {
+const asItIs: GoldenRedaction = {
   result: (_side, result) => result,
   both: (transition) => transition,
   text: (_side, text) => text,
