@@ -23,7 +23,7 @@ import {
   digestOfSame,
   firstRunId,
   otherRun,
-  unwritable,
+  unwritableResults,
   withLockedRunFolder,
   type FolderRequest,
   type Sameness,
@@ -142,7 +142,7 @@ async function begin(folder: string, request: ResultsRequest): Promise<readonly 
     ...request.manifest,
     digest,
   }).catch((error: unknown) => {
-    throw unwritable(out, error);
+    throw unwritableResults(out, error);
   });
   return [];
 }
@@ -178,7 +178,7 @@ async function renumbered(
     isOld(line) ? { ...line, sample: byChoice.get(candidateKey(line)) ?? line.sample } : line,
   );
   await writeJournal(folder, numbered).catch((error: unknown) => {
-    throw unwritable(out, error);
+    throw unwritableResults(out, error);
   });
   for (const line of old) await rm(summaryPath(out, runId, line), { force: true });
   return numbered;

@@ -3,7 +3,7 @@ import type { StudyDocument } from '../domain/study/document';
 import type { Grading } from '../domain/study/grading';
 import { methodsOf } from '../domain/study/methods';
 import { publishedRows } from '../domain/study/published';
-import { summarise, type Summary } from '../domain/study/summary';
+import { summariseMethod, type Summary } from '../domain/study/summary';
 import { choice, element, type ChoiceField } from './elements';
 import { PlotCard, type DrawnPlot } from './plotCard';
 import { plots, type PlotHost, type PlotInput, type PlottedMethod } from './plots';
@@ -127,7 +127,7 @@ export class Figures {
     const turn = ++this.turn;
     const rows: SummaryRows & { summaries: Summary[] } = {
       methods: this.methods,
-      summaries: methods.map((method) => summarise(method, { grading })),
+      summaries: methods.map((method) => summariseMethod(method, { grading })),
       baseline: this.baseline,
       comparisons: [],
       published: !this.published.checked
@@ -146,7 +146,7 @@ export class Figures {
       if (turn !== this.turn) return;
       const method = methods[next];
       if (method !== undefined) {
-        rows.summaries[next] = summarise(method, { grading, intervals: {} });
+        rows.summaries[next] = summariseMethod(method, { grading, intervals: {} });
         next += 1;
         setTimeout(step);
         return;

@@ -1,5 +1,5 @@
 import { matches, parseQuery } from '../dataset/query/query';
-import type { Condition } from '../dataset/query/queryConditions';
+import type { QueryCondition } from '../dataset/query/queryConditions';
 import { messageOf } from '../domain/problem';
 import type { InstanceFacts } from '../domain/study/entry';
 
@@ -44,7 +44,7 @@ export function localFilter(text: string): Filter {
   }
 }
 
-const known: ReadonlySet<Condition['kind']> = new Set(['text', 'repo', 'created']);
+const known: ReadonlySet<QueryCondition['kind']> = new Set(['text', 'repo', 'created']);
 
-const isKnown = (condition: Condition): boolean =>
+const isKnown = (condition: QueryCondition): boolean =>
   condition.kind === 'count' ? condition.of === 'issue' : known.has(condition.kind);

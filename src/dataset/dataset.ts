@@ -5,8 +5,8 @@ import { HumanError, messageOf, throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import type { DatasetFile } from './datasetFiles';
 import { indexPaths, readIndex, fileSignature, writeIndex, type IndexPaths } from './datasetIndex';
-import { filesOf } from './imports';
-import { listRows, RowCopy, type Listing, type Place } from './listing';
+import { importDataset } from './importDataset';
+import { listRows, RowCopy, type Listing, type RowPlace } from './listing';
 import { readAt, recordBatches } from './rows/records';
 import { idOf, readRow, rowColumns, type RowProblem } from './rows/rows';
 
@@ -40,7 +40,7 @@ const worthIndexing = 256 * 1024;
 
 /**
  * Opens a dataset: a file, a folder, an https address, or the name of a Hugging Face dataset (see
- * `filesOf`). Rows that cannot be used are reported by row and field and left out; an id that appears
+ * `importDataset`). Rows that cannot be used are reported by row and field and left out; an id that appears
  * twice keeps its first row.
  *
  * @throws HumanError when nothing of it can be used, Cancelled
@@ -48,7 +48,7 @@ const worthIndexing = 256 * 1024;
 export async function openDataset(name: string, options: DatasetOptions): Promise<Dataset> {
   const { reporter, signal } = options;
   throwIfAborted(signal);
-  const { path, files } = await filesOf(name, options);
+  const { path, files } = await importDataset(name, options);
   reporter.progress(`reading ${name}`);
   const states = await Promise.all(files.map(async (file) => stateOf(file)));
   const signatures = states.map((state) => state.signature);
@@ -142,11 +142,11 @@ const withoutCopies = (listing: Listing): Listing => ({
 async function readPlaces(
   files: readonly DatasetFile[],
   paths: IndexPaths | undefined,
-  wanted: ReadonlyMap<string, Place>,
+  wanted: ReadonlyMap<string, RowPlace>,
 ): Promise<Map<string, Instance>> {
   const instances = new Map<string, Instance>();
   const handles = new Map<string, FileHandle | undefined>();
-  const take = (id: string, place: Place, value: unknown): boolean => {
+  const take = (id: string, place: RowPlace, value: unknown): boolean => {
     const result = readRow(value, place.row);
     if (!('instance' in result) || result.instance.id !== id) return false;
     instances.set(id, result.instance);

@@ -5,8 +5,8 @@ import type { DatasetFile } from './datasetFiles';
 import { recordBatches, type Slice } from './rows/records';
 import { readRow, rowColumns, type RowProblem } from './rows/rows';
 
-/** Where the row of an entry is read again. */
-export interface Place {
+/** The place of a row, from which the row can be read again. */
+export interface RowPlace {
   /** Among the files of the dataset. */
   readonly file: number;
   readonly row: number;
@@ -20,7 +20,7 @@ export interface Listing {
   /** In the order of the rows; ids are unique. */
   readonly entries: readonly InstanceEntry[];
   /** One for each entry. */
-  readonly places: readonly Place[];
+  readonly places: readonly RowPlace[];
   readonly problems: readonly RowProblem[];
 }
 
@@ -37,7 +37,7 @@ export async function listRows(
   signal: AbortSignal | undefined,
 ): Promise<Listing> {
   const entries: InstanceEntry[] = [];
-  const places: Place[] = [];
+  const places: RowPlace[] = [];
   const problems: RowProblem[] = [];
   const known = new Set<string>();
   // Cut out of a patch, a name would keep the whole patch in memory.

@@ -96,11 +96,11 @@ export function changeCoverage(input: {
     ...input.removed.map((line) => coverLine(line, 'removed', input.base, tests)),
     ...input.added.map((line) => coverLine(line, 'added', input.fixed, tests)),
   ];
-  return summarise(lines);
+  return changeCoverageOf(lines);
 }
 
-/** Counts states. Also for a part of the lines, such as one file. */
-export function summarise(lines: readonly CoveredLine[]): ChangeCoverage {
+/** Sums the states of lines up to ΔC. The lines may be a part of the change, such as one file. */
+export function changeCoverageOf(lines: readonly CoveredLine[]): ChangeCoverage {
   const covered = lines.filter((line) => line.state === 'newly covered').length;
   const executable = lines.filter((line) => line.state !== 'not executable').length;
   return { lines, covered, executable, delta: executable === 0 ? undefined : covered / executable };

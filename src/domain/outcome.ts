@@ -44,14 +44,14 @@ const standingOfOutcome: Readonly<Record<Outcome, Standing>> = {
 };
 
 /** A place in the tested repository: path relative to its root, 1-based line, enclosing function. */
-export interface Frame {
+export interface StackFrame {
   readonly path: string;
   readonly line: number;
   readonly function: string;
 }
 
 /** The two values of a comparison that failed, as text; both come from tested code. */
-export interface Comparison {
+export interface FailedComparison {
   readonly expected: string;
   readonly actual: string;
 }
@@ -74,9 +74,9 @@ export interface TestResult {
   /** The failure as the runner shows it. */
   readonly details?: string;
   /** Frames inside the tree, innermost last. */
-  readonly frames?: readonly Frame[];
+  readonly frames?: readonly StackFrame[];
   /** Of a failed assertion that compares two values, where the runner tells them. */
-  readonly comparison?: Comparison;
+  readonly comparison?: FailedComparison;
 }
 
 /** Whether the test itself failed, so that there may be a message of it. */

@@ -1,5 +1,5 @@
 import type { Instance } from '../domain/instance';
-import type { Frame, Outcome, Side } from '../domain/outcome';
+import type { StackFrame, Outcome, Side } from '../domain/outcome';
 import { HumanError } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import type { Trees } from '../repository/trees';
@@ -199,4 +199,4 @@ export interface RunRecord {
   readonly remarks?: readonly string[];
 }
 
-export type { Frame };
+export type { StackFrame };

@@ -1,7 +1,7 @@
 import { functionOf, isScope, sides, type Side, type TestResult } from '../domain/outcome';
 import type { RunRecord } from '../engine/engine';
 import { script } from '../engine/runners/script';
-import type { LineCounts, ExecutionTrace } from '../engine/tracer/readTrace';
+import type { TracedLine, ExecutionTrace } from '../engine/tracer/readTrace';
 import { editedTests } from '../python/editedTests';
 import { runSet, stoppedBy, type SetRun } from './testSetRuns';
 import type { ReadCandidate } from './prepareCandidate';
@@ -198,12 +198,12 @@ function shifted(result: TestResult, lines: number): TestResult {
 }
 
 function mergedCounts(
-  last: readonly LineCounts[],
-  part: readonly LineCounts[],
+  last: readonly TracedLine[],
+  part: readonly TracedLine[],
   gone: ReadonlySet<string>,
-): LineCounts[] {
+): TracedLine[] {
   const later = new Map(part.map((each) => [`${each.path}:${each.line}`, each]));
-  const merged = last.map(({ path, line, byTest, shared }): LineCounts => {
+  const merged = last.map(({ path, line, byTest, shared }): TracedLine => {
     const now = later.get(`${path}:${line}`);
     later.delete(`${path}:${line}`);
     const kept = [...byTest].filter(([test]) => !gone.has(functionOf(test)));

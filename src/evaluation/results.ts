@@ -3,7 +3,7 @@ import { fileOf, functionOf, type TestResult } from '../domain/outcome';
 import type { CountMap, StatusMap } from '../domain/harness';
 import { pairResults, type TestTransition } from '../domain/transition';
 import type { RunRecord } from '../engine/engine';
-import type { Place } from './coverage/candidateLines';
+import type { FileLine } from './coverage/candidateLines';
 import { parseLog } from '../engine/runners/parseLog';
 
 /**
@@ -209,7 +209,7 @@ export function statusesOf(record: RunRecord, repo: string, script = false): Sta
  */
 export function lineCountsOf(
   record: RunRecord,
-  placeOf: (at: Place) => Place | undefined = (at) => at,
+  placeOf: (at: FileLine) => FileLine | undefined = (at) => at,
 ): LineCounts {
   const files = new Map<string, Map<number, Executions>>();
   for (const { path, line, byTest, shared } of record.trace.counts) {

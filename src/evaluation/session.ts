@@ -28,7 +28,7 @@ import { findTests, importsPytest } from '../python/tests';
 import { textOf } from '../patch/bytes';
 import { treeEntries } from '../repository/treeFiles';
 import { holdTrees, type Trees } from '../repository/trees';
-import { candidateLines, type CandidateLines, type Place } from './coverage/candidateLines';
+import { candidateLines, type CandidateLines, type FileLine } from './coverage/candidateLines';
 import { linesByFile, ofOwnLines } from './coverage/countedLines';
 import { environmentFault } from './environmentFault';
 import { QueuedSandboxes } from './queuedSandboxes';
@@ -380,7 +380,7 @@ class OneRun {
     };
   }
 
-  private placesOf(side: Side): Place[] {
+  private placesOf(side: Side): FileLine[] {
     const own = this.session.ownLines[side];
     // By number as well, which is how the reference harness looks them up.
     return [...own, ...own.flatMap((at) => this.parts.lines[side].with(at) ?? [])];

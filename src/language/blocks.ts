@@ -7,7 +7,7 @@ export type LineRole = 'outside' | 'start' | 'path' | 'keyword' | 'place' | 'cod
  * The block that a line (1-based) belongs to, and what the line is for in it. Behind a block that is not
  * ended is where it goes on.
  */
-export function roleOf(
+export function blockRole(
   lines: readonly string[],
   blocks: readonly BlockParts[],
   line: number,
@@ -32,18 +32,18 @@ export function roleOf(
 export const isIn = (field: Field | undefined, line: number, column: number): boolean =>
   field?.line === line && field.column <= column && column <= field.column + field.value.length;
 
-/** The path of a block as the engine reads it. */
-export const pathOf = (block: BlockParts): string | undefined =>
+/** The path of a block without leading `./`, as the engine reads it. */
+export const blockPath = (block: BlockParts): string | undefined =>
   block.path?.value.replace(/^(\.\/)+/, '');
 
 /** What a block does; undefined while its keyword is not written. */
-export function actionOf(block: BlockParts): 'rewrite' | 'insert' | undefined {
+export function blockAction(block: BlockParts): 'rewrite' | 'insert' | undefined {
   const word = block.keyword?.value.toLowerCase();
   return word === 'rewrite' || word === 'insert' ? word : undefined;
 }
 
 /** The line of R that the place of a block names; undefined for an end of the file and for no place. */
-export function lineOf(block: BlockParts): number | undefined {
+export function blockLine(block: BlockParts): number | undefined {
   const digits = /\d{1,7}/.exec(block.place?.value ?? '')?.[0];
   return digits === undefined ? undefined : Math.max(1, Number(digits));
 }

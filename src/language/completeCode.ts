@@ -6,7 +6,7 @@ import {
 } from 'vscode-languageserver';
 import { asShown } from '../patch/bytes';
 import type { Definition } from '../python/definitions';
-import { lineOf } from './blocks';
+import { blockLine } from './blocks';
 import { definitionsOf } from './completePlace';
 import type { Completing } from './completing';
 import { rangeIn } from './customDiffs';
@@ -98,7 +98,7 @@ const kindOf = (each: Definition): CompletionItemKind =>
 async function nearest(completing: Completing): Promise<Definition[]> {
   const definitions = await definitionsOf(completing);
   const place = completing.block.place?.value.toUpperCase();
-  const line = lineOf(completing.block) ?? (place === 'EOF' ? Number.MAX_SAFE_INTEGER : 1);
+  const line = blockLine(completing.block) ?? (place === 'EOF' ? Number.MAX_SAFE_INTEGER : 1);
   const away = ({ range }: Definition): number =>
     Math.max(0, range.startLine - line, line - range.endLine);
   // Of those around the line the innermost begins last.

@@ -5,13 +5,13 @@ import {
   type CompletionList,
   type Position,
 } from 'vscode-languageserver';
-import { actionOf, pathOf, roleOf } from './blocks';
+import { blockAction, blockPath, blockRole } from './blocks';
 import type { CheckContext } from './check';
 import { completeCode } from './completeCode';
 import { overField, type Completing } from './completing';
 import { completePath } from './completePath';
 import { completePlace } from './completePlace';
-import { placeIn, type CustomDiff } from './customDiffs';
+import { positionInDiff, type CustomDiff } from './customDiffs';
 
 /** What an editor can do with completions. */
 export interface CompletionAbilities {
@@ -27,8 +27,8 @@ export async function completion(
   surroundings: CheckContext,
   { snippets }: CompletionAbilities,
 ): Promise<CompletionList> {
-  const { line, column } = placeIn(diff, position);
-  const { role, block } = roleOf(diff.lines, diff.blocks, line);
+  const { line, column } = positionInDiff(diff, position);
+  const { role, block } = blockRole(diff.lines, diff.blocks, line);
   const whole = diff.lines[line - 1] ?? '';
   const before = whole.slice(0, column);
   if (role === 'outside' || role === 'start') {
@@ -38,8 +38,8 @@ export async function completion(
   const completing: Completing = {
     diff,
     block,
-    path: pathOf(block),
-    action: actionOf(block),
+    path: blockPath(block),
+    action: blockAction(block),
     line,
     before,
     whole,

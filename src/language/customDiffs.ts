@@ -1,5 +1,5 @@
 import type { Position, Range } from 'vscode-languageserver';
-import { readLines, type BlocksRead } from '../patch/custom/readBlocks';
+import { readBlocksOfLines, type BlocksRead } from '../patch/custom/readBlocks';
 import type { BlockReading } from '../patch/custom/blockParts';
 
 /** A custom diff in a document: all of it, or one fence of a Markdown document. */
@@ -49,7 +49,7 @@ export const customDiffAt = (diffs: readonly CustomDiff[], line: number): Custom
   diffs.find((diff) => diff.start <= line && line < diff.start + diff.lines.length);
 
 /** A position of the document as 1-based line and 0-based column of a custom diff. */
-export const placeIn = (
+export const positionInDiff = (
   diff: CustomDiff,
   position: Position,
 ): { line: number; column: number } => ({
@@ -82,7 +82,7 @@ function customDiff(
   given: Pick<CustomDiff, 'start' | 'indent' | 'lines' | 'fenced'>,
   before: CustomDiff | undefined,
 ): CustomDiff {
-  const read = readLines(given.lines, before?.read);
+  const read = readBlocksOfLines(given.lines, before?.read);
   return { ...given, text: given.lines.join('\n'), blocks: read.blocks, read };
 }
 

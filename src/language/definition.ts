@@ -1,8 +1,8 @@
 import type { LocationLink, Position, Range } from 'vscode-languageserver';
 import type { PlanPart } from '../patch/custom/customEdits';
-import { actionOf, isIn, lineOf, namesIn, pathOf, roleOf } from './blocks';
+import { blockAction, isIn, blockLine, namesIn, blockPath, blockRole } from './blocks';
 import { partAt, planAt, type CheckedDiff, type CheckContext } from './check';
-import { placeIn, rangeIn } from './customDiffs';
+import { positionInDiff, rangeIn } from './customDiffs';
 
 /**
  * Where a position of a custom diff leads in the tree: a path to its file, a place to its line, code to
@@ -14,9 +14,9 @@ export async function definition(
   { tree, uriOf }: CheckContext,
 ): Promise<LocationLink[]> {
   const { diff } = checked;
-  const { line, column } = placeIn(diff, position);
-  const { role, block } = roleOf(diff.lines, diff.blocks, line);
-  const path = block === undefined ? undefined : pathOf(block);
+  const { line, column } = positionInDiff(diff, position);
+  const { role, block } = blockRole(diff.lines, diff.blocks, line);
+  const path = block === undefined ? undefined : blockPath(block);
   if (block === undefined || path === undefined) return [];
   const source = await tree.read(path);
   if (source === undefined) return [];
@@ -56,10 +56,10 @@ export async function definition(
     if (!isIn(field, line, column)) return [];
     const origin = rangeIn(diff, line, field.column, field.column + field.value.length);
     if (role === 'path') return lead(origin, 1, 1);
-    const at = lineOf(block);
+    const at = blockLine(block);
     const part = plan?.parts.find((each) => each.kind !== 'imports');
     // An insertion goes near its line; a rewritten function is found from its own name.
-    if (part !== undefined && (at === undefined || actionOf(block) === 'insert')) {
+    if (part !== undefined && (at === undefined || blockAction(block) === 'insert')) {
       return toPart(origin, part);
     }
     return at === undefined ? [] : lead(origin, at, at);

@@ -4,7 +4,7 @@ import { checkBlocks } from '../patch/custom/parseCustom';
 import { readBlocks } from '../patch/custom/readBlocks';
 import { spanPattern } from '../patch/custom/marks';
 import type { BlockReading } from '../patch/custom/blockParts';
-import { actionOf, pathOf } from './blocks';
+import { blockAction, blockPath } from './blocks';
 import type { CustomDiff } from './customDiffs';
 import { textEdits } from './edits';
 
@@ -94,8 +94,8 @@ const meaning = (readings: readonly BlockReading[]): string =>
 
 /** The lines of a header and what ought to stand there; undefined for one that is not whole. */
 function canonical(diff: CustomDiff, block: BlockReading): [number, string][] | undefined {
-  const path = pathOf(block);
-  const action = actionOf(block);
+  const path = blockPath(block);
+  const action = blockAction(block);
   const place = canonicalPlace(block.place?.value ?? '');
   const plain = /^\s*diff\s*$/.test(diff.lines[block.line - 1] ?? '');
   if (!plain || path === undefined || action === undefined || place === undefined) return undefined;

@@ -2,9 +2,9 @@ import { MarkupKind, type Hover, type Position } from 'vscode-languageserver';
 import { asShown } from '../patch/bytes';
 import type { PlanPart } from '../patch/custom/customEdits';
 import { isTestPath } from '../patch/testFiles';
-import { actionOf, isIn, lineOf, pathOf, roleOf } from './blocks';
+import { blockAction, isIn, blockLine, blockPath, blockRole } from './blocks';
 import { moduleOfPath, partAt, planAt, type CheckedDiff, type CheckContext } from './check';
-import { placeIn, rangeIn } from './customDiffs';
+import { positionInDiff, rangeIn } from './customDiffs';
 
 /** More lines than this of replaced code are cut: a hover is for a look. */
 const mostLines = 60;
@@ -30,9 +30,9 @@ export async function hover(
   kind: MarkupKind,
 ): Promise<Hover | undefined> {
   const { diff } = checked;
-  const { line, column } = placeIn(diff, position);
-  const { role, block } = roleOf(diff.lines, diff.blocks, line);
-  const path = block === undefined ? undefined : pathOf(block);
+  const { line, column } = positionInDiff(diff, position);
+  const { role, block } = blockRole(diff.lines, diff.blocks, line);
+  const path = block === undefined ? undefined : blockPath(block);
   if (block === undefined || path === undefined) return undefined;
   const field = { path: block.path, keyword: block.keyword, place: block.place }[role as 'path'];
   if (role !== 'code' && !isIn(field, line, column)) return undefined;
@@ -40,12 +40,12 @@ export async function hover(
   const lines = (source ?? '').split(/\r?\n/);
   const seen = ((): Shown | undefined => {
     if (role === 'path') return aboutFile(path, source, surroundings);
-    if (role === 'keyword') return aboutKeyword(actionOf(block));
+    if (role === 'keyword') return aboutKeyword(blockAction(block));
     if (source === undefined || (role !== 'place' && role !== 'code')) return undefined;
     const plan = planAt(checked, line);
     const part = role === 'place' ? mainPart(plan?.parts) : plan && partAt(plan, line);
     if (part !== undefined) return aboutPart(part, lines);
-    const at = lineOf(block);
+    const at = blockLine(block);
     return role === 'place' && at !== undefined ? aboutLine(at, lines) : undefined;
   })();
   if (seen === undefined) return undefined;

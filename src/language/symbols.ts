@@ -5,7 +5,7 @@ import {
   type FoldingRange,
 } from 'vscode-languageserver';
 import type { BlockParts } from '../patch/custom/blockParts';
-import { namesIn, outermost, pathOf } from './blocks';
+import { namesIn, outermost, blockPath } from './blocks';
 import { linesIn, rangeIn, type CustomDiff } from './customDiffs';
 
 /**
@@ -16,7 +16,7 @@ export function documentSymbols(diff: CustomDiff): DocumentSymbol[] {
   const files: DocumentSymbol[] = [];
   let path: string | undefined;
   for (const block of diff.blocks) {
-    const own = pathOf(block);
+    const own = blockPath(block);
     const symbol = blockSymbol(diff, block);
     const last = files.at(-1);
     if (last !== undefined && own === path) {

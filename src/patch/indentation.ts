@@ -1,7 +1,7 @@
 /** Python code from a patch, ready to be put into a file at another depth. */
 export interface IndentedCode {
   readonly lines: readonly string[];
-  /** White space that the code begins with. */
+  /** Blanks and tabs that the code begins with. */
   readonly indent: string;
   /** Indexes of lines that begin inside a string: text, not code. */
   readonly inString: ReadonlySet<number>;
@@ -9,8 +9,8 @@ export interface IndentedCode {
   readonly inDocstring: ReadonlySet<number>;
 }
 
-/** The white space that a line begins with. */
-export function indentOf(line: string): string {
+/** The blanks and tabs that a line begins with. */
+export function indentationOf(line: string): string {
   return /^[ \t]*/.exec(line)?.[0] ?? '';
 }
 
@@ -18,7 +18,7 @@ export function indentOf(line: string): string {
 export function indentUnit(lines: readonly string[]): string {
   let unit = '';
   for (const line of lines) {
-    const indent = indentOf(line);
+    const indent = indentationOf(line);
     if (indent === '' || indent.length === line.length) continue;
     if (indent.startsWith('\t')) return '\t';
     if (unit === '' || indent.length < unit.length) unit = indent;
@@ -72,7 +72,7 @@ export function reindent(
     if (line.trim() === '') return '';
     const rest = line.startsWith(code.indent) ? line.slice(code.indent.length) : line.trimStart();
     if (!mixes) return indent + rest;
-    const depth = indentOf(rest);
+    const depth = indentationOf(rest);
     const steps = Math.floor(depth.length / own.length);
     return indent + unit.repeat(steps) + depth.slice(steps * own.length) + rest.slice(depth.length);
   });

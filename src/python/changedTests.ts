@@ -32,16 +32,16 @@ export interface Unit {
   readonly mentions: ReadonlySet<string>;
 }
 
-/** What there is to compare of a file of tests; read once, compared with many later versions. */
-export interface TestFile {
+/** A test file, read once so that it can be compared with many later versions. */
+export interface ComparableTestFile {
   readonly tests: readonly PythonTest[];
-  /** Helpers by the name that code uses them by. A class stands for itself without its tests. */
+  /** Helpers, by the name that code uses for them. A class stands for itself without its tests. */
   readonly units: ReadonlyMap<string, Unit>;
   /** Names among the units that reach every test. */
   readonly everywhere: ReadonlySet<string>;
   /** Statements that bind no name. */
   readonly loose: string;
-  /** Whether Python cannot read it, so that what stands here is a guess. */
+  /** Whether Python cannot parse the file, so that the rest is a guess. */
   readonly broken: boolean;
 }
 
@@ -67,7 +67,7 @@ export function* changedTestsSteps(
   after: string,
   { path }: { path: string },
 ): Stepwise<TestChanges> {
-  const read = (source: string): TestFile =>
+  const read = (source: string): ComparableTestFile =>
     python.parse(source, (root) => testFile(root, source, path));
   const old = read(before ?? '');
   yield;
@@ -77,10 +77,17 @@ export function* changedTestsSteps(
 }
 
 /** As `changedTests`, of files that were read before. */
-export const compareTests = (python: PythonParser, old: TestFile, now: TestFile): TestChanges =>
-  atOnce(compareSteps(python, old, now));
+export const compareTests = (
+  python: PythonParser,
+  old: ComparableTestFile,
+  now: ComparableTestFile,
+): TestChanges => atOnce(compareSteps(python, old, now));
 
-function* compareSteps(python: PythonParser, old: TestFile, now: TestFile): Stepwise<TestChanges> {
+function* compareSteps(
+  python: PythonParser,
+  old: ComparableTestFile,
+  now: ComparableTestFile,
+): Stepwise<TestChanges> {
   const same = (a: string | undefined, b: string | undefined): boolean =>
     a !== undefined && b !== undefined && (a === b || codeOf(python, a) === codeOf(python, b));
 
@@ -155,7 +162,7 @@ function classesOf(test: PythonTest): string[] {
  * one version of a file after the other, so that an edit costs what it changes.
  */
 export class TestBases {
-  private last: TestFile | undefined;
+  private last: ComparableTestFile | undefined;
   /** By the test's id: its text, and the names of units in it, one per line. */
   private uses: ReadonlyMap<string, { readonly text: string; readonly names: string }> = new Map();
   /** Digests by such names. */
@@ -165,7 +172,7 @@ export class TestBases {
    * @returns SHA-256 digests (hexadecimal) by the tests' ids, equal as long as what the test depends on
    *   is the same; none for a broken file, of which nobody knows what its tests depend on
    */
-  of(file: TestFile): ReadonlyMap<string, string> {
+  of(file: ComparableTestFile): ReadonlyMap<string, string> {
     const bases = new Map<string, string>();
     if (file.broken) return bases;
     const hasSameNames = sameNames(this.last?.units, file.units);
@@ -201,7 +208,7 @@ function sameNames(
 }
 
 /** Whether files with units of the same names have the same code besides their tests. */
-function sameHelpers(a: TestFile, b: TestFile): boolean {
+function sameHelpers(a: ComparableTestFile, b: ComparableTestFile): boolean {
   return (
     a.loose === b.loose &&
     a.everywhere.size === b.everywhere.size &&
@@ -211,7 +218,7 @@ function sameHelpers(a: TestFile, b: TestFile): boolean {
 }
 
 /** Names of units that a test or one of its classes stands for, sorted, one per line. */
-function namesUsed(file: TestFile, test: PythonTest): string {
+function namesUsed(file: ComparableTestFile, test: PythonTest): string {
   const names = new Set([...mentionsOf(test.text), ...classesOf(test)]);
   return [...names]
     .filter((name) => file.units.has(name))
@@ -220,7 +227,7 @@ function namesUsed(file: TestFile, test: PythonTest): string {
 }
 
 /** Gives the digest of all that names of units, one per line, lead to in a file. */
-function digester(file: TestFile): (names: string) => string {
+function digester(file: ComparableTestFile): (names: string) => string {
   const digests = new Map<string, string>();
   const further = new Map<string, readonly string[]>();
   for (const [name, { text, mentions }] of file.units) {
@@ -251,7 +258,7 @@ function dedent(test: PythonTest): string {
 }
 
 /** Reads what there is to compare. Broken code gives what is readable. */
-export function testFile(root: Node, source: string, path: string): TestFile {
+export function testFile(root: Node, source: string, path: string): ComparableTestFile {
   const definitions = definitionsIn(root, 'without heads');
   const tests = testsIn(definitions, source, path);
   const units = new Map<string, Unit>();

@@ -3,7 +3,7 @@ import type { PythonParser } from './parser';
 import type { PathReference, Reference } from './references';
 
 /** The files of R. */
-export interface TreeOfR {
+export interface ReferenceTree {
   /** `owner/name`, so that links to other repositories are not taken for files of this one. */
   readonly repo: string;
   /** Paths relative to the tree, with `/`. */
@@ -13,14 +13,14 @@ export interface TreeOfR {
 }
 
 /** Where a reference leads. */
-export interface Place {
+export interface ReferenceTarget {
   /** One of the files of the tree. */
   readonly path: string;
   /** 1-based; 1 when the reference is to the whole file. It may lie behind the end of the file. */
   readonly line: number;
 }
 
-export type ResolveReference = (reference: Reference) => Promise<Place | undefined>;
+export type ResolveReference = (reference: Reference) => Promise<ReferenceTarget | undefined>;
 
 /** Folders in which repositories keep packages that are imported without the folder's name. */
 const sourceRoots = ['', 'src/', 'lib/'];
@@ -39,13 +39,13 @@ const maxFileLength = 2_000_000;
  * name is found through packages (also below `src/` and `lib/`), what they import, and the base classes
  * of classes; an attribute that nothing defines leads to its class.
  */
-export function referenceResolver(tree: TreeOfR, python: PythonParser): ResolveReference {
-  const places = new Map<string, Promise<Place | undefined>>();
+export function referenceResolver(tree: ReferenceTree, python: PythonParser): ResolveReference {
+  const places = new Map<string, Promise<ReferenceTarget | undefined>>();
   const paths = pathFinder(tree.files);
   const names = new NameFinder(tree, python);
   const repository = tree.repo.split('/').at(-1)?.toLowerCase();
 
-  const resolve = async (reference: Reference): Promise<Place | undefined> => {
+  const resolve = async (reference: Reference): Promise<ReferenceTarget | undefined> => {
     if (reference.kind === 'dotted') return names.find(reference.name);
     if (reference.repository !== undefined && reference.repository.toLowerCase() !== repository) {
       return undefined;
@@ -128,25 +128,28 @@ class NameFinder {
   private readonly files: ReadonlySet<string>;
 
   constructor(
-    private readonly tree: TreeOfR,
+    private readonly tree: ReferenceTree,
     private readonly python: PythonParser,
   ) {
     this.files = new Set(tree.files);
   }
 
-  async find(name: string): Promise<Place | undefined> {
+  async find(name: string): Promise<ReferenceTarget | undefined> {
     const names = name.split('.');
     if (names.length > 12) return undefined;
     return this.absolute(names, { depth: 0, seen: new Set() });
   }
 
   /** A name below a file: of a definition, or of what the file imports. */
-  async inFile(path: string, name: string): Promise<Place | undefined> {
+  async inFile(path: string, name: string): Promise<ReferenceTarget | undefined> {
     return this.inModule(path, name.split('.'), { depth: 0, seen: new Set() });
   }
 
   /** By the longest part of the name that is a module. */
-  private async absolute(names: readonly string[], trail: Trail): Promise<Place | undefined> {
+  private async absolute(
+    names: readonly string[],
+    trail: Trail,
+  ): Promise<ReferenceTarget | undefined> {
     for (let length = names.length; length > 0; length--) {
       const path = this.moduleFile(names.slice(0, length));
       if (path !== undefined) return this.inModule(path, names.slice(length), trail);
@@ -168,7 +171,7 @@ class NameFinder {
     path: string,
     names: readonly string[],
     before: Trail,
-  ): Promise<Place | undefined> {
+  ): Promise<ReferenceTarget | undefined> {
     const [first] = names;
     if (first === undefined) return { path, line: 1 };
     const key = `${path} ${names.join('.')}`;
@@ -202,7 +205,7 @@ class NameFinder {
     outline: ModuleOutline,
     names: readonly string[],
     trail: Trail,
-  ): Promise<Place | undefined> {
+  ): Promise<ReferenceTarget | undefined> {
     const [first = '', attribute, ...rest] = names;
     if (attribute === undefined || rest.length > 0) return undefined;
     for (const base of outline.bases.get(first) ?? []) {
@@ -220,7 +223,7 @@ class NameFinder {
     outline: ModuleOutline,
     names: readonly string[],
     trail: Trail,
-  ): Promise<Place | undefined> {
+  ): Promise<ReferenceTarget | undefined> {
     const [first = '', ...rest] = names;
     for (const each of outline.imports) {
       if (each.name !== '*' && each.alias !== first) continue;

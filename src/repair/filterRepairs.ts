@@ -1,6 +1,6 @@
 import type { Instance, Prediction } from '../domain/instance';
 import { throwIfAborted } from '../domain/problem';
-import { nameOf } from '../domain/study/entry';
+import { sampleName } from '../domain/study/entry';
 import type { TestedRepair } from '../domain/study/filterRepairs';
 import { guardedEngine } from '../batch/guardedEngine';
 import type { LockedJournal } from '../results/lockedRunFolder';
@@ -96,7 +96,7 @@ async function filterAll(
         const repair = request.repairs[place];
         if (repair === undefined) continue;
         const of = placeOf(repair);
-        const found = await warm.attempt(`${instance.id}, ${nameOf(of)}`, async (session) => {
+        const found = await warm.attempt(`${instance.id}, ${sampleName(of)}`, async (session) => {
           tests ??= await testsOnR(session, testsFor(instance, request), settings);
           return testRepair(session, repair, tests, settings);
         });
@@ -110,7 +110,7 @@ async function filterAll(
           key: keys[place] ?? '',
           finished: new Date().toISOString(),
         }));
-        tested.set(place, { instance: instance.id, name: nameOf(of), ...findings });
+        tested.set(place, { instance: instance.id, name: sampleName(of), ...findings });
         speed.finished();
         tell();
       }
@@ -143,4 +143,4 @@ const ofLine = ({
   key: _key,
   finished: _finished,
   ...rest
-}: RepairLine): TestedRepair => ({ name: nameOf({ model, sample }), ...rest });
+}: RepairLine): TestedRepair => ({ name: sampleName({ model, sample }), ...rest });

@@ -10,15 +10,15 @@ import {
   digestOfSame,
   firstRunId,
   otherRun,
-  unwritable,
+  unwritableResults,
   withLockedRunFolder,
   type FolderRequest,
   type LockedJournal,
   type Sameness,
 } from '../results/lockedRunFolder';
 import { entryKeys, sameness } from '../batch/entryKeys';
-import { journalPath, readLines } from '../results/journal';
-import { folderName } from '../results/runFolder';
+import { journalPath, readJournalLines } from '../results/journal';
+import { modelFolderName } from '../results/runFolder';
 import { writeResult } from '../results/writeResult';
 import type { FilterRequest } from './filterRequest';
 
@@ -66,7 +66,7 @@ type Asked = Pick<
 
 /** `DIR/repairs/<run>`: journal, result, and what they are of. */
 export const repairFolder = (out: string, runId: string): string =>
-  join(out, 'repairs', folderName(runId));
+  join(out, 'repairs', modelFolderName(runId));
 
 const asBatch = (request: Asked) => ({
   ...request,
@@ -133,14 +133,14 @@ export function withRepairFolder<T>(
     const known = fresh ? undefined : await readSame(folder);
     if (known !== undefined) {
       if (digestOfSame(known) !== digestOfSame(same)) throw otherRun(out, runId, known, same);
-      return (await readLines(folder, repairLine)).lines;
+      return (await readJournalLines(folder, repairLine)).lines;
     }
     await rm(journalPath(folder), { force: true });
     await rm(resultPath(folder), { force: true });
     const now = { version: 1, created: new Date().toISOString(), product: packageJson.version };
     await writeResult(manifestPath(folder), `${JSON.stringify({ ...now, same }, null, 2)}\n`).catch(
       (error: unknown) => {
-        throw unwritable(out, error);
+        throw unwritableResults(out, error);
       },
     );
     return [];

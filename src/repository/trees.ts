@@ -23,8 +23,8 @@ import {
   checkOut,
   copyTree,
   keepLineEnds,
-  packCommit,
-  packFiles,
+  repositoryFromCommit,
+  repositoryFromFiles,
   treeId,
   twinTree,
   verifyObjects,
@@ -187,7 +187,7 @@ export async function writeTreeOfR(
   }
   try {
     if (source.kind === 'snapshot') {
-      await packFiles(out, work.signal);
+      await repositoryFromFiles(out, work.signal);
     } else {
       await checkOut(out, work.signal);
       await keepLineEnds(out, work.signal);
@@ -212,7 +212,7 @@ async function packR(
   const storage = work.storage ?? defaultStorage();
   await withCommit({ repo, commit, from: source.from, ...work, storage }, (found) => {
     work.reporter.progress(`${id}: writing R and R∘X*`);
-    return packCommit(found, out, work.signal);
+    return repositoryFromCommit(found, out, work.signal);
   });
   // Those of a mirror were looked at when they were fetched.
   if (isUrl(source.from)) return;

@@ -15,7 +15,7 @@ import { throwIfAborted } from '../domain/problem';
 import { git } from './git/git';
 import type { CommitTree } from './git/commitTree';
 
-/** Where every tree remembers R, so that an author who commits still has a candidate against R. */
+/** The ref that keeps R in every tree, so that an author who commits still has a candidate against R. */
 export const refOfR = 'refs/swt-bench/R';
 
 /**
@@ -24,7 +24,7 @@ export const refOfR = 'refs/swt-bench/R';
  */
 const message = 'swt-bench';
 
-/** What running and editing leaves in a tree and is never part of a candidate. */
+/** Patterns of files that runs and editors leave in a tree; never part of a candidate. */
 export const leftovers = [
   '__pycache__/',
   '*.py[co]',
@@ -36,11 +36,11 @@ export const leftovers = [
 ];
 
 /**
- * Makes the repository of R in the empty folder `tree`, without its files: one commit with the tree of
- * the found one, and no object besides. The objects are copied into a pack of their own rather than
- * borrowed, so that neither history nor place of the repository they come from can be found.
+ * Makes the repository of R in the empty folder `tree`, without its files. It holds one commit with the
+ * tree of the found one, and no other object. The objects are copied into a pack of their own, not
+ * borrowed, so that neither the history nor the place of their repository can be found.
  */
-export async function packCommit(
+export async function repositoryFromCommit(
   found: CommitTree,
   tree: string,
   signal: AbortSignal | undefined,
@@ -84,16 +84,19 @@ export async function verifyObjects(tree: string, signal: AbortSignal | undefine
   }
 }
 
-/** Makes the repository of R in a folder with the files of R: they become its only commit. */
-export async function packFiles(tree: string, signal: AbortSignal | undefined): Promise<void> {
+/** Makes the repository of R in a folder that holds the files of R; they become its only commit. */
+export async function repositoryFromFiles(
+  tree: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   await init(tree, 'sha1', signal);
   await stageAll(tree, signal);
   await commitAlone(tree, signal);
 }
 
 /**
- * Gives a tree a repository of its own that holds what is staged, as one commit without a parent, and no
- * object besides: nothing of it tells what the tree was made from, or that anything came before.
+ * Replaces the repository of a tree by one that holds what is staged, as one commit without a parent and
+ * with no other object. Nothing in it tells what the tree was made from, or what came before.
  */
 export async function commitAlone(tree: string, signal: AbortSignal | undefined): Promise<void> {
   const staged = (await git(['write-tree'], { cwd: tree, signal })).trim();
@@ -105,7 +108,7 @@ export async function commitAlone(tree: string, signal: AbortSignal | undefined)
   const own = join(tree, '.git');
   const beside = `${tree}.repository`;
   try {
-    await packCommit(
+    await repositoryFromCommit(
       { gitDir: own, tree: staged, objects: [...new Set([staged, ...objects])] },
       beside,
       signal,

@@ -87,10 +87,11 @@ type Finished = Pick<RunEntry, 'instance' | 'model' | 'sample'>;
  * @param folder of the run, `DIR/runs/<run>`
  * @throws HumanError when the journal cannot be read
  */
-export const readJournal = (folder: string): Promise<Journal> => readLines(folder, journalLine);
+export const readJournal = (folder: string): Promise<Journal> =>
+  readJournalLines(folder, journalLine);
 
-/** As `readJournal`, of a journal with lines of another shape. */
-export async function readLines<Line extends Finished>(
+/** As `readJournal`, for a journal whose lines have another shape. */
+export async function readJournalLines<Line extends Finished>(
   folder: string,
   shape: z.ZodType<Line>,
 ): Promise<Journal<Line>> {

@@ -54,7 +54,7 @@ export async function withLockedRunFolder<Line extends object, T>(
     await removeBeside(folder, probeName);
     const lines = await begin();
     const journal = await openJournal<Line>(folder).catch((error: unknown) => {
-      throw unwritable(out, error);
+      throw unwritableResults(out, error);
     });
     let kept = lines.length;
     try {
@@ -79,7 +79,7 @@ export async function withLockedRunFolder<Line extends object, T>(
   }).catch((error: unknown) => {
     // The lock of a folder that is gone.
     if (error instanceof HumanError || error instanceof Cancelled || signal.aborted) throw error;
-    throw isOfFiles(error) ? unwritable(out, error) : error;
+    throw isOfFiles(error) ? unwritableResults(out, error) : error;
   });
 }
 
@@ -131,13 +131,13 @@ async function probe(out: string, folder: string): Promise<void> {
       await file.close();
     }
   } catch (error) {
-    throw unwritable(out, error);
+    throw unwritableResults(out, error);
   } finally {
     await rm(path, { force: true }).catch(() => undefined);
   }
 }
 
-export function unwritable(out: string, error: unknown): HumanError {
+export function unwritableResults(out: string, error: unknown): HumanError {
   if (error instanceof HumanError && noSpace(error, out) === undefined) return error;
   return noSpace(error, out) === undefined
     ? new HumanError(

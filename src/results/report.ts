@@ -6,18 +6,18 @@ import { harnessUnapplied } from '../domain/harness';
 import type { TestResult } from '../domain/outcome';
 import { rates, type Rates } from '../domain/rates';
 import { entryReasons, type EntryReason } from '../domain/reason';
-import { nameOf, nothingKnown, type RunEntry } from '../domain/study/entry';
+import { sampleName, nothingKnown, type RunEntry } from '../domain/study/entry';
 import type { Environment } from '../engine/engine';
 import { entryOf, type BatchEntry } from './entry';
 import type { CandidateResult } from '../evaluation/candidateResult';
 import type { TestRun } from '../evaluation/testRun';
 import { reportFile, reportVersion, type InstanceReport } from './reportSchema';
-import { folderName, modelFolder, reportPath } from './runFolder';
+import { modelFolderName, modelFolder, reportPath } from './runFolder';
 import { writeLogs } from './writeLogs';
 import { writeResult } from './writeResult';
 
 export type { InstanceReport } from './reportSchema';
-export { folderName } from './runFolder';
+export { modelFolderName } from './runFolder';
 
 type StrictBlock = NonNullable<InstanceReport['strict']>;
 type OutcomeBlock = StrictBlock['tests'][number]['base'];
@@ -206,7 +206,7 @@ export function reasonsOf(reasons: readonly EntryReason[]): Record<string, numbe
 export function byMethod(entries: readonly RunEntry[]): Map<string, RunEntry[]> {
   const methods = new Map<string, RunEntry[]>();
   for (const entry of entries) {
-    const name = nameOf(entry);
+    const name = sampleName(entry);
     const same = methods.get(name);
     if (same === undefined) methods.set(name, [entry]);
     else same.push(entry);
@@ -268,7 +268,7 @@ export const summaryPath = (
   runId: string,
   { model, sample }: Pick<RunEntry, 'model' | 'sample'>,
 ): string =>
-  join(out, 'evaluation_results', `${modelFolder(model, sample)}.${folderName(runId)}.json`);
+  join(out, 'evaluation_results', `${modelFolder(model, sample)}.${modelFolderName(runId)}.json`);
 
 function summary(entries: readonly RunEntry[], selected: readonly string[]): unknown {
   const ids = (keep: (entry: RunEntry) => boolean): string[] =>

@@ -3,7 +3,7 @@ import type { ChangeCoverage } from '../domain/changeCoverage';
 import { functionOf, type Outcome, type Side } from '../domain/outcome';
 import type { Rates } from '../domain/rates';
 import type { InstanceReport } from './report';
-import { nameOf } from '../domain/study/entry';
+import { sampleName } from '../domain/study/entry';
 
 /** A candidate in the table of results, kept in place of its whole report. */
 export interface ResultLine {
@@ -15,7 +15,7 @@ export interface ResultLine {
 
 export function resultLine(report: InstanceReport): ResultLine {
   const instance = report.instance_id;
-  const name = nameOf({ model: report.model_name_or_path, sample: report.sample ?? 1 });
+  const name = sampleName({ model: report.model_name_or_path, sample: report.sample ?? 1 });
   const { strict } = report;
   if (strict === null) {
     const why = shortened(`not evaluated: ${report.error ?? report.explanation}`);

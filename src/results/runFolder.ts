@@ -5,7 +5,7 @@ import { sha256 } from '../files/sha256';
  * `a/b` to `a__b`, as the harness names folders; nothing that could leave the folder remains, and at
  * most 100 bytes.
  */
-export function folderName(model: string): string {
+export function modelFolderName(model: string): string {
   const name =
     model
       .replaceAll('/', '__')
@@ -26,15 +26,15 @@ export function folderName(model: string): string {
 
 /** Folder of a model's reports; a further sample of it has one of its own, as if it were a model. */
 export const modelFolder = (model: string, sample: number): string =>
-  sample > 1 ? `${folderName(model)}@${sample}` : folderName(model);
+  sample > 1 ? `${modelFolderName(model)}@${sample}` : modelFolderName(model);
 
 /** Where a run leaves what studies are made of: `runs/<run>` below its results folder. */
 export const runFolder = (out: string, runId: string): string =>
-  join(out, 'runs', folderName(runId));
+  join(out, 'runs', modelFolderName(runId));
 
 /** Reports of a run in the layout of the reference harness. */
 export const reportsFolder = (out: string, runId: string): string =>
-  join(out, 'run_instance_swt_logs', folderName(runId));
+  join(out, 'run_instance_swt_logs', modelFolderName(runId));
 
 /** Path of one report below the results folder, with slashes on every system. */
 export const reportPath = (
@@ -43,7 +43,7 @@ export const reportPath = (
 ): string =>
   [
     'run_instance_swt_logs',
-    folderName(runId),
+    modelFolderName(runId),
     modelFolder(of.model, of.sample),
     of.instance,
     'report.json',

@@ -3,7 +3,7 @@
 // window by test/vscode/authoring/coverage.ts.
 import { parseArgs } from 'node:util';
 import type { CoveredLine } from '../../src/domain/changeCoverage';
-import { summarise } from '../../src/domain/changeCoverage';
+import { changeCoverageOf } from '../../src/domain/changeCoverage';
 import { marksOfFixed, marksOfR, marksOfWorkspace } from '../../src/editor/coverage/coverageMarks';
 import { lineMap } from '../../src/editor/coverage/lineMap';
 import { inDiffOrder, neighbour } from '../../src/editor/coverage/missedLines';
@@ -60,7 +60,7 @@ for (const [what, work] of [
   [
     'both sides of the golden diff',
     () => {
-      const { base, fixed } = linesBySide(summarise([...lines]));
+      const { base, fixed } = linesBySide(changeCoverageOf([...lines]));
       for (const file of files) {
         const path = file.newPath ?? '';
         marksOfR(base.get(path) ?? []);
@@ -71,7 +71,7 @@ for (const [what, work] of [
   [
     'the files of the workspace, edited',
     () => {
-      const { base, fixed } = linesBySide(summarise([...lines]));
+      const { base, fixed } = linesBySide(changeCoverageOf([...lines]));
       for (const file of files) {
         const path = file.newPath ?? '';
         const map = lineMap(before, edited);

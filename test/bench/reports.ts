@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compareWith } from '../../src/domain/study/compare';
 import { methodsOf } from '../../src/domain/study/methods';
-import { summarise } from '../../src/domain/study/summary';
+import { summariseMethod } from '../../src/domain/study/summary';
 import { simulatedRuns, writeHarnessRun, writeSimulatedRun } from './manyRuns';
 
 const instances = 2294;
@@ -75,8 +75,10 @@ async function main(): Promise<void> {
       console.log(`${what.padEnd(50)} processor ${((user + system) / 1e6).toFixed(3)} s`);
     };
     console.log(`${instances} instances × 10 methods, as the dashboard computes`);
-    timed('rates', () => methods.map((method) => summarise(method)));
-    timed('rates with intervals', () => methods.map((each) => summarise(each, { intervals: {} })));
+    timed('rates', () => methods.map((method) => summariseMethod(method)));
+    timed('rates with intervals', () =>
+      methods.map((each) => summariseMethod(each, { intervals: {} })),
+    );
     const [first, ...others] = methods;
     if (first !== undefined) {
       timed('significance against one', () => compareWith(first, others));

@@ -1,5 +1,5 @@
 import * as Plot from '@observablehq/plot';
-import { summarise } from '../../domain/study/summary';
+import { summariseMethod } from '../../domain/study/summary';
 import { inPercent, interval } from '../numbers';
 import { colourScale, draw, noPlot, roomFor, shortened, type PlotKind } from './input';
 
@@ -11,7 +11,7 @@ export const successRates: PlotKind = {
   draw({ methods, grading }, width) {
     if (methods.length === 0) return noPlot('There is no run.');
     const rows = methods.map((method) => {
-      const { success } = summarise(method, { grading, intervals: { resamples: 400 } });
+      const { success } = summariseMethod(method, { grading, intervals: { resamples: 400 } });
       const share = success.of === 0 ? 0 : success.count / success.of;
       return {
         name: method.name,

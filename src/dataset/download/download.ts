@@ -11,7 +11,7 @@ import {
   request,
   retryingRequest,
   troubleOf,
-  type Answer,
+  type HttpResponse,
 } from './network';
 import { webPage } from '../rows/records';
 
@@ -58,7 +58,7 @@ export async function download(
 ): Promise<Downloaded | 'unchanged'> {
   const part = `${wanted.path}.part`;
   await mkdir(dirname(wanted.path), { recursive: true }).catch((error: unknown) => {
-    throw unwritable(dirname(wanted.path), error);
+    throw unwritableStorage(dirname(wanted.path), error);
   });
   let progress: Progress = { received: 0, total: wanted.size };
   const sizeOf = async (): Promise<number> => (await stat(part).catch(() => ({ size: 0 }))).size;
@@ -90,7 +90,7 @@ export async function download(
     if (error instanceof NetworkTrouble) throw interrupted(wanted, error, progress);
     // The disk is not left full of what is of no use.
     await discard(part).catch(() => undefined);
-    throw unwritable(wanted.path, error);
+    throw unwritableStorage(wanted.path, error);
   }
 }
 
@@ -125,8 +125,8 @@ function interrupted(
 const megabytes = (bytes: number): string =>
   bytes < 1e5 ? `${bytes} bytes` : `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** What a file system says, in words. */
-export function unwritable(path: string, error: unknown): HumanError {
+/** The error of a path below the storage folder that cannot be written. */
+export function unwritableStorage(path: string, error: unknown): HumanError {
   const code = (error as NodeJS.ErrnoException).code;
   return code === 'ENOSPC' || code === 'EDQUOT'
     ? new HumanError(
@@ -171,7 +171,7 @@ async function attempt(
 
 /** Writes what an answer holds into the part. */
 async function receive(
-  response: Answer,
+  response: HttpResponse,
   wanted: Download,
   part: string,
   start: { offset: number; validator: string } | undefined,

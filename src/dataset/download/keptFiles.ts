@@ -8,7 +8,7 @@ import { HumanError, throwIfAborted } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
 import { unsafePath } from '../../patch/unsafePath';
 import type { DatasetFile } from '../datasetFiles';
-import { download, unwritable, type Downloaded } from './download';
+import { download, unwritableStorage, type Downloaded } from './download';
 
 /** A file that a server has. */
 export interface RemoteFile {
@@ -229,7 +229,7 @@ async function writeManifest(
   };
   const path = join(folder, 'manifest.json');
   await writeWhole(path, `${JSON.stringify(manifest, null, 2)}\n`).catch((error: unknown) => {
-    throw unwritable(path, error);
+    throw unwritableStorage(path, error);
   });
 }
 
@@ -245,7 +245,7 @@ async function locked<Result>(
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {
-    throw unwritable(folder, error);
+    throw unwritableStorage(folder, error);
   }
   let release: (() => Promise<void>) | undefined;
   for (let waited = false; release === undefined; waited = true) {
@@ -258,7 +258,8 @@ async function locked<Result>(
         onCompromised: (error) => reporter.log(`the lock of ${folder} was lost (${error.message})`),
       });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ELOCKED') throw unwritable(folder, error);
+      if ((error as NodeJS.ErrnoException).code !== 'ELOCKED')
+        throw unwritableStorage(folder, error);
       if (!waited) reporter.progress(`waiting for another process that downloads ${from}`);
       await new Promise((done) => setTimeout(done, 200));
     }
@@ -270,8 +271,8 @@ async function locked<Result>(
   }
 }
 
-/** A folder name that a person recognises and that no other address has. */
-export function folderName(readable: string, from: string): string {
+/** A readable folder name that is unique to the address `from`. */
+export function cacheFolderName(readable: string, from: string): string {
   const digest = sha256(from).slice(0, 10);
   return `${readable
     .replace(/[^A-Za-z0-9._@-]+/g, '-')

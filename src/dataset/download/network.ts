@@ -66,8 +66,8 @@ function delay(milliseconds: number, signal: AbortSignal | undefined): Promise<v
   });
 }
 
-/** An answer; whoever asked has to discard it in the end. */
-export interface Answer {
+/** A response. The caller must discard it when it has read what it needs. */
+export interface HttpResponse {
   readonly url: string;
   readonly status: number;
   readonly headers: Headers;
@@ -86,7 +86,7 @@ export async function request(
   url: string,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal | undefined,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), patience);
   const all = signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]);
@@ -124,7 +124,7 @@ export async function request(
 }
 
 /** What an answer without content means: trouble that may pass, or a HumanError. */
-export function refusal({ url, status, headers }: Answer, what: string): Error {
+export function refusal({ url, status, headers }: HttpResponse, what: string): Error {
   if (status === 429 || status >= 500) {
     const seconds = Number(headers.get('retry-after') ?? 0);
     const wait = Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), 60) * 1000 : 0;

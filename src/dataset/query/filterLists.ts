@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isInstanceId } from '../../domain/instanceId';
 import { HumanError, messageOf } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
-import { keptAddress } from '../imports';
+import { keptAddress } from '../importDataset';
 import { isTriageFile, triageFilter } from '../triage/triage';
 import { parseTriage } from '../triage/triageText';
 

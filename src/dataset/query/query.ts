@@ -5,7 +5,7 @@ import {
   isWords,
   statusKinds,
   triageKinds,
-  type Condition,
+  type QueryCondition,
   type QueryItem,
 } from './queryConditions';
 import {
@@ -33,7 +33,7 @@ export interface Query {
 /** Any of the conditions must hold; none of them when negated. */
 interface Group {
   readonly negated: boolean;
-  readonly any: readonly Condition[];
+  readonly any: readonly QueryCondition[];
 }
 
 /** Whether a filter keeps an instance. */
@@ -54,7 +54,7 @@ export const queryHelp =
  * @throws HumanError naming the word that cannot be read and what is allowed in its place
  */
 export function parseQuery(text: string): Query {
-  const groups = new Map<string, { negated: boolean; any: Condition[] }>();
+  const groups = new Map<string, { negated: boolean; any: QueryCondition[] }>();
   for (const word of words(text)) {
     const condition = parseWord(word);
     const shared = word.negated ? undefined : groupOf(condition);
@@ -73,7 +73,7 @@ export function parseQuery(text: string): Query {
 }
 
 /** The name of the group in which one condition is enough; undefined when it must hold by itself. */
-function groupOf(condition: Condition): string | undefined {
+function groupOf(condition: QueryCondition): string | undefined {
   switch (condition.kind) {
     case 'text':
     case 'is':
@@ -152,7 +152,7 @@ function words(text: string): Word[] {
   }
 }
 
-function parseWord({ written, key, value, quoted }: Word): Condition {
+function parseWord({ written, key, value, quoted }: Word): QueryCondition {
   const lower = value.toLowerCase();
   switch (key) {
     case undefined:

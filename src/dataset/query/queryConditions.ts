@@ -19,7 +19,7 @@ export interface QueryItem {
 }
 
 /** Texts to compare with are lower case here. */
-export type Condition =
+export type QueryCondition =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'repo'; readonly part: string }
   | { readonly kind: 'status'; readonly word: StatusWord }
@@ -74,10 +74,10 @@ export const isWords = {
 export type IsWord = keyof typeof isWords;
 
 /** Conditions that look at the status. */
-export const statusKinds: ReadonlySet<Condition['kind']> = new Set(['status', 'reason']);
+export const statusKinds: ReadonlySet<QueryCondition['kind']> = new Set(['status', 'reason']);
 
 /** Conditions that look at tags, notes or the classification. */
-export const triageKinds: ReadonlySet<Condition['kind']> = new Set([
+export const triageKinds: ReadonlySet<QueryCondition['kind']> = new Set([
   'tag',
   'note',
   'any',
@@ -85,7 +85,7 @@ export const triageKinds: ReadonlySet<Condition['kind']> = new Set([
   'is',
 ]);
 
-export function holds(condition: Condition, item: QueryItem): boolean {
+export function holds(condition: QueryCondition, item: QueryItem): boolean {
   const { entry, status, triage } = item;
   switch (condition.kind) {
     case 'text':
@@ -137,7 +137,7 @@ export function holds(condition: Condition, item: QueryItem): boolean {
 }
 
 function countOf(
-  { of, unit }: Extract<Condition, { kind: 'count' }>,
+  { of, unit }: Extract<QueryCondition, { kind: 'count' }>,
   entry: InstanceEntry,
 ): number {
   if (of === 'issue') return entry.issue.length;
@@ -146,7 +146,7 @@ function countOf(
 }
 
 function isClassified(
-  { dimension, value }: Extract<Condition, { kind: 'classification' }>,
+  { dimension, value }: Extract<QueryCondition, { kind: 'classification' }>,
   triage: TriageEntry | undefined,
 ): boolean {
   const { description, solution, location } = triage?.classification ?? {};

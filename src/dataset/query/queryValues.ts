@@ -5,7 +5,7 @@ import {
   dimensions,
   isWords,
   reasonWords,
-  type Condition,
+  type QueryCondition,
   type Dimension,
 } from './queryConditions';
 
@@ -43,7 +43,7 @@ export function wordOf<Table extends object>(table: Table, word: string): keyof 
   return (Object.keys(table) as (keyof Table)[]).find((each) => each === word);
 }
 
-export function parseStatus(word: string): Condition {
+export function parseStatus(word: string): QueryCondition {
   const status = wordOf(statusWords, word);
   if (status !== undefined) return { kind: 'status', word: status };
   const reason = wordOf(reasonWords, word);
@@ -55,7 +55,7 @@ export function parseClassification(
   dimension: Dimension,
   value: string,
   written: string,
-): Condition {
+): QueryCondition {
   const granular = /^(line|function|file)=(.*)$/su.exec(value);
   const granularity = granular === null ? undefined : wordOf(dimensions, granular[1] ?? '');
   if (dimension === 'location' && granularity !== undefined) {
@@ -75,7 +75,7 @@ export function parseCount(
   of: 'changed' | 'tests' | 'issue',
   value: string,
   written: string,
-): Condition | undefined {
+): QueryCondition | undefined {
   const compared = /^(files|lines)?(>=|<=|>|<|=)(.*)$/su.exec(value);
   const unit = of === 'issue' ? 'characters' : compared?.[1] === 'files' ? 'files' : 'lines';
   const sign = compared?.[2] ?? '=';
@@ -111,7 +111,7 @@ export function parseCount(
 }
 
 /** `2021-03`, or a range of dates. A year alone is a word: ids are full of such numbers. */
-export function bareDate(value: string): Condition | undefined {
+export function bareDate(value: string): QueryCondition | undefined {
   const [from = '', to, ...more] = value.split('..');
   const isRange =
     to !== undefined &&
@@ -123,7 +123,7 @@ export function bareDate(value: string): Condition | undefined {
     : undefined;
 }
 
-export function parseCreated(value: string): Condition {
+export function parseCreated(value: string): QueryCondition {
   const compared = /^(>=|<=|>|<)(.*)$/su.exec(value);
   if (compared !== null) {
     const span = parseDateSpan(compared[2] ?? '');

@@ -26,7 +26,7 @@ export interface PairedShare {
 }
 
 /** Two methods on the instances that both selected. */
-export interface Comparison {
+export interface MethodComparison {
   /** `EvaluatedMethod.id`. */
   readonly first: string;
   readonly second: string;
@@ -56,7 +56,7 @@ export function compareMethods(
   first: EvaluatedMethod,
   second: EvaluatedMethod,
   options: ComparisonOptions = {},
-): Comparison {
+): MethodComparison {
   const others = new Set(second.selected.map(({ id }) => id));
   const pairs = first.selected
     .filter(({ id }) => others.has(id))
@@ -162,7 +162,7 @@ function bootstrap(
 }
 
 /** A comparison with p-values that hold for all comparisons of one table together. */
-export interface AdjustedComparison extends Comparison {
+export interface AdjustedComparison extends MethodComparison {
   /** Holm's correction over the comparisons, for S and for ΔC by itself. */
   readonly adjusted: { readonly success: number; readonly delta: number | undefined };
 }

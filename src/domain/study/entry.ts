@@ -123,5 +123,5 @@ export interface RunData {
 }
 
 /** A model, and which of its samples where there are several: `gpt-4`, `gpt-4@2`. */
-export const nameOf = (of: Pick<RunEntry, 'model' | 'sample'>): string =>
+export const sampleName = (of: Pick<RunEntry, 'model' | 'sample'>): string =>
   of.sample > 1 ? `${of.model}@${of.sample}` : of.model;

@@ -2,7 +2,7 @@ import { quantileSorted } from 'simple-statistics';
 import type { InstanceFacts } from './entry';
 import type { EvaluatedMethod } from './methods';
 import { fisherExact, proportionsDiffer } from './significance';
-import { summarise, type Summary, type SummaryOptions } from './summary';
+import { summariseMethod, type Summary, type SummaryOptions } from './summary';
 
 /** Instances that share a property, with a row for each method. */
 export interface Group {
@@ -44,7 +44,7 @@ function groupOf(
     label,
     instances: ids.size,
     summaries: methods.map((method) =>
-      summarise(
+      summariseMethod(
         restricted(method, ({ id }) => ids.has(id)),
         options,
       ),

@@ -18,7 +18,7 @@ import {
 import { methodsOf, type EvaluatedMethod } from './methods';
 import { overlapOf, overlapWithRepairs, type Overlap, type RepairOverlap } from './overlap';
 import { passAtK, type PassAtK } from './passAtK';
-import { summarise, type Summary } from './summary';
+import { summariseMethod, type Summary } from './summary';
 
 /** A summary of a part of the instances, without the lists of single ones. */
 export type GroupSummary = Omit<Summary, 'notEvaluated' | 'reasons' | 'differing' | 'findings'>;
@@ -141,7 +141,7 @@ export function studyReport(
       unfinished: run.unfinished === true,
       grading: run.grading ?? 'strict',
     })),
-    methods: methods.map((method) => summarise(method, { ...graded, intervals: {} })),
+    methods: methods.map((method) => summariseMethod(method, { ...graded, intervals: {} })),
     comparisons:
       baseline === undefined ? [] : compareWith(baseline, others, { ...graded, intervals: true }),
     byRepository: groupsByRepository(methods, graded).map(groupReport),

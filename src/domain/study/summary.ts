@@ -144,7 +144,7 @@ export interface SummaryOptions {
  * Rates of one method. Every selected instance is in the denominator of every share, evaluated or not;
  * an instance whose ΔC is not known, or of which nothing is executable, is left out of the means.
  */
-export function summarise(method: EvaluatedMethod, options: SummaryOptions = {}): Summary {
+export function summariseMethod(method: EvaluatedMethod, options: SummaryOptions = {}): Summary {
   const grading = gradingOf(method, options.grading);
   const of = method.selected.length;
   const entries = method.selected.map(({ id }) => method.chosen.get(id));

@@ -8,7 +8,7 @@ import { workspaceTree } from '../customFormat/workspaceTree';
 import { pathIn } from './attached';
 import { callsTools, Conversation } from './conversation';
 import { askedFor, explainInstructions, explainRequest } from './prompts';
-import { placeIn, placesOf, type Place } from './showCandidate';
+import { locationOfPlace, placesOf, type PlaceOfR } from './showCandidate';
 import type { Turn } from './turn';
 import { callWithoutModel, withTestsOfWorkspace } from './writing';
 
@@ -47,7 +47,7 @@ export async function explain(asked: Turn): Promise<void> {
   const told = await callWithoutModel(turn, 'run_tests', { tests });
   const places = placesOfAll(run.tests);
   stream.reference(own);
-  for (const place of places) stream.reference(placeIn(open.folder, place));
+  for (const place of places) stream.reference(locationOfPlace(open.folder, place));
   const { repo, issue } = view;
   const request = explainRequest({
     repo,
@@ -71,19 +71,19 @@ export async function explain(asked: Turn): Promise<void> {
   stream.markdown(`\n\n${vscode.l10n.t('Where it goes wrong on R:')} `);
   for (const [at, place] of places.entries()) {
     if (at > 0) stream.markdown(', ');
-    stream.anchor(placeIn(open.folder, place), `${place.path}:${place.line}`);
+    stream.anchor(locationOfPlace(open.folder, place), `${place.path}:${place.line}`);
   }
 }
 
 /** Places that failures name, each once. */
-function placesOfAll(results: readonly TestResult[]): Place[] {
-  const places = new Map<string, Place>();
+function placesOfAll(results: readonly TestResult[]): PlaceOfR[] {
+  const places = new Map<string, PlaceOfR>();
   for (const place of results.flatMap(placesOf)) places.set(`${place.path}:${place.line}`, place);
   return [...places.values()].slice(0, mostPlaces);
 }
 
 /** Lines of R around places; a place in a file that only the candidate has is passed over. */
-async function codeAround({ view }: Turn, places: readonly Place[]): Promise<string[]> {
+async function codeAround({ view }: Turn, places: readonly PlaceOfR[]): Promise<string[]> {
   const parts: string[] = [];
   for (const { path, line } of places) {
     const text = await view.tree.read(path);

@@ -70,13 +70,13 @@ function listTest({ open, stream }: Turn, result: TestResult): void {
   // A frame of a test is numbered as in the candidate, which is not in the workspace.
   const [place] = placesOf(result);
   if (fails && place !== undefined) {
-    stream.anchor(placeIn(open.folder, place), `${place.path}:${place.line}`);
+    stream.anchor(locationOfPlace(open.folder, place), `${place.path}:${place.line}`);
   }
   stream.markdown('\n');
 }
 
-/** A place of R. */
-export interface Place {
+/** A line of a file of R. */
+export interface PlaceOfR {
   /** Relative to the tree, and safe. */
   readonly path: string;
   /** 1-based. */
@@ -87,13 +87,16 @@ export interface Place {
  * Places that a failure names, the innermost first, without those of the test's own file. What tests
  * print is read for them: a path that leads out of the tree is none.
  */
-export const placesOf = ({ test, frames = [] }: TestResult): Place[] =>
+export const placesOf = ({ test, frames = [] }: TestResult): PlaceOfR[] =>
   frames
     .toReversed()
     .filter(({ path }) => path !== fileOf(test) && unsafePath(path) === undefined)
     .map(({ path, line }) => ({ path, line }));
 
-export const placeIn = (folder: vscode.WorkspaceFolder, { path, line }: Place): vscode.Location =>
+export const locationOfPlace = (
+  folder: vscode.WorkspaceFolder,
+  { path, line }: PlaceOfR,
+): vscode.Location =>
   new vscode.Location(
     vscode.Uri.joinPath(folder.uri, path),
     new vscode.Position(Math.max(0, line - 1), 0),

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import {
-  summarise,
+  changeCoverageOf,
   type ChangeCoverage,
   type CoveredLine,
   type LineState,
@@ -163,7 +163,7 @@ export class ChangeCoveragePanel implements vscode.TreeDataProvider<Node>, vscod
     const item = new vscode.TreeItem(path, vscode.TreeItemCollapsibleState.Expanded);
     item.id = path;
     item.iconPath = new vscode.ThemeIcon('file-code');
-    const { covered, executable } = summarise(lines);
+    const { covered, executable } = changeCoverageOf(lines);
     // Short, since it stands behind a path.
     item.description = this.missedOnly ? `${lines.length}` : `${covered}/${executable}`;
     const inWords = this.missedOnly

@@ -2,7 +2,12 @@ import * as vscode from 'vscode';
 import type { Reporter } from '../../domain/reporter';
 import { comparisonText } from '../../evaluation/coverage/goldenComparison';
 import { parseUnified } from '../../patch/unified/parseUnified';
-import { goldenTestFiles, goldenTestsUri, isComparison, tableUri } from './comparisonDocuments';
+import {
+  goldenTestFiles,
+  goldenTestsUri,
+  isComparisonDocument,
+  tableUri,
+} from './comparisonDocuments';
 import { currentVerdict } from '../verdict/currentVerdict';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { OpenInstance } from '../instance/openInstance';
@@ -71,7 +76,7 @@ async function showDiff(open: InstanceSource & FilesOfR, patch: string): Promise
 export async function closeComparisons(): Promise<void> {
   const shows = (tab: vscode.Tab): boolean => {
     const { input } = tab;
-    if (input instanceof vscode.TabInputText) return isComparison(input.uri);
+    if (input instanceof vscode.TabInputText) return isComparisonDocument(input.uri);
     // Neither a diff of several files nor a preview tells what it shows.
     return [title(), vscode.l10n.t('Candidate and golden tests')].some((name) =>
       tab.label.includes(name),

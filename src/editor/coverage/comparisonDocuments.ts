@@ -14,7 +14,7 @@ const tableAuthority = 'comparison';
 const tables = new WeakMap<object, Map<string, string>>();
 
 /** Whether a document belongs to a comparison with the golden tests. */
-export function isComparison({ scheme: of, authority }: vscode.Uri): boolean {
+export function isComparisonDocument({ scheme: of, authority }: vscode.Uri): boolean {
   return of === scheme && (authority === goldenTestsAuthority || authority === tableAuthority);
 }
 

@@ -1,5 +1,9 @@
 import * as vscode from 'vscode';
-import { summarise, type ChangeCoverage, type CoveredLine } from '../../domain/changeCoverage';
+import {
+  changeCoverageOf,
+  type ChangeCoverage,
+  type CoveredLine,
+} from '../../domain/changeCoverage';
 import { functionOf, sides } from '../../domain/outcome';
 import { listedUri, sideOfUri } from '../shell/documents';
 import type { Revealing } from '../instance/instanceRoles';
@@ -24,7 +28,7 @@ export function coverageOfRun(
   const ofSides = linesBySide(coverage);
   return sides.flatMap((side) =>
     [...ofSides[side]].flatMap(([path, lines]) => {
-      const { covered, executable } = summarise(lines);
+      const { covered, executable } = changeCoverageOf(lines);
       if (executable === 0) return [];
       const tests = new Set(lines.flatMap((line) => line.coveredBy.map(functionOf)));
       const file = new vscode.FileCoverage(

@@ -65,7 +65,7 @@ const changed = (
     ? { oldPath: null, newPath: null, blocks: [] }
     : { oldPath: file.oldPath, newPath: file.newPath, blocks: changeBlocks(file) };
 
-/** A line of a side. */
+/** A line of R or R∘X*. */
 export interface PlaceOnSide {
   readonly side: Side;
   readonly path: string;

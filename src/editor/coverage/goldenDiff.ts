@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { Side } from '../../domain/outcome';
 import { sideOfUri, sideUri } from '../shell/documents';
+import type { PlaceOnSide } from './documentMarks';
 import { goldenFilesOf } from './goldenFiles';
 import type { InstanceSource, Revealing } from '../instance/instanceRoles';
 
@@ -20,14 +20,6 @@ const patience = 3000;
 export async function showChangeCoverage(open: InstanceSource & Revealing): Promise<void> {
   if (!(await open.reveal(vscode.l10n.t('Show Change Coverage')))) return;
   await showDiff(open, undefined);
-}
-
-/** A line of R or R∘X*. */
-export interface PlaceOnSide {
-  readonly side: Side;
-  readonly path: string;
-  /** 1-based. */
-  readonly line: number;
 }
 
 /** Shows a line in the golden diff, opened for it unless its file is in sight. */

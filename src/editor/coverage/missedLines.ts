@@ -1,7 +1,7 @@
 import type { CoveredLine } from '../../domain/changeCoverage';
 import { changeBlocks, compareLines, type SideLine } from '../../patch/changeBlocks';
 import type { FilePatch } from '../../patch/unified/parsedPatch';
-import type { PlaceOnSide } from './goldenDiff';
+import type { PlaceOnSide } from './documentMarks';
 import { sideOf } from './shownCoverage';
 
 /** Orders changed lines as the golden diff shows them; those of files it does not name stay last. */

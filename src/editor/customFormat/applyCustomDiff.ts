@@ -4,7 +4,7 @@ import { asShown } from '../../patch/bytes';
 import { diffTexts } from '../../patch/unified/makeUnified';
 import type { PythonParser } from '../../python/parser';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
-import { nameOf, type CustomDiff } from './customDiff';
+import { documentName, type DiffInEditor } from './diffInEditor';
 import { convert, firstChange, warningsIn, type Converted, type ChangedText } from './conversion';
 import { uriIn } from './workspaceTree';
 
@@ -14,7 +14,7 @@ import { uriIn } from './workspaceTree';
  *
  * @throws HumanError when it has an error, or when an editor cannot hold a file as it is
  */
-export async function applyCustomDiff(diff: CustomDiff, python: PythonParser): Promise<void> {
+export async function applyCustomDiff(diff: DiffInEditor, python: PythonParser): Promise<void> {
   const converted = await convert(diff, python);
   const edit = await workspaceEdit(
     converted.tree.folder,
@@ -23,7 +23,7 @@ export async function applyCustomDiff(diff: CustomDiff, python: PythonParser): P
   );
   if (!(await vscode.workspace.applyEdit(edit, { isRefactoring: true }))) {
     throw new HumanError(
-      vscode.l10n.t('{0} could not be applied', nameOf(diff.document)),
+      vscode.l10n.t('{0} could not be applied', documentName(diff.document)),
       vscode.l10n.t('Close the files that it changes and try again'),
     );
   }

@@ -4,12 +4,12 @@ import { afterAWhile } from '../shell/afterAWhile';
 import { toUnified, type Conversion } from '../../patch/toUnified';
 import type { Diagnostic } from '../../patch/diagnostic';
 import type { PythonParser } from '../../python/parser';
-import { nameOf, type CustomDiff } from './customDiff';
+import { documentName, type DiffInEditor } from './diffInEditor';
 import { folderOf, workspaceTree, type WorkspaceTree } from './workspaceTree';
 
 /** A custom diff as it changes the workspace. */
 export interface Converted {
-  readonly diff: CustomDiff;
+  readonly diff: DiffInEditor;
   readonly conversion: Conversion;
   readonly tree: WorkspaceTree;
   /** The files that the diff changes, by path. */
@@ -29,14 +29,14 @@ export interface ChangedText {
  * @throws HumanError with the words of the first error, or when there is nothing to convert for; Cancelled
  */
 export async function convert(
-  diff: CustomDiff,
+  diff: DiffInEditor,
   python: PythonParser,
   signal?: AbortSignal,
 ): Promise<Converted> {
   const folder = folderOf(diff.document.uri);
   if (folder === undefined) {
     throw new HumanError(
-      vscode.l10n.t('{0} changes files of a folder, and none is open', nameOf(diff.document)),
+      vscode.l10n.t('{0} changes files of a folder, and none is open', documentName(diff.document)),
       vscode.l10n.t('Open the folder that holds the repository'),
     );
   }
@@ -45,7 +45,7 @@ export async function convert(
     toUnified(diff.text, { format: 'custom', tree, python, signal: ends });
   const conversion =
     signal === undefined
-      ? await afterAWhile(vscode.l10n.t('Reading {0}', nameOf(diff.document)), work)
+      ? await afterAWhile(vscode.l10n.t('Reading {0}', documentName(diff.document)), work)
       : await work(signal);
   const errors = conversion.diagnostics.filter((each) => each.severity === 'error');
   const [first] = errors;
@@ -57,7 +57,10 @@ export async function convert(
   }
   if (files.size === 0) {
     throw new HumanError(
-      vscode.l10n.t('{0} changes nothing: the files hold its code already', nameOf(diff.document)),
+      vscode.l10n.t(
+        '{0} changes nothing: the files hold its code already',
+        documentName(diff.document),
+      ),
       vscode.l10n.t('Edit its blocks'),
     );
   }
@@ -65,11 +68,17 @@ export async function convert(
 }
 
 /** The engine's words, and where in the document. */
-function refusal(diff: CustomDiff, first: Diagnostic, others: number): HumanError {
+function refusal(diff: DiffInEditor, first: Diagnostic, others: number): HumanError {
   const more =
     others === 0 ? '' : others === 1 ? ' (and 1 more error)' : ` (and ${others} more errors)`;
   return new HumanError(
-    vscode.l10n.t('{0}, line {1}: {2}{3}', nameOf(diff.document), first.line, first.message, more),
+    vscode.l10n.t(
+      '{0}, line {1}: {2}{3}',
+      documentName(diff.document),
+      first.line,
+      first.message,
+      more,
+    ),
     first.hint ?? vscode.l10n.t('See the Problems view'),
   );
 }

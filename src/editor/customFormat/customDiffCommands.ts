@@ -11,7 +11,7 @@ import type { InstanceSource } from '../instance/instanceRoles';
 import { showProblem } from '../shell/problems';
 import { applyCustomDiff } from './applyCustomDiff';
 import { copyChanges } from './copyChanges';
-import { customDiffOf } from './customDiff';
+import { customDiffOf } from './diffInEditor';
 import { CustomDiffLanguageClient } from './languageClient';
 import { Previews } from './previews';
 import { showUnifiedDiff } from './unifiedDiff';

@@ -3,14 +3,14 @@ import { asShown } from '../../patch/bytes';
 import type { PythonParser } from '../../python/parser';
 import { previewAuthority, scheme } from '../shell/names';
 import { convert, firstChange, type Converted, type ChangedText } from './conversion';
-import { again, nameOf, type CustomDiff } from './customDiff';
+import { again, documentName, type DiffInEditor } from './diffInEditor';
 import { uriIn } from './workspaceTree';
 
 /** Milliseconds without an edit after which a preview is made anew. */
 const pause = 300;
 
 interface Preview {
-  readonly diff: CustomDiff;
+  readonly diff: DiffInEditor;
   /** Kept while the custom diff is being edited and has an error. */
   files: Converted['files'];
 }
@@ -46,7 +46,7 @@ export class Previews implements vscode.Disposable {
    *
    * @throws HumanError when it has an error
    */
-  async show(diff: CustomDiff): Promise<void> {
+  async show(diff: DiffInEditor): Promise<void> {
     const { files, tree } = await convert(diff, await this.python());
     const id = idOf(diff);
     this.previews.set(id, { diff, files });
@@ -126,7 +126,7 @@ export class Previews implements vscode.Disposable {
 async function showOne(
   id: string,
   folder: vscode.WorkspaceFolder,
-  diff: CustomDiff,
+  diff: DiffInEditor,
   [path, { before, after }]: [string, ChangedText],
 ): Promise<void> {
   const line = firstChange(before, after);
@@ -134,7 +134,7 @@ async function showOne(
     'vscode.diff',
     before === undefined ? previewUri(path, id, 'before') : uriIn(folder, path),
     previewUri(path, id, 'after'),
-    vscode.l10n.t('{0} (preview of {1})', path, nameOf(diff.document)),
+    vscode.l10n.t('{0} (preview of {1})', path, documentName(diff.document)),
     { preview: true, selection: new vscode.Range(line, 0, line, 0) },
   );
 }
@@ -142,12 +142,12 @@ async function showOne(
 async function showAll(
   id: string,
   folder: vscode.WorkspaceFolder,
-  diff: CustomDiff,
+  diff: DiffInEditor,
   files: Converted['files'],
 ): Promise<void> {
   await vscode.commands.executeCommand(
     'vscode.changes',
-    vscode.l10n.t('Preview of {0}', nameOf(diff.document)),
+    vscode.l10n.t('Preview of {0}', documentName(diff.document)),
     // Both sides with the same path: with different ones the editor calls the file renamed.
     [...files].map(([path, { before, after }]) => [
       uriIn(folder, path),
@@ -171,5 +171,5 @@ function readQuery({ query }: vscode.Uri): { readonly side: Side; readonly id: s
 }
 
 /** One preview for each document, or fence of it: a second one shows the same. */
-const idOf = ({ document, fence }: CustomDiff): string =>
+const idOf = ({ document, fence }: DiffInEditor): string =>
   `${document.uri.toString()}${fence === undefined ? '' : `#${fence}`}`;

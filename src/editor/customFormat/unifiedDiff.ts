@@ -3,7 +3,7 @@ import { bytesOf } from '../../patch/bytes';
 import type { PythonParser } from '../../python/parser';
 import { notInEditors } from './applyCustomDiff';
 import { convert, warningsIn } from './conversion';
-import type { CustomDiff } from './customDiff';
+import type { DiffInEditor } from './diffInEditor';
 
 /**
  * Opens the unified diff that `git apply` accepts and that changes the same. Where an editor cannot hold
@@ -11,7 +11,7 @@ import type { CustomDiff } from './customDiff';
  *
  * @throws HumanError when the custom diff has an error
  */
-export async function showUnifiedDiff(diff: CustomDiff, python: PythonParser): Promise<void> {
+export async function showUnifiedDiff(diff: DiffInEditor, python: PythonParser): Promise<void> {
   const converted = await convert(diff, python);
   const { patch } = converted.conversion;
   const document = await vscode.workspace.openTextDocument({ language: 'diff', content: patch });

@@ -4,7 +4,7 @@ import { redactKeys } from '../../engine/keysInUse';
 import {
   ModelFailure,
   ModelUnusable,
-  type Answer,
+  type ModelAnswer,
   type ChatModel,
   type ChatRequest,
   type ModelWork,
@@ -54,7 +54,7 @@ async function attempt(
   request: ChatRequest,
   { signal, onText }: ModelWork,
   timeoutSeconds: number,
-): Promise<Answer> {
+): Promise<ModelAnswer> {
   throwIfAborted(signal);
   const cancel = new vscode.CancellationTokenSource();
   let stop: (why: Error) => void = () => undefined;
@@ -88,7 +88,7 @@ async function ask(
   request: ChatRequest,
   cancel: vscode.CancellationTokenSource,
   onText: ModelWork['onText'],
-): Promise<Answer> {
+): Promise<ModelAnswer> {
   const messages = messagesOf(request);
   const inputTokens = await tokensOf(chat, messages);
   if (inputTokens > chat.maxInputTokens) {

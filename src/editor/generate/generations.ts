@@ -25,7 +25,7 @@ import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings
 import { requireTestsOfModels } from '../tools/testsOfModels';
 import type { ChosenModel } from './chooseModel';
 import {
-  readRecords,
+  readGenerationRecords,
   recordId,
   spentSince,
   withOutcomesOnR,
@@ -105,7 +105,7 @@ export class Generations implements vscode.Disposable {
 
   /** Reads back what the windows before have left. */
   async load(): Promise<void> {
-    const records = readRecords(this.context.workspaceState.get(recordsKey));
+    const records = readGenerationRecords(this.context.workspaceState.get(recordsKey));
     if (records.length === 0) return;
     const instance = await this.open.instance();
     const trace = await this.openTrace({ readOnly: true }).catch(() => undefined);

@@ -29,7 +29,7 @@ const recordSchema = z.object({
 export type GenerationRecord = z.infer<typeof recordSchema>;
 
 /** Records that were kept, the last begun first; what cannot be read is left out. */
-export function readRecords(value: unknown): readonly GenerationRecord[] {
+export function readGenerationRecords(value: unknown): readonly GenerationRecord[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((each) => {
     const read = recordSchema.safeParse(each);

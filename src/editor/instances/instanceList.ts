@@ -3,7 +3,7 @@ import type { InstanceEntry } from '../../domain/instance';
 import { treeItemOf } from '../shell/treeItem';
 import type { Catalogue } from './catalogue';
 import {
-  byRepository,
+  entriesByRepository,
   headOfInstances,
   instanceNodes,
   instanceTreeRow,
@@ -33,7 +33,7 @@ export class InstanceList {
 
   /** Takes over what the catalogue holds now; to be called before the view is drawn anew. */
   arrange(): void {
-    this.groups = byRepository(this.catalogue.entries());
+    this.groups = entriesByRepository(this.catalogue.entries());
     const { description, message } = headOfInstances(vscode.l10n, this.shown);
     this.view.description = description;
     // The typing does not know that undefined takes a message away.

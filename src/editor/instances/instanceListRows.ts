@@ -45,8 +45,8 @@ export interface ShownInstances {
   readonly groups: ReadonlyMap<string, readonly InstanceEntry[]>;
 }
 
-/** Entries by their repositories; both keep their order. */
-export function byRepository(
+/** Entries by repository. Repositories and entries keep their order. */
+export function entriesByRepository(
   entries: readonly InstanceEntry[],
 ): ReadonlyMap<string, readonly InstanceEntry[]> {
   const groups = new Map<string, InstanceEntry[]>();
@@ -206,7 +206,7 @@ function instanceRow(
     ...row,
     // Below its repository, the owner is said already: `sympy__sympy-24152` is `sympy-24152`.
     label: id.slice(id.indexOf('__') < 0 ? 0 : id.indexOf('__') + 2),
-    description: [statusInWords(l10n, status), ...tags, titleOf(entry)]
+    description: [statusInWords(l10n, status), ...tags, issueTitle(entry)]
       .filter((each) => each !== '')
       .join(' · '),
     icon: statusIcon(status),
@@ -215,7 +215,7 @@ function instanceRow(
       title: l10n.t('Show Issue'),
       arguments: [{ kind: 'instance', id } satisfies ListNode],
     },
-    spoken: `${id}, ${statusInWords(l10n, status, true)}, ${titleOf(entry)}`,
+    spoken: `${id}, ${statusInWords(l10n, status, true)}, ${issueTitle(entry)}`,
   };
 }
 
@@ -231,7 +231,7 @@ export function paragraphsOn(
   const files = (count: number): string => (count === 1 ? '1 file' : `${count} files`);
   return [
     entry.id,
-    titleOf(entry),
+    issueTitle(entry),
     [
       entry.version === '' ? '' : `version ${entry.version}`,
       entry.createdAt.slice(0, 10),
@@ -257,8 +257,8 @@ export function paragraphsOn(
   ];
 }
 
-/** The first line of the issue with words in it. Untrusted: for plain text only. */
-export function titleOf(entry: Pick<InstanceEntry, 'issue'>): string {
+/** The first line of the issue that has words. Untrusted: show it as plain text only. */
+export function issueTitle(entry: Pick<InstanceEntry, 'issue'>): string {
   const line = entry.issue
     .split('\n')
     .map((each) => each.replace(/^[#\s>*-]+/, '').trim())

@@ -7,7 +7,7 @@ import { HumanError, messageOf } from '../../domain/problem';
 import { settingKeys } from '../shell/names';
 import { filterLists } from '../shell/settings';
 import type { Catalogue } from './catalogue';
-import { statusInWords, titleOf } from './instanceListRows';
+import { statusInWords, issueTitle } from './instanceListRows';
 
 /** Datasets that people in the field use, by their names on Hugging Face. */
 const published = [
@@ -204,7 +204,7 @@ export async function findInstance(catalogue: Catalogue): Promise<InstanceEntry 
     ]
       .filter((each) => each !== '')
       .join(' · '),
-    detail: titleOf(entry),
+    detail: issueTitle(entry),
     entry,
   }));
   const chosen = await vscode.window.showQuickPick(items, {

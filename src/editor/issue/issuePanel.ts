@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { z } from 'zod';
 import type { Instance } from '../../domain/instance';
 import { HumanError, messageOf } from '../../domain/problem';
-import type { Place, ResolveReference } from '../../python/resolveReferences';
+import type { ReferenceTarget, ResolveReference } from '../../python/resolveReferences';
 import { issueDocument, messageDocument, splitIssue, type PageResources } from './issuePage';
 import { pageTexts } from './pageTexts';
 import { renderIssue } from './renderIssue';
@@ -22,7 +22,7 @@ export interface IssueSource {
   /** Finds places in R; undefined where there is no tree of it, so that nothing is linked. */
   resolver(): Promise<ResolveReference | undefined>;
   /** Shows a place of R in `column`, which is another one than the panel's. */
-  openReference(place: Place, column: vscode.ViewColumn): Promise<void>;
+  openReference(place: ReferenceTarget, column: vscode.ViewColumn): Promise<void>;
   /** Shows what went wrong while a message of the page was carried out. */
   failed(error: unknown): void;
 }
@@ -85,7 +85,7 @@ export class IssuePanel implements vscode.Disposable {
   }
 
   private readonly subscriptions: readonly vscode.Disposable[];
-  private places: readonly Place[] = [];
+  private places: readonly ReferenceTarget[] = [];
   private drawing = 0;
   private drawn = false;
   private disposed = false;
@@ -117,7 +117,7 @@ export class IssuePanel implements vscode.Disposable {
       const reading = vscode.l10n.t('Reading the issue…');
       this.set(messageDocument(this.source.id, reading, resources));
     }
-    const places: Place[] = [];
+    const places: ReferenceTarget[] = [];
     const html = await this.page(places, resources).catch((error: unknown) =>
       messageDocument(
         this.source.id,
@@ -133,7 +133,7 @@ export class IssuePanel implements vscode.Disposable {
     this.set(html);
   }
 
-  private async page(places: Place[], resources: PageResources): Promise<string> {
+  private async page(places: ReferenceTarget[], resources: PageResources): Promise<string> {
     const instance = await this.source.instance();
     const resolve = await this.source.resolver().catch((error: unknown) => {
       this.source.failed(error); // an issue without links is still worth reading

@@ -1,5 +1,5 @@
 import { findReferences, type Reference } from '../../python/references';
-import type { Place, ResolveReference } from '../../python/resolveReferences';
+import type { ReferenceTarget, ResolveReference } from '../../python/resolveReferences';
 import { escapeAttribute, escapeHtml, sanitise } from './sanitise';
 
 /** References that are looked up in one text: it may have been written to keep us busy. */
@@ -17,7 +17,7 @@ const maxReferences = 500;
 export async function renderIssue(
   html: string,
   resolve: ResolveReference | undefined,
-  places: Place[],
+  places: ReferenceTarget[],
 ): Promise<string> {
   // The style sheet shows new lines of paragraphs, so that a break before one would count twice.
   const safe = sanitise(html).replaceAll('<br />\n', '<br />');
@@ -66,7 +66,7 @@ interface Run {
 interface Link {
   readonly run: Run;
   readonly reference: Reference;
-  readonly place: Place | undefined;
+  readonly place: ReferenceTarget | undefined;
 }
 
 /** Tags that do not end a run. */
@@ -131,7 +131,7 @@ function insert(run: Run, reference: Reference, opening: string): void {
   }
 }
 
-function openingTag(index: number, place: Place): string {
+function openingTag(index: number, place: ReferenceTarget): string {
   const where = place.line === 1 ? place.path : `${place.path}:${place.line}`;
   return `<a class="reference" role="link" tabindex="0" data-reference="${index}" title="${escapeAttribute(where)}">`;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import {
   lineStates,
-  summarise,
+  changeCoverageOf,
   type ChangeCoverage,
   type LineState,
 } from '../../domain/changeCoverage';
@@ -202,7 +202,7 @@ async function coverageOf({ entry, folder }: FoundCell): Promise<ChangeCoverage>
       vscode.l10n.t('Only candidates whose tests ran on both sides have it'),
     );
   }
-  return summarise(
+  return changeCoverageOf(
     coverage.lines.map((line) => ({
       path: line.path,
       line: line.line,

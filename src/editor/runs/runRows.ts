@@ -5,7 +5,7 @@ import { percent } from '../../dashboard/numbers';
 import type { Progress } from '../../dashboard/protocol';
 import type { RunData } from '../../domain/study/entry';
 import type { EvaluatedMethod } from '../../domain/study/methods';
-import { summarise } from '../../domain/study/summary';
+import { summariseMethod } from '../../domain/study/summary';
 import { runCommandIds } from '../shell/names';
 import type { TreeRow } from '../shell/treeRow';
 import type { ListedRepairs } from './listedRepairs';
@@ -199,7 +199,7 @@ function repairsRow(l10n: typeof vscode.l10n, { repairs }: ShownRuns, path: stri
 
 /** `S 14.1 % (39 of 276) · ΔC 23.8 %`. */
 export function ratesInWords(l10n: typeof vscode.l10n, method: EvaluatedMethod): string {
-  const { success, deltaAll, grading, findings } = summarise(method);
+  const { success, deltaAll, grading, findings } = summariseMethod(method);
   const share = success.of === 0 ? undefined : success.count / success.of;
   const told = [
     `S ${percent(share)} (${l10n.t('{0} of {1}', success.count, success.of)})`,

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { sideName, sides, type Side } from '../../domain/outcome';
 import { unsafePath } from '../../patch/unsafePath';
-import { comparisonText, isComparison } from '../coverage/comparisonDocuments';
+import { comparisonDocumentText, isComparisonDocument } from '../coverage/comparisonDocuments';
 import { scheme, verdictAuthority } from './names';
 import type { FilesOfR, InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { verdictText } from '../verdict/verdictDocument';

@@ -2,7 +2,12 @@ import * as vscode from 'vscode';
 import { retryingMemoOf } from '../../domain/retryingMemo';
 import { testFilesOf, isTestPath } from '../../patch/testFiles';
 import { parseUnified } from '../../patch/unified/parseUnified';
-import { compareTests, TestBases, testFile, type TestFile } from '../../python/changedTests';
+import {
+  compareTests,
+  TestBases,
+  testFile,
+  type ComparableTestFile,
+} from '../../python/changedTests';
 import type { EditedSource, Node, PythonParser } from '../../python/parser';
 import type { PythonTest } from '../../python/tests';
 import type { TestSource } from '../verdict/evaluated';
@@ -38,16 +43,16 @@ export class CandidateTests implements vscode.Disposable {
   /** Trees of the documents that were typed in, by their URI. */
   private readonly edited = new Map<string, EditedSource>();
   /** Files of R, by path: R does not change. */
-  private readonly ofR = new Map<string, Promise<TestFile | undefined>>();
+  private readonly ofR = new Map<string, Promise<ComparableTestFile | undefined>>();
   /** Texts of R that are still to be parsed: together with what has become of them, that costs half. */
   private readonly textsOfR = new Map<string, string>();
   /** Files as they were read last, from an editor or the disk. */
   private readonly lastRead = new Map<
     string,
-    { readonly source: string; readonly file: TestFile }
+    { readonly source: string; readonly file: ComparableTestFile }
   >();
   /** What each file was listed from, so that it is compared again only when it has changed. */
-  private readonly listedFrom = new Map<string, { now: TestFile; listed: ListedFile }>();
+  private readonly listedFrom = new Map<string, { now: ComparableTestFile; listed: ListedFile }>();
   /** What the tests of each file depend on. */
   private readonly bases = new Map<string, TestBases>();
 
@@ -165,7 +170,7 @@ export class CandidateTests implements vscode.Disposable {
   }
 
   /** A file as its editor has it, else as it is on the disk. */
-  private async read(uri: vscode.Uri, path: string): Promise<TestFile | undefined> {
+  private async read(uri: vscode.Uri, path: string): Promise<ComparableTestFile | undefined> {
     const python = await this.open.python();
     const document = vscode.workspace.textDocuments.find(
       (each) => each.uri.toString() === uri.toString(),
@@ -197,8 +202,8 @@ export class CandidateTests implements vscode.Disposable {
   }
 
   /** Parses a file, and that of R with it where that is still to be done. */
-  private parse(python: PythonParser, source: string, path: string): TestFile {
-    const read = (root: Node): TestFile => testFile(root, source, path);
+  private parse(python: PythonParser, source: string, path: string): ComparableTestFile {
+    const read = (root: Node): ComparableTestFile => testFile(root, source, path);
     const textOfR = this.textsOfR.get(path);
     if (textOfR === undefined) return python.parse(source, read);
     this.textsOfR.delete(path);
@@ -212,7 +217,7 @@ export class CandidateTests implements vscode.Disposable {
     return file;
   }
 
-  private fileOfR(path: string): Promise<TestFile | undefined> {
+  private fileOfR(path: string): Promise<ComparableTestFile | undefined> {
     const text = this.textsOfR.get(path);
     this.textsOfR.delete(path);
     return retryingMemoOf(this.ofR, path, () =>
@@ -230,7 +235,7 @@ export class CandidateTests implements vscode.Disposable {
   private async parsedOfR(
     path: string,
     read: Promise<string | undefined>,
-  ): Promise<TestFile | undefined> {
+  ): Promise<ComparableTestFile | undefined> {
     const [python, source] = await Promise.all([this.open.python(), read]);
     return source === undefined
       ? undefined
@@ -265,7 +270,7 @@ export class CandidateTests implements vscode.Disposable {
  */
 function isKnownToDiffer(
   { id, text }: PythonTest,
-  before: TestFile | undefined,
+  before: ComparableTestFile | undefined,
   listed: ListedFile | undefined,
 ): boolean {
   if (before?.tests.find((each) => each.id === id)?.text !== text) return true;
@@ -273,7 +278,7 @@ function isKnownToDiffer(
 }
 
 /** A file that R does not have. */
-const emptyFile: TestFile = {
+const emptyFile: ComparableTestFile = {
   tests: [],
   units: new Map(),
   everywhere: new Set(),

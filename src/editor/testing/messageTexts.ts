@@ -2,8 +2,8 @@ import type * as vscode from 'vscode';
 import {
   isFailure,
   sides,
-  type Comparison,
-  type Frame,
+  type FailedComparison,
+  type StackFrame,
   type Side,
   type TestResult,
 } from '../../domain/outcome';
@@ -17,13 +17,13 @@ import { outcomeInWords, transitionInWords } from './transitionTexts';
 export interface StackEntry {
   readonly label: string;
   /** Where a click leads; undefined where the workspace does not have what ran. */
-  readonly place: Pick<Frame, 'path' | 'line'> | undefined;
+  readonly place: Pick<StackFrame, 'path' | 'line'> | undefined;
 }
 
 /** What the Testing view says of a failure. */
 export interface ToldFailure {
   readonly text: string;
-  readonly comparison: Comparison | undefined;
+  readonly comparison: FailedComparison | undefined;
   /** 1-based line in the file of the test; undefined where the failure names none. */
   readonly line: number | undefined;
   /** Innermost first, as VS Code wants them. */
@@ -76,7 +76,7 @@ export function messagesOn(
  * Frames, innermost first. The workspace is R with the candidate: what a frame on R∘X* says of the code
  * under test need not be there, and leads nowhere.
  */
-function stackOf(side: Side, frames: readonly Frame[], isInside: IsInside): StackEntry[] {
+function stackOf(side: Side, frames: readonly StackFrame[], isInside: IsInside): StackEntry[] {
   return [...frames].reverse().map(({ path, line, function: name }) => {
     const isThere = (side === 'base' || isTestPath(path)) && isInside(path);
     return isThere

@@ -62,7 +62,7 @@ function hoverOf(
   return markdown;
 }
 
-function linkTo(folder: vscode.WorkspaceFolder, frame: Frame): string | undefined {
+function linkTo(folder: vscode.WorkspaceFolder, frame: StackFrame): string | undefined {
   const uri = uriInside(folder, frame.path)?.with({ fragment: `L${frame.line}` });
   if (uri === undefined) return undefined;
   const label = `${frame.path}:${frame.line}`.replace(/[\\`*_{}[\]()<>#+\-.!~|&\n]/g, '\\$&');

@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import { isFailure, sides, type Frame, type TestResult } from '../../domain/outcome';
+import { isFailure, sides, type StackFrame, type TestResult } from '../../domain/outcome';
 import type { TestTransition } from '../../domain/transition';
 import { frameInCode, frameInTest } from '../../evaluation/hints/failurePlace';
 import { hintOn, tellingCase } from '../../evaluation/hints/testHints';
@@ -16,7 +16,7 @@ const shownCases = 6;
 const shownMessage = 1500;
 
 /** A part of the hover of a test; places are links to files of the workspace. */
-export type TestHoverPart = HoverPart | { readonly places: readonly Frame[] };
+export type TestHoverPart = HoverPart | { readonly places: readonly StackFrame[] };
 
 /** What the hover of a test tells of. */
 export interface HoveredTest {

@@ -24,8 +24,8 @@ export function doingText(name: ModelToolName): string {
   }
 }
 
-/** The title of the question whether a call may be made. */
-export const titleOf = (name: ModelToolName): string =>
+/** The title of the confirmation that a tool call asks for. */
+export const confirmationTitle = (name: ModelToolName): string =>
   name === 'run_tests' ? l10n.t('Run tests on R?') : l10n.t('Replace the candidate?');
 
 /** What a call does besides answering: the person who is asked decides by it. */

@@ -11,7 +11,7 @@ import { askForTestsOfModels } from './testsOfModels';
 import { answerCall } from './answerCall';
 import { withinBudget } from './budget';
 import { candidateSlot } from './candidateSlot';
-import { doingText, effectText, titleOf } from './texts';
+import { doingText, effectText, confirmationTitle } from './texts';
 
 export interface WorkspaceToolsParts {
   /** Resolves when it is known whether an instance is open. */
@@ -44,7 +44,7 @@ export class WorkspaceTools {
       new vscode.MarkdownString(),
       effectText(name, opened.marker.id, engineSettings(opened.folder.uri).name),
     );
-    return { invocationMessage, confirmationMessages: { title: titleOf(name), message } };
+    return { invocationMessage, confirmationMessages: { title: confirmationTitle(name), message } };
   }
 
   /** @throws vscode.CancellationError */

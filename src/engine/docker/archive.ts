@@ -48,7 +48,7 @@ export async function tarOf(entries: Iterable<ArchiveEntry>, owner = 0): Promise
 }
 
 /** Regular files of a tar by name. Names that are more than a name are left out. */
-export async function filesOf(tar: Buffer): Promise<ReadonlyMap<string, Buffer>> {
+export async function filesOfTar(tar: Buffer): Promise<ReadonlyMap<string, Buffer>> {
   const files = new Map<string, Buffer>();
   const archive = extract();
   archive.on('entry', (header, stream, next) => {

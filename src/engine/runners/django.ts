@@ -1,6 +1,6 @@
 import { isWithin } from '../environments/versionRange';
 import {
-  argumentsOf,
+  testArgumentsOf,
   dotted,
   operands,
   wholePlan,
@@ -24,7 +24,7 @@ export const django: TestRunner = {
  */
 async function planDjango(planning: Planning): Promise<TestPlan> {
   const { files, recipe, select } = planning;
-  const args = argumentsOf(recipe, [
+  const args = testArgumentsOf(recipe, [
     '--verbosity',
     '2',
     '--settings=test_sqlite',

@@ -1,4 +1,4 @@
-import { argumentsOf, noOption, wholePlan, type Planning, type TestRunner } from './testRunner';
+import { testArgumentsOf, noOption, wholePlan, type Planning, type TestRunner } from './testRunner';
 import type { TestPlan } from '../testPlan';
 import { splitWords } from './pythonText';
 
@@ -19,7 +19,7 @@ export function planPytest(planning: Planning): TestPlan | undefined {
   const { environment, files, recipe } = planning;
   if (environment.pytest === undefined) return undefined;
   // The arguments of a recipe for tox are for the commands of its tox.ini.
-  const args = recipe.runner === 'pytest' ? argumentsOf(recipe, usual) : usual;
+  const args = recipe.runner === 'pytest' ? testArgumentsOf(recipe, usual) : usual;
   return wholePlan('pytest', files, ['-m', 'pytest', ...args, ...testsOf(planning)]);
 }
 

@@ -1,4 +1,4 @@
-import { argumentsOf, noOption, wholePlan, type Planning, type TestRunner } from './testRunner';
+import { testArgumentsOf, noOption, wholePlan, type Planning, type TestRunner } from './testRunner';
 import type { TestPlan } from '../testPlan';
 import { splitWords } from './pythonText';
 
@@ -36,7 +36,7 @@ async function planSympy({ files, readFileOfR, recipe, select }: Planning): Prom
   const command =
     binTest === undefined
       ? ['-c', program, ...only]
-      : ['bin/test', ...argumentsOf(recipe, optionsOf(binTest))];
+      : ['bin/test', ...testArgumentsOf(recipe, optionsOf(binTest))];
   return wholePlan('sympy', files, [...command, ...files.map((file) => noOption(file.path))], {
     PYTHONWARNINGS: 'ignore::UserWarning,ignore::SyntaxWarning',
   });

@@ -2,7 +2,7 @@ import type { TestResult } from '../../domain/outcome';
 import type { Environment } from '../engine';
 import type { TestPlan } from '../testPlan';
 
-/** A file of tests, with what the choice of a runner depends on. */
+/** A test file, with the facts that the choice of a runner depends on. */
 export interface TestFile {
   readonly path: string;
   /** Without pytest the file cannot even be loaded. */
@@ -70,8 +70,8 @@ export function wholePlan(
   return { runner, args, env, cwd: '.', files: files.map((file) => file.path), notRun: [] };
 }
 
-/** The arguments of the recipe in front of the tests, or the usual ones. */
-export function argumentsOf(
+/** The arguments before the tests: those of the recipe, or the usual ones. */
+export function testArgumentsOf(
   recipe: Planning['recipe'],
   usual: readonly string[],
 ): readonly string[] {

@@ -1,4 +1,4 @@
-import { argumentsOf, wholePlan, type Planning, type TestRunner } from './testRunner';
+import { testArgumentsOf, wholePlan, type Planning, type TestRunner } from './testRunner';
 import type { TestPlan } from '../testPlan';
 import { planPytest, testsOf } from './pytest';
 
@@ -62,7 +62,7 @@ async function planTox(planning: Planning): Promise<TestPlan | undefined> {
       // What is installed is what the environment has: a test user may not even write there.
       ...(canSkipInstall(environment.tox) ? ['--skip-pkg-install'] : []),
       '--',
-      ...argumentsOf(recipe, ['-rA']),
+      ...testArgumentsOf(recipe, ['-rA']),
       ...testsOf(planning),
     ],
     { TOX_TESTENV_PASSENV: handedOn },

@@ -1,4 +1,4 @@
-import { argumentsOf, dotted, operands, type Planning, type TestRunner } from './testRunner';
+import { testArgumentsOf, dotted, operands, type Planning, type TestRunner } from './testRunner';
 import type { TestPlan } from '../testPlan';
 
 export const unittest: TestRunner = {
@@ -17,7 +17,7 @@ function planUnittest({ environment, files, recipe, select }: Planning): TestPla
     environment.pytest === undefined
       ? `pytest is not installed for ${environment.interpreter}`
       : 'its repository runs its tests with unittest';
-  const args = recipe.runner === 'unittest' ? argumentsOf(recipe, ['-v']) : ['-v'];
+  const args = recipe.runner === 'unittest' ? testArgumentsOf(recipe, ['-v']) : ['-v'];
   return {
     runner: 'unittest',
     args: [

@@ -18,7 +18,7 @@ export interface ExecutionTrace {
   readonly processes: ProcessInfo[];
   /** `monitoring`, `bytecode`, `settrace`: how lines were counted, over all processes. */
   readonly techniques: string[];
-  readonly counts: LineCounts[];
+  readonly counts: TracedLine[];
   /** One for each test that got an outcome, the last and worst; also for files and classes. */
   readonly outcomes: RecordedOutcome[];
   /** Ids of the tests that the runner found, where it says. */
@@ -50,7 +50,7 @@ export interface ProcessInfo {
 }
 
 /** Executions of one changed line, summed over processes. */
-export interface LineCounts {
+export interface TracedLine {
   readonly path: string;
   /** 1-based. */
   readonly line: number;

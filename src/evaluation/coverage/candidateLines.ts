@@ -4,7 +4,7 @@ import { newToOldLine, oldToNewLine } from '../../patch/changedLines';
 import { parseUnified } from '../../patch/unified/parseUnified';
 
 /** A line of a file, 1-based. */
-export interface Place {
+export interface FileLine {
   readonly path: string;
   readonly line: number;
 }
@@ -12,9 +12,9 @@ export interface Place {
 /** Where the lines of one side stand once a candidate is applied to it, and back. */
 export interface CandidateLines {
   /** Undefined when the candidate removes or replaces the line. */
-  with(at: Place): Place | undefined;
+  with(at: FileLine): FileLine | undefined;
   /** Undefined when the candidate wrote the line. */
-  without(at: Place): Place | undefined;
+  without(at: FileLine): FileLine | undefined;
 }
 
 /** Lines that stay where they are. */

@@ -1,11 +1,11 @@
 import type { RunRecord } from '../../engine/engine';
-import type { Place } from './candidateLines';
+import type { FileLine } from './candidateLines';
 
 /** Python files to the numbers of lines in them, in ascending order. */
 export type LinesByFile = ReadonlyMap<string, readonly number[]>;
 
 /** Files and lines in one order, whatever order they come in. Only Python files have lines to count. */
-export function linesByFile(lines: readonly Place[]): LinesByFile {
+export function linesByFile(lines: readonly FileLine[]): LinesByFile {
   const files = new Map<string, Set<number>>();
   for (const { path, line } of lines) {
     if (!path.endsWith('.py')) continue;

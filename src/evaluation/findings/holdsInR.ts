@@ -1,12 +1,12 @@
 import { isTestPath } from '../../patch/testFiles';
-import type { Condition } from '../../python/observations/observation';
+import type { ObservationCondition } from '../../python/observations/observation';
 
 /** A file of R; undefined where R has none at the path. */
 export type ReadFileOfR = (path: string) => Promise<string | undefined>;
 
 /** Whether what makes an observation one holds in R. */
 export async function holdsInR(
-  condition: Condition | undefined,
+  condition: ObservationCondition | undefined,
   readFileOfR: ReadFileOfR,
 ): Promise<boolean> {
   if (condition === undefined) return true;

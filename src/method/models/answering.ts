@@ -6,7 +6,7 @@ import { dollarsOf, type Price } from './budget';
 import {
   ModelFailure,
   ModelUnusable,
-  type Answer,
+  type ModelAnswer,
   type ChatModel,
   type ChatRequest,
   type Finish,
@@ -179,7 +179,7 @@ async function counted(
   request: ChatRequest,
   { text, reason, usage }: Spoken,
   price: Price | undefined,
-): Promise<Answer> {
+): Promise<ModelAnswer> {
   let { inputTokens, outputTokens } = usage;
   const isEstimate =
     inputTokens === undefined || outputTokens === undefined || inputTokens + outputTokens === 0;

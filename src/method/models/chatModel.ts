@@ -19,7 +19,7 @@ export interface ChatRequest {
 export const finishes = ['stop', 'length', 'refused', 'other'] as const;
 export type Finish = (typeof finishes)[number];
 
-export interface Answer {
+export interface ModelAnswer {
   /** Untrusted, and empty when the model said nothing. */
   readonly text: string;
   readonly finish: Finish;
@@ -47,7 +47,7 @@ export interface ChatModel {
    * @throws ModelFailure when there is no answer to this request, ModelUnusable when there will be none
    *   to any, Cancelled
    */
-  complete(request: ChatRequest, work: ModelWork): Promise<Answer>;
+  complete(request: ChatRequest, work: ModelWork): Promise<ModelAnswer>;
 }
 
 /** One request has no answer, after all tries. Others may have one. */

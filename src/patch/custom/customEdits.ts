@@ -169,7 +169,7 @@ export interface FileBlocks {
   readonly trusted?: boolean;
 }
 
-export interface EditedFile {
+export interface CustomEditResult {
   /** Undefined with any error. */
   readonly after: string | undefined;
   readonly plans: readonly BlockPlan[];
@@ -198,10 +198,10 @@ export function openFile(path: string, before: string, python: PythonParser): Cu
 }
 
 /** Places the blocks about one file. */
-export const editFile = (given: FileBlocks): EditedFile => atOnce(editSteps(given));
+export const editFile = (given: FileBlocks): CustomEditResult => atOnce(editSteps(given));
 
 /** As {@link editFile}, a block at a step. */
-function* editSteps(given: FileBlocks): Stepwise<EditedFile> {
+function* editSteps(given: FileBlocks): Stepwise<CustomEditResult> {
   const { path, before, blocks, python, known, trusted = false } = given;
   if (before === undefined) return yield* makeFile({ path, before, blocks, python });
   const diagnostics: Diagnostic[] = [];
@@ -299,7 +299,7 @@ function plansOf(file: CustomFile, blocks: readonly CustomBlock[], newFile: bool
 }
 
 /** A file of the first block, with the others placed in it. */
-function* makeFile({ path, blocks, python }: FileBlocks): Stepwise<EditedFile> {
+function* makeFile({ path, blocks, python }: FileBlocks): Stepwise<CustomEditResult> {
   const [first, ...rest] = blocks;
   if (first === undefined) return { after: undefined, plans: [], diagnostics: [] };
   const diagnostics: Diagnostic[] = [];
@@ -363,7 +363,7 @@ function insertText(file: CustomFile, block: CustomBlock): void {
 }
 
 /** Puts the code of a block in place of lines of the file, as it is. */
-function replaceLines(file: CustomFile, block: CustomBlock, span: LineSpan): void {
+function replaceLines(file: CustomFile, block: CustomBlock, span: ReplacedLines): void {
   const count = file.lines.length;
   const [from, to] = [span.from - 1, span.to];
   if (to > count || from > count) {

@@ -5,7 +5,7 @@ import type { CustomFile } from './customFile';
 import { accessor, isStatic, placeLine, takesSelf } from './findTarget';
 import { classLine, findHome, moduleLine } from './findHome';
 import { unitOfFile } from './rewrite';
-import { indentOf, reindent } from '../indentation';
+import { indentationOf, reindent } from '../indentation';
 
 /** Adds the code of a block at its place: into a class when it is a method, else at the margin. */
 export function insert(file: CustomFile, block: CustomBlock, code: BlockCode): void {
@@ -39,7 +39,7 @@ export function insert(file: CustomFile, block: CustomBlock, code: BlockCode): v
     });
   }
   const at = home === undefined ? moduleLine(file, block) : classLine(file, block, home);
-  const into = home === undefined ? '' : indentOf(lines[home.body.startLine - 1] ?? '');
+  const into = home === undefined ? '' : indentationOf(lines[home.body.startLine - 1] ?? '');
   const count = code.code.lines.length;
   file.edits.push({
     kind: 'insert',

@@ -6,11 +6,11 @@ import type { Diagnostic, DiagnosticCode, Fix } from '../diagnostic';
 export { holdsCustomBlocks, readBlockParts } from './readBlocks';
 
 /**
- * Lines of R, 1-based and both included; `to` is `from - 1` for none of them, before `from`. The range
- * form is an extension of the format by which every change of a text can be written: the code replaces
- * these lines as it is.
+ * Lines of R that the code of a block replaces as they are: 1-based, both ends included. With `to` equal to
+ * `from - 1` the code goes in before `from`. This range form extends the format, so that it can write every
+ * change of a text.
  */
-export interface LineSpan {
+export interface ReplacedLines {
   readonly from: number;
   readonly to: number;
   /** The line end of the code; that of the file if absent. */
@@ -31,7 +31,7 @@ export interface CustomBlock {
   readonly action: 'rewrite' | 'insert';
   readonly actionLine: number;
   /** 1-based line of R near which the code belongs, an end of the file, or the lines to replace. */
-  readonly place: number | 'EOF' | 'BOF' | LineSpan;
+  readonly place: number | 'EOF' | 'BOF' | ReplacedLines;
   readonly placeLine: number;
   /** Lines of code without line ends, the first and last of them not blank but in the range form. */
   readonly code: readonly string[];

@@ -19,19 +19,19 @@ export function readBlockParts(text: string): BlockParts[] {
 
 /** As {@link readBlockParts}, with the code of each block made ready. */
 export function readBlocks(text: string): BlockReading[] {
-  return [...readLines(text.split('\n')).blocks];
+  return [...readBlocksOfLines(text.split('\n')).blocks];
 }
 
 /** What tells of the lines below whether a block begins lies within so many lines. */
 const lookAhead = 13;
 
 /**
- * As {@link readBlocks}, of the lines of a text.
+ * As {@link readBlocks}, for the lines of a text.
  *
- * @param before a text that this one is much like, of which what has not changed is taken over: the very
- *   same blocks where they have not moved
+ * @param before what was read of an earlier version of the text. Blocks that have neither changed nor moved
+ *   are the same objects
  */
-export function readLines(lines: readonly string[], before?: BlocksRead): BlocksRead {
+export function readBlocksOfLines(lines: readonly string[], before?: BlocksRead): BlocksRead {
   const old = before ?? { lines: [], blocks: [], marks: readMarks([]) };
   const { head, tail } = commonLines(old.lines, lines);
   const shift = lines.length - old.lines.length;

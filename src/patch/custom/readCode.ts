@@ -6,7 +6,7 @@ import type { CustomBlock } from './parseCustom';
 import { longLine, tooLong, tooMuch } from './checkResult';
 import type { CustomFile } from './customFile';
 import { membersOf } from './findTarget';
-import { indentOf, type IndentedCode } from '../indentation';
+import { indentationOf, type IndentedCode } from '../indentation';
 
 /** What the code of a block holds, whatever block it is. */
 interface CodeRead {
@@ -56,7 +56,7 @@ function readLines(all: readonly string[], python: PythonParser, keepImports: bo
   const { count, head } = keepImports ? { count: 0, head: undefined } : readHead(all, python);
   const lines = all.slice(count);
   const firstLine = lines.find((line) => line.trim() !== '' && !line.trimStart().startsWith('#'));
-  const indent = indentOf(firstLine ?? '');
+  const indent = indentationOf(firstLine ?? '');
   // Indented code is no module of its own, so it is read below an `if`.
   const shift = indent === '' ? 0 : 1;
   const source = [...(shift === 1 ? ['if 1:'] : []), ...lines].join('\n');

@@ -6,7 +6,7 @@ import type { BlockCode, BlockDefinition } from './blockCode';
 import type { CustomFile } from './customFile';
 import { closestName, findClosest, findTarget, membersOf, nearestNames } from './findTarget';
 import type { Fix } from '../diagnostic';
-import { indentOf, indentUnit, reindent, usesTabs, type IndentedCode } from '../indentation';
+import { indentationOf, indentUnit, reindent, usesTabs, type IndentedCode } from '../indentation';
 
 interface Match {
   readonly own: BlockDefinition;
@@ -134,7 +134,7 @@ function replace(
   const start = target.range.startLine - 1;
   from += repeatedComments(lines.slice(from, own.from), file.lines, start);
   const defLine = file.lines[target.defLine - 1] ?? '';
-  const indent = indentOf(defLine);
+  const indent = indentationOf(defLine);
   tellLost(file, block, code, { own, target });
   tellBare(file, code, { own, target });
   const inner = file.lines.slice(target.defLine, target.range.endLine);
@@ -208,7 +208,7 @@ function tellMore(
 function unitOf(file: CustomFile, { body, defLine }: Definition): string | undefined {
   if (body.startLine <= defLine) return undefined;
   const [outer, inner] = [defLine, body.startLine].map((line) =>
-    indentOf(file.lines[line - 1] ?? ''),
+    indentationOf(file.lines[line - 1] ?? ''),
   );
   if (outer === undefined || inner === undefined || !inner.startsWith(outer)) return undefined;
   return inner.slice(outer.length) || undefined;
@@ -356,9 +356,9 @@ function tellAdded(file: CustomFile, code: BlockCode, unknown: readonly BlockDef
 function tellBare(file: CustomFile, code: BlockCode, { own, target }: Match): void {
   if (own.definition.decorators.length > 0 || target.decorators.length === 0) return;
   const above = file.lines.slice(target.range.startLine - 1, target.defLine - 1);
-  const indent = indentOf(file.lines[target.defLine - 1] ?? '');
+  const indent = indentationOf(file.lines[target.defLine - 1] ?? '');
   const line = defLineOf(code, own);
-  const margin = indentOf(code.code.lines[own.defLine] ?? '');
+  const margin = indentationOf(code.code.lines[own.defLine] ?? '');
   const lines = above.map((text) => margin + text.slice(indent.length));
   const names = target.decorators.map((text) => `@${text.split('\n', 1)[0] ?? ''}`).join(', ');
   file.tell({

@@ -1,5 +1,5 @@
 import type { Alignment, OldLine } from './alignment';
-import { isRefusal, placeAt, type Place, type Placing } from './placeAt';
+import { isRefusal, placeAt, type HunkPlace, type Placing } from './placeAt';
 import type { TreeLines } from './treeLines';
 import { ambiguous } from './refusal';
 import { statedStart, type Hunk } from '../unified/hunk';
@@ -27,7 +27,7 @@ export function choosePlace(
   tree: TreeLines,
 ): void {
   if (open.size === 0) return;
-  const sure = hunks.map((_, i): Place | undefined => {
+  const sure = hunks.map((_, i): HunkPlace | undefined => {
     const placing = result[i];
     return placing === undefined || isRefusal(placing) ? undefined : placing;
   });
@@ -74,7 +74,7 @@ export function choosePlace(
 }
 
 /** For each hunk how many hunks before it the last sure one is; undefined if there is none. */
-function nearestSure(sure: readonly (Place | undefined)[]): (number | undefined)[] {
+function nearestSure(sure: readonly (HunkPlace | undefined)[]): (number | undefined)[] {
   let last: number | undefined;
   return sure.map((place, i) => {
     const distance = last === undefined ? undefined : i - last;
@@ -84,7 +84,7 @@ function nearestSure(sure: readonly (Place | undefined)[]): (number | undefined)
 }
 
 /** How far a sure hunk is from its line number; 0 if that is not known. */
-function shiftOf(hunk: Hunk | undefined, place: Place | undefined): number {
+function shiftOf(hunk: Hunk | undefined, place: HunkPlace | undefined): number {
   const stated = hunk === undefined ? undefined : statedStart(hunk);
   return place === undefined || stated === undefined ? 0 : place.start - stated;
 }

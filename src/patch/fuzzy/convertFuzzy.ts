@@ -4,7 +4,7 @@ import { failed, type Conversion } from '../conversion';
 import { hasErrors, type DiagnosticCode } from '../diagnostic';
 import { wholeAlignment } from './alignment';
 import { editFuzzyFile } from './editFile';
-import { isRefusal, type Place } from './placeAt';
+import { isRefusal, type HunkPlace } from './placeAt';
 import { TreeLines, withoutReturn } from './treeLines';
 import { placingSteps } from './placeHunks';
 import { lineList } from './refusal';
@@ -142,7 +142,7 @@ async function placePart(
   );
 }
 
-function wholeFile(lines: TreeLines): Place {
+function wholeFile(lines: TreeLines): HunkPlace {
   const deleted = lines.text.map((_, i) => i);
   return { deleted, inserts: [], start: 0, old: [], alignment: wholeAlignment([], 0) };
 }
@@ -187,10 +187,10 @@ function addFile(
 }
 
 /** The places of a file's hunks, one at a step; undefined, with the reasons told, when one has none. */
-function* placed(file: FilePatch, lines: TreeLines, told: Told): Stepwise<Place[] | undefined> {
+function* placed(file: FilePatch, lines: TreeLines, told: Told): Stepwise<HunkPlace[] | undefined> {
   const hunks = file.hunks;
-  const places: Place[] = [];
-  const kept = new Map<number, { placing: Place; hunk: Hunk }[]>();
+  const places: HunkPlace[] = [];
+  const kept = new Map<number, { placing: HunkPlace; hunk: Hunk }[]>();
   const takenBy = new Map<number, Hunk>();
   let failing = false;
   for (const [i, placing] of (yield* placingSteps(hunks, lines)).entries()) {
@@ -237,7 +237,7 @@ function* placed(file: FilePatch, lines: TreeLines, told: Told): Stepwise<Place[
   return failing ? undefined : places;
 }
 
-const doesSame = (one: Place, other: Place): boolean =>
+const doesSame = (one: HunkPlace, other: HunkPlace): boolean =>
   JSON.stringify([one.deleted, one.inserts]) === JSON.stringify([other.deleted, other.inserts]);
 
 interface AppliedByGit {

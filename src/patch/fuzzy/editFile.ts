@@ -1,5 +1,6 @@
-import type { Place } from './placeAt';
-import { indentOf, sameButSpace, withoutReturn, type TreeLines } from './treeLines';
+import type { HunkPlace } from './placeAt';
+import { sameButSpace, withoutReturn, type TreeLines } from './treeLines';
+import { indentationOf } from '../indentation';
 import type { Hunk, HunkLine } from '../unified/hunk';
 import { kindsOfLines } from '../pythonStrings';
 
@@ -28,7 +29,7 @@ type LineKind = ReturnType<typeof kindsOfLines>[number];
  */
 export function editFuzzyFile(
   tree: TreeLines,
-  places: readonly Place[],
+  places: readonly HunkPlace[],
   isPython: boolean,
 ): Hunk[] {
   const deleted = new Set<number>();
@@ -133,7 +134,7 @@ function onlyLastUnended(
 }
 
 /** The line end that most lines a hunk lies on have, or the line beside it. */
-function lineEndOf({ alignment, inserts }: Place, tree: TreeLines): '\n' | '\r\n' {
+function lineEndOf({ alignment, inserts }: HunkPlace, tree: TreeLines): '\n' | '\r\n' {
   let balance = 0;
   const count = (line: number): void => {
     const end = line >= 0 && line < tree.length ? tree.endOf(line) : '';
@@ -154,7 +155,7 @@ function lineEndOf({ alignment, inserts }: Place, tree: TreeLines): '\n' | '\r\n
  * @returns undefined where added lines stay as they are
  */
 function indentation(
-  { old, alignment }: Place,
+  { old, alignment }: HunkPlace,
   tree: TreeLines,
   kinds: () => readonly LineKind[],
 ): Indenting | undefined {
@@ -167,7 +168,7 @@ function indentation(
     if (pair < 0 || line.text.trim() === '') continue;
     const there = tree.text[pair] ?? '';
     if (!sameButSpace(line.text, there)) continue;
-    seen.push([indentOf(line.text), indentOf(there)]);
+    seen.push([indentationOf(line.text), indentationOf(there)]);
     pairs.push(pair);
   }
   if (seen.every(([from, to]) => from === to)) return undefined;
@@ -215,7 +216,7 @@ function indentation(
   const staying = new Set((['docstring', 'data'] as const).filter(stays));
   return (line, kind) => {
     if (line.trim() === '' || (kind !== 'code' && staying.has(kind))) return line;
-    const indent = indentOf(line);
+    const indent = indentationOf(line);
     return (rule(indent) ?? indent) + line.slice(indent.length);
   };
 }

@@ -11,15 +11,15 @@ const maxExact = 64;
 /** How many lines may stand between, or be absent, before a hunk's lines no longer belong together. */
 const slackOf = (lines: number): number => Math.min(48, 12 + (lines >> 3));
 
-/** Steps of some nanoseconds that may be taken for one file, so that no repetitive text takes long. */
-export class Budget {
+/** The steps of some nanoseconds that one file may take, so that repetitive text cannot take long. */
+export class StepBudget {
   constructor(private steps = 400_000_000) {}
   /** @returns false once the steps are used up */
   take(steps: number): boolean {
     this.steps -= steps;
     return this.steps > 0;
   }
-  /** Whether places may have been left unseen. */
+  /** Whether the steps are used up, so that places may have been missed. */
   get isSpent(): boolean {
     return this.steps <= 0;
   }
@@ -34,7 +34,7 @@ export function exactPlaces(
   old: readonly OldLine[],
   tree: TreeLines,
   expected: number | undefined,
-  budget: Budget,
+  budget: StepBudget,
 ): number[] {
   if (old.some((line) => line.exact < 0)) return [];
   const exact = tree.exact;
@@ -99,7 +99,7 @@ export function* alignedPlaces(
   tree: TreeLines,
   expected: readonly number[],
   asked: readonly number[],
-  budget: Budget,
+  budget: StepBudget,
 ): Stepwise<Alignment[]> {
   const slack = slackOf(old.length);
   const votes = vote(old, tree, slack, budget);
@@ -139,7 +139,7 @@ function vote(
   old: readonly OldLine[],
   tree: TreeLines,
   size: number,
-  budget: Budget,
+  budget: StepBudget,
 ): Map<number, number> {
   const votes = new Map<number, number>();
   const point = (lines: readonly number[], i: number, weight: number): void => {

@@ -1,6 +1,6 @@
 import type { Diagnostic, Fix } from '../diagnostic';
 import { sameButSpace, similarity, type TreeLines } from './treeLines';
-import type { Place } from './placeAt';
+import type { HunkPlace } from './placeAt';
 import { lineList, quote, type Refusal } from './refusal';
 import type { Hunk } from '../unified/hunk';
 import type { PatchTree } from '../patchTree';
@@ -46,7 +46,7 @@ export function tellRefusal(refusal: Refusal, hunk: Hunk, number: number, told: 
 
 /** Where a hunk went in, if not where its number says, and what differs there. */
 export function tellDifferences(
-  place: Place,
+  place: HunkPlace,
   hunk: Hunk,
   number: number,
   tree: TreeLines,

@@ -1,5 +1,6 @@
 import type { Places } from './alignment';
-import { indentOf, type TreeLines } from './treeLines';
+import { indentationOf } from '../indentation';
+import type { TreeLines } from './treeLines';
 
 /** A line after which the next one may be indented deeper: it opens a block, a bracket, or goes on. */
 const opens = /[:([{,\\=]\s*(#.*)?$/;
@@ -40,8 +41,8 @@ export function insertPlace(
   if (added.at(-1)?.trim() === '') return to;
   const before = tree.text[lastCode(tree, from - 1)] ?? '';
   const after = tree.text[nextCode(tree, to)] ?? '';
-  const depth = indentOf(code[0] ?? '').length;
-  const goesOn = indentOf(before).length === depth && indentOf(after).length < depth;
+  const depth = indentationOf(code[0] ?? '').length;
+  const goesOn = indentationOf(before).length === depth && indentationOf(after).length < depth;
   return goesOn ? from : to;
 }
 
@@ -53,12 +54,12 @@ function keepsBlocks(
 ): boolean {
   const before = tree.text[lastCode(tree, place - 1)] ?? '';
   if (/^\s*@\w/.test(before)) return false;
-  const depth = indentOf(code[0] ?? '').length;
-  if (depth > indentOf(before).length && !opens.test(before)) return false;
+  const depth = indentationOf(code[0] ?? '').length;
+  if (depth > indentationOf(before).length && !opens.test(before)) return false;
   const next = nextCode(tree, place);
   if (next >= last) return true;
-  const nextDepth = indentOf(tree.text[next] ?? '').length;
-  return code.every((line) => indentOf(line).length >= nextDepth);
+  const nextDepth = indentationOf(tree.text[next] ?? '').length;
+  return code.every((line) => indentationOf(line).length >= nextDepth);
 }
 
 function isBlank(tree: TreeLines, line: number): boolean {
@@ -87,7 +88,7 @@ export function tornLine(
   tree: TreeLines,
 ): number | undefined {
   const next = nextCode(tree, place);
-  const depth = indentOf(tree.text[next] ?? '').length;
-  const shallower = added.some((line) => line.trim() !== '' && indentOf(line).length < depth);
+  const depth = indentationOf(tree.text[next] ?? '').length;
+  const shallower = added.some((line) => line.trim() !== '' && indentationOf(line).length < depth);
   return next < tree.length && shallower ? next : undefined;
 }

@@ -5,7 +5,7 @@ import { lineList, quote, type Refusal } from './refusal';
 import { statedStart, type Hunk, type HunkLine } from '../unified/hunk';
 
 /** Where one hunk goes. All lines are 0-based ones of the tree. */
-export interface Place {
+export interface HunkPlace {
   readonly deleted: readonly number[];
   /** Added lines, each run with the tree line it stands before. */
   readonly inserts: readonly { readonly at: number; readonly lines: readonly HunkLine[] }[];
@@ -16,7 +16,7 @@ export interface Place {
   readonly old: readonly OldLine[];
 }
 
-export type Placing = Place | Refusal;
+export type Placing = HunkPlace | Refusal;
 
 export function isRefusal(placing: Placing): placing is Refusal {
   return 'code' in placing;

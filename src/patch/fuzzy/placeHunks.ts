@@ -1,6 +1,6 @@
 import { atOnce, type Stepwise } from '../../domain/turns';
 import { leastFirm, leastFit, margin, oldSide, wholeAlignment, type OldLine } from './alignment';
-import { alignedPlaces, Budget, exactPlaces } from './exactPlaces';
+import { alignedPlaces, StepBudget, exactPlaces } from './exactPlaces';
 import { askedPlaces, placeAt, placeWithoutContext, type Placing } from './placeAt';
 import type { TreeLines } from './treeLines';
 import { nothingFits, refuse, tooLittle, tooRepetitive } from './refusal';
@@ -8,7 +8,7 @@ import { choosePlace, type Open } from './choosePlace';
 import { straightPlace } from './straightPlace';
 import { statedStart, type Hunk } from '../unified/hunk';
 
-export { isRefusal, type Place, type Placing } from './placeAt';
+export { isRefusal, type HunkPlace, type Placing } from './placeAt';
 export { lineList, type Refusal } from './refusal';
 
 /** The weight of the lines with which a hunk is looked for elsewhere than at its line number. */
@@ -37,14 +37,14 @@ const leastMoved = 0.6;
 export const placeHunks = (
   hunks: readonly Hunk[],
   tree: TreeLines,
-  budget = new Budget(),
+  budget = new StepBudget(),
 ): Placing[] => atOnce(placingSteps(hunks, tree, budget));
 
 /** As {@link placeHunks}, a hunk, or a place where it may go, at a step. */
 export function* placingSteps(
   hunks: readonly Hunk[],
   tree: TreeLines,
-  budget = new Budget(),
+  budget = new StepBudget(),
 ): Stepwise<Placing[]> {
   // How far the last hunk whose place was found was from its number: the next one often is as well.
   let shift = 0;

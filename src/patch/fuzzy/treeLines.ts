@@ -1,3 +1,5 @@
+import { indentationOf } from '../indentation';
+
 /** Numbers for the different texts of a list, and where each stands. */
 class TextIndex {
   readonly numbers: Int32Array;
@@ -172,7 +174,7 @@ export class TreeLines {
     for (const [i, text] of this.text.entries()) {
       before[i] = open.at(-1)?.line ?? -1;
       if (!/^\s*[A-Za-z_$]/.test(text)) continue;
-      const depth = indentOf(text).length;
+      const depth = indentationOf(text).length;
       while ((open.at(-1)?.depth ?? -1) >= depth) open.pop();
       around[i] = open.at(-1)?.line ?? -1;
       open.push({ line: i, depth });
@@ -201,11 +203,6 @@ const wordPattern = /\w{3,}/g;
 /** The different words of a line; those of one or two letters tell nothing and are left out. */
 export function wordsOfLine(text: string): Set<string> {
   return new Set(text.match(wordPattern) ?? []);
-}
-
-/** The blanks and tabs a line begins with. */
-export function indentOf(text: string): string {
-  return /^[ \t]*/.exec(text)?.[0] ?? '';
 }
 
 /**

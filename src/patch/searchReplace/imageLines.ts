@@ -1,4 +1,4 @@
-import { Budget } from '../fuzzy/exactPlaces';
+import { StepBudget } from '../fuzzy/exactPlaces';
 import { TreeLines } from '../fuzzy/treeLines';
 import { indentUnit } from '../indentation';
 import { openQuotes, readStrings, type OpenQuotes } from '../pythonStrings';
@@ -33,7 +33,7 @@ export class ImageLines {
   /** The lines of the file in the tree, by their 0-based numbers there. */
   private readonly origins: readonly ImageLine[];
   /** What may be spent on comparing for all blocks of the file: enough for hundreds that are not there. */
-  readonly budget = new Budget(20_000_000);
+  readonly budget = new StepBudget(20_000_000);
   /** What the file as it was indents by. */
   readonly unit: string;
 

@@ -1,4 +1,4 @@
-import { indentOf, indentUnit } from '../indentation';
+import { indentationOf, indentUnit } from '../indentation';
 import { openQuotes, type OpenQuotes } from '../pythonStrings';
 
 interface Sides {
@@ -44,8 +44,8 @@ function indented(
 ): IndentedSides | undefined {
   const inText = stringsOf(search, open);
   const pairAt = (line: string, i: number): [string, string] => [
-    indentOf(line),
-    indentOf(lines[i] ?? ''),
+    indentationOf(line),
+    indentationOf(lines[i] ?? ''),
   ];
   const all = search.flatMap((line, i) => (isBlank(line) ? [] : [pairAt(line, i)]));
   const ofCode = search.flatMap((line, i) =>
@@ -64,7 +64,7 @@ function indented(
 
   const moved = (line: string, i: number): string | undefined => {
     if (isBlank(line)) return '';
-    const before = indentOf(line);
+    const before = indentationOf(line);
     const indent = isTrimmed && i === 0 && before === '' ? first[1] : shift(before);
     return indent === undefined ? undefined : indent + line.slice(before.length);
   };
@@ -73,9 +73,9 @@ function indented(
   for (const [i, line] of search.entries()) {
     const text = ofCode.length > 0 ? inText[i] : undefined;
     if (text === undefined || isBlank(line)) continue;
-    const there = indentOf(lines[i] ?? '');
-    const isSame = indentOf(line) === there;
-    const isMoved = shift(indentOf(line)) === there;
+    const there = indentationOf(lines[i] ?? '');
+    const isSame = indentationOf(line) === there;
+    const isMoved = shift(indentationOf(line)) === there;
     if (!isSame && !isMoved) return undefined;
     if (isSame === isMoved) continue;
     signs.lines.set(line.trimEnd(), isSame);

@@ -5,7 +5,7 @@ import {
   isRefusal,
   lineList,
   placeHunks,
-  type Place,
+  type HunkPlace,
   type Placing,
   type Refusal,
 } from '../fuzzy/placeHunks';
@@ -232,7 +232,7 @@ function similarPlace(image: ImageLines, whole: Sides): BlockPlace | BlockRefusa
 }
 
 /** A place in the file of the tree as one in the file as it is; undefined if its lines have been changed. */
-function asItIsNow(image: ImageLines, placing: Placing): Place | Refusal | undefined {
+function asItIsNow(image: ImageLines, placing: Placing): HunkPlace | Refusal | undefined {
   if (!image.isChanged) return placing;
   if (isRefusal(placing)) return undefined;
   const pairs = placing.alignment.pairs.filter((line) => line >= 0);

@@ -1,7 +1,7 @@
 import type { Node } from '../parser';
 
-/** What makes an observation one: whoever reads R answers it. Absent where it is one in any case. */
-export type Condition =
+/** A condition that R must meet for an observation to count; the reader of R checks it. */
+export type ObservationCondition =
   /** One of these paths, from the root of R on, is a file of R. */
   | { readonly fileOfR: readonly string[] }
   /** The module or package of this name lies in R. */
@@ -17,7 +17,7 @@ export interface Observation {
   readonly what: string;
   /** The first line of the code, without the white space around it. Untrusted. */
   readonly text: string;
-  readonly condition?: Condition;
+  readonly condition?: ObservationCondition;
 }
 
 /** 1-based numbers of lines, first and last included. */
@@ -85,7 +85,7 @@ export function observe(
   node: Node,
   what: string,
   lines: readonly string[],
-  condition?: Condition,
+  condition?: ObservationCondition,
 ): Observation {
   const line = node.startPosition.row + 1;
   const text = (lines[line - 1] ?? '').trim();

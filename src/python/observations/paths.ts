@@ -48,15 +48,15 @@ const filesOfModules =
 const deepest = 12;
 
 /**
- * What path an expression stands for, as far as its text tells: parts are joined, names followed to what
- * they were assigned, and `dirname`, `parent` and `..` gone up.
+ * The path that an expression stands for, as far as its text tells. Parts are joined, names are followed to
+ * their assignments, and `dirname`, `parent` and `..` lead one folder up.
  *
- * @param path of the source itself, from the root of the tree on
+ * @param path of the source itself, relative to the root of the tree
  */
-export function pathOf(node: Node, bindings: Bindings, path: string, depth = 0): PathValue {
+export function pathValueOf(node: Node, bindings: Bindings, path: string, depth = 0): PathValue {
   if (depth > deepest || !bindings.step()) return unknown;
   const read = (inner: Node | null | undefined): PathValue =>
-    inner === null || inner === undefined ? unknown : pathOf(inner, bindings, path, depth + 1);
+    inner === null || inner === undefined ? unknown : pathValueOf(inner, bindings, path, depth + 1);
   switch (node.type) {
     case 'string':
       return { start: 'as written', parts: split(stringOf(node)) };
@@ -105,7 +105,7 @@ function pathOfSubscript(
   }
   if (value !== null && index?.type === 'string' && fileNames.test(stringOf(index))) {
     // `globals()['__file__']` is what the name alone is.
-    return value.type === 'call' && argumentsOf(value).length === 0
+    return value.type === 'call' && callArguments(value).length === 0
       ? { start: 'own file', parts: split(path) }
       : fileOf(value, bindings);
   }
@@ -188,7 +188,7 @@ function pathOfCall(
 ): PathValue {
   const callee = node.childForFieldName('function');
   const name = callee === null ? undefined : bindings.dotted(callee);
-  const given = argumentsOf(node);
+  const given = callArguments(node);
   const [first] = given;
   if (name === undefined || callee === null) return methodPath(callee, given, read);
   if (name === 'os.getcwd' || name === 'os.getcwdb' || name === 'pathlib.Path.cwd') {
@@ -232,8 +232,8 @@ function methodPath(
   }
 }
 
-/** The arguments of a call, those with a name by their value. */
-export function argumentsOf(call: Node): Node[] {
+/** The arguments of a call; of a keyword argument its value. */
+export function callArguments(call: Node): Node[] {
   const list = call.childForFieldName('arguments');
   return (list?.namedChildren ?? []).flatMap((child) => {
     if (child === null || child.type === 'comment') return [];
@@ -313,7 +313,7 @@ export function ownerOf(node: Node, bindings: Bindings, depth = 0): Owner {
     case 'call': {
       const callee = node.childForFieldName('function');
       const name = callee === null ? undefined : bindings.dotted(callee);
-      const [first] = argumentsOf(node);
+      const [first] = callArguments(node);
       if (name !== undefined && importing.test(name)) return read(first);
       if (name !== undefined && through.test(name)) {
         const of = read(first);

@@ -4,11 +4,11 @@ import {
   longestSource,
   nodesOn,
   observe,
-  type Condition,
+  type ObservationCondition,
   type LineSpan,
   type Observation,
 } from './observation';
-import { argumentsOf, ownerOf, stringOf } from './paths';
+import { callArguments, ownerOf, stringOf } from './paths';
 
 /** Modules that find, run and report tests. */
 const runners =
@@ -85,7 +85,7 @@ const isOn = (node: Node, spans: readonly LineSpan[]): boolean => {
 
 interface Edit {
   readonly what: string;
-  readonly condition?: Condition;
+  readonly condition?: ObservationCondition;
 }
 
 /** An edit of a runner, unless the repository is that of the runner: there it is the code under test. */
@@ -187,7 +187,7 @@ function isRunner(name: string, bindings: Bindings, node: Node): boolean {
 function editOfCall(node: Node, bindings: Bindings): Edit | undefined {
   const callee = node.childForFieldName('function');
   const name = callee === null ? '' : (bindings.dotted(callee) ?? callee.text);
-  const [first, second] = argumentsOf(node);
+  const [first, second] = callArguments(node);
   if (first === undefined) return undefined;
   const patches =
     /(^|\.)(setattr|delattr|setitem)$/.test(name) ||

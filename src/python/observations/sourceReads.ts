@@ -4,17 +4,17 @@ import {
   longestSource,
   nodesOn,
   observe,
-  type Condition,
+  type ObservationCondition,
   type LineSpan,
   type Observation,
 } from './observation';
 import {
-  argumentsOf,
+  callArguments,
   keywordOf,
   moduleOf,
   normal,
   ownerOf,
-  pathOf,
+  pathValueOf,
   stringOf,
   type Owner,
   type PathValue,
@@ -182,7 +182,7 @@ const tooMuch = (lines: readonly string[]): Observation => ({
   text: lines[0]?.trim() ?? '',
 });
 
-type Note = (node: Node, what: string, condition?: Condition) => void;
+type Note = (node: Node, what: string, condition?: ObservationCondition) => void;
 
 /** The same said of one line once, in the order of the source. */
 function once(found: readonly Observation[]): Observation[] {
@@ -201,18 +201,18 @@ function readCall(call: Node, bindings: Bindings, path: string, note: Note): voi
   const callee = call.childForFieldName('function');
   if (callee === null) return;
   const name = bindings.dotted(callee) ?? '';
-  const given = argumentsOf(call);
+  const given = callArguments(call);
   const [first] = given;
   const function_ = Object.hasOwn(pathFunctions, name) ? pathFunctions[name] : undefined;
   if (function_ !== undefined && !(name === 'open' && bindings.defines('open'))) {
     // Of several files the first is looked at.
     const file = /^(list|tuple)$/.test(first?.type ?? '') ? first?.namedChild(0) : first;
-    if (file) readPath(call, pathOf(file, bindings, path), function_, note);
+    if (file) readPath(call, pathValueOf(file, bindings, path), function_, note);
     return;
   }
   // Lines of such code are told from those of the file by nobody who counts them.
   if (name === 'compile' && given[1] !== undefined && !bindings.defines('compile')) {
-    readPath(call, pathOf(given[1], bindings, path), 'compiles code in the name of', note);
+    readPath(call, pathValueOf(given[1], bindings, path), 'compiles code in the name of', note);
   }
   const method = callee.childForFieldName('attribute')?.text ?? '';
   const changes = method === 'replace' && codePlaces.some((each) => keywordOf(call, each));
@@ -221,7 +221,7 @@ function readCall(call: Node, bindings: Bindings, path: string, note: Note): voi
   const ofPath = Object.hasOwn(pathMethods, method) ? pathMethods[method] : undefined;
   const object = callee.childForFieldName('object');
   if (callee.type === 'attribute' && ofPath !== undefined && object !== null) {
-    const value = pathOf(object, bindings, path);
+    const value = pathValueOf(object, bindings, path);
     // A text has no such methods, and what else begins with one is no path.
     if (value.start !== 'as written' || isPathCall(object, bindings)) {
       readPath(call, value, ofPath, note);
@@ -238,7 +238,7 @@ function readCall(call: Node, bindings: Bindings, path: string, note: Note): voi
   }
   if (packageData.test(name) && first !== undefined) {
     const of = moduleOf(first, bindings);
-    const file = given[1] === undefined ? undefined : pathOf(given[1], bindings, path);
+    const file = given[1] === undefined ? undefined : pathValueOf(given[1], bindings, path);
     if (of !== undefined && (file === undefined || !isData(file)))
       note(call, 'opens a file of a package', inR(of));
   }
@@ -266,7 +266,7 @@ function readLoader(call: Node, bindings: Bindings, note: Note): void {
     }
     if (value.type === 'call') {
       const callee = value.childForFieldName('function');
-      const [first] = argumentsOf(value);
+      const [first] = callArguments(value);
       const made = callee !== null && loaders.test(bindings.dotted(callee) ?? '');
       const of = made && first !== undefined ? moduleOf(first, bindings) : undefined;
       if (of !== undefined) note(call, what, inR(of));
@@ -302,7 +302,7 @@ function isPathCall(node: Node, bindings: Bindings, depth = 0): boolean {
   return callee.type === 'attribute' && object !== null && isPathCall(object, bindings, depth + 1);
 }
 
-const inR = (module: string): Condition | undefined =>
+const inR = (module: string): ObservationCondition | undefined =>
   // A relative import is of the tree that the test lies in.
   module.startsWith('.') ? undefined : { packageOfR: module };
 
@@ -350,7 +350,7 @@ function readPath(node: Node, value: PathValue, does: string, note: Note): void 
 }
 
 /** A path as a file of R, and as a package where that is what it names. */
-function filesAt(known: readonly string[], whole: readonly string[]): Condition {
+function filesAt(known: readonly string[], whole: readonly string[]): ObservationCondition {
   const path = known.join('/');
   // Of a path whose end nobody knows the folder is what counts.
   return known.length === whole.length || whole.length === 0
@@ -366,7 +366,7 @@ function readCommand(
   note: Note,
 ): void {
   const folder = keywordOf(call, 'cwd');
-  if (folder !== undefined && pathOf(folder, bindings, path).start === 'temporary') return;
+  if (folder !== undefined && pathValueOf(folder, bindings, path).start === 'temporary') return;
   for (const words of commandsOf(given, bindings)) {
     const [program = '', ...rest] = words;
     const name = program.slice(program.lastIndexOf('/') + 1);
@@ -615,7 +615,7 @@ function collectCall(
 ): void {
   const callee = node.childForFieldName('function');
   const name = (callee === null ? undefined : bindings.dotted(callee)) ?? '';
-  const given = argumentsOf(node);
+  const given = callArguments(node);
   if (callee !== null && places.test(name)) {
     atoms.places.push(undefined);
     atoms.isLiteral = false;

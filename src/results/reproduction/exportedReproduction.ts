@@ -5,7 +5,7 @@ import { sha256 } from '../../files/sha256';
 import { HumanError, messageOf } from '../../domain/problem';
 import { bytesOf } from '../../patch/bytes';
 import { isReproduction } from '../../evaluation/gradings';
-import { folderName } from '../report';
+import { modelFolderName } from '../report';
 import { reproductionNote, type Reproduction } from './reproductionNote';
 
 /** Files of an export, by the name of the folder that holds them. */
@@ -53,7 +53,7 @@ export function exportedFiles(reproduction: Reproduction): ExportedFiles {
   };
   const text = reproductionNote(reproduction, { patch, prediction, digest });
   return {
-    folder: `${folderName(result.instance)}-${stem}`,
+    folder: `${modelFolderName(result.instance)}-${stem}`,
     files: [
       { name: patch, content: bytes },
       { name: prediction, content: Buffer.from(`${JSON.stringify(row)}\n`) },

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { chooseSplit, filesBelow, splitOf } from '../../../src/dataset/datasetFiles';
-import { filesOf } from '../../../src/dataset/imports';
+import { importDataset } from '../../../src/dataset/importDataset';
 import { readRecords } from '../../../src/dataset/rows/records';
 import { HumanError } from '../../../src/domain/problem';
 import { silent } from '../../../src/domain/reporter';
@@ -224,7 +224,9 @@ describe('files of a dataset', () => {
     await file('data/dev-00000-of-00001.jsonl', lines);
     await file('data/test-00000-of-00001.jsonl', lines);
     const names = async (name: string): Promise<string[]> =>
-      (await filesOf(name, { storage: folder, reporter: silent })).files.map((each) => each.name);
+      (await importDataset(name, { storage: folder, reporter: silent })).files.map(
+        (each) => each.name,
+      );
     assert.deepEqual(await names(folder), ['data/test-00000-of-00001.jsonl']);
     assert.deepEqual(await names(`${folder}:dev`), ['data/dev-00000-of-00001.jsonl']);
     assert.deepEqual(await names(`${folder}#dev`), ['data/dev-00000-of-00001.jsonl']);
@@ -249,7 +251,7 @@ describe('files of a dataset', () => {
       ['hf:owner/name@../../x', /is not a Hugging Face dataset/],
     ];
     for (const [name, message] of refusals) {
-      await assert.rejects(filesOf(name, { storage: folder, reporter: silent }), (error) => {
+      await assert.rejects(importDataset(name, { storage: folder, reporter: silent }), (error) => {
         assert.ok(error instanceof HumanError);
         assert.match(error.message, message);
         assert.doesNotMatch(error.message, /secret/);

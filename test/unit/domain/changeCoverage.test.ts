@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {
   changeCoverage,
   lineStates,
-  summarise,
+  changeCoverageOf,
   total,
   type ChangeCoverage,
   type Executions,
@@ -217,13 +217,13 @@ describe('ΔC', () => {
   it('is undefined, not 0, when nothing is executable', () => {
     assert.equal(cover({}, {}).delta, undefined);
     assert.equal(cover({ candidate: { [own]: 1 } }).delta, undefined);
-    assert.equal(summarise([]).delta, undefined);
+    assert.equal(changeCoverageOf([]).delta, undefined);
     assert.equal(cover({ golden: { g: 1 } }).delta, 0);
   });
 
   it('can be had of one file alone', () => {
     const { lines } = cover({ golden: { g: 1 } }, { golden: { g: 1 }, candidate: { [own]: 1 } });
-    assert.equal(summarise(lines.filter((each) => each.change === 'added')).delta, 1);
+    assert.equal(changeCoverageOf(lines.filter((each) => each.change === 'added')).delta, 1);
   });
 });
 

@@ -3,7 +3,7 @@ import { Cancelled, HumanError } from '../../../src/domain/problem';
 import { silent } from '../../../src/domain/reporter';
 import {
   outcomeOnR,
-  readRecords,
+  readGenerationRecords,
   recordId,
   spentSince,
   withOutcomesOnR,
@@ -71,9 +71,9 @@ const candidate = (more: {
 describe('what is remembered of a run of a method', () => {
   it('is read back, and what is damaged is left out', () => {
     const back: unknown = JSON.parse(JSON.stringify([record, { ...record, method: 'x' }, 3]));
-    assert.deepEqual(readRecords(back), [record]);
-    assert.deepEqual(readRecords(undefined), []);
-    assert.deepEqual(readRecords('x'), []);
+    assert.deepEqual(readGenerationRecords(back), [record]);
+    assert.deepEqual(readGenerationRecords(undefined), []);
+    assert.deepEqual(readGenerationRecords('x'), []);
   });
 
   it('tells the same run, begun again, from another', () => {

@@ -4,7 +4,7 @@ import { diffHtml } from '../../../src/editor/issue/diffHtml';
 import { issueDocument, splitIssue } from '../../../src/editor/issue/issuePage';
 import { renderIssue } from '../../../src/editor/issue/renderIssue';
 import type { Instance } from '../../../src/domain/instance';
-import type { Place, ResolveReference } from '../../../src/python/resolveReferences';
+import type { ReferenceTarget, ResolveReference } from '../../../src/python/resolveReferences';
 
 const nowhere: ResolveReference = async () => undefined;
 const everywhere: ResolveReference = async (reference) =>
@@ -154,7 +154,7 @@ describe('linking an issue', () => {
     `<a class="reference" role="link"${first ? ' tabindex="0"' : ''} data-reference="${index}" title="${title}">${text}</a>`;
 
   it('links references in text, inline code and over tags of highlighted code', async () => {
-    const places: Place[] = [];
+    const places: ReferenceTarget[] = [];
     const html = await renderIssue(
       '<p>See <code>zoo.Cat</code>, a/b.py:3 &amp; a&lt;/b.py</p>' +
         '<pre><code>File <span class="hljs-string">"/x/a.py"</span>, line <span class="hljs-number">9</span>, in</code></pre>' +

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { studyReport } from '../../../src/domain/study/report';
 import type { RunData } from '../../../src/domain/study/entry';
 import { methodsOf } from '../../../src/domain/study/methods';
-import { summarise } from '../../../src/domain/study/summary';
+import { summariseMethod } from '../../../src/domain/study/summary';
 import { HumanError } from '../../../src/domain/problem';
 import { readRuns } from '../../../src/results/readRuns';
 import { reportCommand, type ReportOptions } from '../../../src/commands/report';
@@ -118,7 +118,7 @@ describe('reading saved runs', () => {
       const [method] = methodsOf(runs);
       assert.ok(method);
       assert.equal(method.grading, 'harness');
-      const summary = summarise(method);
+      const summary = summariseMethod(method);
       const solved: number = run.entries.filter((entry) => entry.success).length;
       assert.equal(summary.success.count, solved);
       assert.equal(summary.wellFormed.count, run.entries.filter((each) => each.wellFormed).length);

@@ -7,7 +7,7 @@ import { harnessUnapplied } from '../../../src/domain/harness';
 import { ungraded } from '../../../src/domain/verdict';
 import { entryOf, type BatchEntry } from '../../../src/results/entry';
 import {
-  folderName,
+  modelFolderName,
   ratesOf,
   toReport,
   writeInstanceReport,
@@ -256,21 +256,21 @@ const anyCharacter = fc.nat(0x10ffff).map((code) => String.fromCodePoint(code));
 
 describe('names of folders', () => {
   it('are those of the harness for usual models', () => {
-    assert.equal(folderName('some/model'), 'some__model');
-    assert.equal(folderName('gpt-4.1_x+y@1=2, z'), 'gpt-4.1_x+y@1=2, z');
-    assert.equal(folderName('model'), 'model');
-    assert.equal(folderName(''), 'unnamed');
-    assert.match(folderName('modèle ∘ 模'), /^modèle _ 模-[0-9a-f]{12}$/);
+    assert.equal(modelFolderName('some/model'), 'some__model');
+    assert.equal(modelFolderName('gpt-4.1_x+y@1=2, z'), 'gpt-4.1_x+y@1=2, z');
+    assert.equal(modelFolderName('model'), 'model');
+    assert.equal(modelFolderName(''), 'unnamed');
+    assert.match(modelFolderName('modèle ∘ 模'), /^modèle _ 模-[0-9a-f]{12}$/);
   });
 
   it('tell apart names that differ in signs only', () => {
-    assert.notEqual(folderName('a:b'), folderName('a?b'));
+    assert.notEqual(modelFolderName('a:b'), modelFolderName('a?b'));
   });
 
   it('tell long names apart', () => {
     const long = 'checkpoints/'.repeat(30);
-    assert.notEqual(folderName(`${long}a`), folderName(`${long}b`));
-    assert.equal(folderName(`${long}a`), folderName(`${long}a`));
+    assert.notEqual(modelFolderName(`${long}a`), modelFolderName(`${long}b`));
+    assert.equal(modelFolderName(`${long}a`), modelFolderName(`${long}a`));
   });
 
   it('never leave their folder, and fit into a file system', () => {
@@ -282,7 +282,7 @@ describe('names of folders', () => {
       fc.property(
         fc.array(part, { maxLength: 6 }).map((parts) => parts.join('')),
         (model) => {
-          const name = folderName(model);
+          const name = modelFolderName(model);
           assert.equal(dirname(resolve('/logs', name)), '/logs');
           assert.notEqual(name, '');
           assert.doesNotMatch(name, /^\.|[/\\:\0]/);

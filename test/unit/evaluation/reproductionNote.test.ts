@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { summarise, type CoveredLine } from '../../../src/domain/changeCoverage';
+import { changeCoverageOf, type CoveredLine } from '../../../src/domain/changeCoverage';
 import { pairResults } from '../../../src/domain/transition';
 import { gradeStrict } from '../../../src/domain/verdict';
 import type { CandidateResult } from '../../../src/evaluation/candidateResult';
@@ -106,8 +106,8 @@ describe('the note on a reproduction', () => {
       line({ text: secret, line: 71, state: 'newly covered', coveredBy: [own] }),
       line({ text: secret, line: 72 }),
     ];
-    const changeCoverage = summarise(lines);
-    const goldenCoverage = summarise(
+    const changeCoverage = changeCoverageOf(lines);
+    const goldenCoverage = changeCoverageOf(
       lines.map((each) => ({ ...each, state: 'newly covered' as const, coveredBy: [golden] })),
     );
     const notes = ['cat.py was counted with sys.settrace', 'edits outside tests: setup.cfg'];
@@ -176,16 +176,19 @@ describe('the note on a reproduction', () => {
   });
 
   it('keeps ΔC that is undefined apart from 0', () => {
-    assert.match(coverageInWords(summarise([line({ state: 'not executable' })])), /^undefined/);
-    assert.equal(coverageInWords(summarise([line({})])), '0 % (0/1)');
+    assert.match(
+      coverageInWords(changeCoverageOf([line({ state: 'not executable' })])),
+      /^undefined/,
+    );
+    assert.equal(coverageInWords(changeCoverageOf([line({})])), '0 % (0/1)');
   });
 });
 
 describe('candidate and golden tests side by side', () => {
   it('tells for each line who covers it', () => {
     const states = ['newly covered', 'missed', 'already covered', 'not executable'] as const;
-    const candidate = summarise(states.map((state, at) => line({ line: at, state })));
-    const golden = summarise(
+    const candidate = changeCoverageOf(states.map((state, at) => line({ line: at, state })));
+    const golden = changeCoverageOf(
       (['newly covered', 'newly covered', 'already covered', 'not executable'] as const).map(
         (state, at) => line({ line: at, state, coveredBy: ['tests/t.py::test_g[1]'] }),
       ),
@@ -211,11 +214,11 @@ describe('candidate and golden tests side by side', () => {
   });
 
   it('takes the same number on R and on R∘X* for two lines', () => {
-    const candidate = summarise([
+    const candidate = changeCoverageOf([
       line({ change: 'removed', state: 'newly covered' }),
       line({ change: 'added' }),
     ]);
-    const golden = summarise([
+    const golden = changeCoverageOf([
       line({ change: 'added', state: 'newly covered' }),
       line({ change: 'removed' }),
     ]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { summarise } from '../../../src/domain/changeCoverage';
+import { changeCoverageOf } from '../../../src/domain/changeCoverage';
 import { rates } from '../../../src/domain/rates';
 import { nothingKnown } from '../../../src/domain/study/entry';
 import { ungraded } from '../../../src/domain/verdict';
@@ -102,7 +102,7 @@ describe('cells', () => {
     assert.equal(coverageCell(of(6, 6)), '100 %  6/6');
     assert.equal(coverageCell(of(0, 6)), '  0 %  0/6');
     assert.equal(coverageCell(of(0, 0)), '–');
-    assert.equal(coverageCell(summarise([])), '–');
+    assert.equal(coverageCell(changeCoverageOf([])), '–');
     assert.equal(coverageCell(undefined), '–');
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { actionOf, namesIn, outermost, roleOf } from '../../../src/language/blocks';
+import { blockAction, namesIn, outermost, blockRole } from '../../../src/language/blocks';
 import { customDiffAt, customDiffsIn, linesIn, rangeIn } from '../../../src/language/customDiffs';
 import { textEdits } from '../../../src/language/edits';
 import { TextDocument } from 'vscode-languageserver-textdocument';
@@ -57,7 +57,7 @@ describe('custom diffs of a document', () => {
     const text = ['prose', 'diff', 'a.py', '', 'rewrite', '3', 'def f():', '    pass', 'end diff'];
     const roles = (lines: string[]): string[] => {
       const diff = only(lines.join('\n'));
-      return lines.map((_, i) => roleOf(diff.lines, diff.blocks, i + 1).role);
+      return lines.map((_, i) => blockRole(diff.lines, diff.blocks, i + 1).role);
     };
     assert.deepEqual(roles([...text, '']), [
       ...['outside', 'start', 'path', 'keyword', 'keyword', 'place', 'code', 'code', 'end'],
@@ -75,7 +75,7 @@ describe('custom diffs of a document', () => {
     );
     const [block] = diff.blocks;
     assert.ok(block);
-    assert.equal(actionOf(block), 'rewrite');
+    assert.equal(blockAction(block), 'rewrite');
     const names = namesIn(diff.lines, block);
     assert.deepEqual(
       names.map(({ kind, name, line, from, to }) => [kind, name, line, from, to]),

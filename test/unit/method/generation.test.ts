@@ -13,7 +13,7 @@ import { budgetOf } from '../../../src/method/models/budget';
 import {
   ModelFailure,
   ModelUnusable,
-  type Answer,
+  type ModelAnswer,
   type ChatRequest,
 } from '../../../src/method/models/chatModel';
 import { predictionsFile } from '../../../src/method/predictionsFile';
@@ -70,7 +70,7 @@ describe('a run of a method over instances', () => {
         live: {
           model: {
             name: 'fake/m',
-            async complete(request): Promise<Answer> {
+            async complete(request): Promise<ModelAnswer> {
               requests.push(request);
               const at = Number(/<issue>\n(\d+)\./.exec(request.messages[0]?.content ?? '')?.[1]);
               const text = answer(at);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { readLines, type BlocksRead } from '../../../src/patch/custom/readBlocks';
+import { readBlocksOfLines, type BlocksRead } from '../../../src/patch/custom/readBlocks';
 import { parseCustom } from '../../../src/patch/custom/parseCustom';
 import { editFile } from '../../../src/patch/custom/customEdits';
 import { findFault, readModule } from '../../../src/python/module';
@@ -48,11 +48,11 @@ describe('what is kept of a custom diff that is being written', () => {
     fc.assert(
       fc.property(someLines, fc.array(edit, { maxLength: 4 }), (text, edits) => {
         let now = text;
-        let read: BlocksRead = readLines(now);
+        let read: BlocksRead = readBlocksOfLines(now);
         for (const { at, removed, added } of edits) {
           now = now.toSpliced(Math.min(at, now.length), removed, ...added);
-          read = readLines(now, read);
-          assert.deepEqual(read.blocks, readLines(now).blocks);
+          read = readBlocksOfLines(now, read);
+          assert.deepEqual(read.blocks, readBlocksOfLines(now).blocks);
         }
       }),
       { numRuns: 1000 },
@@ -61,8 +61,8 @@ describe('what is kept of a custom diff that is being written', () => {
 
   it('holds the very blocks that stand where they stood', () => {
     const text = [...whole, '', ...whole, '', ...whole, '', ...whole, ''];
-    const before = readLines(text);
-    const after = readLines(text.with(21, '    return 2'), before);
+    const before = readBlocksOfLines(text);
+    const after = readBlocksOfLines(text.with(21, '    return 2'), before);
     assert.notDeepEqual(after.blocks[2], before.blocks[2]);
     for (const i of [0, 3]) assert.equal(after.blocks[i], before.blocks[i]);
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PythonParser } from '../../../src/python/parser';
 import { findReferences } from '../../../src/python/references';
-import { referenceResolver, type TreeOfR } from '../../../src/python/resolveReferences';
+import { referenceResolver, type ReferenceTree } from '../../../src/python/resolveReferences';
 import { loadParser } from './loadParser';
 
 const files: Record<string, string> = {
@@ -34,7 +34,7 @@ describe('referenceResolver', () => {
   });
   after(() => python.dispose());
 
-  const tree: TreeOfR = {
+  const tree: ReferenceTree = {
     repo: 'octo/zoo',
     files: Object.keys(files),
     read: async (path) => files[path],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { TestBases, testFile, type TestFile } from '../../../src/python/changedTests';
+import { TestBases, testFile, type ComparableTestFile } from '../../../src/python/changedTests';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from './loadParser';
 
@@ -66,7 +66,8 @@ describe('what tests depend on in their file', () => {
     python = await loadParser();
   });
 
-  const read = (text: string): TestFile => python.parse(text, (root) => testFile(root, text, path));
+  const read = (text: string): ComparableTestFile =>
+    python.parse(text, (root) => testFile(root, text, path));
   const basesOf = (text: string): ReadonlyMap<string, string> => new TestBases().of(read(text));
   const edited = (from: string, to: string): string => {
     const after = source.replace(from, to);

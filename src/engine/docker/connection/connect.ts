@@ -8,7 +8,7 @@ import { diagnosis } from './diagnosis';
 import { lineOfProblem } from './engineProblem';
 import { NoProgramThere } from './ssh';
 import { EngineAgent, patienceOf } from './engineAgent';
-import { usualPlaces, type Place } from './usualPlaces';
+import { usualPlaces, type UsualPlace } from './usualPlaces';
 
 export { engineProblem } from './engineProblem';
 
@@ -44,7 +44,7 @@ export interface ConnectOptions {
   readonly home?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Where engines are looked for when nothing names one; those of this machine when absent. */
-  readonly usual?: readonly Place[] | undefined;
+  readonly usual?: readonly UsualPlace[] | undefined;
 }
 
 /** The oldest API that everything used here is in: platform of a new container (Docker 20.10). */
@@ -97,7 +97,7 @@ export async function connect(options: ConnectOptions = {}): Promise<DockerConne
   const usual =
     options.usual ??
     usualPlaces({ platform: process.platform, uid: process.getuid?.(), ...folder });
-  const tried: { place: Place; what: string; next: string; absent: boolean }[] = [];
+  const tried: { place: UsualPlace; what: string; next: string; absent: boolean }[] = [];
   for (const place of usual) {
     try {
       return await open(place, folder.env, signal);
@@ -123,7 +123,7 @@ export async function connect(options: ConnectOptions = {}): Promise<DockerConne
 async function namedPlace(
   host: string | undefined,
   folder: DockerFolder,
-): Promise<Place | undefined> {
+): Promise<UsualPlace | undefined> {
   const given = host?.trim() ?? '';
   if (given !== '') {
     const tls = await tlsOfEnvironment(folder);
@@ -142,7 +142,7 @@ async function namedPlace(
 
 /** Through ssh it is Docker's own program that connects there, or Podman's where that is all there is. */
 async function open(
-  place: Place,
+  place: UsualPlace,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal | undefined,
 ): Promise<DockerConnection> {
@@ -158,7 +158,7 @@ async function open(
 }
 
 async function openWith(
-  { address, foundBy }: Place,
+  { address, foundBy }: UsualPlace,
   agent: EngineAgent,
   signal: AbortSignal | undefined,
 ): Promise<DockerConnection> {

@@ -2,9 +2,9 @@ import { posix } from 'node:path';
 import type { EngineAddress } from './addresses';
 
 /** A place where an engine may listen. */
-export interface Place {
+export interface UsualPlace {
   readonly address: EngineAddress;
-  /** Who says so, as in "found by …". */
+  /** The source of the address, as in "found by …". */
   readonly foundBy: string;
 }
 
@@ -24,7 +24,7 @@ export interface UserPlaces {
  * Sources: https://docs.docker.com/desktop/setup/install/mac-permission-requirements/,
  * https://docs.docker.com/engine/security/rootless/, podman-system-service(1) and podman-machine(1).
  */
-export function usualPlaces({ platform, env, home, uid }: UserPlaces): Place[] {
+export function usualPlaces({ platform, env, home, uid }: UserPlaces): UsualPlace[] {
   if (platform === 'win32') {
     return [
       pipe('docker_engine', 'the usual pipe'),
@@ -57,7 +57,7 @@ export function usualPlaces({ platform, env, home, uid }: UserPlaces): Place[] {
     ];
   }
   const runtime = env['XDG_RUNTIME_DIR'] || (uid === undefined ? undefined : `/run/user/${uid}`);
-  const inRuntime = (path: string, foundBy: string): Place[] =>
+  const inRuntime = (path: string, foundBy: string): UsualPlace[] =>
     runtime === undefined ? [] : [socket(posix.join(runtime, path), foundBy)];
   return [
     usual,
@@ -69,12 +69,12 @@ export function usualPlaces({ platform, env, home, uid }: UserPlaces): Place[] {
   ];
 }
 
-const socket = (path: string, foundBy: string): Place => ({
+const socket = (path: string, foundBy: string): UsualPlace => ({
   address: { kind: 'socket', path },
   foundBy,
 });
 
-const pipe = (name: string, foundBy: string): Place => ({
+const pipe = (name: string, foundBy: string): UsualPlace => ({
   address: { kind: 'pipe', path: `//./pipe/${name}` },
   foundBy,
 });

@@ -1,7 +1,7 @@
 import { sideName, type Side } from '../../../domain/outcome';
 import { SandboxUnusable } from '../../engine';
 import type { Ending } from '../../process';
-import type { Frame, AgentProtocol } from './agentProtocol';
+import type { AgentFrame, AgentProtocol } from './agentProtocol';
 
 /** A container whose agent is ready. */
 export interface AgentParts {
@@ -22,8 +22,8 @@ const patience = (why: Ending): number => (why === 'cancelled' ? 1500 : 15_000);
 /** Milliseconds for putting the tree back after a run, which may have left a great deal. */
 const settlingTime = 120_000;
 
-type Done = Extract<Frame['header'], { kind: 'done' }>;
-type Settled = Extract<Frame['header'], { kind: 'settled' }>;
+type Done = Extract<AgentFrame['header'], { kind: 'done' }>;
+type Settled = Extract<AgentFrame['header'], { kind: 'settled' }>;
 
 /** The agent of one sandbox: one request at a time, and what becomes of it when it is gone. */
 export class Agent {
@@ -62,7 +62,7 @@ export class Agent {
   }
 
   /** One request and its answer. */
-  async ask(header: object, payload?: Buffer): Promise<Frame & { header: Done }> {
+  async ask(header: object, payload?: Buffer): Promise<AgentFrame & { header: Done }> {
     return this.untilDone(header, payload === undefined ? {} : { payload });
   }
 
@@ -80,7 +80,7 @@ export class Agent {
       readonly seconds?: number;
       readonly onOutput?: (data: Buffer, stop: (why: Ending) => void) => void;
     },
-  ): Promise<Frame & { header: Done }> {
+  ): Promise<AgentFrame & { header: Done }> {
     this.mustBeThere();
     const { wire } = this.parts;
     let stopped: Ending | undefined;

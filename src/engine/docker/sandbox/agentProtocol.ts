@@ -2,7 +2,7 @@ import { PassThrough, type Duplex } from 'node:stream';
 import { z } from 'zod';
 
 /** A frame from the agent: its header and the bytes after it. Format: swt_agent.py. */
-export interface Frame {
+export interface AgentFrame {
   readonly header: FrameHeader;
   readonly payload: Buffer;
 }
@@ -45,7 +45,7 @@ const frameLimit = 512 * 1024 * 1024;
 export interface AgentProtocol {
   send(header: object, payload?: Buffer): void;
   /** The next frame; undefined when the agent is gone. Frames that are not asked for wait. */
-  receive(): Promise<Frame | undefined>;
+  receive(): Promise<AgentFrame | undefined>;
   /** What the agent wrote to its standard error, the last of it. */
   complaint(): string;
   close(): void;
@@ -153,7 +153,7 @@ async function* standardOutput(
   }
 }
 
-async function* readFrames(source: AsyncGenerator<Buffer, void>): AsyncGenerator<Frame, void> {
+async function* readFrames(source: AsyncGenerator<Buffer, void>): AsyncGenerator<AgentFrame, void> {
   let rest: Buffer = Buffer.alloc(0);
   const more = async (): Promise<Buffer | undefined> => {
     const next = await source.next();

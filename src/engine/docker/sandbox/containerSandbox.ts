@@ -20,7 +20,7 @@ import { endings, type Ending } from '../../process';
 import { emptyTrace, readTrace } from '../../tracer/readTrace';
 import { newRecordKey, type RecordKey } from '../../tracer/recordKey';
 import { Agent, type AgentParts } from './agent';
-import { contentTime, filesOf, tarOf } from '../archive';
+import { contentTime, filesOfTar, tarOf } from '../archive';
 import type { InstanceImage } from '../images/instanceLayer';
 import { sandboxRepository } from './sandboxRepository';
 import { asciiJson } from './agentProtocol';
@@ -411,7 +411,7 @@ const unstarted = (ending: Ending): RunRecord => ({
 });
 
 async function traceOf(tar: Buffer, key: RecordKey): Promise<RunRecord['trace']> {
-  const files = tar.length === 0 ? new Map<string, Buffer>() : await filesOf(tar);
+  const files = tar.length === 0 ? new Map<string, Buffer>() : await filesOfTar(tar);
   const folder = await mkdtemp(join(tmpdir(), 'swt-bench-trace-'));
   try {
     // One after the other: a run may have had thousands of processes.

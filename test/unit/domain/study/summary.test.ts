@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { FindingKind } from '../../../../src/domain/finding';
 import type { RunEntry } from '../../../../src/domain/study/entry';
 import { methodsOf, type EvaluatedMethod } from '../../../../src/domain/study/methods';
-import { shareKeys, summarise } from '../../../../src/domain/study/summary';
+import { shareKeys, summariseMethod } from '../../../../src/domain/study/summary';
 import { anyEntry, entry, run, solved } from './examples';
 
 const only = (methods: readonly EvaluatedMethod[]): EvaluatedMethod => {
@@ -21,7 +21,7 @@ const entries: fc.Arbitrary<readonly RunEntry[]> = fc
 
 describe('the summary of a method', () => {
   it('has all selected instances in the denominator, and names what has no grade', () => {
-    const summary = summarise(
+    const summary = summariseMethod(
       only(
         methodsOf([
           run(
@@ -50,7 +50,7 @@ describe('the summary of a method', () => {
     const found = (...kinds: FindingKind[]) => ({
       findings: kinds.map((kind) => ({ kind, evidence: [] })),
     });
-    const { findings } = summarise(
+    const { findings } = summariseMethod(
       only(
         methodsOf([
           run(ids, [
@@ -81,7 +81,7 @@ describe('the summary of a method', () => {
   });
 
   it('says that an instance of an unfinished run is not run yet', () => {
-    const summary = summarise(
+    const summary = summariseMethod(
       only(methodsOf([run(['a', 'b'], [solved('a')], { unfinished: true })])),
     );
     assert.deepEqual(summary.notEvaluated, [{ reason: 'not run yet', instances: ['b'] }]);
@@ -90,7 +90,7 @@ describe('the summary of a method', () => {
   it('agrees with counting by hand, whatever the entries', () => {
     fc.assert(
       fc.property(entries, (list) => {
-        const summary = summarise(only(methodsOf([run(ids, list, { models: ['m'] })])));
+        const summary = summariseMethod(only(methodsOf([run(ids, list, { models: ['m'] })])));
         const deltas: number[] = [];
         const deltasOfSolved: number[] = [];
         let solvedCount = 0;
@@ -122,11 +122,11 @@ describe('the summary of a method', () => {
   it('has under harness grading what the harness says, and marks it', () => {
     const harness = { resolved: true, addedFailToPass: 2, coverageDelta: 0.5 };
     const method = only(methodsOf([run(['a', 'b'], [entry('a', { harness }), solved('b')])]));
-    const summary = summarise(method, { grading: 'harness' });
+    const summary = summariseMethod(method, { grading: 'harness' });
     assert.equal(summary.grading, 'harness');
     assert.deepEqual(summary.success, { count: 1, of: 2 });
     assert.deepEqual(summary.deltaAll, { mean: 0.5, of: 1 });
-    assert.deepEqual(summarise(method).resolved, { count: 1, of: 2 });
+    assert.deepEqual(summariseMethod(method).resolved, { count: 1, of: 2 });
   });
 });
 
@@ -135,8 +135,8 @@ describe('bootstrap intervals', () => {
     fc.assert(
       fc.property(entries, (list) => {
         const method = only(methodsOf([run(ids, list, { models: ['m'] })]));
-        const first = summarise(method, { intervals: {} });
-        assert.deepEqual(first, summarise(method, { intervals: {} }));
+        const first = summariseMethod(method, { intervals: {} });
+        assert.deepEqual(first, summariseMethod(method, { intervals: {} }));
         for (const key of shareKeys) {
           const { count, of, interval } = first[key];
           assert.ok(
@@ -153,7 +153,7 @@ describe('bootstrap intervals', () => {
   it('of a share are quantiles of the binomial distribution, as the bootstrap of one is', () => {
     const names = Array.from({ length: 276 }, (_, index) => `i${index}`);
     const list = names.map((id, index) => (index < 44 ? solved(id) : entry(id)));
-    const { success } = summarise(only(methodsOf([run(names, list)])), {
+    const { success } = summariseMethod(only(methodsOf([run(names, list)])), {
       intervals: { resamples: 4000 },
     });
     // 2.5 % and 97.5 % quantiles of Binomial(276, 44/276): 32 and 56.
@@ -166,7 +166,7 @@ describe('bootstrap intervals', () => {
     const list = ids.map((id, index) => (index % 2 === 0 ? solved(id) : entry(id)));
     const method = only(methodsOf([run(ids, list)]));
     const width = (level: number): number => {
-      const { interval } = summarise(method, { intervals: { level } }).success;
+      const { interval } = summariseMethod(method, { intervals: { level } }).success;
       assert.ok(interval);
       return interval[1] - interval[0];
     };

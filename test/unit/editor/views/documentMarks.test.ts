@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import manifest from '../../../../package.json';
 import {
   lineStates,
-  summarise,
+  changeCoverageOf,
   type CoveredLine,
   type LineState,
 } from '../../../../src/domain/changeCoverage';
@@ -45,7 +45,7 @@ const line = (change: CoveredLine['change'], number: number, state: LineState): 
 });
 const gone = line('removed', 2, 'missed');
 const [loud, two] = [line('added', 2, 'newly covered'), line('added', 3, 'missed')] as const;
-const coverage = summarise([gone, loud, two]);
+const coverage = changeCoverageOf([gone, loud, two]);
 
 const base: MarkedDocument = { side: 'base', path: 'cat.py' };
 const fixed: MarkedDocument = { side: 'fixed', path: 'tom.py' };

@@ -6,7 +6,7 @@ import type { TriageEntry } from '../../../../src/domain/triage';
 import type { Validation } from '../../../../src/domain/validation';
 import type { CatalogueState } from '../../../../src/editor/instances/catalogue';
 import {
-  byRepository,
+  entriesByRepository,
   headOfInstances,
   instanceNodes,
   instanceTreeRow,
@@ -14,7 +14,7 @@ import {
   parentOfInstance,
   shortName,
   statusInWords,
-  titleOf,
+  issueTitle,
   type ListNode,
   type ShownInstances,
 } from '../../../../src/editor/instances/instanceListRows';
@@ -73,7 +73,7 @@ function shown(
       validationOf: () => validation,
       ...others,
     },
-    groups: byRepository(left),
+    groups: entriesByRepository(left),
   };
 }
 
@@ -359,8 +359,8 @@ describe('the hover of an instance', () => {
 
 describe('names in the Instances view', () => {
   it('take the first line of the issue with words in it for its title', () => {
-    assert.equal(titleOf({ issue: '\n\n## > - \n### A *title*\nmore' }), 'A *title*');
-    assert.equal(titleOf({ issue: ' \n' }), '');
+    assert.equal(issueTitle({ issue: '\n\n## > - \n### A *title*\nmore' }), 'A *title*');
+    assert.equal(issueTitle({ issue: ' \n' }), '');
   });
 
   it('call a dataset by the last part of its path or address', () => {

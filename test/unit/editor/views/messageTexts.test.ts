@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import type { Frame } from '../../../../src/domain/outcome';
+import type { StackFrame } from '../../../../src/domain/outcome';
 import { messagesOn, messagesOnBoth } from '../../../../src/editor/testing/messageTexts';
 import { english } from './english';
 import { failed, testCase } from './testCases';
 
 const inside = (): boolean => true;
-const test: Frame = { path: 'tests/test_cat.py', line: 3, function: 'test_purr' };
-const code: Frame = { path: 'cat.py', line: 7, function: 'purr' };
+const test: StackFrame = { path: 'tests/test_cat.py', line: 3, function: 'test_purr' };
+const code: StackFrame = { path: 'cat.py', line: 7, function: 'purr' };
 
 describe('messages of the Testing view', () => {
   it('tell the transition and the failure of each side', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Frame, TestResult } from '../../../../src/domain/outcome';
+import type { StackFrame, TestResult } from '../../../../src/domain/outcome';
 import type { TestTransition } from '../../../../src/domain/transition';
 import { hintOn } from '../../../../src/evaluation/hints/testHints';
 import { adviceOn } from '../../../../src/editor/testing/hintTexts';
@@ -69,8 +69,8 @@ describe('the hover of a test', () => {
   });
 
   it('leads to where the code of R failed, and to the test, as far as the workspace has them', () => {
-    const code: Frame = { path: 'cat.py', line: 7, function: 'purr' };
-    const test: Frame = { path: 'tests/test_cat.py', line: 3, function: 'test_purr' };
+    const code: StackFrame = { path: 'cat.py', line: 7, function: 'purr' };
+    const test: StackFrame = { path: 'tests/test_cat.py', line: 3, function: 'test_purr' };
     const frames = [test, code];
     const cases = [testCase({ ...failed, frames }, { ...failed, frames })];
     const places = (isInside: HoveredTest['isInside']) =>

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../../../domain/problem';
 import type { EngineWork } from '../../../engine';
 import { removeNow } from '../../sandbox/abandonedContainers';
-import { filesOf } from '../../archive';
+import { filesOfTar } from '../../archive';
 import type { BuildLog } from './buildLog';
 import { engineProblem, type DockerConnection } from '../../connection/connect';
 import { containerLabels, type ContainerKind, type Purpose } from '../../labels';
@@ -296,7 +296,7 @@ export class BuildContainer {
       if (bytes > limit) throw new Error(`${path} is too long`);
       pieces.push(piece);
     }
-    const file = (await filesOf(Buffer.concat(pieces))).get(posix.basename(path));
+    const file = (await filesOfTar(Buffer.concat(pieces))).get(posix.basename(path));
     if (file === undefined) throw new Error(`${path} is no file`);
     return file;
   }

@@ -3,10 +3,10 @@ import { HumanError } from '../../domain/problem';
 import { customDiffsIn } from '../../language/customDiffs';
 import { customDiffLanguage } from '../shell/names';
 
-/** A custom diff that a command is about. */
-export interface CustomDiff {
+/** The custom diff in a document on which a command works. */
+export interface DiffInEditor {
   readonly document: vscode.TextDocument;
-  /** As many lines as the document: those that are not of the custom diff are empty. */
+  /** As many lines as the document; lines outside the custom diff are empty. */
   readonly text: string;
   /** Which of the document's Markdown fences is meant, 0-based; undefined for all of the document. */
   readonly fence: number | undefined;
@@ -19,7 +19,7 @@ export interface CustomDiff {
  *
  * @throws HumanError when that holds no custom diff
  */
-export async function customDiffOf(argument: unknown): Promise<CustomDiff> {
+export async function customDiffOf(argument: unknown): Promise<DiffInEditor> {
   const given = readArgument(argument);
   const editor = vscode.window.activeTextEditor;
   const document = given === undefined ? editor?.document : await opened(given.uri);
@@ -35,23 +35,24 @@ export async function customDiffOf(argument: unknown): Promise<CustomDiff> {
 }
 
 /** The same of the document as it is by now. @throws HumanError when it holds no custom diff any more */
-export const again = ({ document, fence }: CustomDiff): CustomDiff => read(document, () => fence);
+export const again = ({ document, fence }: DiffInEditor): DiffInEditor =>
+  read(document, () => fence);
 
 function read(
   document: vscode.TextDocument,
   choose: (all: ReturnType<typeof customDiffsIn>) => number | undefined,
-): CustomDiff {
+): DiffInEditor {
   const { languageId } = document;
   if (languageId !== customDiffLanguage && languageId !== 'markdown') {
     throw new HumanError(
-      vscode.l10n.t('{0} is no custom diff', nameOf(document)),
+      vscode.l10n.t('{0} is no custom diff', documentName(document)),
       vscode.l10n.t('Open a .swtdiff file, or set the language of the editor to Custom Diff'),
     );
   }
   const all = customDiffsIn(document.getText(), languageId);
   if (all.length === 0) {
     throw new HumanError(
-      vscode.l10n.t('{0} holds no custom diff', nameOf(document)),
+      vscode.l10n.t('{0} holds no custom diff', documentName(document)),
       vscode.l10n.t('Write the blocks between "```custom-diff" and "```"'),
     );
   }
@@ -83,8 +84,8 @@ async function opened(uri: vscode.Uri): Promise<vscode.TextDocument> {
   }
 }
 
-/** How to call a document in a message. */
-export const nameOf = (document: vscode.TextDocument): string =>
+/** The name of a document for messages. */
+export const documentName = (document: vscode.TextDocument): string =>
   document.isUntitled ? document.uri.path : vscode.workspace.asRelativePath(document.uri, false);
 
 function readArgument(

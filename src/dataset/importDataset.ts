@@ -4,7 +4,7 @@ import { HumanError } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import { chooseSplit, filesBelow, splitOf, type DatasetFile } from './datasetFiles';
 import { hub, listHubFiles, type HubDataset } from './download/huggingFace';
-import { folderName, keptFiles, type KeepOptions } from './download/keptFiles';
+import { cacheFolderName, keptFiles, type KeepOptions } from './download/keptFiles';
 
 export interface ImportOptions {
   /** Storage folder: what is downloaded is kept in `data/swt-bench/` below it. */
@@ -35,7 +35,7 @@ export interface LocalDataset {
  *
  * @throws HumanError when there is nothing of that name, Cancelled
  */
-export async function filesOf(name: string, options: ImportOptions): Promise<LocalDataset> {
+export async function importDataset(name: string, options: ImportOptions): Promise<LocalDataset> {
   if (/^https?:\/\//i.test(name)) {
     const page = hubPage(name);
     return page === undefined ? addressFiles(name, options) : hubFiles(page, options);
@@ -126,7 +126,7 @@ async function hubFiles(
   const from = revision === 'main' ? name : `${name}@${revision}`;
   const folder = join(
     dataFolder(options.storage),
-    folderName(from.replace('/', '--'), `${url} ${from}`),
+    cacheFolderName(from.replace('/', '--'), `${url} ${from}`),
   );
   const files = await keptFiles(
     folder,
@@ -160,7 +160,10 @@ export async function keptAddress(
   const file = name.replace(/[^A-Za-z0-9._-]/g, '_').replace(/^[._]+/, '') || 'rows';
   // What follows the path may be a signature that is good for an hour, so it is not shown.
   const shown = `${url.origin}${url.pathname}`;
-  const folder = join(dataFolder(options.storage), folderName(`${url.host}-${file}`, url.href));
+  const folder = join(
+    dataFolder(options.storage),
+    cacheFolderName(`${url.host}-${file}`, url.href),
+  );
   const [kept] = await keptFiles(
     folder,
     shown,
