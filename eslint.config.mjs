@@ -105,7 +105,7 @@ const neverTheAnswerInEditor = {
           },
           {
             regex:
-              '/(?:openInstance|documents|goldenDiff|goldenPatch|compareGolden|keptEvaluation)$',
+              '/(?:openInstance|documents|goldenDiff|goldenFiles|compareWithGolden|comparisonDocuments|keptEvaluation)$',
             message: 'What leads to the answer is for the developer: take an InstanceForModels.',
           },
         ],

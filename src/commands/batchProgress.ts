@@ -15,7 +15,7 @@ export const workersText = (count: number): string => `${count} worker${count ==
 const quietSeconds = 60;
 
 /** Progress on the terminal: how far the batch is, and behind it what is done at the moment. */
-export function progressHooks(
+export function batchProgressHooks(
   context: CommandContext,
   reporter: Reporter,
   means: string,

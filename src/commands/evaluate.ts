@@ -27,7 +27,7 @@ import {
 import { reportPath } from '../results/runFolder';
 import { runStore } from '../evaluation/runStore';
 import { ratesText, resultLine, resultTable, type ResultLine } from '../results/resultTable';
-import { progressHooks, workersText } from './batchProgress';
+import { batchProgressHooks, workersText } from './batchProgress';
 import {
   EXIT,
   openDatasetOption,
@@ -122,7 +122,7 @@ async function evaluateCommand(options: EvaluateOptions, context: CommandContext
     const { memoryMb } = asked.docker;
     const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);
     const means = `${workersText(workers)}, ${engine.description}`;
-    const hooks = progressHooks(context, reporter, means);
+    const hooks = batchProgressHooks(context, reporter, means);
     const request = batchRequest(options, context, {
       ...{ input, engine, workers },
       reporter: hooks.reporter,

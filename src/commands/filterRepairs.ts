@@ -14,7 +14,7 @@ import { filteredDocument, type FilteredDocument } from '../repair/filterRepairs
 import { usualRepairRun } from '../repair/repairFolder';
 import { readRepairResults } from '../study/repairResults';
 import { layOut } from '../domain/layOut';
-import { progressHooks, workersText } from './batchProgress';
+import { batchProgressHooks, workersText } from './batchProgress';
 import {
   EXIT,
   openDatasetOption,
@@ -101,7 +101,7 @@ async function filterRepairsCommand(
     const { memoryMb } = asked.docker;
     const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);
     const means = `${workersText(workers)}, ${engine.description}`;
-    const hooks = progressHooks(context, reporter, means);
+    const hooks = batchProgressHooks(context, reporter, means);
     const request = {
       ...settingsOf(options, context),
       ...{ ...input.asked, engine, workers, reporter: hooks.reporter },

@@ -11,7 +11,7 @@ import {
   type TriageFile,
 } from '../dataset/triage/triage';
 import { triageCsv } from '../dataset/triage/triageCsv';
-import { parseTriage } from '../dataset/triage/triageText';
+import { parseTriage } from '../dataset/triage/triageFile';
 import type { InstanceEntry } from '../domain/instance';
 import { checkedId } from '../domain/instanceId';
 import { HumanError, messageOf } from '../domain/problem';

@@ -1,5 +1,5 @@
 import { dimensions } from '../dataset/query/queryConditions';
-import { checkedTag } from '../dataset/triage/triageText';
+import { checkedTag } from '../dataset/triage/triageFile';
 import { HumanError } from '../domain/problem';
 import type { Classification, LocationInformation, TriageEntry } from '../domain/triage';
 

@@ -4,7 +4,13 @@ import type { Instance, InstanceEntry, PatchSize } from '../domain/instance';
 import { HumanError, messageOf, throwIfAborted } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import type { DatasetFile } from './datasetFiles';
-import { indexPaths, readIndex, fileSignature, writeIndex, type IndexPaths } from './datasetIndex';
+import {
+  datasetIndexPaths,
+  readDatasetIndex,
+  fileSignature,
+  writeDatasetIndex,
+  type IndexPaths,
+} from './datasetIndex';
 import { importDataset } from './importDataset';
 import { listRows, RowCopy, type Listing, type RowPlace } from './listing';
 import { readAt, recordBatches } from './rows/records';
@@ -56,11 +62,11 @@ export async function openDataset(name: string, options: DatasetOptions): Promis
   const paths =
     total < worthIndexing
       ? undefined
-      : indexPaths(join(options.storage, 'data', 'swt-bench'), files, signatures);
+      : datasetIndexPaths(join(options.storage, 'data', 'swt-bench'), files, signatures);
   const listing =
     paths === undefined
       ? await listRows(files, undefined, signal)
-      : ((await readIndex(paths)) ?? (await listAnew(files, paths, options)));
+      : ((await readDatasetIndex(paths)) ?? (await listAnew(files, paths, options)));
   const { entries, problems } = listing;
   if (entries.length === 0) {
     const first = problems[0];
@@ -118,7 +124,7 @@ async function listAnew(
     const kept = isCopied ? listing : withoutCopies(listing);
     try {
       if (copy.failure !== undefined) throw new Error(messageOf(copy.failure));
-      await writeIndex(paths, kept);
+      await writeDatasetIndex(paths, kept);
       return kept;
     } catch (error) {
       // A folder that cannot be written to costs time, not the list.

@@ -6,27 +6,27 @@ import { isNameBeside, writeWhole } from '../files/wholeFile';
 import type { DatasetFile } from './datasetFiles';
 import type { Listing } from './listing';
 
-/** Raised whenever what is listed of a row, or which rows are taken, changes. */
+/** Raise this when the listing of a row, or the choice of rows, changes. */
 const format = 2;
 
-/** What tells whether a file is still the same without reading it. */
+/** The size of a file, and a signature that changes whenever the file does; both without reading it. */
 export async function fileSignature(path: string): Promise<{ size: number; signature: string }> {
   // The time of the last change of its data can be set back, that of its entry cannot.
   const { size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
   return { size: Number(size), signature: `${size} ${mtimeNs} ${ctimeNs}` };
 }
 
-/** Where the index of a dataset lies, and the rows that were copied for it. */
+/** Paths of the index of a dataset and of the rows that were copied for it. */
 export interface IndexPaths {
   readonly key: string;
   readonly index: string;
   readonly rows: string;
-  /** What the names of all indexes of this dataset begin with, of whatever state of its files. */
+  /** Prefix of the names of all indexes of this dataset, for any state of its files. */
   readonly prefix: string;
 }
 
 /** @param folder `data/swt-bench/` of the storage folder */
-export function indexPaths(
+export function datasetIndexPaths(
   folder: string,
   files: readonly DatasetFile[],
   signatures: readonly string[],
@@ -75,8 +75,8 @@ const listingSchema = z.object({
   ),
 });
 
-/** The listing that was kept; undefined when there is none for these files as they are, or it is broken. */
-export async function readIndex({ index, key }: IndexPaths): Promise<Listing | undefined> {
+/** The kept listing; undefined when it is broken, or none was kept for the present state of the files. */
+export async function readDatasetIndex({ index, key }: IndexPaths): Promise<Listing | undefined> {
   try {
     const content = await readFile(index);
     const end = content.indexOf('\n');
@@ -93,8 +93,8 @@ export async function readIndex({ index, key }: IndexPaths): Promise<Listing | u
 
 const header = (key: string, body: Buffer): string => `${key} ${sha256(body)}`;
 
-/** Keeps a listing, and takes those of earlier states of the same files away. */
-export async function writeIndex(paths: IndexPaths, listing: Listing): Promise<void> {
+/** Writes a listing, and removes those of earlier states of the same files. */
+export async function writeDatasetIndex(paths: IndexPaths, listing: Listing): Promise<void> {
   const folder = dirname(paths.index);
   const body = Buffer.from(JSON.stringify(listing));
   await writeWhole(paths.index, Buffer.concat([Buffer.from(`${header(paths.key, body)}\n`), body]));

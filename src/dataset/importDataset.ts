@@ -3,7 +3,11 @@ import { basename, join } from 'node:path';
 import { HumanError } from '../domain/problem';
 import type { Reporter } from '../domain/reporter';
 import { chooseSplit, filesBelow, splitOf, type DatasetFile } from './datasetFiles';
-import { hub, listHubFiles, type HubDataset } from './download/huggingFace';
+import {
+  huggingFaceHub,
+  listHuggingFaceFiles,
+  type HuggingFaceDataset,
+} from './download/huggingFace';
 import { cacheFolderName, keptFiles, type KeepOptions } from './download/keptFiles';
 
 export interface ImportOptions {
@@ -91,7 +95,7 @@ async function localFiles(
   return { path, files: [{ path, name }] };
 }
 
-type NamedHubDataset = HubDataset & { readonly split: string | undefined };
+type NamedHubDataset = HuggingFaceDataset & { readonly split: string | undefined };
 
 const part = '[A-Za-z0-9][A-Za-z0-9._-]{0,95}';
 const hubPattern = new RegExp(
@@ -107,7 +111,7 @@ function hubName(text: string): NamedHubDataset | undefined {
 
 /** `https://huggingface.co/datasets/owner/name`, with `/tree/revision` or without. */
 function hubPage(address: string): NamedHubDataset | undefined {
-  const { url } = hub();
+  const { url } = huggingFaceHub();
   const base = [url, 'https://huggingface.co'].find((each) =>
     address.startsWith(`${each}/datasets/`),
   );
@@ -122,7 +126,7 @@ async function hubFiles(
   { name, revision, split }: NamedHubDataset,
   options: ImportOptions,
 ): Promise<LocalDataset> {
-  const { url, token } = hub();
+  const { url, token } = huggingFaceHub();
   const from = revision === 'main' ? name : `${name}@${revision}`;
   const folder = join(
     dataFolder(options.storage),
@@ -131,7 +135,7 @@ async function hubFiles(
   const files = await keptFiles(
     folder,
     from,
-    () => listHubFiles({ name, revision }, options),
+    () => listHuggingFaceFiles({ name, revision }, options),
     (listing) => chooseSplit(listing, split, `dataset ${name}`),
     {
       ...options,

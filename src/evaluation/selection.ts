@@ -1,6 +1,6 @@
 import { selectEntries, type Dataset } from '../dataset/dataset';
 import { matches, parseQuery, type Query } from '../dataset/query/query';
-import { parseSortOrder, sortEntries } from '../dataset/query/sorting';
+import { parseSortOrder, sortEntries } from '../dataset/query/sortOrder';
 import { readTriage, type TriageFile } from '../dataset/triage/triage';
 import type { InstanceEntry } from '../domain/instance';
 import { HumanError } from '../domain/problem';

@@ -1,5 +1,5 @@
 import { findingKinds } from '../domain/finding';
-import type { Interval } from '../domain/study/bootstrap';
+import type { Interval } from '../domain/study/resampling';
 import type { PublishedRow } from '../domain/study/document';
 import type { Costs, Total } from '../domain/study/costs';
 import type { GroupReport, StudyReport } from '../domain/study/report';

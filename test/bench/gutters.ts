@@ -6,7 +6,7 @@ import type { CoveredLine } from '../../src/domain/changeCoverage';
 import { changeCoverageOf } from '../../src/domain/changeCoverage';
 import { marksOfFixed, marksOfR, marksOfWorkspace } from '../../src/editor/coverage/coverageMarks';
 import { lineMap } from '../../src/editor/coverage/lineMap';
-import { inDiffOrder, neighbour } from '../../src/editor/coverage/missedLines';
+import { inDiffOrder, neighbour } from '../../src/editor/coverage/diffOrder';
 import { linesBySide } from '../../src/editor/coverage/shownCoverage';
 import { changeBlocks } from '../../src/patch/changeBlocks';
 import { makeUnified } from '../../src/patch/unified/makeUnified';

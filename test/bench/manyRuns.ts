@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { randomNumbers } from '../../src/domain/study/bootstrap';
+import { randomNumbers } from '../../src/domain/study/resampling';
 import type { EntryReason } from '../../src/domain/reason';
 import type { InstanceFacts, RunData, RunEntry } from '../../src/domain/study/entry';
 import { reportPath, runFolder } from '../../src/results/runFolder';

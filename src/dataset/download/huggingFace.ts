@@ -6,7 +6,7 @@ import type { RemoteFile } from './keptFiles';
 import { hostOfAddress, NetworkTrouble, retryingRequest, troubleOf } from './network';
 
 /** A dataset of the Hugging Face hub. */
-export interface HubDataset {
+export interface HuggingFaceDataset {
   /** `owner/name`. */
   readonly name: string;
   /** Branch, tag or commit. */
@@ -14,7 +14,10 @@ export interface HubDataset {
 }
 
 /** Where the hub is and who asks, from the environment as the hub's own tools take them. */
-export function hub(env: NodeJS.ProcessEnv = process.env): { url: string; token?: string } {
+export function huggingFaceHub(env: NodeJS.ProcessEnv = process.env): {
+  url: string;
+  token?: string;
+} {
   const url = (env['HF_ENDPOINT'] ?? '').trim().replace(/\/+$/, '');
   const token = (env['HF_TOKEN'] ?? '').trim();
   return {
@@ -28,11 +31,11 @@ export function hub(env: NodeJS.ProcessEnv = process.env): { url: string; token?
  *
  * @throws HumanError when there are none, or the hub cannot be asked; Cancelled
  */
-export async function listHubFiles(
-  { name, revision }: HubDataset,
+export async function listHuggingFaceFiles(
+  { name, revision }: HuggingFaceDataset,
   options: { readonly signal?: AbortSignal | undefined; readonly reporter: Reporter },
 ): Promise<RemoteFile[]> {
-  const { url, token } = hub();
+  const { url, token } = huggingFaceHub();
   if (token !== undefined && !token.startsWith('hf_')) {
     throw new HumanError('HF_TOKEN does not begin with hf_', 'Set it to a token, or to nothing');
   }
@@ -101,7 +104,7 @@ export async function listHubFiles(
   );
 }
 
-function refused({ name, revision }: HubDataset, url: string, status: number): HumanError {
+function refused({ name, revision }: HuggingFaceDataset, url: string, status: number): HumanError {
   const at = revision === 'main' ? '' : ` with a revision ${revision}`;
   if (status === 403) {
     return new HumanError(

@@ -4,7 +4,7 @@ import { HumanError, messageOf } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
 import { keptAddress } from '../importDataset';
 import { isTriageFile, triageFilter } from '../triage/triage';
-import { parseTriage } from '../triage/triageText';
+import { parseTriage } from '../triage/triageFile';
 
 /** Where a filter list is, and whether it says what to keep or what to leave out. */
 export type NamedList = string | { readonly from: string; readonly exclude: boolean };

@@ -11,10 +11,10 @@ import {
   printTriage,
   tidy,
   type TriageFile,
-} from './triageText';
+} from './triageFile';
 
-export { mergeTriage, type TriageConflict } from './triageMerge';
-export { isTriageFile, type TriageFile } from './triageText';
+export { mergeTriage, type TriageConflict } from './mergeTriage';
+export { isTriageFile, type TriageFile } from './triageFile';
 
 /**
  * The triage file at `path`; an empty one when there is none yet.

@@ -5,7 +5,7 @@ import {
   sumWhere,
   type Interval,
   type Resampling,
-} from './bootstrap';
+} from './resampling';
 import type { Grading } from './grading';
 import { figuresOf, gradingOf, type CandidateFigures, type EvaluatedMethod } from './methods';
 import { holm, mcNemar, signFlips } from './significance';

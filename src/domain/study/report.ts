@@ -1,4 +1,4 @@
-import { usualResampling } from './bootstrap';
+import { usualResampling } from './resampling';
 import { compareWith, type AdjustedComparison } from './compare';
 import { costsOf, type Costs } from './costs';
 import {

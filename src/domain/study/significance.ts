@@ -1,5 +1,5 @@
 import { errorFunction, gammaln } from 'simple-statistics';
-import { randomNumbers, usualResampling, type Resampling } from './bootstrap';
+import { randomNumbers, usualResampling, type Resampling } from './resampling';
 
 /** ln of n choose k; −∞ where there is no way to choose. */
 const logChoose = (n: number, k: number): number =>

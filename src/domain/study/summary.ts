@@ -4,7 +4,7 @@ import {
   sumWhere,
   type Interval,
   type Resampling,
-} from './bootstrap';
+} from './resampling';
 import { findingKinds, type FindingKind } from '../finding';
 import type { Grading } from './grading';
 import { entryReasons, type EntryReason } from '../reason';

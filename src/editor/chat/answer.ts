@@ -12,7 +12,7 @@ import { callsTools, Conversation } from './conversation';
 import { explain } from './explain';
 import { answerInstructions, askedFor, issueText } from './prompts';
 import { openTurn, whyNoAnswer, type ChatCall, type Turn } from './turn';
-import { improve, reproduce, type Written } from './writing';
+import { improve, reproduce, type Written } from './reproduceAndImprove';
 
 /** What a turn leaves behind for the follow-ups. */
 export interface TurnResult extends vscode.ChatResult {

@@ -10,7 +10,7 @@ import { callsTools, Conversation } from './conversation';
 import { askedFor, explainInstructions, explainRequest } from './prompts';
 import { locationOfPlace, placesOf, type PlaceOfR } from './showCandidate';
 import type { Turn } from './turn';
-import { callWithoutModel, withTestsOfWorkspace } from './writing';
+import { callWithoutModel, withTestsOfWorkspace } from './reproduceAndImprove';
 
 /** Lines that are shown around a place of a failure, on each side. */
 const around = 20;

@@ -9,12 +9,12 @@ import type { FilePatch } from '../../patch/unified/parsedPatch';
 import type { FilesOfR, InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { sideOfUri } from '../shell/documents';
 import { scheme } from '../shell/names';
-import { hoverOf, noteAt } from './coverageHover';
+import { coverageHover, noteAt } from './coverageHover';
 import type { CoverageMarks } from './coverageMarks';
 import {
   coveredLineAt,
   gutterLook,
-  marksOfDocument,
+  documentMarks,
   placeOnSide,
   type MarkedDocument,
   type PlaceOnSide,
@@ -144,7 +144,7 @@ export class ChangeCoverageGutters implements vscode.Disposable {
     coverage: ChangeCoverage,
   ): CoverageMarks | undefined {
     const marked = this.markedDocument(document);
-    return marked === undefined ? undefined : marksOfDocument(marked, coverage, this.files);
+    return marked === undefined ? undefined : documentMarks(marked, coverage, this.files);
   }
 
   /** What changed lines are marked in; undefined for files that the golden patch leaves as they are. */
@@ -181,7 +181,7 @@ export class ChangeCoverageGutters implements vscode.Disposable {
     const line = this.lineAt(document, position.line + 1);
     return line === undefined
       ? undefined
-      : new vscode.Hover(hoverOf(line), document.lineAt(position.line).range);
+      : new vscode.Hover(coverageHover(line), document.lineAt(position.line).range);
   }
 
   /** The changed line that stands on a line of a document, 1-based, if its state is shown. */

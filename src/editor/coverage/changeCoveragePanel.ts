@@ -7,10 +7,10 @@ import {
 } from '../../domain/changeCoverage';
 import { coverageCell } from '../../results/resultTable';
 import { stateIcon } from './changeCoverageGutters';
-import { hoverOf } from './coverageHover';
+import { coverageHover } from './coverageHover';
 import { lineName, stateInWords, stateName } from './coverageText';
 import { goldenFilesOf } from './goldenFiles';
-import { inDiffOrder } from './missedLines';
+import { inDiffOrder } from './diffOrder';
 import { contextKeys, coverageCommandIds, viewIds } from '../shell/names';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { shownCoverage } from './shownCoverage';
@@ -194,7 +194,7 @@ export class ChangeCoveragePanel implements vscode.TreeDataProvider<Node>, vscod
     item.id = `${line.change} ${line.line} ${line.path}`;
     item.iconPath = this.icon(line.state);
     item.description = line.text.trim();
-    item.tooltip = hoverOf(line);
+    item.tooltip = coverageHover(line);
     item.contextValue = line.state === 'missed' ? 'missedLine' : 'changedLine';
     item.command = {
       command: coverageCommandIds.openLine,

@@ -7,7 +7,7 @@ import type { PlaceOnSide } from './documentMarks';
 import { showInGoldenDiff } from './goldenDiff';
 import { goldenFilesOf } from './goldenFiles';
 import { showGoldenReach } from './goldenReach';
-import { neighbour } from './missedLines';
+import { neighbour } from './diffOrder';
 import { coverageCommandIds } from '../shell/names';
 import type { FilesOfR, InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { shownCoverage, sideOf } from './shownCoverage';

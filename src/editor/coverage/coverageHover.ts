@@ -2,11 +2,11 @@ import * as vscode from 'vscode';
 import type { CoveredLine } from '../../domain/changeCoverage';
 import { hoverMarkdown } from '../shell/hoverMarkdown';
 import type { Note } from './coverageMarks';
-import { lineHover, noteFor, noteHover } from './coverageText';
+import { coverageHoverParts, noteFor, noteHover } from './coverageText';
 
 /** State, counts, and the candidate's tests that ran the line. Names of tests are not markup. */
-export const hoverOf = (line: CoveredLine): vscode.MarkdownString =>
-  hoverMarkdown(lineHover(vscode.l10n, line));
+export const coverageHover = (line: CoveredLine): vscode.MarkdownString =>
+  hoverMarkdown(coverageHoverParts(vscode.l10n, line));
 
 /** A note at its line (1-based), which the document has. */
 export function noteAt(

@@ -56,7 +56,7 @@ function countsInWords(l10n: typeof vscode.l10n, line: CoveredLine): string {
 }
 
 /** State, counts, and the candidate's tests that ran the line. Names of tests are not markup. */
-export function lineHover(l10n: typeof vscode.l10n, line: CoveredLine): HoverPart[] {
+export function coverageHoverParts(l10n: typeof vscode.l10n, line: CoveredLine): HoverPart[] {
   const said = { plain: `${stateInWords(l10n, line)}\n${countsInWords(l10n, line)}\n` };
   const { coveredBy, executions } = line;
   if (coveredBy.length === 0) return [said];

@@ -13,8 +13,8 @@ import { linesBySide } from './shownCoverage';
 const coverages = new WeakMap<vscode.FileCoverage, ChangeCoverage>();
 
 /**
- * ΔC for VS Code's coverage view, one entry for each file of a side: of the executable changed lines,
- * those that are newly covered. Empty unless the golden patch is revealed.
+ * ΔC for VS Code's coverage view: for each file of a side, how many of its executable changed lines are
+ * newly covered. Empty unless the golden patch is revealed.
  *
  * @param coverage of the run
  * @param itemOf the row of a test function in the Testing view
@@ -45,10 +45,10 @@ export function coverageOfRun(
 }
 
 /**
- * The lines of one of these files, made when its editor is looked at. Without a test, a line that only the
- * base tests run is left out: it counts as executable, but ΔC asks for more than that.
+ * The lines of one of these files, for the editor that shows it. Without a test, a line that only the base
+ * tests run is left out: the line is executable, but the candidate does not cover it.
  *
- * @param test id of a test function whose own executions are wanted
+ * @param test id of the test function whose own executions are wanted; undefined for the whole candidate
  */
 export function loadDetailed(
   open: Revealing,

@@ -28,7 +28,7 @@ export const gutterLook: Readonly<
  *
  * @param files of the golden patch; undefined while they are not read
  */
-export function marksOfDocument(
+export function documentMarks(
   document: MarkedDocument,
   coverage: ChangeCoverage,
   files: readonly FilePatch[] | undefined,

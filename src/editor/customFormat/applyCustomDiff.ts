@@ -5,7 +5,13 @@ import { diffTexts } from '../../patch/unified/makeUnified';
 import type { PythonParser } from '../../python/parser';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { documentName, type DiffInEditor } from './diffInEditor';
-import { convert, firstChange, warningsIn, type Converted, type ChangedText } from './conversion';
+import {
+  convertCustomDiff,
+  firstChange,
+  warningsIn,
+  type ConvertedDiff,
+  type ChangedText,
+} from './convertCustomDiff';
 import { uriIn } from './workspaceTree';
 
 /**
@@ -15,7 +21,7 @@ import { uriIn } from './workspaceTree';
  * @throws HumanError when it has an error, or when an editor cannot hold a file as it is
  */
 export async function applyCustomDiff(diff: DiffInEditor, python: PythonParser): Promise<void> {
-  const converted = await convert(diff, python);
+  const converted = await convertCustomDiff(diff, python);
   const edit = await workspaceEdit(
     converted.tree.folder,
     converted.files,
@@ -114,7 +120,7 @@ function textEdits(
 /** As a document has it: no byte order mark, one kind of line ends, which the editor puts back. */
 const plain = (text: string): string => text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
 
-async function tell(converted: Converted): Promise<void> {
+async function tell(converted: ConvertedDiff): Promise<void> {
   const paths = [...converted.files.keys()];
   const changed =
     paths.length === 1

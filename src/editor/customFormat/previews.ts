@@ -2,7 +2,12 @@ import * as vscode from 'vscode';
 import { asShown } from '../../patch/bytes';
 import type { PythonParser } from '../../python/parser';
 import { previewAuthority, scheme } from '../shell/names';
-import { convert, firstChange, type Converted, type ChangedText } from './conversion';
+import {
+  convertCustomDiff,
+  firstChange,
+  type ConvertedDiff,
+  type ChangedText,
+} from './convertCustomDiff';
 import { again, documentName, type DiffInEditor } from './diffInEditor';
 import { uriIn } from './workspaceTree';
 
@@ -12,7 +17,7 @@ const pause = 300;
 interface Preview {
   readonly diff: DiffInEditor;
   /** Kept while the custom diff is being edited and has an error. */
-  files: Converted['files'];
+  files: ConvertedDiff['files'];
 }
 
 type Side = 'before' | 'after';
@@ -47,7 +52,7 @@ export class Previews implements vscode.Disposable {
    * @throws HumanError when it has an error
    */
   async show(diff: DiffInEditor): Promise<void> {
-    const { files, tree } = await convert(diff, await this.python());
+    const { files, tree } = await convertCustomDiff(diff, await this.python());
     const id = idOf(diff);
     this.previews.set(id, { diff, files });
     this.opening.add(id);
@@ -84,7 +89,7 @@ export class Previews implements vscode.Disposable {
     for (const [id, preview] of this.previews) {
       if (preview.diff.document.isClosed) continue;
       try {
-        const { files } = await convert(
+        const { files } = await convertCustomDiff(
           again(preview.diff),
           await this.python(),
           refreshing.signal,
@@ -143,7 +148,7 @@ async function showAll(
   id: string,
   folder: vscode.WorkspaceFolder,
   diff: DiffInEditor,
-  files: Converted['files'],
+  files: ConvertedDiff['files'],
 ): Promise<void> {
   await vscode.commands.executeCommand(
     'vscode.changes',

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { bytesOf } from '../../patch/bytes';
 import type { PythonParser } from '../../python/parser';
 import { notInEditors } from './applyCustomDiff';
-import { convert, warningsIn } from './conversion';
+import { convertCustomDiff, warningsIn } from './convertCustomDiff';
 import type { DiffInEditor } from './diffInEditor';
 
 /**
@@ -12,7 +12,7 @@ import type { DiffInEditor } from './diffInEditor';
  * @throws HumanError when the custom diff has an error
  */
 export async function showUnifiedDiff(diff: DiffInEditor, python: PythonParser): Promise<void> {
-  const converted = await convert(diff, python);
+  const converted = await convertCustomDiff(diff, python);
   const { patch } = converted.conversion;
   const document = await vscode.workspace.openTextDocument({ language: 'diff', content: patch });
   await vscode.window.showTextDocument(document, { preview: false });

@@ -5,7 +5,7 @@ import { linkInTheWay } from '../../patch/links';
 import { checkPatchPaths } from '../../patch/unsafePath';
 import { parseUnified } from '../../patch/unified/parseUnified';
 import { workspaceEdit } from '../customFormat/applyCustomDiff';
-import type { ChangedText } from '../customFormat/conversion';
+import type { ChangedText } from '../customFormat/convertCustomDiff';
 import { documentOf, uriIn, workspaceTree } from '../customFormat/workspaceTree';
 import type { InstanceForModels } from '../tools/instanceForModels';
 import { workspacePath } from '../shell/workspacePath';

@@ -6,7 +6,7 @@ import {
   candidateTreeRow,
   type CandidateNode,
   type ShownCandidates,
-} from './candidateRows';
+} from './candidateTreeRow';
 import type { Generations } from './generations';
 
 /**

@@ -10,9 +10,9 @@ import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { OpenInstance } from '../instance/openInstance';
 import { showProblem } from '../shell/problems';
 import { askForTestsOfModels } from '../tools/testsOfModels';
-import type { CandidateNode } from './candidateRows';
+import type { CandidateNode } from './candidateTreeRow';
 import { CandidateTree } from './candidateTree';
-import { Models, type ChosenModel } from './chooseModel';
+import { ChoosableModels, type ChosenModel } from './choosableModels';
 import { CandidateDocuments } from './documents';
 import { Generations, type FinishedGeneration, type Generation } from './generations';
 import { Knowledge } from './candidateGrades';
@@ -33,7 +33,7 @@ export class Candidates implements vscode.Disposable {
   private readonly generations: Generations;
   private readonly knowledge: Knowledge;
   private readonly documents: CandidateDocuments;
-  private readonly models: Models;
+  private readonly models: ChoosableModels;
   private readonly view: vscode.TreeView<CandidateNode>;
   private readonly subscriptions: vscode.Disposable[];
   private readonly loaded: Promise<void>;
@@ -47,7 +47,7 @@ export class Candidates implements vscode.Disposable {
     const generations = new Generations(context, open, reporter);
     this.generations = generations;
     this.knowledge = new Knowledge(context.workspaceState, open, version, reporter);
-    this.models = new Models(context, reporter);
+    this.models = new ChoosableModels(context, reporter);
     this.documents = new CandidateDocuments(open, {
       patchOf: (digest) =>
         all(generations).find(({ patch }) => patchDigest(patch.patch) === digest)?.patch.patch,

@@ -23,7 +23,7 @@ import { writeWhole } from '../../files/wholeFile';
 import type { InstanceSource, TestsOfInstance } from '../instance/instanceRoles';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import { requireTestsOfModels } from '../tools/testsOfModels';
-import type { ChosenModel } from './chooseModel';
+import type { ChosenModel } from './choosableModels';
 import {
   readGenerationRecords,
   recordId,

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { openDataset, type Dataset } from '../../dataset/dataset';
 import { loadFilter } from '../../dataset/query/filterLists';
 import { matches, parseQuery, type Query } from '../../dataset/query/query';
-import { sortEntries, type SortOrder } from '../../dataset/query/sorting';
+import { sortEntries, type SortOrder } from '../../dataset/query/sortOrder';
 import { readTriage, type TriageFile } from '../../dataset/triage/triage';
 import type { InstanceEntry } from '../../domain/instance';
 import { messageOf } from '../../domain/problem';

@@ -11,9 +11,9 @@ import {
   parentOfInstance,
   type ListNode,
   type ShownInstances,
-} from './instanceListRows';
+} from './instanceTreeRow';
 
-export type { ListNode } from './instanceListRows';
+export type { ListNode } from './instanceTreeRow';
 
 /** The instances of the chosen dataset, by repository, with status. */
 export class InstanceList {

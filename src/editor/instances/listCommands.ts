@@ -1,13 +1,13 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { queryHelp } from '../../dataset/query/query';
-import { sortKeys, type SortOrder } from '../../dataset/query/sorting';
+import { sortKeys, type SortOrder } from '../../dataset/query/sortOrder';
 import type { InstanceEntry } from '../../domain/instance';
 import { HumanError, messageOf } from '../../domain/problem';
 import { settingKeys } from '../shell/names';
 import { filterLists } from '../shell/settings';
 import type { Catalogue } from './catalogue';
-import { statusInWords, issueTitle } from './instanceListRows';
+import { statusInWords, issueTitle } from './instanceTreeRow';
 
 /** Datasets that people in the field use, by their names on Hugging Face. */
 const published = [

@@ -15,7 +15,7 @@ import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
 import { distOf } from '../instance/warmSession';
 import type { Catalogue } from '../instances/catalogue';
-import { shortName } from '../instances/instanceListRows';
+import { shortName } from '../instances/instanceTreeRow';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import type { RunLibrary } from './library';
 

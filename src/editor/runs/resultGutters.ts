@@ -22,7 +22,7 @@ import { parseSources, sourceOf } from '../../repository/source';
 import { prepareTrees, type Trees } from '../../repository/trees';
 import { stateIcon } from '../coverage/changeCoverageGutters';
 import { marksOfFixed, marksOfR, type CoverageMarks } from '../coverage/coverageMarks';
-import { hoverOf, noteAt } from '../coverage/coverageHover';
+import { coverageHover, noteAt } from '../coverage/coverageHover';
 import { resultAuthority, scheme } from '../shell/names';
 import { storageFolder } from '../shell/settings';
 import { linesBySide } from '../coverage/shownCoverage';
@@ -170,7 +170,7 @@ export class ResultGutters implements vscode.Disposable {
     if (place === undefined) return undefined;
     const lines = linesBySide(place.result.coverage)[place.side].get(place.path);
     const line = lines?.find((each) => each.line === position.line + 1);
-    return line === undefined ? undefined : new vscode.Hover(hoverOf(line));
+    return line === undefined ? undefined : new vscode.Hover(coverageHover(line));
   }
 
   dispose(): void {

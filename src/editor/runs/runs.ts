@@ -26,7 +26,7 @@ import { RunLibrary } from './library';
 import { RepairList } from './repairList';
 import { ResultGutters } from './resultGutters';
 import { RunsFilter } from './runsFilter';
-import { ratesInWords, type RunNode } from './runRows';
+import { ratesInWords, type RunNode } from './runTreeRow';
 import { RunsTree } from './runsTree';
 
 /** Methods that dashboards do not show, as long as nobody shows them again. */

@@ -4,9 +4,9 @@ import { methodsOf, type EvaluatedMethod } from '../../domain/study/methods';
 import { treeItemOf } from '../shell/treeItem';
 import type { RunLibrary } from './library';
 import type { RepairList } from './repairList';
-import { runNodes, runTreeRow, type RunNode, type ShownRuns } from './runRows';
+import { runNodes, runTreeRow, type RunNode, type ShownRuns } from './runTreeRow';
 
-export type { RunNode } from './runRows';
+export type { RunNode } from './runTreeRow';
 
 /** Saved and running evaluations, with their rates. */
 export class RunsTree {

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import type { HoverPart } from './hoverPart';
-import { appendPlain } from './plainText';
+import { appendPlainText } from './plainText';
 
 /** Adds a part of a hover. */
 export function appendPart(markdown: vscode.MarkdownString, part: HoverPart): void {
-  if ('plain' in part) appendPlain(markdown, part.plain);
+  if ('plain' in part) appendPlainText(markdown, part.plain);
   else if ('code' in part) markdown.appendCodeblock(part.code, 'text');
   else markdown.appendMarkdown(part.between === 'sections' ? '\n\n---\n\n' : '\n\n');
 }

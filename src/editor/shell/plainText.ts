@@ -4,7 +4,7 @@ import type { MarkdownString } from 'vscode';
  * Adds text in which nothing is markup. Unlike `appendText`, which makes every space one that does not
  * break, lines of a hover break between words.
  */
-export function appendPlain(markdown: MarkdownString, text: string): MarkdownString {
+export function appendPlainText(markdown: MarkdownString, text: string): MarkdownString {
   return markdown.appendMarkdown(escapeMarkdown(text));
 }
 

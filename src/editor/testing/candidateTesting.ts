@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Side } from '../../domain/outcome';
 import type { Reporter } from '../../domain/reporter';
 import type { CandidateTests } from './candidateTests';
-import { coverageOfRun, loadDetailed } from '../coverage/detailedCoverage';
+import { coverageOfRun, loadDetailedCoverage } from '../coverage/detailedCoverage';
 import { DebugTests } from './debugTests';
 import type { OpenInstance } from '../instance/openInstance';
 import { TestItems } from './testItems';
@@ -81,9 +81,10 @@ export class CandidateTesting implements vscode.Disposable {
     const profile = this.profile(label, Coverage, true, (request, token) =>
       this.cover(request, token),
     );
-    profile.loadDetailedCoverage = (_run, file) => Promise.resolve(loadDetailed(this.open, file));
+    profile.loadDetailedCoverage = (_run, file) =>
+      Promise.resolve(loadDetailedCoverage(this.open, file));
     profile.loadDetailedCoverageForTest = (_run, file, item) =>
-      Promise.resolve(loadDetailed(this.open, file, item.id));
+      Promise.resolve(loadDetailedCoverage(this.open, file, item.id));
   }
 
   /** Both sides, with what the tests cover of the change in VS Code's coverage view. */

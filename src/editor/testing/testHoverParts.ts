@@ -6,7 +6,7 @@ import { hintOn, tellingCase } from '../../evaluation/hints/testHints';
 import type { HoverPart } from '../shell/hoverPart';
 import { isFresh, type KnownCases } from '../verdict/evaluated';
 import type { ListedTest } from './candidateTests';
-import { adviceOn } from './hintTexts';
+import { adviceOn } from './hintInWords';
 import { transitionLook } from './transitionLook';
 import { outcomeInWords, transitionInWords, transitionLabel } from './transitionTexts';
 

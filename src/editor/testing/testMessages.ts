@@ -2,39 +2,49 @@ import * as vscode from 'vscode';
 import type { Side, TestResult } from '../../domain/outcome';
 import type { TestTransition } from '../../domain/transition';
 import { workspacePath } from '../shell/workspacePath';
-import { messagesOn, messagesOnBoth, type ToldFailure, type StackEntry } from './messageTexts';
+import {
+  failureMessagesOn,
+  failureMessagesOnBoth,
+  type FailureMessage,
+  type StackEntry,
+} from './failureMessages';
 
-/** What a message needs of a test: its id, its file and where it stands there. */
+/** The place of a test, for its messages: id, file and range. */
 export interface TestLocation {
   readonly id: string;
   readonly uri: vscode.Uri;
   readonly range: vscode.Range;
 }
 
-/** What the Testing view shows of a test that does not reproduce: the failure on each side, at its line. */
-export function messagesOf(test: TestLocation, telling: TestTransition): vscode.TestMessage[] {
+/** The messages of a test that does not reproduce: its failure on each side, at the line of the failure. */
+export function testMessagesOf(test: TestLocation, telling: TestTransition): vscode.TestMessage[] {
   const folder = vscode.workspace.getWorkspaceFolder(test.uri);
-  return messagesOnBoth(vscode.l10n, telling, (path) => placeIn(folder, path) !== undefined).map(
-    (message) => drawn(test, folder, message),
-  );
+  return failureMessagesOnBoth(
+    vscode.l10n,
+    telling,
+    (path) => placeIn(folder, path) !== undefined,
+  ).map((message) => drawn(test, folder, message));
 }
 
-/** The failure of a test on one side; none where it did not fail or nothing is known of it. */
-export function failureMessage(
+/** The failure of a test on one side; empty where the test did not fail or its result is not known. */
+export function testMessageOn(
   test: TestLocation,
   side: Side,
   result: TestResult,
 ): vscode.TestMessage[] {
   const folder = vscode.workspace.getWorkspaceFolder(test.uri);
-  return messagesOn(vscode.l10n, side, result, (path) => placeIn(folder, path) !== undefined).map(
-    (message) => drawn(test, folder, message),
-  );
+  return failureMessagesOn(
+    vscode.l10n,
+    side,
+    result,
+    (path) => placeIn(folder, path) !== undefined,
+  ).map((message) => drawn(test, folder, message));
 }
 
 function drawn(
   test: TestLocation,
   folder: vscode.WorkspaceFolder | undefined,
-  { text, comparison, line, stack }: ToldFailure,
+  { text, comparison, line, stack }: FailureMessage,
 ): vscode.TestMessage {
   const message =
     comparison === undefined
@@ -65,7 +75,7 @@ const placeIn = (
   path: string,
 ): vscode.Uri | undefined => (folder === undefined ? undefined : uriInside(folder, path));
 
-/** Address of a path that tested code has named; undefined when it leads out of the workspace. */
+/** The address of a path that tested code names; undefined for a path that leads out of the workspace. */
 export function uriInside(folder: vscode.WorkspaceFolder, path: string): vscode.Uri | undefined {
   const uri = vscode.Uri.joinPath(folder.uri, path);
   return workspacePath(folder, uri) === undefined ? undefined : uri;

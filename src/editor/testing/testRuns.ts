@@ -27,7 +27,7 @@ import { problemText, showEngineProblem } from '../shell/problems';
 import { saveEdits } from '../instance/saveEdits';
 import type { TestItems } from './testItems';
 import { LiveStates } from './liveStates';
-import { failureMessage, messagesOf } from './testMessages';
+import { testMessageOn, testMessagesOf } from './testMessages';
 import { goldenRedactionOf, type GoldenRedaction } from './goldenRedaction';
 
 /** How a run is done besides what it runs. */
@@ -226,7 +226,7 @@ export class TestRuns {
       const place = placeOf(item);
       run.failed(
         item,
-        place === undefined ? [] : messagesOf(place, shown.both(telling)),
+        place === undefined ? [] : testMessagesOf(place, shown.both(telling)),
         milliseconds,
       );
     }
@@ -248,7 +248,7 @@ export class TestRuns {
       const milliseconds = mine.reduce((sum, each) => sum + (each.seconds ?? 0) * 1000, 0);
       const place = placeOf(item);
       if (bad !== undefined) {
-        const messages = place === undefined ? [] : failureMessage(place, side, bad);
+        const messages = place === undefined ? [] : testMessageOn(place, side, bad);
         run.failed(item, messages, milliseconds);
       } else if (mine.some((each) => each.outcome === 'passed')) run.passed(item, milliseconds);
       else if (mine.length > 0) run.skipped(item);

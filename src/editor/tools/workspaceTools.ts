@@ -5,7 +5,7 @@ import { tools } from '../../method/tools/tools';
 import type { InstanceForModels } from './instanceForModels';
 import { applyToWorkspace } from '../generate/applyToWorkspace';
 import type { ModelToolName } from '../shell/names';
-import { appendPlain } from '../shell/plainText';
+import { appendPlainText } from '../shell/plainText';
 import { engineSettings, timeoutSeconds } from '../shell/settings';
 import { askForTestsOfModels } from './testsOfModels';
 import { answerCall } from './answerCall';
@@ -40,7 +40,7 @@ export class WorkspaceTools {
       return { invocationMessage };
     }
     // VS Code reads what stands here as Markdown, and the id is of whoever made the dataset.
-    const message = appendPlain(
+    const message = appendPlainText(
       new vscode.MarkdownString(),
       effectText(name, opened.marker.id, engineSettings(opened.folder.uri).name),
     );

@@ -11,7 +11,7 @@ import {
   updateTriage,
   type TriageFile,
 } from '../../../src/dataset/triage/triage';
-import { checkedTag, parseTriage, printTriage } from '../../../src/dataset/triage/triageText';
+import { checkedTag, parseTriage, printTriage } from '../../../src/dataset/triage/triageFile';
 import { HumanError } from '../../../src/domain/problem';
 import type { TriageEntry } from '../../../src/domain/triage';
 

@@ -31,7 +31,7 @@ const shownArguments = new Map<string, readonly number[] | 'all'>(
     createTestRun: [1],
     createTestItem: [1],
     append: [1],
-    appendPlain: [1],
+    appendPlainText: [1],
     appendOutput: [0],
     appendText: [0],
     appendMarkdown: [0],

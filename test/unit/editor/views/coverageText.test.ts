@@ -5,7 +5,7 @@ import {
   type LineState,
 } from '../../../../src/domain/changeCoverage';
 import {
-  lineHover,
+  coverageHoverParts,
   lineName,
   noteFor,
   noteHover,
@@ -50,14 +50,14 @@ describe('the state of a changed line in words', () => {
 
 describe('the hover of a changed line', () => {
   it('has its state and its counts', () => {
-    assert.deepEqual(lineHover(english, line(3, 'missed')), [
+    assert.deepEqual(coverageHoverParts(english, line(3, 'missed')), [
       {
         plain:
           '✗ missed: the golden tests run it, the candidate does not\n' +
           'Executions on R∘X*: base tests 0, candidate 1, golden tests 2\n',
       },
     ]);
-    const [said] = lineHover(english, line(3, 'missed', removed));
+    const [said] = coverageHoverParts(english, line(3, 'missed', removed));
     assert.ok(said !== undefined && 'plain' in said);
     assert.match(said.plain, /^Executions on R: base tests 0/m);
   });
@@ -67,7 +67,7 @@ describe('the hover of a changed line', () => {
       coveredBy: ['a.py::t', 'a.py::u'],
       executions: { 'a.py::t': 4 },
     });
-    assert.deepEqual(lineHover(english, covered).slice(1), [
+    assert.deepEqual(coverageHoverParts(english, covered).slice(1), [
       { plain: 'Tests of the candidate that run it, and how often:' },
       { code: '4× a.py::t\na.py::u' },
     ]);
@@ -76,7 +76,7 @@ describe('the hover of a changed line', () => {
   it('names ten tests, and counts the rest', () => {
     const code = (count: number): string[] => {
       const coveredBy = Array.from({ length: count }, (_, index) => `t${index}`);
-      const part = lineHover(english, line(3, 'newly covered', { coveredBy })).at(-1);
+      const part = coverageHoverParts(english, line(3, 'newly covered', { coveredBy })).at(-1);
       assert.ok(part !== undefined && 'code' in part);
       return part.code.split('\n');
     };

@@ -12,7 +12,7 @@ import type { CoverageMarks } from '../../../../src/editor/coverage/coverageMark
 import {
   coveredLineAt,
   gutterLook,
-  marksOfDocument,
+  documentMarks,
   placeOnSide,
   type MarkedDocument,
 } from '../../../../src/editor/coverage/documentMarks';
@@ -67,28 +67,28 @@ const shows = ({ states, notes }: CoverageMarks) => ({
 
 describe('marks of change coverage in a document', () => {
   it('are the removed lines on R', () => {
-    assert.deepEqual(shows(marksOfDocument(base, coverage, files)), {
+    assert.deepEqual(shows(documentMarks(base, coverage, files)), {
       states: { missed: [2] },
       notes: [],
     });
   });
 
   it('are the added lines on R∘X*, with removed ones told above them', () => {
-    assert.deepEqual(shows(marksOfDocument(fixed, coverage, files)), {
+    assert.deepEqual(shows(documentMarks(fixed, coverage, files)), {
       states: { 'newly covered': [2], missed: [3] },
       notes: [[1, [gone]]],
     });
   });
 
   it('are the removed lines in the workspace where they stand now, with added ones told there', () => {
-    assert.deepEqual(shows(marksOfDocument(workspace, coverage, files)), {
+    assert.deepEqual(shows(documentMarks(workspace, coverage, files)), {
       states: { missed: [4] },
       notes: [[4, [loud, two]]],
     });
   });
 
   it('are without notes while the golden patch is not read', () => {
-    assert.deepEqual(shows(marksOfDocument(fixed, coverage, undefined)), {
+    assert.deepEqual(shows(documentMarks(fixed, coverage, undefined)), {
       states: { 'newly covered': [2], missed: [3] },
       notes: [],
     });
@@ -96,7 +96,7 @@ describe('marks of change coverage in a document', () => {
 
   it('are none in a file that the golden patch leaves as it is', () => {
     const other: MarkedDocument = { side: 'base', path: 'dog.py' };
-    assert.deepEqual(shows(marksOfDocument(other, coverage, files)), { states: {}, notes: [] });
+    assert.deepEqual(shows(documentMarks(other, coverage, files)), { states: {}, notes: [] });
   });
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { StackFrame, TestResult } from '../../../../src/domain/outcome';
 import type { TestTransition } from '../../../../src/domain/transition';
 import { hintOn } from '../../../../src/evaluation/hints/testHints';
-import { adviceOn } from '../../../../src/editor/testing/hintTexts';
+import { adviceOn } from '../../../../src/editor/testing/hintInWords';
 import {
   testHoverParts,
   type HoveredTest,

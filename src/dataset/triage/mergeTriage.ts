@@ -1,4 +1,4 @@
-import { format, parseTriage, writtenForm, type Fields, type TriageFile } from './triageText';
+import { format, parseTriage, writtenForm, type Fields, type TriageFile } from './triageFile';
 
 /** Where two files say different things and only one can be kept. */
 export interface TriageConflict {

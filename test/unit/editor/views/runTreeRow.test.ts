@@ -9,7 +9,7 @@ import {
   runTreeRow,
   type RunNode,
   type ShownRuns,
-} from '../../../../src/editor/runs/runRows';
+} from '../../../../src/editor/runs/runTreeRow';
 import { runCommandIds } from '../../../../src/editor/shell/names';
 import type { TreeRow } from '../../../../src/editor/shell/treeRow';
 import { entry, run, solved } from '../../domain/study/examples';

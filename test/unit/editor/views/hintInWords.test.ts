@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { UnrelatedReason } from '../../../../src/domain/outcome';
 import type { TestHint } from '../../../../src/evaluation/hints/testHints';
-import { adviceOn, hintInWords } from '../../../../src/editor/testing/hintTexts';
+import { adviceOn, hintInWords } from '../../../../src/editor/testing/hintInWords';
 import { english } from './english';
 
 const unrelated = (reason: UnrelatedReason, both: boolean, missing?: string): string =>

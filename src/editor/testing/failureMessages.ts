@@ -21,7 +21,7 @@ export interface StackEntry {
 }
 
 /** What the Testing view says of a failure. */
-export interface ToldFailure {
+export interface FailureMessage {
   readonly text: string;
   readonly comparison: FailedComparison | undefined;
   /** 1-based line in the file of the test; undefined where the failure names none. */
@@ -30,32 +30,32 @@ export interface ToldFailure {
   readonly stack: readonly StackEntry[];
 }
 
-/** Whether a path that tested code has named is one of the workspace. */
+/** Whether a path that tested code names lies in the workspace. */
 type IsInside = (path: string) => boolean;
 
 /**
- * What is said of a test that does not reproduce: the failure on each side. Nothing where it passes on
- * both: no line is wrong then, and at its definition, where VS Code puts what names no line, a message
- * would cover the transition.
+ * The messages of a test that does not reproduce: its failure on each side. There is none where the test
+ * passes on both sides. No line is wrong then, and VS Code would put a message at the definition of the
+ * test, over the transition.
  */
-export function messagesOnBoth(
+export function failureMessagesOnBoth(
   l10n: typeof vscode.l10n,
   telling: TestTransition,
   isInside: IsInside,
-): ToldFailure[] {
+): FailureMessage[] {
   const { transition } = telling;
   const summary = `${transitionLook[transition].symbol} ${transition}: ${transitionInWords(l10n, transition)}`;
-  return sides.flatMap((side) => messagesOn(l10n, side, telling[side], isInside, summary));
+  return sides.flatMap((side) => failureMessagesOn(l10n, side, telling[side], isInside, summary));
 }
 
-/** The failure of a test on one side; none where it did not fail or nothing is known of it. */
-export function messagesOn(
+/** The failure of a test on one side; empty where the test did not fail or its result is not known. */
+export function failureMessagesOn(
   l10n: typeof vscode.l10n,
   side: Side,
   result: TestResult,
   isInside: IsInside,
   summary?: string,
-): ToldFailure[] {
+): FailureMessage[] {
   if (!isFailure(result)) return [];
   const head = [
     ...(summary === undefined ? [] : [summary]),

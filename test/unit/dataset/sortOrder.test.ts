@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseSortOrder, sortEntries, sortKeys } from '../../../src/dataset/query/sorting';
+import { parseSortOrder, sortEntries, sortKeys } from '../../../src/dataset/query/sortOrder';
 import type { InstanceEntry } from '../../../src/domain/instance';
 import { HumanError } from '../../../src/domain/problem';
 

@@ -6,7 +6,7 @@ import type { UnrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
 const assertTheIssue = (l10n: typeof vscode.l10n): string =>
   l10n.t('Assert what the issue says should happen, so that the test fails on R.');
 
-/** The same below words that say already what became of the test. */
+/** The advice of a hint, for a place that already tells the result of the test. */
 export function adviceOn(l10n: typeof vscode.l10n, hint: TestHint): string {
   return hint.kind === 'passes on R' ? assertTheIssue(l10n) : hintInWords(l10n, hint);
 }

@@ -17,7 +17,7 @@ import {
   issueTitle,
   type ListNode,
   type ShownInstances,
-} from '../../../../src/editor/instances/instanceListRows';
+} from '../../../../src/editor/instances/instanceTreeRow';
 import { commandIds, listCommandIds } from '../../../../src/editor/shell/names';
 import type { TreeRow } from '../../../../src/editor/shell/treeRow';
 import { english } from './english';

@@ -8,7 +8,7 @@ import { documentName, type DiffInEditor } from './diffInEditor';
 import { folderOf, workspaceTree, type WorkspaceTree } from './workspaceTree';
 
 /** A custom diff as it changes the workspace. */
-export interface Converted {
+export interface ConvertedDiff {
   readonly diff: DiffInEditor;
   readonly conversion: Conversion;
   readonly tree: WorkspaceTree;
@@ -28,11 +28,11 @@ export interface ChangedText {
  * @param signal of who has no use for it any more; a person can end what takes long if absent
  * @throws HumanError with the words of the first error, or when there is nothing to convert for; Cancelled
  */
-export async function convert(
+export async function convertCustomDiff(
   diff: DiffInEditor,
   python: PythonParser,
   signal?: AbortSignal,
-): Promise<Converted> {
+): Promise<ConvertedDiff> {
   const folder = folderOf(diff.document.uri);
   if (folder === undefined) {
     throw new HumanError(
@@ -91,7 +91,7 @@ export function firstChange(before: string | undefined, after: string | undefine
 }
 
 /** How many warnings there are, for the end of a message; empty when there is none. */
-export function warningsIn({ conversion }: Converted): string {
+export function warningsIn({ conversion }: ConvertedDiff): string {
   const n = conversion.diagnostics.filter((each) => each.severity === 'warning').length;
   if (n === 0) return '';
   return n === 1

@@ -26,7 +26,7 @@ interface Item extends vscode.QuickPickItem {
 }
 
 /** Models that a person can choose: those of VS Code, and those of the settings. */
-export class Models {
+export class ChoosableModels {
   readonly keys: ModelKeys;
 
   constructor(

@@ -6,7 +6,7 @@ import {
   candidateTreeRow,
   type CandidateNode,
   type ShownCandidates,
-} from '../../../../src/editor/generate/candidateRows';
+} from '../../../../src/editor/generate/candidateTreeRow';
 import type { Generation } from '../../../../src/editor/generate/generations';
 import { candidateCommandIds } from '../../../../src/editor/shell/names';
 import type { TreeRow } from '../../../../src/editor/shell/treeRow';

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import type { StackFrame } from '../../../../src/domain/outcome';
-import { messagesOn, messagesOnBoth } from '../../../../src/editor/testing/messageTexts';
+import {
+  failureMessagesOn,
+  failureMessagesOnBoth,
+} from '../../../../src/editor/testing/failureMessages';
 import { english } from './english';
 import { failed, testCase } from './testCases';
 
@@ -10,7 +13,7 @@ const code: StackFrame = { path: 'cat.py', line: 7, function: 'purr' };
 
 describe('messages of the Testing view', () => {
   it('tell the transition and the failure of each side', () => {
-    const told = messagesOnBoth(
+    const told = failureMessagesOnBoth(
       english,
       testCase({ ...failed, details: 'E  1 != 2' }, { ...failed, seconds: 0.5 }),
       inside,
@@ -26,7 +29,7 @@ describe('messages of the Testing view', () => {
 
   it('are of the sides that failed only', () => {
     const texts = (...of: Parameters<typeof testCase>): string[] =>
-      messagesOnBoth(english, testCase(...of), inside).map(({ text }) => text);
+      failureMessagesOnBoth(english, testCase(...of), inside).map(({ text }) => text);
     assert.deepEqual(texts({}, {}), []);
     assert.deepEqual(texts({}, { outcome: 'error' }), [
       '✗ P→F: passes on R, fails on R∘X*\nerror on R∘X*',
@@ -37,19 +40,19 @@ describe('messages of the Testing view', () => {
   it('of one side say nothing of the other', () => {
     const { base, fixed } = testCase(failed, {});
     assert.deepEqual(
-      messagesOn(english, 'base', base, inside).map(({ text }) => text),
+      failureMessagesOn(english, 'base', base, inside).map(({ text }) => text),
       ['failed on R\n\n1 != 2'],
     );
-    assert.deepEqual(messagesOn(english, 'fixed', fixed, inside), []);
+    assert.deepEqual(failureMessagesOn(english, 'fixed', fixed, inside), []);
   });
 
   it('stand at the line of the test that failed, and compare values', () => {
     const comparison = { expected: '2', actual: '1' };
     const { base } = testCase({ ...failed, comparison, frames: [test, code] }, {});
-    const [told] = messagesOn(english, 'base', base, inside);
+    const [told] = failureMessagesOn(english, 'base', base, inside);
     assert.equal(told?.line, 3);
     assert.deepEqual(told?.comparison, comparison);
-    const [bare] = messagesOn(english, 'base', testCase(failed, {}).base, inside);
+    const [bare] = failureMessagesOn(english, 'base', testCase(failed, {}).base, inside);
     assert.equal(bare?.line, undefined);
     assert.equal(bare?.comparison, undefined);
     assert.deepEqual(bare?.stack, []);
@@ -63,14 +66,14 @@ describe('messages of the Testing view', () => {
     const inTest = { label: 'test_purr', place: { path: 'tests/test_cat.py', line: 3 } };
     const inCode = { label: 'purr', place: { path: 'cat.py', line: 7 } };
     const nowhere = { label: 'purr (cat.py:7)', place: undefined };
-    assert.deepEqual(messagesOn(english, 'base', base, inside)[0]?.stack, [inCode, inTest]);
+    assert.deepEqual(failureMessagesOn(english, 'base', base, inside)[0]?.stack, [inCode, inTest]);
     assert.deepEqual(
-      messagesOn(english, 'fixed', fixed, inside)[0]?.stack,
+      failureMessagesOn(english, 'fixed', fixed, inside)[0]?.stack,
       [nowhere, inTest],
       'the workspace is R, and the code of R∘X* need not be there',
     );
     assert.deepEqual(
-      messagesOn(english, 'base', base, (path) => path !== 'cat.py')[0]?.stack,
+      failureMessagesOn(english, 'base', base, (path) => path !== 'cat.py')[0]?.stack,
       [nowhere, inTest],
       'what leads out of the workspace has no link',
     );

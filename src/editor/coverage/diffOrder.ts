@@ -4,7 +4,7 @@ import type { FilePatch } from '../../patch/unified/parsedPatch';
 import type { PlaceOnSide } from './documentMarks';
 import { sideOf } from './shownCoverage';
 
-/** Orders changed lines as the golden diff shows them; those of files it does not name stay last. */
+/** Changed lines in the order of the golden diff. Lines of files that the diff does not name come last. */
 export function inDiffOrder(
   lines: readonly CoveredLine[],
   files: readonly FilePatch[],
@@ -14,10 +14,10 @@ export function inDiffOrder(
 }
 
 /**
- * The next line, or the one before, as the golden diff shows them; past the last one the first follows.
+ * The next or previous line in the order of the golden diff. The first line follows the last one.
  *
  * @param lines in any order
- * @param from a line of either side; undefined to begin with the first or the last one
+ * @param from a line of either side; undefined starts with the first or the last line
  */
 export function neighbour(
   lines: readonly CoveredLine[],

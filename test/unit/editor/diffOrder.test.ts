@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CoveredLine } from '../../../src/domain/changeCoverage';
-import { inDiffOrder, neighbour } from '../../../src/editor/coverage/missedLines';
+import { inDiffOrder, neighbour } from '../../../src/editor/coverage/diffOrder';
 import { parseUnified } from '../../../src/patch/unified/parseUnified';
 
 const { files } = parseUnified(`diff --git a/b.py b/b.py
