@@ -15,7 +15,7 @@ import { runBatch, type BatchOutcome } from '../batch/runBatch';
 import { sameness } from '../batch/entryKeys';
 import { usualRunId } from '../batch/runResults';
 import { workersFor } from '../batch/workersFor';
-import { markdownLine } from '../evaluation/markdownText';
+import { markdownLine } from '../evaluation/markdown';
 import type { Mode } from '../evaluation/prepareCandidate';
 import {
   environmentReport,

@@ -10,7 +10,7 @@ import { workersFor } from '../batch/workersFor';
 import { runStore } from '../evaluation/runStore';
 import { filterRepairBatch } from '../repair/filterRepairs';
 import type { FilteredBatch, FilterRequest } from '../repair/filterRequest';
-import { filteredDocument, type FilteredDocument } from '../repair/filterRepairsSchema';
+import { filteredDocument, type FilteredDocument } from '../repair/filteredRepairsSchema';
 import { usualRepairRun } from '../repair/repairFolder';
 import { readRepairResults } from '../study/repairResults';
 import { layOut } from '../domain/layOut';

@@ -5,7 +5,7 @@ import type { InstanceFacts } from '../domain/study/entry';
 import { publishedRows } from '../domain/study/published';
 import { studyReport, type StudyReport } from '../domain/study/report';
 import { readRuns } from '../results/readRuns';
-import { writeWhole } from '../files/wholeFile';
+import { writeWholeFile } from '../files/wholeFile';
 import { dashboardHtml } from '../study/dashboardHtml';
 import { studyDocument, studyRequest } from '../study/studyDocument';
 import { readRepairResults } from '../study/repairResults';
@@ -206,7 +206,7 @@ function keptInstances(
 
 async function writeOut(path: string, text: string): Promise<void> {
   try {
-    await writeWhole(path, text);
+    await writeWholeFile(path, text);
   } catch (error) {
     throw new HumanError(
       `The report cannot be written to ${path} (${String((error as NodeJS.ErrnoException).code)})`,

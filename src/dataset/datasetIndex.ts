@@ -2,7 +2,7 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { sha256 } from '../files/sha256';
-import { isNameBeside, writeWhole } from '../files/wholeFile';
+import { isNameBeside, writeWholeFile } from '../files/wholeFile';
 import type { DatasetFile } from './datasetFiles';
 import type { Listing } from './listing';
 
@@ -97,7 +97,10 @@ const header = (key: string, body: Buffer): string => `${key} ${sha256(body)}`;
 export async function writeDatasetIndex(paths: IndexPaths, listing: Listing): Promise<void> {
   const folder = dirname(paths.index);
   const body = Buffer.from(JSON.stringify(listing));
-  await writeWhole(paths.index, Buffer.concat([Buffer.from(`${header(paths.key, body)}\n`), body]));
+  await writeWholeFile(
+    paths.index,
+    Buffer.concat([Buffer.from(`${header(paths.key, body)}\n`), body]),
+  );
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
     // What another process is writing at the moment stays.

@@ -6,7 +6,7 @@ import { messageOf } from '../domain/problem';
 import { limits } from '../domain/reason';
 import { BoundedOutput, streamLimit } from './boundedOutput';
 import { keeperArguments, readWire } from './keeper';
-import { killEverything, killGroup, stillRunning } from './killing';
+import { killRun, killGroup, stillRunning } from './killRun';
 
 export interface ProcessRequest {
   readonly argv: readonly string[];
@@ -140,7 +140,7 @@ class RunningProcess {
     this.wire?.destroy();
     killed += kept?.killed ?? 0;
     if (kept?.complete !== true && (this.stopping === undefined || this.isKept)) {
-      killed += await killEverything(this.child.pid, this.mark);
+      killed += await killRun(this.child.pid, this.mark);
     }
     const { exitCode, killedBy, startError } = kept ?? own;
     guardian?.ended(this.mark);
@@ -196,13 +196,13 @@ class RunningProcess {
       this.stdout.pause();
       this.stderr.pause();
       this.stopping = within(keeperPatience, this.ended).then((inTime) =>
-        inTime ? 0 : killEverything(child.pid, mark),
+        inTime ? 0 : killRun(child.pid, mark),
       );
       return;
     }
     // At once, before the pipes close: a program that sees them closed would report that instead.
     killGroup(child.pid);
-    this.stopping = killEverything(child.pid, mark);
+    this.stopping = killRun(child.pid, mark);
     // What is written after this moment is not read: a pipe held open elsewhere must not hold us.
     this.stdout.destroy();
     this.stderr.destroy();

@@ -13,7 +13,7 @@ import { unsoundKinds, type Validation } from '../domain/validation';
 import { withLock } from '../repository/lock';
 import { noSpace } from '../repository/space';
 import { instanceFolder, instancesFolder, treesFolder } from '../repository/storage';
-import { writeWhole } from '../files/wholeFile';
+import { writeWholeFile } from '../files/wholeFile';
 
 /** The last verdict on a candidate, as lists show it. */
 export interface KeptVerdict {
@@ -155,7 +155,7 @@ export async function updateState(
     const { validation, verdict, openedAt } = change(kept);
     const state = present({ validation, verdict, openedAt });
     try {
-      await writeWhole(path, `${JSON.stringify({ format, ...state }, null, 1)}\n`);
+      await writeWholeFile(path, `${JSON.stringify({ format, ...state }, null, 1)}\n`);
     } catch (error) {
       throw noSpace(error, storage) ?? error;
     }

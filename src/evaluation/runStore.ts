@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256, sha256OfJson } from '../files/sha256';
 import { runsFolder } from '../repository/storage';
-import { writeWhole } from '../files/wholeFile';
+import { writeWholeFile } from '../files/wholeFile';
 import type { RunRecord, RunRequest } from '../engine/engine';
 import { contradictionsOf } from './findings/recordsThatDoNotFit';
 import { whyBrokenOff } from './results';
@@ -70,7 +70,7 @@ export function runStore(storage: string, options: { readonly fresh?: boolean } 
   };
   const keep = async (path: string, record: RunRecord): Promise<void> => {
     const body = JSON.stringify(record, keepMaps);
-    await writeWhole(path, `${sha256(body)}\n${body}`);
+    await writeWholeFile(path, `${sha256(body)}\n${body}`);
   };
   return {
     async getOrRun(key, reuse, run, mayKeep = () => Promise.resolve(true)) {

@@ -29,7 +29,7 @@ import { textOf } from '../patch/bytes';
 import { treeEntries } from '../repository/treeFiles';
 import { holdTrees, type Trees } from '../repository/trees';
 import { candidateLines, type CandidateLines, type FileLine } from './coverage/candidateLines';
-import { linesByFile, ofOwnLines } from './coverage/countedLines';
+import { linesByFile, ofOwnLines } from './coverage/linesByFile';
 import { environmentFault } from './environmentFault';
 import { QueuedSandboxes } from './queuedSandboxes';
 import type { RunKey, RunStore } from './runStore';

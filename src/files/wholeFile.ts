@@ -4,19 +4,19 @@ import { dirname } from 'node:path';
 import { makeFolder } from './makeFolder';
 
 /**
- * Writes a file, and folders above it: beside, then renamed, so that a reader never sees half of it, nor
- * finds half of it after the machine went down. A link in its place is replaced, not followed; for a path
- * below a folder that somebody else has filled there is `writeWholeBelow` of `repository/`.
+ * Writes a file and the folders above it. The content goes into a file beside, which is then renamed: no
+ * reader ever sees half of it, not even after a crash of the machine. A link in its place is replaced, not
+ * followed. For a path below a folder with foreign content there is `writeWholeFileBelow` of `repository/`.
  *
  * @throws what the system says, such as EACCES or ENOSPC; nothing is left beside
  */
-export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
+export async function writeWholeFile(path: string, content: string | Uint8Array): Promise<void> {
   await makeFolder(dirname(path));
   await writeBesideAndRename(path, content);
 }
 
 /**
- * As {@link writeWhole}, into a folder that is there.
+ * As {@link writeWholeFile}, into a folder that is there.
  *
  * @param check of the file beside, before it takes its place
  * @throws what the system says, and what `check` throws

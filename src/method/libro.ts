@@ -1,5 +1,5 @@
 import { sampleAll, temperatureOf, type Method, type MethodCandidate } from './method';
-import { pickByLibro } from './select';
+import { pickByLibro } from './picks';
 import { failsOnR } from './steps';
 
 /**

@@ -6,7 +6,7 @@ import type { RunStore } from '../evaluation/runStore';
 import { openSession, type InstanceSession } from '../evaluation/session';
 import type { PythonParser } from '../python/parser';
 import type { Trees } from '../repository/trees';
-import type { OracleVerdict } from './select';
+import type { OracleVerdict } from './picks';
 
 /**
  * The labelled exception to the rule that no method knows the answer: Pass@k picks by the verdict, and

@@ -1,5 +1,5 @@
 import { sampleAll, temperatureOf, type Method, type MethodCandidate } from './method';
-import { pickByOracle } from './select';
+import { pickByOracle } from './picks';
 
 /**
  * Several answers, of which an oracle that knows the fix picks the best: how good a model can be, and no

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { sampleNumbers } from '../domain/sampleNumbers';
 import { HumanError, messageOf } from '../domain/problem';
 import { redactKeys } from '../engine/keysInUse';
-import { writeWhole } from '../files/wholeFile';
+import { writeWholeFile } from '../files/wholeFile';
 
 const rowSchema = z.looseObject({ instance_id: z.string(), model_name_or_path: z.string() });
 
@@ -67,7 +67,7 @@ function readRow(line: string): PredictionRow | undefined {
 
 async function replace(path: string, text: string): Promise<void> {
   try {
-    await writeWhole(path, redactKeys(text));
+    await writeWholeFile(path, redactKeys(text));
   } catch (error) {
     throw new HumanError(
       `${path} cannot be written (${messageOf(error)})`,

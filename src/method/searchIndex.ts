@@ -7,7 +7,7 @@ import type { AsPlainObject } from 'minisearch';
 import { z } from 'zod';
 import { throwIfAborted } from '../domain/problem';
 import { runsFolder } from '../repository/storage';
-import { writeWhole } from '../files/wholeFile';
+import { writeWholeFile } from '../files/wholeFile';
 import type { TreeOfR } from './treeOfR';
 
 /** The Python files of R, to be ranked by what they have in common with a text. */
@@ -197,6 +197,6 @@ async function readKept(path: string): Promise<AsPlainObject | undefined> {
 /** Whether it can be kept or not, the work goes on. */
 async function keep(path: string, made: AsPlainObject): Promise<void> {
   await promisify(gzip)(JSON.stringify(made), { level: 1 })
-    .then((packed) => writeWhole(path, packed))
+    .then((packed) => writeWholeFile(path, packed))
     .catch(() => undefined);
 }

@@ -1,5 +1,5 @@
 import type { Diagnostic } from './diagnostic';
-import { readStrings, type OpenQuotes } from './pythonStrings';
+import { readPythonStrings, type OpenQuotes } from './pythonStrings';
 import type { PatchTree } from './patchTree';
 
 const characters: Readonly<Record<string, string>> = {
@@ -68,7 +68,7 @@ function holdsRaw(text: string): boolean {
  * @param files contents after, by path, as the text makes them
  * @returns undefined where nothing is to be said
  */
-export async function judgeEntities(
+export async function judgeHtmlEntities(
   text: string,
   files: ReadonlyMap<string, string | undefined>,
   tree: PatchTree,
@@ -82,7 +82,7 @@ export async function judgeEntities(
     let open: OpenQuotes = '';
     for (const line of after.split('\n')) {
       // A number's `#` begins no comment.
-      const { code, open: next } = readStrings(line.replace(/&#\w+;/g, '&quot;'), open);
+      const { code, open: next } = readPythonStrings(line.replace(/&#\w+;/g, '&quot;'), open);
       open = next;
       if (!holdsEntities(line) || before.has(line)) continue;
       added.add(line.trim());

@@ -9,7 +9,10 @@ export type OpenQuotes = '' | '"""' | "'''";
  * @returns the line without the content of strings and without its comment, and the string that is open
  *   at its end
  */
-export function readStrings(line: string, open: OpenQuotes): { code: string; open: OpenQuotes } {
+export function readPythonStrings(
+  line: string,
+  open: OpenQuotes,
+): { code: string; open: OpenQuotes } {
   let code = '';
   let at = 0;
   let within = open;
@@ -61,7 +64,7 @@ export function kindsOfLines(lines: readonly string[]): ('code' | 'docstring' | 
       const isAlone = /^\s*[a-zA-Z]{0,2}("""|''')/.test(line);
       kind = isAlone && above.endsWith(':') ? 'docstring' : 'data';
     }
-    open = readStrings(line, open).open;
+    open = readPythonStrings(line, open).open;
     if (line.trim() !== '') above = line.trimEnd();
     return own;
   });
@@ -72,7 +75,7 @@ export function openQuotes(lines: readonly string[], open: OpenQuotes = ''): Ope
   const all = [open];
   let now = open;
   for (const line of lines) {
-    now = readStrings(line, now).open;
+    now = readPythonStrings(line, now).open;
     all.push(now);
   }
   return all;

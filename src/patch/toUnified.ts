@@ -9,7 +9,7 @@ import { hasErrors, type Diagnostic } from './diagnostic';
 import { convertFuzzy } from './fuzzy/convertFuzzy';
 import { belowFile, fileAbove } from './fileAbove';
 import { isGarbled, ungarbled } from './ungarbled';
-import { judgeEntities, withoutEntities } from './htmlEntities';
+import { judgeHtmlEntities, withoutEntities } from './htmlEntities';
 import { convertSearchReplace } from './searchReplace/convertSearchReplace';
 import { withoutLinks } from './links';
 import type { PatchTree } from './patchTree';
@@ -73,7 +73,7 @@ export async function toUnified(text: string, asked: ConversionOptions): Promise
 /** A conversion without what escaping for HTML has left in lines that are added, or with a word on it. */
 async function unescaped(text: string, converted: Conversion, options: Work): Promise<Conversion> {
   await options.turns.pause();
-  const judged = await judgeEntities(text, converted.files, options.tree);
+  const judged = await judgeHtmlEntities(text, converted.files, options.tree);
   if (judged === undefined) return converted;
   const mended = judged.isEscaped ? withoutEntities(text) : undefined;
   const again = mended === undefined ? undefined : await convert(mended.text, options);

@@ -12,7 +12,7 @@ import { faultTolerantSession } from '../batch/faultTolerantSession';
 import { candidateKey } from '../results/journal';
 import type { FilteredBatch, FilterRequest } from './filterRequest';
 import { repairKeys, withRepairFolder, writeResultFile, type RepairLine } from './repairFolder';
-import { testRepair, testsOnR, type RepairSettings, type TestsOnR } from './repairRuns';
+import { testRepair, testsOnR, type RepairSettings, type TestsOnR } from './testRepair';
 
 export interface FilterHooks {
   /** Called once, before anything runs. */

@@ -1,7 +1,7 @@
 import type { Prediction } from '../domain/instance';
 import type { TestedRepair } from '../domain/study/filterRepairs';
 import type { BatchRequest } from '../batch/batchRequest';
-import type { RepairSettings } from './repairRuns';
+import type { RepairSettings } from './testRepair';
 
 /** What is filtered, with what, and where its results go; the rest is as for batches. */
 export interface FilterRequest

@@ -13,7 +13,7 @@ import { GitError } from './git/git';
 import { applyGolden, applyToTree, plainApply, type Applied } from './golden';
 import { withLock } from './lock';
 import { makeFolder } from '../files/makeFolder';
-import { withCommit } from './git/mirrors';
+import { withCommit } from './git/withCommit';
 import { holdFolder } from './owner';
 import { isUrl, writeSnapshot, type TreeSource } from './source';
 import { fullDisk, noSpace } from './space';

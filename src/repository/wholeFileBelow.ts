@@ -5,15 +5,15 @@ import { writeBesideAndRename } from '../files/wholeFile';
 import { unsafePath } from '../patch/unsafePath';
 
 /**
- * As `writeWhole`, into a folder whose content is foreign, such as the files of R. Nothing beyond a
- * link is written: every folder on the way is looked at, and made where it is missing.
+ * As `writeWholeFile`, into a folder whose content is foreign, such as the files of R. It never writes
+ * through a link: it checks every folder on the way, and makes those that are missing.
  *
- * @param folder ours by its path, whatever is in it
+ * @param folder its path is ours; its content may be anything
  * @param path relative to it, with `/` between its parts
  * @param options.replacesLink the place is ours: a link or file there goes. Else a link stays
  * @throws HumanError when a link, or something that is no folder, is in the way
  */
-export async function writeWholeBelow(
+export async function writeWholeFileBelow(
   folder: string,
   path: string,
   content: string | Uint8Array,

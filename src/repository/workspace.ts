@@ -7,7 +7,7 @@ import { removeForce } from './abandoned';
 import { markerPath, readMarker, type WorkspaceMarker } from './marker';
 import { hasEnded, ownerWord } from './owner';
 import { fullDisk } from './space';
-import { writeWholeBelow } from './wholeFileBelow';
+import { writeWholeFileBelow } from './wholeFileBelow';
 import { copyTree, type Trees } from './trees';
 
 /**
@@ -30,7 +30,7 @@ export async function makeWorkspace(
     const content: WorkspaceMarker = { format: 1, id: instance.id, ...marker };
     const text = `${JSON.stringify(content, null, 2)}\n`;
     // R may bring something of this name: the place is the marker's, the folder above it R's.
-    await writeWholeBelow(beside, markerPath, text, { replacesLink: true }).catch(
+    await writeWholeFileBelow(beside, markerPath, text, { replacesLink: true }).catch(
       (error: unknown) => {
         if (!(error instanceof HumanError)) throw error;
         throw new HumanError(

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { git } from './git/git';
-import { writeWholeBelow } from './wholeFileBelow';
+import { writeWholeFileBelow } from './wholeFileBelow';
 
 /** The place of our dev container where R brings none of its own. */
 const usualPlace = '.devcontainer/devcontainer.json';
@@ -23,7 +23,7 @@ export async function writeDevContainer(
   text: string,
 ): Promise<string> {
   const place = (await isTracked(base, '.devcontainer')) ? besideOthers : usualPlace;
-  await writeWholeBelow(folder, place, text);
+  await writeWholeFileBelow(folder, place, text);
   return place;
 }
 
@@ -47,7 +47,7 @@ export async function writeWindowTitle(folder: string, base: string, id: string)
       `${id} (R)` +
       variables('separator', 'appName'),
   };
-  await writeWholeBelow(folder, place, `${JSON.stringify(settings, null, 2)}\n`);
+  await writeWholeFileBelow(folder, place, `${JSON.stringify(settings, null, 2)}\n`);
 }
 
 async function isTracked(base: string, path: string): Promise<boolean> {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { HumanError, messageOf } from '../domain/problem';
 import { entryReasons } from '../domain/reason';
 import type { RunEntry } from '../domain/study/entry';
-import { findingReport } from './reportSchema';
+import { findingReportSchema } from './reportSchema';
 import { openLineJournal, wholeLines } from '../files/lineJournal';
 import { writeResult } from './writeResult';
 
@@ -37,7 +37,7 @@ const journalLine = z.object({
     })
     .exactOptional(),
   difference: z.string().exactOptional(),
-  findings: z.array(findingReport).exactOptional(),
+  findings: z.array(findingReportSchema).exactOptional(),
   seconds: z.number().nonnegative(),
   cost: z
     .object({

@@ -5,13 +5,13 @@ import { shortFindings } from '../domain/finding';
 import { messageOf, throwIfAborted } from '../domain/problem';
 import { entryReasons, type EntryReason } from '../domain/reason';
 import { nothingKnown, type RunEntry } from '../domain/study/entry';
-import { inOneMeaning } from './chosenAnswers';
-import { findingReport, harnessReport } from './reportSchema';
+import { withoutAnswerNumbers } from './withoutAnswerNumbers';
+import { findingReportSchema, harnessReportSchema } from './reportSchema';
 
 const names = z.array(z.string());
 const share = z.number().nullable();
 /** `UNMATCHED` tells nothing that studies need, so that it may be absent. */
-const transitions = harnessReport.shape.tests_pred.unwrap().omit({ UNMATCHED: true });
+const transitions = harnessReportSchema.shape.tests_pred.unwrap().omit({ UNMATCHED: true });
 const fraction = z.object({ covered: z.number(), executable: z.number() });
 
 /** What studies need of a `report.json`: keys of the reference harness, and ours where it is one of ours. */
@@ -46,7 +46,7 @@ const report = z.looseObject({
       any_to_fail: names,
       change_coverage: fraction.nullish(),
       golden_change_coverage: fraction.nullish(),
-      findings: z.array(findingReport).optional(),
+      findings: z.array(findingReportSchema).optional(),
     })
     .nullish(),
 });
@@ -114,7 +114,7 @@ export async function readReports(
     }
   }
   const all = own.length;
-  const entries = [...inOneMeaning(own, { most: all, candidates: all }), ...foreign];
+  const entries = [...withoutAnswerNumbers(own, { most: all, candidates: all }), ...foreign];
   return { entries, strict, problems };
 }
 

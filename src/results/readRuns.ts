@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { messageOf, throwIfAborted } from '../domain/problem';
 import type { InstanceFacts, RunData, RunEntry } from '../domain/study/entry';
-import { inOneMeaning } from './chosenAnswers';
+import { withoutAnswerNumbers } from './withoutAnswerNumbers';
 import { readJournal } from './journal';
 import { readManifest } from './manifest';
 import { readReports } from './readReports';
@@ -154,7 +154,7 @@ async function ourRun({ folder, results }: Place): Promise<OneRun> {
         label: manifest.run,
         place: folder,
         instances: manifest.instances,
-        entries: inOneMeaning(entries, { most, candidates }),
+        entries: withoutAnswerNumbers(entries, { most, candidates }),
         models,
         ...(lines.length < candidates ? { unfinished: true } : {}),
         folder: results,

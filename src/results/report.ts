@@ -11,7 +11,7 @@ import type { Environment } from '../engine/engine';
 import { entryOf, type BatchEntry } from './entry';
 import type { CandidateResult } from '../evaluation/candidateResult';
 import type { TestRun } from '../evaluation/testRun';
-import { reportFile, reportVersion, type InstanceReport } from './reportSchema';
+import { reportFileSchema, reportVersion, type InstanceReport } from './reportSchema';
 import { modelFolderName, modelFolder, reportPath } from './runFolder';
 import { writeLogs } from './writeLogs';
 import { writeResult } from './writeResult';
@@ -157,7 +157,7 @@ export async function readReport(
   } catch {
     return undefined;
   }
-  const report = reportFile.safeParse(value).data?.[of.instance];
+  const report = reportFileSchema.safeParse(value).data?.[of.instance];
   if (report?.model_name_or_path !== of.model || report.reason !== of.reason) return undefined;
   const { sample: _sample, ...rest } = report;
   return of.sample === 1 ? rest : { ...rest, sample: of.sample };

@@ -22,7 +22,7 @@ const transitionLists = z.object({
 });
 
 /** The grade of the reference harness, by its own keys. */
-export const harnessReport = z.object({
+export const harnessReportSchema = z.object({
   patch_is_None: z.boolean(),
   patch_exists: z.boolean(),
   patch_successfully_applied: z.boolean(),
@@ -38,7 +38,7 @@ export const harnessReport = z.object({
   tests_gold: transitionLists.exactOptional(),
 }) satisfies z.ZodType<HarnessReport>;
 
-export const findingReport = z.object({
+export const findingReportSchema = z.object({
   kind: z.enum(findingKinds),
   evidence: z.array(z.string()).describe('What was seen, and where, a sentence each'),
 });
@@ -94,7 +94,7 @@ const strict = z
       .describe('ΔC; null where golden or base tests could not be run to their end'),
     golden_change_coverage: z.object(fraction).nullable().describe('ΔC of T* itself'),
     findings: z
-      .array(findingReport)
+      .array(findingReportSchema)
       .exactOptional()
       .describe(
         'What looks wrong about how the verdict was got, for a person to judge; absent in older reports',
@@ -103,7 +103,7 @@ const strict = z
   .describe('The definitions of the SWT-Bench paper, section 3');
 
 /** One run on one side, without its output. */
-export const runReport = z.object({
+export const runReportSchema = z.object({
   ending: z.string(),
   exit_code: z.number().int().nullable(),
   seconds: z.number(),
@@ -112,7 +112,7 @@ export const runReport = z.object({
   problems: z.array(z.string()),
 });
 
-const run = runReport.nullable();
+const run = runReportSchema.nullable();
 
 const diagnostic = z.object({
   severity: z.string(),
@@ -120,11 +120,11 @@ const diagnostic = z.object({
 });
 
 /** One candidate on one instance, as reports have it. */
-export const instanceReport = z.object({
+export const instanceReportSchema = z.object({
   instance_id: z.string(),
   model_name_or_path: z.string(),
   sample: z.number().int().positive().exactOptional(),
-  ...harnessReport.shape,
+  ...harnessReportSchema.shape,
   reason: z
     .enum(entryReasons)
     .describe('The one reason that every candidate has; `success`, or why it is none'),
@@ -166,10 +166,10 @@ export const instanceReport = z.object({
 });
 
 /** The keys of the reference harness stand at the top; `strict` holds the paper's definitions. */
-export type InstanceReport = z.infer<typeof instanceReport>;
+export type InstanceReport = z.infer<typeof instanceReportSchema>;
 
 /** A whole `report.json`. */
-export const reportFile = z.record(z.string(), instanceReport);
+export const reportFileSchema = z.record(z.string(), instanceReportSchema);
 
 /** The published JSON schema of `report.json`, for `media/schema/report.schema.json`. */
 export const reportJsonSchema = (): unknown => ({
@@ -177,5 +177,5 @@ export const reportJsonSchema = (): unknown => ({
   description:
     'report.json as `swt-bench evaluate --out` writes it: the report by the id of its instance. Keys of the SWT-Bench harness keep their meaning there.',
   // As input: a later version of this program may add keys.
-  ...z.toJSONSchema(reportFile, { io: 'input' }),
+  ...z.toJSONSchema(reportFileSchema, { io: 'input' }),
 });

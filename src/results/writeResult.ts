@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { makeFolder } from '../files/makeFolder';
-import { writeWhole } from '../files/wholeFile';
+import { writeWholeFile } from '../files/wholeFile';
 
 /** Paths that are being written, with the end of the last of their writers. */
 const underWay = new Map<string, Promise<void>>();
@@ -25,7 +25,7 @@ async function writeAlone(path: string, content: string): Promise<void> {
   const folder = dirname(path);
   await makeFolder(folder);
   await removeBeside(folder, basename(path));
-  await writeWhole(path, content);
+  await writeWholeFile(path, content);
 }
 
 /** Removes what killed processes have left of a file. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { filteredRepairsSchema } from '../../src/repair/filterRepairsSchema';
+import { filteredRepairsSchema } from '../../src/repair/filteredRepairsSchema';
 import { cli, sample, scratch } from './cli';
 
 describe('swt-bench filter-repairs @full', function () {

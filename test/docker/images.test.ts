@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
 import { Cancelled, HumanError } from '../../src/domain/problem';
 import { imageUse, removeImages } from '../../src/engine/docker/images/imageBudget';
-import { cacheUse } from '../../src/engine/docker/images/buildCache';
+import { buildCacheUse } from '../../src/engine/docker/images/buildCache';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
 import { instanceImage } from '../../src/engine/docker/images/instanceImage';
 import type { InstanceImage } from '../../src/engine/docker/images/instanceLayer';
@@ -447,15 +447,15 @@ describe('images of instances', () => {
         HostConfig: { Mounts: [{ Type: 'volume', Source: name, Target: '/cache' }] },
       });
       try {
-        const { inUse, bytes } = (await cacheUse(docker, storage, true, name)) ?? {};
+        const { inUse, bytes } = (await buildCacheUse(docker, storage, true, name)) ?? {};
         assert.deepEqual({ inUse, bytes }, { inUse: true, bytes: 0 });
         await container.remove({ force: true });
-        assert.equal((await cacheUse(docker, storage, false, name))?.inUse, false);
+        assert.equal((await buildCacheUse(docker, storage, false, name))?.inUse, false);
       } finally {
         await container.remove({ force: true }).catch(() => undefined);
         await volume.remove();
       }
-      assert.equal(await cacheUse(docker, storage, false, name), undefined);
+      assert.equal(await buildCacheUse(docker, storage, false, name), undefined);
     });
 
     it('never removes what a container uses, what others made, and what is named otherwise', async () => {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { silent } from '../../src/domain/reporter';
 import { localEngine } from '../../src/engine/local/localEngine';
 import { evaluateCandidate } from '../../src/evaluation/candidate';
-import { frameInTest } from '../../src/evaluation/hints/failurePlace';
+import { failureFrameInTest } from '../../src/evaluation/hints/failureFrames';
 import { runStore } from '../../src/evaluation/runStore';
 import { openSession } from '../../src/evaluation/session';
 import { loadParser } from '../unit/python/loadParser';
@@ -64,7 +64,7 @@ describe('what was expected and what there was', function () {
         { test: 'test_true', transition: 'F→P', base: undefined, fixed: undefined },
       ]);
       // A call over several lines has the line of its last argument before Python 3.8.
-      const line = tests[0] === undefined ? undefined : frameInTest(tests[0].base)?.line;
+      const line = tests[0] === undefined ? undefined : failureFrameInTest(tests[0].base)?.line;
       assert.ok(line === 4 || line === 6, String(line));
     } finally {
       await session.dispose();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import lockfile from 'proper-lockfile';
 import { z } from 'zod';
 import { sha256, sha256OfFile } from '../../files/sha256';
-import { writeWhole } from '../../files/wholeFile';
+import { writeWholeFile } from '../../files/wholeFile';
 import { HumanError, throwIfAborted } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
 import { unsafePath } from '../../patch/unsafePath';
@@ -228,7 +228,7 @@ async function writeManifest(
     ),
   };
   const path = join(folder, 'manifest.json');
-  await writeWhole(path, `${JSON.stringify(manifest, null, 2)}\n`).catch((error: unknown) => {
+  await writeWholeFile(path, `${JSON.stringify(manifest, null, 2)}\n`).catch((error: unknown) => {
     throw unwritableStorage(path, error);
   });
 }

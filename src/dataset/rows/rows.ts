@@ -3,7 +3,8 @@ import { isInstanceId } from '../../domain/instanceId';
 import type { Instance, PatchSize } from '../../domain/instance';
 import { asLabel } from '../../domain/label';
 import { goldenPatches } from './goldenPatches';
-import { environmentFields, environmentOf, readTexts } from './rowFields';
+import { environmentFields, environmentOf } from './environmentFields';
+import { readTexts } from './readTexts';
 
 /**
  * Rows as SWE-bench (`patch`, `test_patch`), SWT-Bench (`golden_code_patch`, `golden_test_patch`, or for

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Reporter } from '../../domain/reporter';
-import { comparisonText } from '../../evaluation/coverage/goldenComparison';
+import { comparisonText } from '../../evaluation/coverage/compareCoverage';
 import { parseUnified } from '../../patch/unified/parseUnified';
 import {
   goldenTestFiles,

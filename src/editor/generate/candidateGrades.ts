@@ -5,7 +5,7 @@ import { functionOf } from '../../domain/outcome';
 import type { Reporter } from '../../domain/reporter';
 import { transitions } from '../../domain/transition';
 import type { CandidateResult } from '../../evaluation/candidateResult';
-import { findingReport } from '../../results/reportSchema';
+import { findingReportSchema } from '../../results/reportSchema';
 import { patchDigest } from '../instance/edits';
 import { withNotification } from '../shell/withNotification';
 import { rowDigest } from '../verdict/keptEvaluation';
@@ -20,7 +20,7 @@ const gradeSchema = z.object({
   transitions: z.array(z.object({ test: z.string(), transition: z.enum(transitions) })),
   /** Executable changed lines, and those newly covered; null where ΔC is not defined or not known. */
   coverage: z.object({ covered: z.number(), executable: z.number() }).nullable(),
-  findings: z.array(findingReport),
+  findings: z.array(findingReportSchema),
 });
 
 export type Grade = z.infer<typeof gradeSchema>;

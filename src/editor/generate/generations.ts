@@ -276,7 +276,7 @@ export class Generations implements vscode.Disposable {
         .split('\n')
         .filter((line) => line !== '' && !isAnswer(line, gone))
         .map((line) => `${line}\n`);
-      await writeWhole(this.tracePath, rest.join(''));
+      await writeWholeFile(this.tracePath, rest.join(''));
     });
     this.all = others;
     await this.keepRecords();

@@ -11,7 +11,7 @@ import type { Instance } from '../../domain/instance';
 import { HumanError } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
 import type { Side } from '../../domain/outcome';
-import { reportFile } from '../../results/reportSchema';
+import { reportFileSchema } from '../../results/reportSchema';
 import { applyPatch } from '../../patch/unified/applyPatch';
 import { asShown, textOf } from '../../patch/bytes';
 import { changeBlocks } from '../../patch/changeBlocks';
@@ -195,7 +195,8 @@ async function coverageOf({ entry, folder }: FoundCell): Promise<ChangeCoverage>
   } catch {
     value = undefined;
   }
-  const coverage = reportFile.safeParse(value).data?.[entry.instance]?.strict?.change_coverage;
+  const coverage =
+    reportFileSchema.safeParse(value).data?.[entry.instance]?.strict?.change_coverage;
   if (coverage === undefined || coverage === null) {
     throw new HumanError(
       vscode.l10n.t('The report of {0} has no change coverage', entry.instance),

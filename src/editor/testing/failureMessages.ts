@@ -8,7 +8,7 @@ import {
   type TestResult,
 } from '../../domain/outcome';
 import type { TestTransition } from '../../domain/transition';
-import { frameInTest } from '../../evaluation/hints/failurePlace';
+import { failureFrameInTest } from '../../evaluation/hints/failureFrames';
 import { isTestPath } from '../../patch/testFiles';
 import { transitionLook } from './transitionLook';
 import { outcomeInWords, transitionInWords } from './transitionTexts';
@@ -66,7 +66,7 @@ export function failureMessagesOn(
     {
       text: text === undefined ? head : `${head}\n\n${text}`,
       comparison: result.comparison,
-      line: frameInTest(result)?.line,
+      line: failureFrameInTest(result)?.line,
       stack: stackOf(side, result.frames ?? [], isInside),
     },
   ];

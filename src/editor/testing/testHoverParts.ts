@@ -1,7 +1,7 @@
 import type * as vscode from 'vscode';
 import { isFailure, sides, type StackFrame, type TestResult } from '../../domain/outcome';
 import type { TestTransition } from '../../domain/transition';
-import { frameInCode, frameInTest } from '../../evaluation/hints/failurePlace';
+import { failureFrameInCode, failureFrameInTest } from '../../evaluation/hints/failureFrames';
 import { hintOn, tellingCase } from '../../evaluation/hints/testHints';
 import type { HoverPart } from '../shell/hoverPart';
 import { isFresh, type KnownCases } from '../verdict/evaluated';
@@ -96,7 +96,7 @@ function placeParts(
   result: TestResult,
   isInside: HoveredTest['isInside'],
 ): TestHoverPart[] {
-  const places = [frameInCode(result), frameInTest(result)]
+  const places = [failureFrameInCode(result), failureFrameInTest(result)]
     .filter((frame) => frame !== undefined)
     .filter(({ path }) => isInside(path));
   if (places.length === 0) return [];

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { frameInCode } from '../../evaluation/hints/failurePlace';
+import { failureFrameInCode } from '../../evaluation/hints/failureFrames';
 import { hintOn, tellingCase } from '../../evaluation/hints/testHints';
 import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
 import { isFresh } from '../verdict/evaluated';
@@ -75,7 +75,7 @@ export class TestProblems implements vscode.Disposable {
       diagnostic.source = source;
       diagnostic.code = hint.kind;
       const telling = tellingCase(cases);
-      const frame = telling === undefined ? undefined : frameInCode(telling.base);
+      const frame = telling === undefined ? undefined : failureFrameInCode(telling.base);
       const uri = frame === undefined ? undefined : uriInside(this.open.folder, frame.path);
       if (frame !== undefined && uri !== undefined) {
         const place = new vscode.Location(uri, new vscode.Position(frame.line - 1, 0));

@@ -4,11 +4,7 @@ import { join, sep } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
-import {
-  exportedFiles,
-  whatIsAt,
-  writeExport,
-} from '../../results/reproduction/exportedReproduction';
+import { exportedFiles, whatIsAt, writeExport } from '../../results/reproduction/exportedFiles';
 import { isReproduction } from '../../evaluation/gradings';
 import type { Reproduction } from '../../results/reproduction/reproductionNote';
 import { splitTestEdits } from '../../patch/testFiles';

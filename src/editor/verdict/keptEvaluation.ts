@@ -8,9 +8,13 @@ import { transitions, type TestTransition } from '../../domain/transition';
 import type { Verdict } from '../../domain/verdict';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import type { TestRun } from '../../evaluation/testRun';
-import { findingReport, harnessReport, runReport } from '../../results/reportSchema';
+import {
+  findingReportSchema,
+  harnessReportSchema,
+  runReportSchema,
+} from '../../results/reportSchema';
 import { sha256 } from '../../files/sha256';
-import { writeWhole } from '../../files/wholeFile';
+import { writeWholeFile } from '../../files/wholeFile';
 import type { Evaluated } from './evaluated';
 
 /** Raised when a kept evaluation means something else than before: older ones are passed over. */
@@ -70,7 +74,7 @@ const coverage: z.ZodType<ChangeCoverage> = z.object({
   delta: z.number().optional(),
 }) as z.ZodType<ChangeCoverage>;
 
-const testRun = runReport.extend({ log: z.string() }) satisfies z.ZodType<TestRun>;
+const testRun = runReportSchema.extend({ log: z.string() }) satisfies z.ZodType<TestRun>;
 
 /** JSON has no undefined: keys that may be so are absent, and are put back. */
 const result = z.object({
@@ -87,12 +91,12 @@ const result = z.object({
     }),
   ),
   notes: texts,
-  findings: z.array(findingReport),
+  findings: z.array(findingReportSchema),
   patch: z.string(),
   ownTests: texts,
   tests: z.array(testTransition),
   strict: verdict,
-  harness: harnessReport,
+  harness: harnessReportSchema,
   difference: z.string().optional(),
   changeCoverage: coverage.optional(),
   goldenCoverage: coverage.optional(),
@@ -177,7 +181,7 @@ export class KeptEvaluation {
       this.next = undefined;
       if (next === undefined) return;
       const grounds = { version: this.version, row: next.row };
-      await writeWhole(this.path, printEvaluated(next.evaluated, grounds));
+      await writeWholeFile(this.path, printEvaluated(next.evaluated, grounds));
     };
     this.writing = this.writing.then(work, work);
     return this.writing;

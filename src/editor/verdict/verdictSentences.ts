@@ -9,7 +9,7 @@ import {
   harnessGrade,
   notesToShow,
 } from '../../evaluation/gradings';
-import { prose } from '../../evaluation/markdownText';
+import { markdownProse } from '../../evaluation/markdown';
 import type { Evaluated } from './evaluated';
 
 /** A verdict with what the window knows besides. */
@@ -59,7 +59,7 @@ export function verdictSentences(l10n: typeof vscode.l10n, verdict: ShownVerdict
 /** The same as the Markdown of a hover. What tests and files are called has no markup and no links. */
 export const verdictMarkdown = (l10n: typeof vscode.l10n, verdict: ShownVerdict): string =>
   [...verdictSentences(l10n, verdict), l10n.t('Click for what to do next.')]
-    .map(prose)
+    .map(markdownProse)
     .join('\n\n');
 
 /** A verdict in few words: the number of tests that reproduce, or why none does. */

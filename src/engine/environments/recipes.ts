@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { runnerNames } from '../runners/runners';
 import table from './recipes.json';
-import { isWithin } from './versionRange';
+import { isInVersionRange } from './versionRange';
 
 const words = z.array(z.string().min(1));
 
@@ -90,7 +90,7 @@ const usual: Recipe = {
 export function recipeOf(repo: string, version: string | undefined): Recipe {
   const { versions = {}, ...always } = recipes[repo] ?? {};
   const applying = Object.entries(versions).flatMap(([range, fields]) =>
-    version !== undefined && isWithin(version, range) ? [fields] : [],
+    version !== undefined && isInVersionRange(version, range) ? [fields] : [],
   );
   const { notes, ...recipe } = Object.assign({}, usual, always, ...applying) as Recipe & {
     notes?: string;

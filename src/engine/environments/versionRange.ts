@@ -1,5 +1,5 @@
 /** Whether a version lies in `FIRST-LAST`, `FIRST-`, `-LAST` or is the one given; by their numbers. */
-export function isWithin(version: string, range: string): boolean {
+export function isInVersionRange(version: string, range: string): boolean {
   const [first = '', last = first] = range.split('-');
   return (
     (first === '' || compareVersions(version, first) >= 0) &&

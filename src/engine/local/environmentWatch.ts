@@ -5,7 +5,7 @@ import { sha256 } from '../../files/sha256';
 import { HumanError } from '../../domain/problem';
 import { makeFolder } from '../../files/makeFolder';
 import { stampAt } from '../../repository/fileStamp';
-import { writeWhole } from '../../files/wholeFile';
+import { writeWholeFile } from '../../files/wholeFile';
 import { compile } from './compilePristine';
 import {
   changesSince,
@@ -156,7 +156,7 @@ class Watch implements EnvironmentWatch {
     const files = { ...(await this.readSpoilt()) };
     for (const path of paths) files[path] = as.files.get(path) ?? 'gone';
     await makeFolder(dirname(this.marker));
-    await writeWhole(this.marker, JSON.stringify({ interpreter, files }));
+    await writeWholeFile(this.marker, JSON.stringify({ interpreter, files }));
   }
 
   private async readSpoilt(): Promise<Readonly<Record<string, string>>> {

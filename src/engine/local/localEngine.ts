@@ -21,7 +21,7 @@ import {
   type Sandbox,
 } from '../engine';
 import { outputLimit } from '../boundedOutput';
-import { killMarked } from '../killing';
+import { killMarked } from '../killRun';
 import { runMark, runProcess } from '../process';
 import { runnerOf } from '../runners/runners';
 import { followTrace } from '../tracer/followTrace';

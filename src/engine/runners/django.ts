@@ -1,4 +1,4 @@
-import { isWithin } from '../environments/versionRange';
+import { isInVersionRange } from '../environments/versionRange';
 import {
   testArgumentsOf,
   dotted,
@@ -8,7 +8,7 @@ import {
   type TestRunner,
 } from './testRunner';
 import type { TestPlan } from '../testPlan';
-import { pattern } from './pythonText';
+import { pythonCharacters } from './pythonCharacters';
 
 export const django: TestRunner = {
   name: 'django',
@@ -39,7 +39,7 @@ async function planDjango(planning: Planning): Promise<TestPlan> {
 async function runsInParallel({ readFileOfR, version }: Planning): Promise<boolean> {
   const program = await readFileOfR('tests/runtests.py');
   if (program !== undefined) return /['"]--parallel['"]/.test(program);
-  return version === '' || isWithin(version, '1.9-');
+  return version === '' || isInVersionRange(version, '1.9-');
 }
 
 /**
@@ -56,7 +56,7 @@ const status: Readonly<Record<string, string>> = {
   ERROR: 'ERROR',
 };
 
-const { wordStart, wordEnd, space } = pattern;
+const { wordStart, wordEnd, space } = pythonCharacters;
 
 export function parseDjango(log: string): Map<string, string> {
   const found = new Map<string, string>();

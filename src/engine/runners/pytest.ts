@@ -1,6 +1,6 @@
 import { testArgumentsOf, noOption, wholePlan, type Planning, type TestRunner } from './testRunner';
 import type { TestPlan } from '../testPlan';
-import { splitWords } from './pythonText';
+import { splitPythonWords } from './pythonCharacters';
 
 export const pytest: TestRunner = {
   name: 'pytest',
@@ -41,7 +41,7 @@ const startsWithStatus = (line: string): boolean =>
 
 /** The words of a line that begins with a status: status, name, and what follows. */
 function wordsOf(line: string): string[] {
-  return splitWords(line.startsWith('FAILED') ? line.replaceAll(' - ', ' ') : line);
+  return splitPythonWords(line.startsWith('FAILED') ? line.replaceAll(' - ', ' ') : line);
 }
 
 /** @param readName what to make of the second word, the name of the test */
@@ -132,7 +132,7 @@ export function parsePytestV2(log: string): Map<string, string> {
       const [status, name] = wordsOf(line);
       if (status !== undefined && name !== undefined) found.set(name, status);
     } else if (statuses.some((status) => line.endsWith(status))) {
-      const [name, status] = splitWords(line);
+      const [name, status] = splitPythonWords(line);
       if (status !== undefined && name !== undefined) found.set(name, status);
     }
   }
@@ -143,7 +143,7 @@ export function parsePytestV2(log: string): Map<string, string> {
 export function parseSeaborn(log: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const line of log.split('\n')) {
-    const words = splitWords(line);
+    const words = splitPythonWords(line);
     if (line.startsWith('FAILED')) {
       if (words[1] !== undefined) found.set(words[1], 'FAILED');
     } else if (line.includes(' PASSED ')) {

@@ -1,6 +1,6 @@
 import { testArgumentsOf, noOption, wholePlan, type Planning, type TestRunner } from './testRunner';
 import type { TestPlan } from '../testPlan';
-import { splitWords } from './pythonText';
+import { splitPythonWords } from './pythonCharacters';
 
 /**
  * What `bin/test -C --verbose --seed 0` does, for trees without it (source releases leave it out) and
@@ -64,7 +64,7 @@ function optionsOf(binTest: string): string[] {
 export function parseSympy(log: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const test of failureHeadings(log)) found.set(test, 'FAILED');
-  const words = splitWords(log);
+  const words = splitPythonWords(log);
   const endsInSpace = !log.endsWith(words.at(-1) ?? '');
   for (let index = 0; index + 1 < words.length; index++) {
     const name = words[index] ?? '';

@@ -1,5 +1,5 @@
 import type { Finding, FindingKind } from '../../domain/finding';
-import { markdownLine } from '../markdownText';
+import { markdownLine } from '../markdown';
 
 /** UTF-16 units of a quoted line. */
 const longestLine = 200;

@@ -3,12 +3,17 @@ import { applyPatch, hunkSteps } from '../unified/applyPatch';
 import { failed, type Conversion } from '../conversion';
 import { hasErrors, type DiagnosticCode } from '../diagnostic';
 import { wholeAlignment } from './alignment';
-import { editFuzzyFile } from './editFile';
+import { editFuzzyFile } from './editFuzzyFile';
 import { isRefusal, type HunkPlace } from './placeAt';
 import { TreeLines, withoutReturn } from './treeLines';
 import { placingSteps } from './placeHunks';
 import { lineList } from './refusal';
-import { tellDifferences, tellMissingFile, tellRefusal, type Told } from './fuzzyDiagnostics';
+import {
+  tellDifferences,
+  tellMissingFile,
+  tellRefusal,
+  type FuzzyDiagnosticsContext,
+} from './fuzzyDiagnostics';
 import type { Hunk } from '../unified/hunk';
 import type { PatchTree } from '../patchTree';
 import type { FilePatch } from '../unified/parsedPatch';
@@ -76,7 +81,7 @@ function joinParts(files: readonly FilePatch[]): FilePatch[] {
 async function placePart(
   file: FilePatch,
   tree: PatchTree,
-  told: Told,
+  told: FuzzyDiagnosticsContext,
   turns: Turns,
 ): Promise<FilePatch | undefined> {
   const { oldPath, newPath, kind } = file;
@@ -187,7 +192,11 @@ function addFile(
 }
 
 /** The places of a file's hunks, one at a step; undefined, with the reasons told, when one has none. */
-function* placed(file: FilePatch, lines: TreeLines, told: Told): Stepwise<HunkPlace[] | undefined> {
+function* placed(
+  file: FilePatch,
+  lines: TreeLines,
+  told: FuzzyDiagnosticsContext,
+): Stepwise<HunkPlace[] | undefined> {
   const hunks = file.hunks;
   const places: HunkPlace[] = [];
   const kept = new Map<number, { placing: HunkPlace; hunk: Hunk }[]>();

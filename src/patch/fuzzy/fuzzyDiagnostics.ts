@@ -6,8 +6,8 @@ import type { Hunk } from '../unified/hunk';
 import type { PatchTree } from '../patchTree';
 import type { FilePatch } from '../unified/parsedPatch';
 
-/** What the placing of hunks has to say, in words. */
-export interface Told {
+/** The text and the file that diagnostics of hunks are about, and the list that they are added to. */
+export interface FuzzyDiagnosticsContext {
   /** The lines of the text that was given. */
   readonly source: readonly string[];
   readonly diagnostics: Diagnostic[];
@@ -17,8 +17,13 @@ export interface Told {
 /** More places or paths than these are not offered one by one. */
 const maxFixes = 5;
 
-/** That a hunk goes nowhere, and for each place it could go to a fix that writes its line number. */
-export function tellRefusal(refusal: Refusal, hunk: Hunk, number: number, told: Told): void {
+/** Reports that a hunk has no place. Each place that it could have becomes a fix that writes the line number. */
+export function tellRefusal(
+  refusal: Refusal,
+  hunk: Hunk,
+  number: number,
+  told: FuzzyDiagnosticsContext,
+): void {
   const path = told.file.newPath ?? told.file.oldPath;
   const fixes: Fix[] = [];
   const header = told.source[hunk.line - 1] ?? '';
@@ -44,13 +49,13 @@ export function tellRefusal(refusal: Refusal, hunk: Hunk, number: number, told: 
   });
 }
 
-/** Where a hunk went in, if not where its number says, and what differs there. */
+/** Reports the place of a hunk if its line number names another one, and the lines that differ there. */
 export function tellDifferences(
   place: HunkPlace,
   hunk: Hunk,
   number: number,
   tree: TreeLines,
-  told: Told,
+  told: FuzzyDiagnosticsContext,
 ): void {
   const path = told.file.newPath ?? told.file.oldPath;
   const { pairs } = place.alignment;
@@ -97,8 +102,12 @@ export function tellDifferences(
   });
 }
 
-/** That a file is not in the tree, with the paths that may be meant. */
-export async function tellMissingFile(path: string, tree: PatchTree, told: Told): Promise<void> {
+/** Reports that a file is not in the tree, and names the paths that may be meant. */
+export async function tellMissingFile(
+  path: string,
+  tree: PatchTree,
+  told: FuzzyDiagnosticsContext,
+): Promise<void> {
   const near = nearestPaths(path, (await tree.paths?.()) ?? []);
   const fixes = near.map((other) => ({
     title: `Change ${other} instead`,
@@ -127,7 +136,11 @@ function nearestPaths(path: string, all: readonly string[]): string[] {
 }
 
 /** The header lines of the part with another path. */
-function renaming(path: string, other: string, { source, file }: Told): Fix['edits'] {
+function renaming(
+  path: string,
+  other: string,
+  { source, file }: FuzzyDiagnosticsContext,
+): Fix['edits'] {
   const end = file.hunks[0]?.line ?? file.endLine + 1;
   const edits: { from: number; to: number; lines: string[] }[] = [];
   for (let line = file.line; line < end; line += 1) {

@@ -2,7 +2,7 @@ import { turnsOf, type Turns } from '../../domain/turns';
 import { failed, type Conversion } from '../conversion';
 import { nearestPaths } from '../custom/findTarget';
 import { hasErrors, type Diagnostic, type DiagnosticCode, type Fix } from '../diagnostic';
-import { hunksOf } from '../fuzzy/editFile';
+import { hunksOf } from '../fuzzy/editFuzzyFile';
 import { TreeLines } from '../fuzzy/treeLines';
 import type { HunkLine } from '../unified/hunk';
 import { unsafePath } from '../unsafePath';

@@ -1,7 +1,7 @@
 import { StepBudget } from '../fuzzy/exactPlaces';
 import { TreeLines } from '../fuzzy/treeLines';
 import { indentUnit } from '../indentation';
-import { openQuotes, readStrings, type OpenQuotes } from '../pythonStrings';
+import { openQuotes, readPythonStrings, type OpenQuotes } from '../pythonStrings';
 
 /** A line of a file while blocks are applied to it. */
 export interface ImageLine {
@@ -82,7 +82,7 @@ export class ImageLines {
       if (line?.origin !== undefined) {
         const from = at === index ? line.origin - 1 : line.origin;
         return written.reduceRight<OpenQuotes>(
-          (open, text) => readStrings(text, open).open,
+          (open, text) => readPythonStrings(text, open).open,
           this.quotes[from] ?? '',
         );
       }

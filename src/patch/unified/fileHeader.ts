@@ -3,7 +3,7 @@ import {
   readHeaderName,
   readPlainName,
   stripPrefixes,
-  type RawName,
+  type RawFileName,
 } from './fileNames';
 import type { Hunk } from './hunk';
 import type { FileChange, FilePatch } from './parsedPatch';
@@ -12,8 +12,8 @@ import type { PatchProblem } from '../diagnostic';
 /** What the lines before the hunks of a part say: those of git, and the two that name the file. */
 export interface Header {
   git: boolean;
-  old: RawName | undefined;
-  new: RawName | undefined;
+  old: RawFileName | undefined;
+  new: RawFileName | undefined;
   renamed: { from?: string; to?: string; copy: boolean } | undefined;
   oldMode: string | undefined;
   newMode: string | undefined;
@@ -85,14 +85,14 @@ function endOfBinary(lines: readonly string[], from: number): number {
 export function readNameLines(
   lines: readonly string[],
   i: number,
-): { old: RawName; new: RawName } | undefined {
+): { old: RawFileName; new: RawFileName } | undefined {
   const [minus, plus] = [lines[i] ?? '', lines[i + 1] ?? ''];
   if (!minus.startsWith('--- ') || !plus.startsWith('+++ ')) return undefined;
   return { old: readHeaderName(minus.slice(4)), new: readHeaderName(plus.slice(4)) };
 }
 
 type Tell = (message: string, hint: string, more?: Partial<PatchProblem>) => void;
-type NamePair = { old: RawName; new: RawName };
+type NamePair = { old: RawFileName; new: RawFileName };
 type PartNames = ReturnType<typeof stripPrefixes>;
 
 export function assemble(

@@ -55,7 +55,7 @@ function readQuoted(text: string): { name: string; length: number } | undefined 
 }
 
 /** Writes a name as git does: quoted with octal escapes when it holds anything but plain ASCII. */
-export function quoteName(name: string): string {
+export function quoteFileName(name: string): string {
   if (/^[\x20-\x7e]*$/.test(name) && !/["\\]/.test(name)) return name;
   let quoted = '"';
   for (const byte of bytesOf(name)) {
@@ -68,7 +68,7 @@ export function quoteName(name: string): string {
 }
 
 /** A name as it stands in a header, before prefixes are taken off; null for /dev/null. */
-export type RawName = string | null;
+export type RawFileName = string | null;
 
 const isoStamp = /\s\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|[+-]\d\d:?\d\d))?$/;
 const ctimeStamp = /\s[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
@@ -76,7 +76,7 @@ const ctimeStamp = /\s[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/
 const epoch = /\s(1970-01-01|1969-12-31)[ T]\d\d:\d\d:00(\.0+)?( [+-]\d{4})?$/;
 
 /** The name in the rest of a `--- ` or `+++ ` line. */
-export function readHeaderName(rest: string): RawName {
+export function readHeaderName(rest: string): RawFileName {
   const text = rest.replace(/\r$/, '');
   const quoted = readQuoted(text);
   if (quoted !== undefined) return quoted.name;
@@ -132,8 +132,8 @@ export function readGitNames(rest: string): { old: string; new: string } | undef
  * @returns `stripped` false when there were none although git would take a directory off
  */
 export function stripPrefixes(
-  oldName: RawName,
-  newName: RawName,
+  oldName: RawFileName,
+  newName: RawFileName,
 ): { old: string | null; new: string | null; stripped: boolean } {
   const names = [oldName, newName].filter((name) => name !== null);
   if (names.every(hasPrefix)) {

@@ -1,5 +1,5 @@
 import { structuredPatch } from 'diff';
-import { quoteName } from './fileNames';
+import { quoteFileName } from './fileNames';
 import { numberLines, type Hunk, type HunkLine } from './hunk';
 import type { FilePatch } from './parsedPatch';
 
@@ -128,8 +128,8 @@ function headings(text: string): (line: number) => string {
 /** One part of a patch as git writes it. Binary content is not written, only named. */
 export function formatFilePatch(file: FilePatch): string {
   const path = file.newPath ?? file.oldPath ?? '';
-  const oldName = quoteName(`a/${file.oldPath ?? path}`);
-  const newName = quoteName(`b/${file.newPath ?? path}`);
+  const oldName = quoteFileName(`a/${file.oldPath ?? path}`);
+  const newName = quoteFileName(`b/${file.newPath ?? path}`);
   const out = [`diff --git ${oldName} ${newName}`];
   if (file.kind === 'added') out.push(`new file mode ${file.newMode ?? '100644'}`);
   else if (file.kind === 'deleted') out.push(`deleted file mode ${file.oldMode ?? '100644'}`);
@@ -142,8 +142,8 @@ export function formatFilePatch(file: FilePatch): string {
   }
   if (file.kind === 'renamed' || file.kind === 'copied') {
     const verb = file.kind === 'renamed' ? 'rename' : 'copy';
-    out.push(`${verb} from ${quoteName(file.oldPath ?? '')}`);
-    out.push(`${verb} to ${quoteName(file.newPath ?? '')}`);
+    out.push(`${verb} from ${quoteFileName(file.oldPath ?? '')}`);
+    out.push(`${verb} to ${quoteFileName(file.newPath ?? '')}`);
   }
   if (file.hunks.length > 0) {
     out.push(`--- ${file.oldPath === null ? '/dev/null' : endName(oldName)}`);

@@ -48,7 +48,7 @@ const nullDevice = process.platform === 'win32' ? 'NUL' : '/dev/null';
 /**
  * Stronger than the configuration of a repository. Commands that a repository could name otherwise
  * (hooks, monitors, filters, helpers) are named here or have no name that git would look up; see
- * `borrowedRepository.ts` for repositories that are not ours.
+ * `foreignRepository.ts` for repositories that are not ours.
  */
 const fixedConfig = [
   'core.autocrlf=false',

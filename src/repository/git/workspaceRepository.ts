@@ -17,11 +17,11 @@ import { RetryingMemo } from '../../domain/retryingMemo';
 import { HumanError } from '../../domain/problem';
 import { bytesOf, textOf } from '../../patch/bytes';
 import { removeForce } from '../abandoned';
-import { borrowObjects } from './borrowedRepository';
+import { borrowObjects } from './foreignRepository';
 import { readForeign } from './readForeign';
 import { git } from './git';
 import { markerPath } from '../marker';
-import { writeWhole } from '../../files/wholeFile';
+import { writeWholeFile } from '../../files/wholeFile';
 import { leftovers, quoted, refOfR } from '../writeTree';
 
 /**
@@ -186,7 +186,7 @@ export class WorkspaceRepository {
       const text = [...ours, theirs, ''].join('\n');
       const place = join(this.own, 'info', name);
       if ((await readFile(place, 'utf8').catch(() => undefined)) === text) continue;
-      await writeWhole(place, text);
+      await writeWholeFile(place, text);
     }
   }
 

@@ -2,7 +2,7 @@ import { lineStates, type ChangeCoverage, type CoveredLine } from '../../domain/
 import { fileOf, functionOf, type TestResult } from '../../domain/outcome';
 import { transitionWords, type TestTransition } from '../../domain/transition';
 import type { CandidateResult } from '../../evaluation/candidateResult';
-import { byFile, goldenBesides, placeOf } from '../../evaluation/coverage/goldenComparison';
+import { byFile, goldenBesides, placeOf } from '../../evaluation/coverage/compareCoverage';
 import {
   coverageInWords,
   findingsToShow,
@@ -10,7 +10,7 @@ import {
   isReproduction,
   notesToShow,
 } from '../../evaluation/gradings';
-import { code, prose, table } from '../../evaluation/markdownText';
+import { markdownCode, markdownProse, markdownTable } from '../../evaluation/markdown';
 
 /** A candidate with its verdict, and what a reader has to know to judge it. */
 export interface Reproduction {
@@ -61,13 +61,13 @@ export function reproductionNote(reproduction: Reproduction, files?: NamedFiles)
 function heading(result: CandidateResult): string {
   const { strict, affected, instance } = result;
   if (isReproduction(result)) {
-    return `# Reference reproduction of ${code(instance)}\n\n✓ ${prose(strict.explanation)}.`;
+    return `# Reference reproduction of ${markdownCode(instance)}\n\n✓ ${markdownProse(strict.explanation)}.`;
   }
   const why =
     strict.success && affected !== undefined
       ? 'Not all of its tests ran in the run that this is about.'
-      : `${prose(strict.reason)}: ${prose(strict.explanation)}.`;
-  return `# Not a reproduction of ${code(instance)}\n\n✗ **This candidate is no success.** ${why}`;
+      : `${markdownProse(strict.reason)}: ${markdownProse(strict.explanation)}.`;
+  return `# Not a reproduction of ${markdownCode(instance)}\n\n✗ **This candidate is no success.** ${why}`;
 }
 
 function summary(reproduction: Reproduction): string {
@@ -82,17 +82,20 @@ function summary(reproduction: Reproduction): string {
       ? ' (it looks at a run of all tests)'
       : result.difference === undefined
         ? ''
-        : `: ${prose(result.difference)}`;
-  return table(
+        : `: ${markdownProse(result.difference)}`;
+  return markdownTable(
     ['', ''],
     [
-      ['Repository', `${code(reproduction.repo)} at ${code(reproduction.baseCommit)}`],
+      [
+        'Repository',
+        `${markdownCode(reproduction.repo)} at ${markdownCode(reproduction.baseCommit)}`,
+      ],
       ...(result.source.kind === 'snapshot'
-        ? [['R made from', `a snapshot, ${code(result.source.from)}`]]
+        ? [['R made from', `a snapshot, ${markdownCode(result.source.from)}`]]
         : []),
       [
         'Strict grading',
-        `${strict.success ? 'success' : 'no success'}: ${prose(strict.explanation)}`,
+        `${strict.success ? 'success' : 'no success'}: ${markdownProse(strict.explanation)}`,
       ],
       ['Harness grading', `${harness}${why}`],
       ['W (applies to R)', strict.wellFormed ? 'yes' : 'no'],
@@ -103,7 +106,7 @@ function summary(reproduction: Reproduction): string {
       ...(affected === undefined
         ? []
         : [['Tests run', `${affected.ran} now, ${affected.kept} kept from an earlier run`]]),
-      ...(environment === undefined ? [] : [['Environment', prose(environment)]]),
+      ...(environment === undefined ? [] : [['Environment', markdownProse(environment)]]),
     ],
     '',
   );
@@ -118,7 +121,10 @@ function findings(result: CandidateResult): string[] {
     'What looks wrong about how the verdict was got, for a person to judge. It changes no grade.',
     found
       .map(({ says, evidence }) =>
-        [`- ⚠ ${prose(says)}`, ...evidence.map((each) => `  - ${prose(each)}`)].join('\n'),
+        [
+          `- ⚠ ${markdownProse(says)}`,
+          ...evidence.map((each) => `  - ${markdownProse(each)}`),
+        ].join('\n'),
       )
       .join('\n'),
   ];
@@ -147,18 +153,25 @@ function tests(result: CandidateResult): string {
   const quiet = others.length - telling.length;
   const row = (each: TestTransition): string[] => [
     each.transition,
-    code(each.test),
+    markdownCode(each.test),
     mine.has(each) ? 'candidate' : 'in R',
     outcome(each.base),
     outcome(each.fixed),
     failure(each),
   ];
   return [
-    table(
+    markdownTable(
       ['', 'Test', 'Of', 'On R', 'On R∘X\\*', 'Failure'],
       [
         ...[...own, ...telling].map(row),
-        ...silent.map((test) => ['–', code(test), 'candidate', 'did not run', 'did not run', '']),
+        ...silent.map((test) => [
+          '–',
+          markdownCode(test),
+          'candidate',
+          'did not run',
+          'did not run',
+          '',
+        ]),
       ],
       'No test of the candidate ran.',
     ),
@@ -188,8 +201,8 @@ function failureOn(result: TestResult): string {
   const text = named ? line : line === '' ? exception : `${exception}: ${line}`;
   const own = fileOf(result.test);
   const frame = [...(result.frames ?? [])].reverse().find((each) => each.path !== own);
-  const at = frame === undefined ? '' : ` at ${code(`${frame.path}:${frame.line}`)}`;
-  return `${code(text.length > 200 ? `${text.slice(0, 199)}…` : text)}${at}`;
+  const at = frame === undefined ? '' : ` at ${markdownCode(`${frame.path}:${frame.line}`)}`;
+  return `${markdownCode(text.length > 200 ? `${text.slice(0, 199)}…` : text)}${at}`;
 }
 
 function legend(tests: readonly TestTransition[]): string[] {
@@ -201,7 +214,7 @@ function legend(tests: readonly TestTransition[]): string[] {
 function changeCoverage({ result, revealed }: Reproduction): string {
   const { changeCoverage: coverage } = result;
   if (coverage === undefined) return 'Not known: see the remarks.';
-  const states = table(
+  const states = markdownTable(
     ['State', 'Changed lines'],
     lineStates.map((state) => [
       state,
@@ -219,8 +232,8 @@ function changeCoverage({ result, revealed }: Reproduction): string {
 function lineTables({ lines }: ChangeCoverage): string[] {
   return byFile(lines.map((line) => ({ line }))).map(
     ([path, ofFile]) =>
-      `### ${code(path)}\n\n` +
-      table(
+      `### ${markdownCode(path)}\n\n` +
+      markdownTable(
         ['Line', 'State', 'Base', 'Candidate', 'Golden', 'Run by', 'Code'],
         ofFile.map(({ line }) => lineRow(line)),
         '',
@@ -235,12 +248,12 @@ const lineRow = (line: CoveredLine): string[] => [
   `${line.counts.candidate}`,
   `${line.counts.golden}`,
   testsInCell(line.coveredBy),
-  code(line.text.trim()),
+  markdownCode(line.text.trim()),
 ];
 
 /** Ids of tests, the first few of many. */
 function testsInCell(tests: readonly string[]): string {
-  const shown = tests.slice(0, 3).map(code);
+  const shown = tests.slice(0, 3).map(markdownCode);
   return [...shown, ...(tests.length > 3 ? [`and ${tests.length - 3} more`] : [])].join(', ');
 }
 
@@ -249,14 +262,14 @@ function besides({ result, revealed }: Reproduction): string[] {
   if (!revealed || candidate === undefined || golden === undefined) return [];
   return [
     '## What the golden tests cover besides',
-    table(
+    markdownTable(
       ['File', 'Line', 'State', 'Golden tests', 'Code'],
       goldenBesides(candidate, golden).map(({ line, goldenTests }) => [
-        code(line.path),
+        markdownCode(line.path),
         placeOf(line),
         line.state,
         testsInCell(goldenTests),
-        code(line.text.trim()),
+        markdownCode(line.text.trim()),
       ]),
       'Nothing: every line that they cover the candidate covers too.',
     ),
@@ -265,10 +278,10 @@ function besides({ result, revealed }: Reproduction): string[] {
 
 function remarks({ result, revealed, wasRevealed }: Reproduction): string[] {
   const told = [
-    ...notesToShow(result, revealed).map(prose),
+    ...notesToShow(result, revealed).map(markdownProse),
     ...result.diagnostics
       .filter(({ severity }) => severity !== 'info')
-      .map((each) => `line ${each.line} of the candidate: ${prose(each.message)}`),
+      .map((each) => `line ${each.line} of the candidate: ${markdownProse(each.message)}`),
     ...(wasRevealed
       ? ['Golden patch, golden tests and hints had been revealed to the author.']
       : [
@@ -286,9 +299,9 @@ function remarks({ result, revealed, wasRevealed }: Reproduction): string[] {
 
 function describeFiles({ patch, prediction, digest }: NamedFiles, instance: string): string {
   return [
-    `- ${code(patch)}: the candidate as a unified diff on R, as it was run (SHA-256 ${code(digest)}).`,
-    `- ${code(prediction)}: the same as a prediction of SWT-Bench, for ` +
-      `${code(`--predictions_path ${prediction} --instance_ids ${instance}`)} of the reference harness, or`,
+    `- ${markdownCode(patch)}: the candidate as a unified diff on R, as it was run (SHA-256 ${markdownCode(digest)}).`,
+    `- ${markdownCode(prediction)}: the same as a prediction of SWT-Bench, for ` +
+      `${markdownCode(`--predictions_path ${prediction} --instance_ids ${instance}`)} of the reference harness, or`,
     '',
     `      swt-bench evaluate --dataset DATASET --ids ${instance} --predictions ${prediction}`,
   ].join('\n');

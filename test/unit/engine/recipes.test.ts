@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { recipeOf } from '../../../src/engine/environments/recipes';
-import { isWithin } from '../../../src/engine/environments/versionRange';
+import { isInVersionRange } from '../../../src/engine/environments/versionRange';
 
 const version = fc
   .array(fc.nat({ max: 30 }), { minLength: 1, maxLength: 3 })
@@ -42,8 +42,8 @@ describe('recipes', () => {
   });
 
   it('compares versions by their numbers, not as text', () => {
-    assert.ok(isWithin('1.10', '1.9-'));
-    assert.ok(!isWithin('1.9', '1.10-'));
+    assert.ok(isInVersionRange('1.10', '1.9-'));
+    assert.ok(!isInVersionRange('1.9', '1.10-'));
     assert.equal(recipeOf('pallets/flask', '2.10').python, '3.11');
   });
 
@@ -56,10 +56,10 @@ describe('recipes', () => {
   it('finds every version within itself, and within what is open beyond it', () => {
     fc.assert(
       fc.property(version, (one) => {
-        assert.ok(isWithin(one, one));
-        assert.ok(isWithin(one, `${one}-`));
-        assert.ok(isWithin(one, `-${one}`));
-        assert.ok(isWithin(one, `${one}-${one}`));
+        assert.ok(isInVersionRange(one, one));
+        assert.ok(isInVersionRange(one, `${one}-`));
+        assert.ok(isInVersionRange(one, `-${one}`));
+        assert.ok(isInVersionRange(one, `${one}-${one}`));
       }),
     );
   });
@@ -67,11 +67,11 @@ describe('recipes', () => {
   it('splits all versions at any version into those before and after it', () => {
     fc.assert(
       fc.property(version, version, (one, other) => {
-        const after = isWithin(one, `${other}-`);
-        const before = isWithin(one, `-${other}`);
+        const after = isInVersionRange(one, `${other}-`);
+        const before = isInVersionRange(one, `-${other}`);
         assert.ok(after || before);
-        assert.equal(after && before, isWithin(one, other));
-        assert.equal(isWithin(other, `-${one}`), after);
+        assert.equal(after && before, isInVersionRange(one, other));
+        assert.equal(isInVersionRange(other, `-${one}`), after);
       }),
     );
   });
@@ -80,7 +80,7 @@ describe('recipes', () => {
     fc.assert(
       fc.property(version, version, (one, other) => {
         for (const range of [`${other}-`, `-${other}`, other]) {
-          assert.equal(isWithin(`${one}.0`, range), isWithin(one, range));
+          assert.equal(isInVersionRange(`${one}.0`, range), isInVersionRange(one, range));
         }
       }),
     );

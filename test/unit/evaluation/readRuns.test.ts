@@ -12,7 +12,7 @@ import { reportCommand, type ReportOptions } from '../../../src/commands/report'
 import { readRepairResults } from '../../../src/study/repairResults';
 import { reportCsv, reportMarkdown, reportText } from '../../../src/study/reportText';
 import { studyDocument, studyRequest } from '../../../src/study/studyDocument';
-import { studyJsonSchema, studyReportSchema } from '../../../src/study/studySchema';
+import { studyJsonSchema, studyReportSchema } from '../../../src/study/studyReportSchema';
 import { publishedRows } from '../../../src/domain/study/published';
 import { assertPublished } from './publishedSchema';
 import { simulatedRuns, writeHarnessRun, writeSimulatedRun } from '../../bench/manyRuns';

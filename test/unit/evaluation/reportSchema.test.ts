@@ -3,7 +3,11 @@ import { harnessUnapplied } from '../../../src/domain/harness';
 import { ungraded } from '../../../src/domain/verdict';
 import type { BatchEntry } from '../../../src/results/entry';
 import { toReport } from '../../../src/results/report';
-import { instanceReport, reportFile, reportJsonSchema } from '../../../src/results/reportSchema';
+import {
+  instanceReportSchema,
+  reportFileSchema,
+  reportJsonSchema,
+} from '../../../src/results/reportSchema';
 import { candidateResult } from './examples';
 import { assertPublished } from './publishedSchema';
 
@@ -38,8 +42,8 @@ describe('the published schema of reports', () => {
   it('allows the reports of every kind of entry, and keeps all of them', () => {
     for (const entry of entries) {
       const report = JSON.parse(JSON.stringify(toReport(entry))) as unknown;
-      assert.deepEqual(instanceReport.parse(report), report);
-      assert.deepEqual(reportFile.parse({ a: report }), { a: report });
+      assert.deepEqual(instanceReportSchema.parse(report), report);
+      assert.deepEqual(reportFileSchema.parse({ a: report }), { a: report });
     }
   });
 
@@ -47,7 +51,7 @@ describe('the published schema of reports', () => {
     const report = toReport(entries[0] as BatchEntry);
     const { findings, ...before } = report.strict ?? {};
     assert.deepEqual(findings, []);
-    assert.ok(instanceReport.safeParse({ ...report, strict: before }).success);
+    assert.ok(instanceReportSchema.safeParse({ ...report, strict: before }).success);
   });
 
   it('has the version of the strict block', () => {
@@ -55,7 +59,8 @@ describe('the published schema of reports', () => {
       strict: object;
     };
     assert.ok(
-      !instanceReport.safeParse({ ...report, strict: { ...report.strict, version: 2 } }).success,
+      !instanceReportSchema.safeParse({ ...report, strict: { ...report.strict, version: 2 } })
+        .success,
     );
   });
 });

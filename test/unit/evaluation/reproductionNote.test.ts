@@ -4,9 +4,9 @@ import { changeCoverageOf, type CoveredLine } from '../../../src/domain/changeCo
 import { pairResults } from '../../../src/domain/transition';
 import { gradeStrict } from '../../../src/domain/verdict';
 import type { CandidateResult } from '../../../src/evaluation/candidateResult';
-import { compareCoverage, comparisonText } from '../../../src/evaluation/coverage/goldenComparison';
+import { compareCoverage, comparisonText } from '../../../src/evaluation/coverage/compareCoverage';
 import { coverageInWords, harnessGrade, isReproduction } from '../../../src/evaluation/gradings';
-import { code, prose } from '../../../src/evaluation/markdownText';
+import { markdownCode, markdownProse } from '../../../src/evaluation/markdown';
 import {
   reproductionNote,
   type Reproduction,
@@ -232,11 +232,14 @@ describe('candidate and golden tests side by side', () => {
 describe('texts of others in Markdown', () => {
   it('makes code of ids in a sentence, and leaves no markup in the rest', () => {
     assert.equal(
-      prose('tests/a.py::test_x[1-2] fails on R∘X* (P→F)'),
+      markdownProse('tests/a.py::test_x[1-2] fails on R∘X* (P→F)'),
       '`tests/a.py::test_x[1-2]` fails on R∘X\\* (P→F)',
     );
-    assert.equal(prose('[x](command:y) <b> __z__'), '\\[x\\](command:y) \\<b\\> \\_\\_z\\_\\_');
-    assert.doesNotMatch(prose('see https://example.org'), /:\/\//);
+    assert.equal(
+      markdownProse('[x](command:y) <b> __z__'),
+      '\\[x\\](command:y) \\<b\\> \\_\\_z\\_\\_',
+    );
+    assert.doesNotMatch(markdownProse('see https://example.org'), /:\/\//);
   });
 
   it('keeps a code span closed, on one line and in one cell, whatever it holds', () => {
@@ -244,7 +247,7 @@ describe('texts of others in Markdown', () => {
       fc.property(
         fc.string({ unit: fc.constantFrom('`', '|', '\n', '\\', ' ', 'a', '<', '\u202e', '\t') }),
         (text) => {
-          const span = code(text);
+          const span = markdownCode(text);
           assert.doesNotMatch(span, /[\n\t\u202e]/);
           if (span === '') return;
           if (text.includes('|')) {
@@ -262,7 +265,7 @@ describe('texts of others in Markdown', () => {
   });
 
   it('spells out what cannot be seen', () => {
-    assert.equal(code('a\u202eb\u0007'), '`a\\u202eb\\u0007`');
-    assert.equal(code('caf\udce9'), '`caf\\udce9`');
+    assert.equal(markdownCode('a\u202eb\u0007'), '`a\\u202eb\\u0007`');
+    assert.equal(markdownCode('caf\udce9'), '`caf\\udce9`');
   });
 });

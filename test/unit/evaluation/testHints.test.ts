@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Outcome, TestResult } from '../../../src/domain/outcome';
 import { pairResults, type TestTransition } from '../../../src/domain/transition';
-import { frameInCode, frameInTest } from '../../../src/evaluation/hints/failurePlace';
+import {
+  failureFrameInCode,
+  failureFrameInTest,
+} from '../../../src/evaluation/hints/failureFrames';
 import { hintOn, tellingCase } from '../../../src/evaluation/hints/testHints';
 
 const test = 'tests/test_a.py::test_x';
@@ -96,19 +99,19 @@ describe('where a test failed', () => {
   });
 
   it('is the innermost line in its file, and the innermost of the code under test', () => {
-    assert.deepEqual(frameInTest(failing), frame('tests/test_a.py', 30));
-    assert.deepEqual(frameInCode(failing), frame('pkg/b.py', 6));
+    assert.deepEqual(failureFrameInTest(failing), frame('tests/test_a.py', 30));
+    assert.deepEqual(failureFrameInCode(failing), frame('pkg/b.py', 6));
   });
 
   it('is not known without frames, nor from those without a line', () => {
     for (const each of [result('failed'), result('failed', { frames: [] })]) {
-      assert.equal(frameInTest(each), undefined);
-      assert.equal(frameInCode(each), undefined);
+      assert.equal(failureFrameInTest(each), undefined);
+      assert.equal(failureFrameInCode(each), undefined);
     }
     const without = result('error', {
       frames: [frame('tests/test_a.py', 0), frame('pkg/a.py', 0)],
     });
-    assert.equal(frameInTest(without), undefined);
-    assert.equal(frameInCode(without), undefined);
+    assert.equal(failureFrameInTest(without), undefined);
+    assert.equal(failureFrameInCode(without), undefined);
   });
 });

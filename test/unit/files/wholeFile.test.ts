@@ -6,7 +6,7 @@ import {
   besideOf,
   isNameBeside,
   writeBesideAndRename,
-  writeWhole,
+  writeWholeFile,
 } from '../../../src/files/wholeFile';
 
 describe('a file that is written whole', () => {
@@ -18,8 +18,8 @@ describe('a file that is written whole', () => {
 
   it('takes the place of another, and leaves nothing beside it', async () => {
     const path = join(folder, 'below', 'file.json');
-    await writeWhole(path, 'first');
-    await writeWhole(path, Buffer.from('second'));
+    await writeWholeFile(path, 'first');
+    await writeWholeFile(path, Buffer.from('second'));
     assert.equal(await readFile(path, 'utf8'), 'second');
     assert.deepEqual(await readdir(join(folder, 'below')), ['file.json']);
   });
@@ -27,7 +27,7 @@ describe('a file that is written whole', () => {
   it('takes the place of a link, and leaves alone what the link leads to', async () => {
     await writeFile(join(folder, 'other'), 'untouched');
     await symlink('other', join(folder, 'link'));
-    await writeWhole(join(folder, 'link'), 'new');
+    await writeWholeFile(join(folder, 'link'), 'new');
     assert.equal(await readFile(join(folder, 'link'), 'utf8'), 'new');
     assert.equal(await readFile(join(folder, 'other'), 'utf8'), 'untouched');
   });
@@ -40,7 +40,7 @@ describe('a file that is written whole', () => {
     assert.equal(await readFile(path, 'utf8'), 'former');
     assert.deepEqual(await readdir(folder), ['file']);
     await mkdir(join(folder, 'taken', 'full'), { recursive: true });
-    await assert.rejects(writeWhole(join(folder, 'taken'), 'new'));
+    await assert.rejects(writeWholeFile(join(folder, 'taken'), 'new'));
     assert.deepEqual((await readdir(folder)).sort(), ['file', 'taken']);
   });
 

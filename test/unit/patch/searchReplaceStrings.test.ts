@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { openQuotes, readStrings } from '../../../src/patch/pythonStrings';
+import { openQuotes, readPythonStrings } from '../../../src/patch/pythonStrings';
 import { convertSearchReplace } from '../../../src/patch/searchReplace/convertSearchReplace';
 
 const path = 'tests/test_text.py';
@@ -154,9 +154,9 @@ describe('search/replace that indents anew', () => {
   });
 });
 
-describe('readStrings', () => {
+describe('readPythonStrings', () => {
   it('tells code from strings and comments', () => {
-    const cases: [string, Parameters<typeof readStrings>[1], string, string][] = [
+    const cases: [string, Parameters<typeof readPythonStrings>[1], string, string][] = [
       ['a = 1  # "b"', '', 'a = 1  ', ''],
       [`a = 'b"""' + c`, '', `a = ' + c`, ''],
       ['a = """b', '', 'a = "', '"""'],
@@ -167,7 +167,7 @@ describe('readStrings', () => {
       [`'' + """""" + ''`, '', `' + " + '`, ''],
     ];
     for (const [line, open, code, after] of cases) {
-      assert.deepEqual(readStrings(line, open), { code, open: after }, line);
+      assert.deepEqual(readPythonStrings(line, open), { code, open: after }, line);
     }
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { sha256 } from '../../../files/sha256';
 import { HumanError } from '../../../domain/problem';
-import { parseAddress, type EngineAddress, type Tls } from './addresses';
+import { parseAddress, type EngineAddress, type Tls } from './engineAddress';
 import { lineOfProblem } from './engineProblem';
 
 /** What the docker command keeps below `~/.docker`. */

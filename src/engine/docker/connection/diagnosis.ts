@@ -1,5 +1,5 @@
 import { HumanError } from '../../../domain/problem';
-import type { EngineAddress } from './addresses';
+import type { EngineAddress } from './engineAddress';
 import { engineText, permissionAdvice } from './engineProblem';
 
 export interface Diagnosis {

@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import { connect as connectSocket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Duplex } from 'node:stream';
-import type { EngineAddress } from './addresses';
+import type { EngineAddress } from './engineAddress';
 import { dialThroughSsh } from './ssh';
 
 /** What a call that does not get through is broken off after, in milliseconds. */

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { Duplex } from 'node:stream';
-import { writeAddress, type EngineAddress } from './addresses';
+import { writeAddress, type EngineAddress } from './engineAddress';
 import { EngineGone, lineOfProblem } from './engineProblem';
 
 type Program = 'docker' | 'podman';

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { EngineAddress } from './addresses';
+import type { EngineAddress } from './engineAddress';
 
 /** A place where an engine may listen. */
 export interface UsualPlace {

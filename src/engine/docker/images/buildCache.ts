@@ -9,7 +9,7 @@ import { imageRecords } from './imageRecords';
 const earlierCache = 'swt-bench-cache';
 
 /** A volume, and what it takes. */
-export interface CacheUse {
+export interface BuildCacheUse {
   /** Name of the volume. */
   readonly name: string;
   readonly bytes: number;
@@ -26,12 +26,12 @@ export interface CacheUse {
  * @param isMeasured whether it is measured now: seconds, on an engine that cannot measure volumes alone
  * @throws what the engine answers
  */
-export async function cacheUse(
+export async function buildCacheUse(
   docker: Dockerode,
   storage: string,
   isMeasured: boolean,
   name = earlierCache,
-): Promise<CacheUse | undefined> {
+): Promise<BuildCacheUse | undefined> {
   const made = await docker
     .getVolume(name)
     .inspect()

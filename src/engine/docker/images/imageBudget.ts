@@ -1,6 +1,6 @@
 import type { EngineWork } from '../../engine';
 import { throwIfAborted } from '../../../domain/problem';
-import { cacheUse } from './buildCache';
+import { buildCacheUse } from './buildCache';
 import { engineProblem, type DockerConnection } from '../connection/connect';
 import { environmentRepository } from './environmentImage';
 import { downloadsUse, removeDownloads } from './packages/downloads';
@@ -48,7 +48,7 @@ export async function imageUse(
     const [all, containers, earlier, downloads] = await Promise.all([
       docker.listImages({ all: true }),
       docker.listContainers({ all: true }),
-      cacheUse(docker, storage, isMeasured),
+      buildCacheUse(docker, storage, isMeasured),
       downloadsUse(storage),
     ]);
     const made = await docker.listImages({ filters: madeHere });
@@ -217,14 +217,14 @@ async function removeOne(
  * @param kept id of an image that stays, with what it is on
  * @throws HumanError when the engine does not answer, Cancelled
  */
-export async function keepWithin(
+export async function enforceImageBudget(
   connection: Reached,
   storage: string,
   budgetGb: number,
   work: EngineWork,
   kept?: string,
 ): Promise<Removed> {
-  const leaving = beyondBudget(
+  const leaving = beyondImageBudget(
     await imageUse(connection, storage, false),
     budgetGb * 2 ** 30,
     kept,
@@ -244,7 +244,11 @@ const cachePart = 1 / 4;
  *
  * @param kept id of an image that stays, with what it is on
  */
-export function beyondBudget(all: readonly ImageUse[], bytes: number, kept?: string): ImageUse[] {
+export function beyondImageBudget(
+  all: readonly ImageUse[],
+  bytes: number,
+  kept?: string,
+): ImageUse[] {
   let over = all.reduce((sum, image) => sum + image.bytes, 0) - bytes;
   const leaving: ImageUse[] = [];
   const isLarge = (image: ImageUse): boolean =>

@@ -88,7 +88,7 @@ print('removed %d in all' % len(gone))
  * @param paths files of R
  * @throws HumanError when it cannot be done
  */
-export async function clearTree(
+export async function clearImageLeftovers(
   container: BuildContainer,
   {
     paths,

@@ -2,7 +2,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { sha256OfJson } from '../../../files/sha256';
-import { writeWhole } from '../../../files/wholeFile';
+import { writeWholeFile } from '../../../files/wholeFile';
 
 /** What is known of an image besides what the engine says of it. */
 const recordSchema = z.object({
@@ -33,7 +33,9 @@ export async function noteUse(
   image: Omit<ImageRecord, 'lastUsed'>,
 ): Promise<void> {
   const record: ImageRecord = { ...image, lastUsed: new Date().toISOString() };
-  await writeWhole(recordPath(storage, image.name), JSON.stringify(record)).catch(() => undefined);
+  await writeWholeFile(recordPath(storage, image.name), JSON.stringify(record)).catch(
+    () => undefined,
+  );
 }
 
 export const forget = (storage: string, name: string): Promise<void> =>
@@ -68,7 +70,7 @@ export async function noteMissing(storage: string, name: string): Promise<void> 
     ([, since]) => Math.abs(now - Date.parse(since)) < patience,
   );
   const all = { ...Object.fromEntries(recent), [name]: new Date(now).toISOString() };
-  await writeWhole(missingPath(storage), JSON.stringify(all)).catch(() => undefined);
+  await writeWholeFile(missingPath(storage), JSON.stringify(all)).catch(() => undefined);
 }
 
 async function readMissing(storage: string): Promise<Record<string, string>> {

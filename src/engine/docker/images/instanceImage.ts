@@ -6,7 +6,7 @@ import type { Trees } from '../../../repository/trees';
 import { prebuiltName } from '../../containerImage';
 import type { EngineWork } from '../../engine';
 import { recipeOf, type Recipe } from '../../environments/recipes';
-import { keepWithin } from './imageBudget';
+import { enforceImageBudget } from './imageBudget';
 import { openBuildLog } from './build/buildLog';
 import type { BuildPlace } from './build/buildContainer';
 import { buildNetwork } from './build/buildNetwork';
@@ -17,10 +17,10 @@ import { parseImageName } from './imageName';
 import { noteMissing, noteUse, wasMissing } from './imageRecords';
 import {
   instanceName,
-  makeInstance,
+  makeInstanceLayer,
   presentInstance,
   type InstanceImage,
-  type LayerRequest,
+  type InstanceLayerRequest,
 } from './instanceLayer';
 import { ImageMissing, pullImage, RegistryUnreachable } from './pull/pullImage';
 import { scratch } from './resolve';
@@ -67,7 +67,7 @@ async function makeWithLog(request: ImageRequest, work: EngineWork): Promise<Ins
   try {
     const { settings: limits } = request;
     const made = await make(request, network, { connection, log, work, limits });
-    await keepWithin(connection, storage, request.settings.budgetGb, work, made.id).catch(
+    await enforceImageBudget(connection, storage, request.settings.budgetGb, work, made.id).catch(
       (error: unknown) => {
         if (error instanceof Cancelled) throw error;
         // The image is there all the same.
@@ -134,7 +134,7 @@ async function make(
 ): Promise<InstanceImage> {
   const { connection, instance, settings, storage } = request;
   const { log, work } = place;
-  await keepWithin(connection, storage, settings.budgetGb, work);
+  await enforceImageBudget(connection, storage, settings.budgetGb, work);
   const local = await localSource(request);
   if (local?.image !== undefined) return onFound(request, local, place);
   const own = instance.environment?.image;
@@ -160,7 +160,7 @@ function onFound(request: ImageRequest, source: Source, place: BuildPlace): Prom
   const { instance, trees, storage } = request;
   const image = source.image?.id ?? source.name;
   place.log.line(`on ${source.name}, ${image}`);
-  return makeInstance(
+  return makeInstanceLayer(
     {
       ...{ instance, trees, storage, recipe: recipeOf(instance.repo, instance.version) },
       named: namedOn(request, source),
@@ -247,7 +247,7 @@ async function build(
         { ...place, work: { ...work, signal } },
       ),
     );
-    const layer: LayerRequest = {
+    const layer: InstanceLayerRequest = {
       ...{ instance, trees, storage, recipe },
       named: namedOn(request, { from: 'built', name: '' }),
       source: {
@@ -255,7 +255,7 @@ async function build(
         ...{ digest: environment.key, base: environment.base },
       },
     };
-    return makeInstance(layer, place);
+    return makeInstanceLayer(layer, place);
   };
   try {
     return await attempt([]);

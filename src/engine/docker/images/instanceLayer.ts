@@ -17,7 +17,7 @@ import { plainStart, projectVersion } from './environmentImage';
 import { inspectImage, type PresentImage } from './inspectImage';
 import { identityDigest, noteUse } from './imageRecords';
 
-import { clearTree, closeAround } from './imageLeftovers';
+import { clearImageLeftovers, closeAround } from './imageLeftovers';
 import { imageLabels, labels } from '../labels';
 import { needInterpreter, testUser } from './askInterpreter';
 import { treeArchive } from '../treeArchive';
@@ -138,7 +138,7 @@ function describedImage(found: PresentImage, name: string, key: string): Instanc
   };
 }
 
-export interface LayerRequest {
+export interface InstanceLayerRequest {
   readonly instance: Instance;
   readonly trees: Trees;
   readonly recipe: Recipe;
@@ -162,8 +162,8 @@ export interface LayerRequest {
  *
  * @throws HumanError when R cannot be installed, the image has no Python that will do; Cancelled
  */
-export async function makeInstance(
-  request: LayerRequest,
+export async function makeInstanceLayer(
+  request: InstanceLayerRequest,
   place: BuildPlace,
 ): Promise<InstanceImage> {
   const { instance, named, source, storage } = request;
@@ -227,7 +227,7 @@ interface Tools {
 /** Puts R into the container, and compiles it where the environment is built here. */
 async function putR(
   container: BuildContainer,
-  request: LayerRequest,
+  request: InstanceLayerRequest,
   place: BuildPlace,
   folder: string,
   inherited: string,
@@ -259,7 +259,7 @@ async function putR(
  */
 async function installR(
   container: BuildContainer,
-  { instance, recipe, source }: LayerRequest,
+  { instance, recipe, source }: InstanceLayerRequest,
   { work }: BuildPlace,
   folder: string,
   { python, base, inherited }: Tools & { readonly inherited: string },
@@ -305,7 +305,7 @@ async function installR(
  */
 async function putTree(
   container: BuildContainer,
-  { trees, source, instance }: LayerRequest,
+  { trees, source, instance }: InstanceLayerRequest,
   folder: string,
   python: string,
 ): Promise<void> {
@@ -316,7 +316,7 @@ async function putTree(
   if (source.from === 'built') return;
   await container.run(['chown', '0:0', folder, `${folder}/.git`], doing);
   const paths = (await treeEntries(trees.base)).keys();
-  await clearTree(container, { paths, folder, python, doing });
+  await clearImageLeftovers(container, { paths, folder, python, doing });
 }
 
 /** The number of the user that tests usually run as. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { treeEntries } from '../../../repository/treeFiles';
-import { writeWhole } from '../../../files/wholeFile';
+import { writeWholeFile } from '../../../files/wholeFile';
 import { identityDigest } from './imageRecords';
 
 /** What requirements were resolved to before. */
@@ -53,5 +53,5 @@ export async function keepRequirements(
   key: string,
   record: ResolvedRequirements,
 ): Promise<void> {
-  await writeWhole(pathOf(storage, key), JSON.stringify(record)).catch(() => undefined);
+  await writeWholeFile(pathOf(storage, key), JSON.stringify(record)).catch(() => undefined);
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { containerImage, prebuiltName } from '../../../../src/engine/containerImage';
 import { openBuildLog } from '../../../../src/engine/docker/images/build/buildLog';
 import { buildNetwork } from '../../../../src/engine/docker/images/build/buildNetwork';
-import { beyondBudget, type ImageUse } from '../../../../src/engine/docker/images/imageBudget';
+import { beyondImageBudget, type ImageUse } from '../../../../src/engine/docker/images/imageBudget';
 import { projectVersion } from '../../../../src/engine/docker/images/environmentImage';
 import { noteMissing, wasMissing } from '../../../../src/engine/docker/images/imageRecords';
 import { buildSystem, projectNeeds } from '../../../../src/engine/docker/images/projectNeeds';
@@ -190,9 +190,9 @@ describe('the budget of images', () => {
 
   it('takes what was not used for the longest time, as little of it as will do', () => {
     const all = [image('new', 5, 3), image('old', 5, 1), image('between', 5, 2)];
-    assert.deepEqual(names(beyondBudget(all, 15)), []);
-    assert.deepEqual(names(beyondBudget(all, 14)), ['old']);
-    assert.deepEqual(names(beyondBudget(all, 9)), ['old', 'between']);
+    assert.deepEqual(names(beyondImageBudget(all, 15)), []);
+    assert.deepEqual(names(beyondImageBudget(all, 14)), ['old']);
+    assert.deepEqual(names(beyondImageBudget(all, 9)), ['old', 'between']);
   });
 
   it('never takes what is in use, and takes what is on an environment before it', () => {
@@ -201,7 +201,7 @@ describe('the budget of images', () => {
       image('used', 5, 1, { inUse: true }),
       image('child', 1, 1),
     ];
-    assert.deepEqual(names(beyondBudget(all, 0)), ['child', 'environment']);
+    assert.deepEqual(names(beyondImageBudget(all, 0)), ['child', 'environment']);
   });
 
   it('takes neither what was just made nor what that is on', () => {
@@ -210,13 +210,13 @@ describe('the budget of images', () => {
       image('made', 1, 2),
       image('old', 5, 1),
     ];
-    assert.deepEqual(names(beyondBudget(all, 0, 'made')), ['old']);
+    assert.deepEqual(names(beyondImageBudget(all, 0, 'made')), ['old']);
   });
 
   it('takes a cache of builds first that has more than a quarter, and else by its age', () => {
     const all = [image('old', 5, 1), image('cache', 3, 3, { kind: 'cache' })];
-    assert.deepEqual(names(beyondBudget(all, 7)), ['cache']);
-    assert.deepEqual(names(beyondBudget([...all, image('new', 10, 2)], 17)), ['old']);
-    assert.deepEqual(names(beyondBudget(all, 8)), []);
+    assert.deepEqual(names(beyondImageBudget(all, 7)), ['cache']);
+    assert.deepEqual(names(beyondImageBudget([...all, image('new', 10, 2)], 17)), ['old']);
+    assert.deepEqual(names(beyondImageBudget(all, 8)), []);
   });
 });

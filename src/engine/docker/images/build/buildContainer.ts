@@ -12,7 +12,7 @@ import { engineProblem, type DockerConnection } from '../../connection/connect';
 import { containerLabels, type ContainerKind, type Purpose } from '../../labels';
 import { outputLimit } from '../../../boundedOutput';
 import {
-  confined,
+  confinement,
   limitHit,
   limitWords,
   supervised,
@@ -150,7 +150,7 @@ async function containerOptions(
     WorkingDir: '/',
     Labels: await containerLabels(kind, purpose),
     NetworkDisabled: runs === 'foreign',
-    HostConfig: confined(runs, limits),
+    HostConfig: confinement(runs, limits),
   };
 }
 

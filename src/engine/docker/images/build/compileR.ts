@@ -5,7 +5,7 @@ import { extract } from 'tar-stream';
 import { sha256 } from '../../../../files/sha256';
 import { throwIfAborted } from '../../../../domain/problem';
 import { treeEntries, type TreeEntry } from '../../../../repository/treeFiles';
-import { writeWhole } from '../../../../files/wholeFile';
+import { writeWholeFile } from '../../../../files/wholeFile';
 import { contentTime, tarOf, type ArchiveEntry } from '../../archive';
 import type { BuildContainer } from './buildContainer';
 import { foreignUser } from './confinement';
@@ -117,7 +117,7 @@ async function keep(path: string, files: ReadonlyMap<string, Buffer>): Promise<v
     })),
   );
   const whole = Buffer.concat([Buffer.from(sha256(archive), 'latin1'), archive]);
-  await writeWhole(path, whole).catch(() => undefined);
+  await writeWholeFile(path, whole).catch(() => undefined);
 }
 
 /** Regular files of a tar. */

@@ -1,19 +1,19 @@
 import type Dockerode from 'dockerode';
 import { whereToRaise, type DockerSettings } from '../../dockerSettings';
 
-/** What a build may use, as a sandbox; and the time of one of its commands. */
+/** The limits of a build: those of a sandbox, and the time of each command. */
 export type BuildLimits = Pick<
   DockerSettings,
   'memoryMb' | 'processes' | 'cpus' | 'diskMb' | 'buildMinutes'
 >;
 
 /**
- * Whose code a container runs. `system`: Debian's package manager and what comes with the base image,
- * with a network. `foreign`: code of repositories and of what they require, without one.
+ * Whose code a container runs. `system`: Debian's package manager and programs of the base image, with a
+ * network. `foreign`: code of repositories and of their requirements, without a network.
  */
 export type ConfinedRuns = 'system' | 'foreign';
 
-/** The user that foreign code runs as: the one that tests run as, with no rights over what is root's. */
+/** The user that runs foreign code: the same that runs tests, without rights over files of root. */
 export const foreignUser = 1000;
 
 /**
@@ -29,7 +29,7 @@ const capabilities: Readonly<Record<ConfinedRuns, readonly string[]>> = {
 };
 
 /** The limits and rights of a container that builds. */
-export function confined(runs: ConfinedRuns, limits: BuildLimits): Dockerode.HostConfig {
+export function confinement(runs: ConfinedRuns, limits: BuildLimits): Dockerode.HostConfig {
   const memory = limits.memoryMb * 2 ** 20;
   const file = fileBytes(limits);
   return {
@@ -69,7 +69,7 @@ export type LimitHit = (typeof endings)[keyof typeof endings] | 'output';
 export const limitHit = (status: number): LimitHit | undefined =>
   (endings as Readonly<Record<number, LimitHit>>)[status];
 
-/** What happened, and what a person can do about it. */
+/** A sentence on the limit that was hit, and what a person can do about it. */
 export function limitWords(
   hit: LimitHit,
   limits: BuildLimits,
@@ -111,8 +111,8 @@ export function limitWords(
 }
 
 /**
- * Words that run foreign code to its end and leave no process of it: as {@link foreignUser}, with limits
- * on time and on what is written. Run as root, by an interpreter that foreign code cannot write.
+ * The command that runs foreign code as {@link foreignUser}, with limits on time and output, and leaves no
+ * process of it. Root runs this command, with an interpreter that foreign code cannot overwrite.
  *
  * @param python the interpreter of the base image
  */

@@ -4,7 +4,7 @@ import { inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { sha256 } from '../../../../files/sha256';
 import { HumanError, messageOf } from '../../../../domain/problem';
-import { writeWhole } from '../../../../files/wholeFile';
+import { writeWholeFile } from '../../../../files/wholeFile';
 import type { Downloads } from './downloads';
 import { hostOf, IndexTrouble, type IndexClient } from './indexClient';
 import { pageTypes, readIndexPage, type IndexFile } from './indexPages';
@@ -73,9 +73,9 @@ export async function uvProgram(request: UvRequest): Promise<Program> {
   const content = programIn(archive, 'uv');
   const digest = sha256(content);
   const version = versionOf(wheel.filename).join('.');
-  await writeWhole(join(folder, digest), content);
+  await writeWholeFile(join(folder, digest), content);
   const record = { version, wheel: wheel.filename, wheelDigest: sha256(archive), digest };
-  await writeWhole(recordPath, JSON.stringify(record));
+  await writeWholeFile(recordPath, JSON.stringify(record));
   say(`fetched ${wheel.filename}, with the digest that the index publishes`);
   return { version, digest, content };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { HumanError } from '../../../../src/domain/problem';
-import { parseAddress, writeAddress } from '../../../../src/engine/docker/connection/addresses';
+import { parseAddress, writeAddress } from '../../../../src/engine/docker/connection/engineAddress';
 import { sshArguments } from '../../../../src/engine/docker/connection/ssh';
 import { usualPlaces } from '../../../../src/engine/docker/connection/usualPlaces';
 

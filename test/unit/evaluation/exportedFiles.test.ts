@@ -11,7 +11,7 @@ import {
   whatIsAt,
   writeExport,
   type ExportedFiles,
-} from '../../../src/results/reproduction/exportedReproduction';
+} from '../../../src/results/reproduction/exportedFiles';
 import type { CandidateResult } from '../../../src/evaluation/candidateResult';
 import type { Reproduction } from '../../../src/results/reproduction/reproductionNote';
 import { candidateResult } from './examples';

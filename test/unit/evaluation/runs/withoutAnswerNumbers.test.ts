@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { inOneMeaning } from '../../../../src/results/chosenAnswers';
+import { withoutAnswerNumbers } from '../../../../src/results/withoutAnswerNumbers';
 
 const entry = (instance: string, sample: number, model = 'm') => ({ instance, model, sample });
 const finished = (entries: readonly object[]) => ({ most: 99, candidates: entries.length });
@@ -9,7 +9,7 @@ describe('samples of a saved run', () => {
   it('are one where the numbers are those of the answers that a method chose', () => {
     const entries = [entry('a', 2), entry('b', 1), entry('c', 5), entry('a', 1, 'other')];
     assert.deepEqual(
-      inOneMeaning(entries, finished(entries)).map(({ sample }) => sample),
+      withoutAnswerNumbers(entries, finished(entries)).map(({ sample }) => sample),
       [1, 1, 1, 1],
     );
   });
@@ -19,21 +19,21 @@ describe('samples of a saved run', () => {
     const chosen = [entry('a', 3, 'x'), entry('b', 1, 'x')];
     const all = [...real, ...chosen];
     assert.deepEqual(
-      inOneMeaning(all, finished(all)).map(({ sample }) => sample),
+      withoutAnswerNumbers(all, finished(all)).map(({ sample }) => sample),
       [1, 2, 1, 1, 1],
     );
   });
 
   it('are kept where a run is of one sample alone', () => {
     const entries = [entry('a', 2), entry('b', 2)];
-    assert.equal(inOneMeaning(entries, finished(entries)), entries);
+    assert.equal(withoutAnswerNumbers(entries, finished(entries)), entries);
   });
 
   it('are kept where a run with more candidates than instances is not finished', () => {
     const entries = [entry('a', 3), entry('b', 1)];
-    assert.equal(inOneMeaning(entries, { most: 2, candidates: 10 }), entries);
+    assert.equal(withoutAnswerNumbers(entries, { most: 2, candidates: 10 }), entries);
     assert.deepEqual(
-      inOneMeaning(entries, { most: 4, candidates: 4 }).map(({ sample }) => sample),
+      withoutAnswerNumbers(entries, { most: 4, candidates: 4 }).map(({ sample }) => sample),
       [1, 1],
     );
   });
@@ -49,7 +49,7 @@ describe('samples of a saved run', () => {
             entry(`i-${Math.floor(index / samples)}`, 1 + (index % samples)),
           );
           const some = all.slice(0, 1 + (stop % all.length));
-          const read = inOneMeaning(some, { most: instances, candidates: all.length });
+          const read = withoutAnswerNumbers(some, { most: instances, candidates: all.length });
           assert.deepEqual(read, some);
         },
       ),

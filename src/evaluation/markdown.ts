@@ -15,7 +15,7 @@ export function markdownLine(text: string): string {
  * A text of others as code in Markdown, also in a cell of a table: nothing of it is markup (CommonMark,
  * section 6.1; GitHub's tables end a cell at every bar, in code too).
  */
-export function code(text: string): string {
+export function markdownCode(text: string): string {
   const shown = markdownLine(text);
   if (shown.trim() === '') return '';
   if (shown.includes('|')) return `<code>${shown.replace(/[^\w\s,;/=.-]/gu, entity)}</code>`;
@@ -32,10 +32,10 @@ const entity = (character: string): string => `&#${character.codePointAt(0) ?? 0
  * A sentence that quotes texts of others, in Markdown: ids of tests become code, and the rest has no
  * markup and no links.
  */
-export function prose(text: string): string {
+export function markdownProse(text: string): string {
   return markdownLine(text)
     .split(/(\S+::[^\s,;)]+)/)
-    .map((part, index) => (index % 2 === 1 ? code(part) : escaped(part)))
+    .map((part, index) => (index % 2 === 1 ? markdownCode(part) : escaped(part)))
     .join('');
 }
 
@@ -50,7 +50,7 @@ function escaped(text: string): string {
 }
 
 /** A table, one row a line; `none` where it has no rows. Cells are Markdown. */
-export function table(
+export function markdownTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   none: string,

@@ -1,72 +1,7 @@
 import { z } from 'zod';
 import type { RowEnvironment } from '../../domain/instance';
 import { asLabel } from '../../domain/label';
-
-/**
- * Columns that hold a list of texts in every form that is published: as a list, as JSON text (SWE-bench)
- * or as Python prints one (`['a', "b's"]`, SWE-bench Pro).
- */
-export function readTexts(value: string | readonly string[]): readonly string[] | 'broken' {
-  if (typeof value !== 'string') return value;
-  const text = value.trim();
-  if (text === '') return [];
-  try {
-    const parsed: unknown = JSON.parse(text);
-    const isTexts = Array.isArray(parsed) && parsed.every((each) => typeof each === 'string');
-    return isTexts ? parsed : 'broken';
-  } catch {
-    return readPythonList(text);
-  }
-}
-
-const pythonText = /'((?:[^'\\]|\\[^])*)'|"((?:[^"\\]|\\[^])*)"/y;
-const gap = /\s*/y;
-
-function readPythonList(text: string): string[] | 'broken' {
-  if (!text.startsWith('[') || !text.endsWith(']')) return 'broken';
-  const list: string[] = [];
-  let at = 1;
-  const skipGap = (): void => {
-    gap.lastIndex = at;
-    gap.exec(text);
-    at = gap.lastIndex;
-  };
-  for (;;) {
-    skipGap();
-    if (at === text.length - 1) return list;
-    pythonText.lastIndex = at;
-    const match = pythonText.exec(text);
-    if (match === null) return 'broken';
-    list.push(unescape(match[1] ?? match[2] ?? ''));
-    at = pythonText.lastIndex;
-    skipGap();
-    if (text[at] === ',') at += 1;
-    else if (at !== text.length - 1) return 'broken';
-  }
-}
-
-const letters: Readonly<Record<string, string>> = {
-  n: '\n',
-  t: '\t',
-  r: '\r',
-  a: '\x07',
-  b: '\b',
-  f: '\f',
-  v: '\v',
-};
-
-/** Escapes that `repr` writes; Python reference, section 2.4.1. */
-function unescape(text: string): string {
-  return text.replace(
-    /\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U(000[0-9a-f]{5}|0010[0-9a-f]{4})|([^]))/gi,
-    (_, byte?: string, short?: string, long?: string, letter = '') => {
-      const code = byte ?? short ?? long;
-      return code === undefined
-        ? (letters[String(letter)] ?? String(letter))
-        : String.fromCodePoint(parseInt(code, 16));
-    },
-  );
-}
+import { readTexts } from './readTexts';
 
 const text = z.string().nullish();
 /** Loose in what they hold: nothing of it decides whether a row can be used. */
@@ -94,8 +29,8 @@ const imageName =
   /^(?=.{1,400}$)[a-z0-9][a-z0-9._-]*(:\d+)?(\/[a-z0-9][a-z0-9._-]*)*(:[\w][\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/i;
 
 /**
- * What a row says about how its tests are run; undefined when it says nothing. What is not usable is
- * left out, with a remark.
+ * The environment that a row names for its tests; undefined when it names none. Values that cannot be used
+ * are left out, each with a remark.
  */
 export function environmentOf(
   id: string,

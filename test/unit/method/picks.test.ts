@@ -5,7 +5,7 @@ import {
   pickByOracle,
   type LibroCandidate,
   type OracleVerdict,
-} from '../../../src/method/select';
+} from '../../../src/method/picks';
 
 const verdict = (more: Partial<OracleVerdict>): OracleVerdict => ({
   ...{ applies: true, success: false, failToPass: 0, delta: null },

@@ -34,14 +34,14 @@ interface Tested {
   readonly base: Standings;
 }
 
-/** What a candidate's tests did on R, or why they did not run. */
+/** The result of the tests of a candidate on R, or the reason why they did not run. */
 export type TestsOnR = Tested | { readonly failure: string };
 
-/** What is found out about a code patch. */
+/** The findings on one code patch. */
 export type RepairFindings = Omit<TestedRepair, 'instance' | 'name' | 'hindrance'>;
 
 /**
- * Runs the tests that a candidate adds or changes on R. Runs are kept.
+ * Runs on R the tests that a candidate adds or changes. Runs are kept.
  *
  * @throws Cancelled; what the engine throws
  */
@@ -76,8 +76,8 @@ export async function testsOnR(
 }
 
 /**
- * Runs the same tests on R with a code patch, and finds out whether the patch resolves the issue. Edits
- * of tests in the code patch are left out. Runs are kept.
+ * Runs the same tests on R with a code patch, and tells whether the patch resolves the issue. Edits of tests
+ * in the code patch are left out. Runs are kept.
  *
  * @throws Cancelled; what the engine throws
  */

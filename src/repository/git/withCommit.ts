@@ -6,7 +6,7 @@ import { Cancelled } from '../../domain/problem';
 import type { Reporter } from '../../domain/reporter';
 import { removeAbandonedBeside, removeForce } from '../abandoned';
 import type { CommitTree } from './commitTree';
-import { borrowObjects, foreignRepository } from './borrowedRepository';
+import { borrowObjects, foreignRepository } from './foreignRepository';
 import { git, GitError } from './git';
 import { withLock } from '../lock';
 import { makeFolder } from '../../files/makeFolder';
@@ -29,8 +29,8 @@ export interface CommitRequest {
 }
 
 /**
- * Finds the tree of a commit, in the local repository or in the mirror, and hands it to `use`. The
- * mirror is made when there is none, and fetches what it lacks. It stays in place while `use` runs.
+ * Finds the tree of a commit in the local repository or in the mirror, and passes it to `use`. A mirror is
+ * made where there is none, and fetches the commits that it lacks. It stays in place while `use` runs.
  *
  * @throws HumanError naming the repository, the commit and where it was looked for
  */

@@ -3,14 +3,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Kills a run whole: its process group, every descendant, and on Linux every process that carries the
- * run's mark in its environment, which finds those that left the group and whose parents are gone.
+ * Kills all processes of a run: its process group, every descendant, and on Linux every process with the
+ * mark of the run in its environment. The mark finds processes that left the group and lost their parents.
  *
  * @param pid the main process, or undefined if it never started
  * @param mark value of `SWT_BENCH_RUN` in the environment of the run
  * @returns how many processes had to be killed besides the main one
  */
-export async function killEverything(pid: number | undefined, mark: string): Promise<number> {
+export async function killRun(pid: number | undefined, mark: string): Promise<number> {
   if (pid === undefined) return 0;
   if (process.platform === 'win32') {
     await new Promise<void>((resolve) =>
@@ -35,12 +35,12 @@ export async function killEverything(pid: number | undefined, mark: string): Pro
   return killed.size;
 }
 
-/** Kills a process group at once, without looking for what has left it. */
+/** Kills a process group at once, but no process that has left it. */
 export function killGroup(pid: number | undefined): void {
   if (pid !== undefined && process.platform !== 'win32') signal(-pid);
 }
 
-/** Kills what carries the mark of a run, where another program has started it. */
+/** Kills the processes with the mark of a run that another program has started. */
 export async function killMarked(mark: string): Promise<void> {
   for (let round = 0; round < 50; round++) {
     const alive = await stillRunning(mark);

@@ -3,15 +3,16 @@ import type { RunEntry } from '../domain/study/entry';
 type Numbered = Pick<RunEntry, 'instance' | 'model' | 'sample'>;
 
 /**
- * Entries of a saved run, each model's in one meaning of `sample`. Predictions once had the number of the
- * answer that their method chose there, so that one method fell apart into several samples. A model has such
- * numbers where they differ and no instance has two: of real samples, every instance has the first.
+ * Entries of a saved run in which `sample` is always the number of a sample. Older predictions hold there
+ * the number of the answer that their method chose, and one method would fall apart into several samples.
+ * The entries of a model hold such numbers if the numbers differ and no instance has two entries: with real
+ * samples, every instance has the first one. Such entries become sample 1.
  *
- * @param most how many candidates the run can have if each model has one for each instance; above that,
- *   there are real samples, of which an unfinished run may lack the first ones
- * @param candidates how many the run has, finished or not
+ * @param most number of candidates if each model has one for each instance. A run with more has real samples,
+ *   of which an unfinished run may lack the first ones
+ * @param candidates number of candidates of the run, finished or not
  */
-export function inOneMeaning<Entry extends Numbered>(
+export function withoutAnswerNumbers<Entry extends Numbered>(
   entries: readonly Entry[],
   { most, candidates }: { readonly most: number; readonly candidates: number },
 ): readonly Entry[] {

@@ -4,7 +4,7 @@ import type { FileLine } from './candidateLines';
 /** Python files to the numbers of lines in them, in ascending order. */
 export type LinesByFile = ReadonlyMap<string, readonly number[]>;
 
-/** Files and lines in one order, whatever order they come in. Only Python files have lines to count. */
+/** Lines grouped by file, both sorted. Other files than Python files are left out: their lines are not counted. */
 export function linesByFile(lines: readonly FileLine[]): LinesByFile {
   const files = new Map<string, Set<number>>();
   for (const { path, line } of lines) {
@@ -19,8 +19,8 @@ export function linesByFile(lines: readonly FileLine[]): LinesByFile {
 }
 
 /**
- * A run with the counts of a side's own lines only. Lines of both sides are counted on both, since tests
- * can read what is counted: it would tell them which side they are on.
+ * A run with the counts of the lines of its own side only. Each run counts the lines of both sides, since
+ * tests can read which lines are counted, and could otherwise tell their side.
  */
 export function ofOwnLines(record: RunRecord, lines: LinesByFile): RunRecord {
   const { trace } = record;

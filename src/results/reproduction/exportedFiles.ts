@@ -22,8 +22,8 @@ const stems = { success: 'reference-reproduction', other: 'not-a-reproduction' }
 const endings = ['.patch', '.jsonl', '.md'] as const;
 
 /**
- * Patch, prediction and note of a candidate. Only a success under strict grading, in a run of all
- * tests, gets the name of one; of anything else name, prediction and note say that it is none.
+ * Patch, prediction and note of a candidate. Only a success under strict grading, in a run of all tests, is
+ * named a reference reproduction. For any other candidate, name, prediction and note say that it is none.
  *
  * The prediction is a line of JSON as the reference harness reads it: `instance_id`,
  * `model_name_or_path`, `model_patch`.
@@ -63,10 +63,10 @@ export function exportedFiles(reproduction: Reproduction): ExportedFiles {
   };
 }
 
-/** What stands where an export is to be written. */
+/** What lies at the target of an export. */
 export type Occupied = 'nothing' | 'an export' | 'something else';
 
-/** Whether an export can be written to a folder, replacing an older one if need be. */
+/** What lies at a folder; an export may replace only an older export. */
 export async function whatIsAt(folder: string): Promise<Occupied> {
   let names: string[];
   try {
@@ -81,8 +81,8 @@ export async function whatIsAt(folder: string): Promise<Occupied> {
 }
 
 /**
- * Writes an export into its folder below `parent`: all of it beside, read back, and renamed, so that
- * what is there is whole. An older export in its place is replaced; anything else stays.
+ * Writes an export into its folder below `parent`. All files are written beside, read back and then renamed,
+ * so that the folder is never half-written. An older export is replaced; anything else stays.
  *
  * @returns the folder
  * @throws HumanError when something else is in the way, or it cannot be written, or reads back otherwise

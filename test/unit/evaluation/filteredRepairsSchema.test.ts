@@ -3,7 +3,7 @@ import {
   filteredDocument,
   filteredRepairsJsonSchema,
   filteredRepairsSchema,
-} from '../../../src/repair/filterRepairsSchema';
+} from '../../../src/repair/filteredRepairsSchema';
 import { simulatedEngine } from '../../engine/simulatedEngine';
 import { assertPublished } from './publishedSchema';
 

@@ -7,7 +7,7 @@
 const space = '\\t-\\r\\x1c- \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
 
 /** For use inside a regular expression with the flag `u`. */
-export const pattern = {
+export const pythonCharacters = {
   space: `[${space}]`,
   notSpace: `[^${space}]`,
   digit: '\\p{Nd}',
@@ -17,9 +17,9 @@ export const pattern = {
   wordEnd: '(?<=[\\p{L}\\p{N}_])(?![\\p{L}\\p{N}_])',
 } as const;
 
-const words = new RegExp(`${pattern.notSpace}+`, 'gu');
+const words = new RegExp(`${pythonCharacters.notSpace}+`, 'gu');
 
 /** `text.split()` */
-export function splitWords(text: string): string[] {
+export function splitPythonWords(text: string): string[] {
   return text.match(words) ?? [];
 }

@@ -1,13 +1,13 @@
 import type { ChangeCoverage, CoveredLine } from '../../domain/changeCoverage';
 import { fileOf, functionOf, sideName } from '../../domain/outcome';
 import { coverageInWords } from '../gradings';
-import { code, table } from '../markdownText';
+import { markdownCode, markdownTable } from '../markdown';
 
-/** Who of candidate and golden tests covers a changed line beyond the base tests. */
+/** Which of candidate and golden tests cover a changed line beyond the base tests. */
 export type CoveredByWhom =
   'both' | 'candidate only' | 'golden tests only' | 'neither' | 'not executable';
 
-/** A changed line, as candidate and golden tests have it. */
+/** A changed line, and whether candidate and golden tests cover it. */
 export interface ComparedLine {
   readonly line: CoveredLine;
   readonly by: CoveredByWhom;
@@ -16,9 +16,9 @@ export interface ComparedLine {
 }
 
 /**
- * Compares line by line.
+ * Compares the coverage of candidate and golden tests line by line.
  *
- * @param golden ΔC of T* itself; the same lines
+ * @param golden coverage of T* itself, over the same lines
  */
 export function compareCoverage(candidate: ChangeCoverage, golden: ChangeCoverage): ComparedLine[] {
   const key = ({ change, path, line }: CoveredLine): string => `${change} ${line} ${path}`;
@@ -44,12 +44,12 @@ export function compareCoverage(candidate: ChangeCoverage, golden: ChangeCoverag
   });
 }
 
-/** What the golden tests cover and the candidate does not. */
+/** Lines that the golden tests cover and the candidate does not. */
 export function goldenBesides(candidate: ChangeCoverage, golden: ChangeCoverage): ComparedLine[] {
   return compareCoverage(candidate, golden).filter(({ by }) => by === 'golden tests only');
 }
 
-/** Candidate and golden tests side by side, in Markdown. It tells X* and T*. */
+/** Candidate and golden tests side by side, in Markdown. The text reveals X* and T*. */
 export function comparisonText(input: {
   readonly instance: string;
   readonly candidate: ChangeCoverage;
@@ -59,8 +59,8 @@ export function comparisonText(input: {
   const lines = compareCoverage(candidate, golden);
   const count = (by: CoveredByWhom): number => lines.filter((each) => each.by === by).length;
   return [
-    `# Candidate and golden tests of ${code(input.instance)}`,
-    table(
+    `# Candidate and golden tests of ${markdownCode(input.instance)}`,
+    markdownTable(
       ['', 'Candidate', 'Golden tests'],
       [
         ['ΔC', coverageInWords(candidate), coverageInWords(golden)],
@@ -79,7 +79,7 @@ export function comparisonText(input: {
     ...testTables(golden, 'Golden tests'),
     '## Changed lines',
     '✓ covers it, ✗ does not; = the base tests run it already; · not executable.',
-    ...byFile(lines).map(([path, ofFile]) => `### ${code(path)}\n\n${lineTable(ofFile)}`),
+    ...byFile(lines).map(([path, ofFile]) => `### ${markdownCode(path)}\n\n${lineTable(ofFile)}`),
     '',
   ].join('\n\n');
 }
@@ -100,8 +100,8 @@ function testTables(coverage: ChangeCoverage, whose: string): string[] {
   if (files.length === 0) return [`${whose}: no test covers a changed line.`];
   return files.map((file) => {
     const rows = [...covered].filter(([test]) => fileOf(test) === file);
-    return table(
-      ['Changed lines', `${whose} in ${code(file)}`],
+    return markdownTable(
+      ['Changed lines', `${whose} in ${markdownCode(file)}`],
       rows.map(([test, count]) => [`${count}/${coverage.executable}`, nameOf(test)]),
       '',
     );
@@ -109,7 +109,7 @@ function testTables(coverage: ChangeCoverage, whose: string): string[] {
 }
 
 /** `Class` `test_name`, with a place to break the line at between them. */
-const nameOf = (test: string): string => test.split('::').slice(1).map(code).join(' ');
+const nameOf = (test: string): string => test.split('::').slice(1).map(markdownCode).join(' ');
 
 /** What candidate and golden tests are to a line. */
 function marksOf({ by, line }: ComparedLine): readonly [string, string] {
@@ -128,9 +128,13 @@ function marksOf({ by, line }: ComparedLine): readonly [string, string] {
 }
 
 function lineTable(lines: readonly ComparedLine[]): string {
-  return table(
+  return markdownTable(
     ['Candidate', 'Golden', 'Line', 'Code'],
-    lines.map((each) => [...marksOf(each), placeOf(each.line), code(each.line.text.trim())]),
+    lines.map((each) => [
+      ...marksOf(each),
+      placeOf(each.line),
+      markdownCode(each.line.text.trim()),
+    ]),
     '',
   );
 }
@@ -141,7 +145,7 @@ export const placeOf = ({ line, change }: CoveredLine): string =>
     ? `${line}, removed from ${sideName.base}`
     : `${line}, added in ${sideName.fixed.replace('*', '\\*')}`;
 
-/** Lines grouped by their files, in the order in which the files first appear. */
+/** Lines grouped by file. The files are in the order of their first lines. */
 export function byFile<T extends { readonly line: CoveredLine }>(
   lines: readonly T[],
 ): [string, T[]][] {

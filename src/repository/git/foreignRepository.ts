@@ -12,10 +12,10 @@ export type ObjectFormat = 'sha1' | 'sha256';
 
 /**
  * Makes a repository of our own that borrows the objects of another. Objects are named by their content
- * and run nothing; configuration, hooks, attributes, refs and submodules of the other repository are
- * never read by git, which looks for them in ours.
+ * and run nothing. Git looks for configuration, hooks, attributes, refs and submodules in our repository,
+ * and never reads those of the other one.
  *
- * @param own folder that is not there yet, or was made by this before
+ * @param own folder that does not exist yet, or that an earlier call made
  * @param objects folder with the objects, `objects` of the other repository
  */
 export async function borrowObjects(
@@ -60,7 +60,7 @@ const alternates = join('objects', 'info', 'alternates');
 /** Says what the repository was made for, without asking git. */
 const formatFile = 'swt-bench-format';
 
-/** A repository of somebody else, as far as it is read: as files, not by git. */
+/** A repository of somebody else. Its files are read directly, never by git. */
 export interface ForeignRepository {
   /** Folder of its objects. */
   readonly objects: string;
@@ -70,8 +70,8 @@ export interface ForeignRepository {
 }
 
 /**
- * What is to be known of a repository to borrow from it. Linked work trees and partial clones are
- * followed to where their objects are.
+ * Reads what borrowing from a repository needs. Linked work trees and partial clones are followed to the
+ * folder of their objects.
  *
  * @param gitDir `.git` of a work tree, also as a file, or a bare repository
  * @throws GitError when there is no repository
