@@ -18,7 +18,7 @@ import { registerStatistics } from './commands/statistics';
 import { registerStorage } from './commands/storage';
 import { registerTriage } from './commands/triage';
 import { registerValidate } from './commands/validate';
-import { Cancelled, HumanError } from './domain/problem';
+import { Cancelled, HumanError } from './domain/humanError';
 import { redactKeys, takeKeys } from './engine/keysInUse';
 import { allKeyVariables } from './method/models/providers';
 import { bytesOf } from './patch/bytes';

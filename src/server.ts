@@ -15,7 +15,7 @@ import {
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { z } from 'zod';
-import { Cancelled, HumanError, messageOf } from './domain/problem';
+import { Cancelled, HumanError, messageOf } from './domain/humanError';
 import { takeKeys } from './engine/keysInUse';
 import type { CheckedDiff, CheckContext } from './language/check';
 import { cachedPython } from './language/cachedPython';

@@ -1,6 +1,6 @@
 import pRetry from 'p-retry';
 import type { Instance } from '../domain/instance';
-import { Cancelled, messageOf, throwIfAborted } from '../domain/problem';
+import { Cancelled, messageOf, throwIfAborted } from '../domain/humanError';
 import type { NotEvaluatedReason } from '../domain/reason';
 import { sourceOf } from '../repository/source';
 import { prepareTrees } from '../repository/trees';

@@ -1,5 +1,5 @@
 import { NetworkTrouble } from '../dataset/download/network';
-import { Cancelled, HumanError, messageOf } from '../domain/problem';
+import { Cancelled, HumanError, messageOf } from '../domain/humanError';
 import type { NotEvaluatedReason } from '../domain/reason';
 import { EngineGone, EngineTrouble } from '../engine/docker/connection/engineProblem';
 import { RegistryBusy, RegistryUnreachable } from '../engine/docker/images/pull/pullProblem';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Cancelled, HumanError } from '../domain/problem';
+import { Cancelled, HumanError } from '../domain/humanError';
 import { sides, type Side } from '../domain/outcome';
 import {
   sandboxesOf,

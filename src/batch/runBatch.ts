@@ -1,6 +1,6 @@
 import packageJson from '../../package.json';
 import type { Instance, Prediction } from '../domain/instance';
-import { HumanError, throwIfAborted } from '../domain/problem';
+import { HumanError, throwIfAborted } from '../domain/humanError';
 import type { RunEntry } from '../domain/study/entry';
 import type { Engine } from '../engine/engine';
 import { toReport, writeSummaries, type InstanceReport } from '../results/report';

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { Cancelled } from '../domain/problem';
+import { Cancelled } from '../domain/humanError';
 
 /**
  * Does pieces of work in their order, several at once. When one fails the others are told to stop: they

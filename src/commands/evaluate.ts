@@ -3,7 +3,7 @@ import { sha256OfFile } from '../files/sha256';
 import { isMadeUp, loadPredictions } from '../dataset/predictions';
 import { findingSentences, type Finding } from '../domain/finding';
 import type { Instance, Prediction } from '../domain/instance';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import type { Engine } from '../engine/engine';
 import { withEngine } from '../engine/openEngine';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { loadPredictions } from '../dataset/predictions';
 import type { Instance, Prediction } from '../domain/instance';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import { withEngine } from '../engine/openEngine';
 import type { AskedFormat } from '../patch/toUnified';
 import { createPythonParser } from '../python/parser';

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { sha256 } from '../files/sha256';
 import type { Instance } from '../domain/instance';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import type { Engine } from '../engine/engine';
 import { openEngine, type EngineRequest } from '../engine/openEngine';

@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { Cancelled, HumanError, messageOf } from '../domain/problem';
+import { Cancelled, HumanError, messageOf } from '../domain/humanError';
 
 /** What messages call an argument that names a file or, with `-`, standard input. */
 export const inputName = (path: string): string => (path === '-' ? 'standard input' : path);

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Reporter } from '../domain/reporter';
 import type { Instance } from '../domain/instance';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import { runsInContainers } from '../engine/engine';
 import { devContainerFile } from '../engine/devContainer';
 import { devContainerImage } from '../engine/docker/images/devContainerImage';

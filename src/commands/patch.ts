@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import { asShown, textOf } from '../patch/bytes';
 import { toUnified, type Conversion, type PatchFormat } from '../patch/toUnified';
 import { hasErrors, type Diagnostic } from '../patch/diagnostic';

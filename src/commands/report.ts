@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import type { Grading } from '../domain/study/document';
 import type { InstanceFacts } from '../domain/study/entry';
 import { publishedRows } from '../domain/study/published';

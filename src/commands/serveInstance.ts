@@ -1,7 +1,7 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { join } from 'node:path';
 import type { Reporter } from '../domain/reporter';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import { RetryingMemo } from '../domain/retryingMemo';
 import { openEngine } from '../engine/openEngine';
 import { EXIT, openDatasetOption, sourcesFor, type CommandContext } from './context';

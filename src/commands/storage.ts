@@ -1,5 +1,5 @@
 import { checkedId } from '../domain/instanceId';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import type { DockerSettings } from '../engine/docker/dockerSettings';
 import { diskUse, freeInstance, freeMirror, type DiskUse } from '../repository/disk';

@@ -1,4 +1,4 @@
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import { imageUse, removeImages, type ImageUse } from '../engine/docker/images/imageBudget';
 import { connect, type DockerConnection } from '../engine/docker/connection/connect';
 import type { DockerSettings } from '../engine/docker/dockerSettings';

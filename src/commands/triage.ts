@@ -14,7 +14,7 @@ import { triageCsv } from '../dataset/triage/triageCsv';
 import { parseTriage } from '../dataset/triage/triageFile';
 import type { InstanceEntry } from '../domain/instance';
 import { checkedId } from '../domain/instanceId';
-import { HumanError, messageOf } from '../domain/problem';
+import { HumanError, messageOf } from '../domain/humanError';
 import { isLiteS, type TriageEntry } from '../domain/triage';
 import { readStates, statusOf, type InstanceState } from '../evaluation/instanceState';
 import { layOut } from '../domain/layOut';

@@ -1,6 +1,6 @@
 import { dimensions } from '../dataset/query/queryConditions';
 import { checkedTag } from '../dataset/triage/triageFile';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import type { Classification, LocationInformation, TriageEntry } from '../domain/triage';
 
 /** What a command line says to change about an entry. */

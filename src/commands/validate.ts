@@ -2,7 +2,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import type { Dataset } from '../dataset/dataset';
 import type { Instance } from '../domain/instance';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import type { Validation } from '../domain/validation';
 import { environmentReport } from '../results/report';
 import { withEngine } from '../engine/openEngine';

@@ -1,6 +1,6 @@
 import { matches, parseQuery } from '../dataset/query/query';
 import type { QueryCondition } from '../dataset/query/queryConditions';
-import { messageOf } from '../domain/problem';
+import { messageOf } from '../domain/humanError';
 import type { InstanceFacts } from '../domain/study/entry';
 
 /** What is kept of an instance, or why the text is no filter for this page. */

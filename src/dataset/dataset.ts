@@ -1,7 +1,7 @@
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Instance, InstanceEntry, PatchSize } from '../domain/instance';
-import { HumanError, messageOf, throwIfAborted } from '../domain/problem';
+import { HumanError, messageOf, throwIfAborted } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import type { DatasetFile } from './datasetFiles';
 import {

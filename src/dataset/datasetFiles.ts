@@ -1,7 +1,7 @@
 import { open, readdir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { createGunzip } from 'node:zlib';
-import { HumanError, throwIfAborted } from '../domain/problem';
+import { HumanError, throwIfAborted } from '../domain/humanError';
 import { isParquet } from './rows/parquet';
 import { isGzip, readAt } from './rows/records';
 

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { chooseSplit, filesBelow, splitOf, type DatasetFile } from './datasetFiles';
 import {

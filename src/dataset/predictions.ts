@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Instance, Prediction } from '../domain/instance';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import { sampleNumbers, type NumberedRow, type SampleNumbers } from '../domain/sampleNumbers';
 import type { Dataset } from './dataset';
 import { makingCostOf } from './makingCost';

@@ -1,4 +1,4 @@
-import { HumanError } from './problem';
+import { HumanError } from './humanError';
 
 /** Whether a text can be the id of an instance. It is then a name of one file or folder on every system. */
 export const isInstanceId = (text: string): boolean =>

@@ -1,4 +1,4 @@
-import { throwIfAborted } from './problem';
+import { throwIfAborted } from './humanError';
 
 /** What long work does between two of its steps, so that it can be ended and others are not kept waiting. */
 export interface Turns {

@@ -1,6 +1,6 @@
 import type { Instance } from '../domain/instance';
 import type { StackFrame, Outcome, Side } from '../domain/outcome';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import type { Trees } from '../repository/trees';
 import type { Ending } from './process';

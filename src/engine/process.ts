@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { Duplex, type Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { messageOf } from '../domain/problem';
+import { messageOf } from '../domain/humanError';
 import { limits } from '../domain/reason';
 import { BoundedOutput, streamLimit } from './boundedOutput';
 import { keeperArguments, readWire } from './keeper';

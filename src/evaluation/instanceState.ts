@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { checkedId } from '../domain/instanceId';
 import { outcomes, sides } from '../domain/outcome';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import { silent, type Reporter } from '../domain/reporter';
 import type { InstanceStatus } from '../domain/status';
 import { transitions } from '../domain/transition';

@@ -1,5 +1,5 @@
 import { RetryingMemo } from '../domain/retryingMemo';
-import { Cancelled } from '../domain/problem';
+import { Cancelled } from '../domain/humanError';
 import type { EngineWork, Pair } from '../engine/engine';
 
 /** A pair of sandboxes that is opened for the first who needs it, and worked in by one after the other. */

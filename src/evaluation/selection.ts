@@ -3,7 +3,7 @@ import { matches, parseQuery, type Query } from '../dataset/query/query';
 import { parseSortOrder, sortEntries } from '../dataset/query/sortOrder';
 import { readTriage, type TriageFile } from '../dataset/triage/triage';
 import type { InstanceEntry } from '../domain/instance';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import type { InstanceStatus } from '../domain/status';
 import type { TriageEntry } from '../domain/triage';
 import { readStates, statusOf } from './instanceState';

@@ -4,7 +4,7 @@ import { RetryingMemo } from '../domain/retryingMemo';
 import type { ChangedLine } from '../domain/changeCoverage';
 import type { Instance } from '../domain/instance';
 import { sides as bothSides, type Outcome, type Side } from '../domain/outcome';
-import { Cancelled, HumanError, throwIfAborted } from '../domain/problem';
+import { Cancelled, HumanError, throwIfAborted } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { turnsOf, type Turns } from '../domain/turns';
 import {

@@ -6,7 +6,7 @@ import {
   type StatisticsTable,
 } from '../dataset/statistics';
 import type { InstanceEntry } from '../domain/instance';
-import { throwIfAborted } from '../domain/problem';
+import { throwIfAborted } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { codebaseSize, preparedBase } from '../repository/codebaseSize';
 import { readStates } from './instanceState';

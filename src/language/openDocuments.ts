@@ -1,6 +1,6 @@
 import type { Diagnostic, Position } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import { openFile } from '../patch/custom/customEdits';
 import type { CustomFile } from '../patch/custom/customFile';
 import type { PythonParser } from '../python/parser';

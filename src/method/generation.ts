@@ -1,5 +1,5 @@
 import type { Instance } from '../domain/instance';
-import { Cancelled, HumanError, messageOf, throwIfAborted } from '../domain/problem';
+import { Cancelled, HumanError, messageOf, throwIfAborted } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import type { Engine } from '../engine/engine';
 import type { RunStore } from '../evaluation/runStore';

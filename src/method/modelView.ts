@@ -1,5 +1,5 @@
 import type { Instance } from '../domain/instance';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import type { Engine, EngineName } from '../engine/engine';
 import type { RunStore } from '../evaluation/runStore';
 import { openSession, type InstanceSession } from '../evaluation/session';

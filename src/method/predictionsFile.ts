@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { sampleNumbers } from '../domain/sampleNumbers';
-import { HumanError, messageOf } from '../domain/problem';
+import { HumanError, messageOf } from '../domain/humanError';
 import { redactKeys } from '../engine/keysInUse';
 import { writeWholeFile } from '../files/wholeFile';
 

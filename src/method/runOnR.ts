@@ -1,5 +1,5 @@
 import { fileOf, functionOf, type TestResult } from '../domain/outcome';
-import { HumanError, messageOf } from '../domain/problem';
+import { HumanError, messageOf } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { turnsOf } from '../domain/turns';
 import { prepareCandidate, type OwnTests } from '../evaluation/prepareCandidate';

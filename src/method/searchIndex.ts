@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type MiniSearch from 'minisearch';
 import type { AsPlainObject } from 'minisearch';
 import { z } from 'zod';
-import { throwIfAborted } from '../domain/problem';
+import { throwIfAborted } from '../domain/humanError';
 import { runsFolder } from '../repository/storage';
 import { writeWholeFile } from '../files/wholeFile';
 import type { TreeOfR } from './treeOfR';

@@ -1,5 +1,5 @@
 import { isFailure } from '../domain/outcome';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { findTests } from '../python/tests';
 import type { ModelView } from './modelView';

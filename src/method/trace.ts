@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { sha256OfJson } from '../files/sha256';
-import { HumanError, messageOf } from '../domain/problem';
+import { HumanError, messageOf } from '../domain/humanError';
 import { openLineJournal, wholeLines, type LineJournal } from '../files/lineJournal';
 import { redactKeys } from '../engine/keysInUse';
 import { stepSchema, type Step } from './traceSteps';

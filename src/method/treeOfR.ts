@@ -1,4 +1,4 @@
-import { Cancelled, HumanError, throwIfAborted } from '../domain/problem';
+import { Cancelled, HumanError, throwIfAborted } from '../domain/humanError';
 import { asShown } from '../patch/bytes';
 import { unsafePath } from '../patch/unsafePath';
 import type { FolderTree } from '../repository/folderTree';

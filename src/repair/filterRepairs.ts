@@ -1,5 +1,5 @@
 import type { Instance, Prediction } from '../domain/instance';
-import { throwIfAborted } from '../domain/problem';
+import { throwIfAborted } from '../domain/humanError';
 import { sampleName } from '../domain/study/entry';
 import type { TestedRepair } from '../domain/study/filterRepairs';
 import { guardedEngine } from '../batch/guardedEngine';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { sha256OfJson } from '../files/sha256';
 import packageJson from '../../package.json';
 import { standings } from '../domain/outcome';
-import { HumanError, messageOf } from '../domain/problem';
+import { HumanError, messageOf } from '../domain/humanError';
 import { notEvaluatedReasons } from '../domain/reason';
 import {
   digestOfSame,

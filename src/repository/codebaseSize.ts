@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { throwIfAborted } from '../domain/problem';
+import { throwIfAborted } from '../domain/humanError';
 import { git } from './git/git';
 import { treesFolder } from './storage';
 

@@ -1,7 +1,7 @@
 import { lstat, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { HumanError, throwIfAborted } from '../domain/problem';
+import { HumanError, throwIfAborted } from '../domain/humanError';
 import { silent, type Reporter } from '../domain/reporter';
 import { removeAbandonedBeside, removeForce } from './abandoned';
 import { withLock } from './lock';

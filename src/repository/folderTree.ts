@@ -1,6 +1,6 @@
 import { lstat, readdir, readFile, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { HumanError, messageOf } from '../domain/problem';
+import { HumanError, messageOf } from '../domain/humanError';
 import { bytesOf, textOf } from '../patch/bytes';
 import { unsafePath } from '../patch/unsafePath';
 import type { PatchTree } from '../patch/patchTree';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Instance } from '../domain/instance';
-import { Cancelled, HumanError } from '../domain/problem';
+import { Cancelled, HumanError } from '../domain/humanError';
 import { parseUnified } from '../patch/unified/parseUnified';
 import { bytesOf } from '../patch/bytes';
 import { git, GitError, neutralFolder } from './git/git';

@@ -2,7 +2,7 @@ import { readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lock } from 'proper-lockfile';
-import { Cancelled, HumanError, throwIfAborted } from '../domain/problem';
+import { Cancelled, HumanError, throwIfAborted } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { makeFolder } from '../files/makeFolder';
 import { hasEnded, ownerWord } from './owner';

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import * as tar from 'tar';
 import type { Instance } from '../domain/instance';
-import { Cancelled, HumanError, messageOf, throwIfAborted } from '../domain/problem';
+import { Cancelled, HumanError, messageOf, throwIfAborted } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { removeForce } from './abandoned';
 import { noSpace } from './space';

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { HumanError, messageOf } from '../domain/problem';
+import { HumanError, messageOf } from '../domain/humanError';
 import { GitError } from './git/git';
 
 /**

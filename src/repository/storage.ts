@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { checkedId } from '../domain/instanceId';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 
 /**
  * The layout of the storage folder, shared by the command line and every window of the editor. It

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { sha256OfJson } from '../files/sha256';
 import type { Instance } from '../domain/instance';
 import { sides } from '../domain/outcome';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { removeAbandonedBeside, removeForce } from './abandoned';
 import { GitError } from './git/git';

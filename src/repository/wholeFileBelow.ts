@@ -1,6 +1,6 @@
 import { lstat, mkdir, readFile, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import { writeBesideAndRename } from '../files/wholeFile';
 import { unsafePath } from '../patch/unsafePath';
 

@@ -2,7 +2,7 @@ import { readdir, rename, rmdir, stat } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import type { Instance } from '../domain/instance';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import { removeForce } from './abandoned';
 import { markerPath, readMarker, type WorkspaceMarker } from './marker';
 import { hasEnded, ownerWord } from './owner';

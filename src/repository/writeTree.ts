@@ -11,7 +11,7 @@ import {
 } from 'node:fs/promises';
 import { constants } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
-import { throwIfAborted } from '../domain/problem';
+import { throwIfAborted } from '../domain/humanError';
 import { git } from './git/git';
 import type { CommitTree } from './git/commitTree';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { HumanError, messageOf } from '../domain/problem';
+import { HumanError, messageOf } from '../domain/humanError';
 import { entryReasons } from '../domain/reason';
 import type { RunEntry } from '../domain/study/entry';
 import { findingReportSchema } from './reportSchema';

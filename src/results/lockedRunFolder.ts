@@ -2,7 +2,7 @@ import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256OfJson } from '../files/sha256';
-import { Cancelled, HumanError, messageOf } from '../domain/problem';
+import { Cancelled, HumanError, messageOf } from '../domain/humanError';
 import { isKnownToBeHeld, withLock } from '../repository/lock';
 import { makeFolder } from '../files/makeFolder';
 import { noSpace } from '../repository/space';

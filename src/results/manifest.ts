@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Instance } from '../domain/instance';
-import { HumanError, messageOf } from '../domain/problem';
+import { HumanError, messageOf } from '../domain/humanError';
 import type { InstanceFacts } from '../domain/study/entry';
 import { writeResult } from './writeResult';
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { shortFindings } from '../domain/finding';
-import { messageOf, throwIfAborted } from '../domain/problem';
+import { messageOf, throwIfAborted } from '../domain/humanError';
 import { entryReasons, type EntryReason } from '../domain/reason';
 import { nothingKnown, type RunEntry } from '../domain/study/entry';
 import { withoutAnswerNumbers } from './withoutAnswerNumbers';

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { messageOf, throwIfAborted } from '../domain/problem';
+import { messageOf, throwIfAborted } from '../domain/humanError';
 import type { InstanceFacts, RunData, RunEntry } from '../domain/study/entry';
 import { withoutAnswerNumbers } from './withoutAnswerNumbers';
 import { readJournal } from './journal';

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import { readRecords } from '../dataset/rows/records';
 import type { RepairResults } from '../domain/study/document';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 
 const ids = z.array(z.string());
 

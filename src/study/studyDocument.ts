@@ -8,7 +8,7 @@ import {
 } from '../domain/study/document';
 import type { RunData } from '../domain/study/entry';
 import { methodsOf } from '../domain/study/methods';
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 
 /** What a study is made of. */
 export interface StudyParts {

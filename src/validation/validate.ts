@@ -2,7 +2,7 @@ import { harnessTransitions } from '../domain/harness';
 import type { ChangeCoverage } from '../domain/changeCoverage';
 import type { Instance } from '../domain/instance';
 import { sideName, sides, standing, type Outcome, type Side } from '../domain/outcome';
-import { Cancelled, HumanError, messageOf, throwIfAborted } from '../domain/problem';
+import { Cancelled, HumanError, messageOf, throwIfAborted } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import type { TestTransition } from '../domain/transition';
 import type { FlakyTest, ListDisagreement, UnsoundReason, Validation } from '../domain/validation';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { sides } from '../../src/domain/outcome';
-import { HumanError } from '../../src/domain/problem';
+import { HumanError } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import type { Engine } from '../../src/engine/engine';
 import { openEngine } from '../../src/engine/openEngine';

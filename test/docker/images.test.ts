@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
-import { Cancelled, HumanError } from '../../src/domain/problem';
+import { Cancelled, HumanError } from '../../src/domain/humanError';
 import { imageUse, removeImages } from '../../src/engine/docker/images/imageBudget';
 import { buildCacheUse } from '../../src/engine/docker/images/buildCache';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';

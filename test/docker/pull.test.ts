@@ -9,7 +9,7 @@ import {
   pullImage,
   RegistryUnreachable,
 } from '../../src/engine/docker/images/pull/pullImage';
-import { Cancelled, HumanError } from '../../src/domain/problem';
+import { Cancelled, HumanError } from '../../src/domain/humanError';
 import { needDocker, plainDocker } from './dockerForTests';
 import { publish, Registry, SlowLine } from './registry';
 import { skipSuite } from './skipping';

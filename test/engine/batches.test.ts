@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Prediction } from '../../src/domain/instance';
-import { Cancelled, HumanError } from '../../src/domain/problem';
+import { Cancelled, HumanError } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import type { RunRecord } from '../../src/engine/engine';
 import { runBatch, type BatchProgress } from '../../src/batch/runBatch';

@@ -7,7 +7,7 @@ import { parquetWriteBuffer } from 'hyparquet-writer';
 import { openDataset, type Dataset } from '../../src/dataset/dataset';
 import { loadFilter } from '../../src/dataset/query/filterLists';
 import { retries } from '../../src/dataset/download/network';
-import { Cancelled, HumanError } from '../../src/domain/problem';
+import { Cancelled, HumanError } from '../../src/domain/humanError';
 import type { Reporter } from '../../src/domain/reporter';
 import { HubServer, type Fault } from './hubServer';
 

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { openDataset, type Dataset } from '../../src/dataset/dataset';
-import { HumanError } from '../../src/domain/problem';
+import { HumanError } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 
 type Row = Record<string, string>;

@@ -3,7 +3,7 @@ import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { HumanError } from '../../src/domain/problem';
+import { HumanError } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import { debugConfiguration } from '../../src/editor/testing/debugConfiguration';
 import type { DebuggedProgram, Engine, Sandbox } from '../../src/engine/engine';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Instance, Prediction } from '../../src/domain/instance';
-import { Cancelled, HumanError } from '../../src/domain/problem';
+import { Cancelled, HumanError } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import { filterRepairs } from '../../src/domain/study/filterRepairs';
 import { EngineGone } from '../../src/engine/docker/connection/engineProblem';

@@ -5,7 +5,7 @@ import { cp, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { HumanError } from '../../src/domain/problem';
+import { HumanError } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import { copyTree, writeTreeOfR } from '../../src/repository/trees';
 import { markerPath, readMarker } from '../../src/repository/marker';

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { bareEnvironment, sitePackagesOf } from '../environments';
-import { Cancelled } from '../../src/domain/problem';
+import { Cancelled } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import { localEngine } from '../../src/engine/local/localEngine';
 import { findPython } from '../../src/engine/local/python';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
-import { Cancelled } from '../../src/domain/problem';
+import { Cancelled } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import { localEngine } from '../../src/engine/local/localEngine';
 import { evaluateCandidate, type CandidateOptions } from '../../src/evaluation/candidate';

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { sides } from '../../src/domain/outcome';
-import { HumanError } from '../../src/domain/problem';
+import { HumanError } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import { audiences } from '../../src/engine/engine';
 import { localEngine } from '../../src/engine/local/localEngine';

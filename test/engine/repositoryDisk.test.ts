@@ -5,7 +5,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { storageCommand } from '../../src/commands/storage';
-import { Cancelled, HumanError } from '../../src/domain/problem';
+import { Cancelled, HumanError } from '../../src/domain/humanError';
 import { diskUse, freeInstance, freeMirror } from '../../src/repository/disk';
 import { GitError } from '../../src/repository/git/git';
 import { holdFolder } from '../../src/repository/owner';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { HumanError } from '../../src/domain/problem';
+import { HumanError } from '../../src/domain/humanError';
 import { applyToTree, copyTree, remarkOn, type Trees } from '../../src/repository/trees';
 import { filesOfR, fixed, goldenPatch, useExample, write, type Example } from './exampleRepository';
 

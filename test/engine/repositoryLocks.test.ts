@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Cancelled } from '../../src/domain/problem';
+import { Cancelled } from '../../src/domain/humanError';
 import { silent, type Reporter } from '../../src/domain/reporter';
 import { withLock } from '../../src/repository/lock';
 import { hasEnded, holdersOf, holdFolder, ownerWord } from '../../src/repository/owner';

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Instance } from '../../src/domain/instance';
-import { Cancelled, HumanError } from '../../src/domain/problem';
+import { Cancelled, HumanError } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import { parseSources, sourceOf } from '../../src/repository/source';
 import { instanceFolder, mirrorFolder } from '../../src/repository/storage';

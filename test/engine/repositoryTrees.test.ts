@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import * as tar from 'tar';
 import type { Instance } from '../../src/domain/instance';
-import { Cancelled, HumanError } from '../../src/domain/problem';
+import { Cancelled, HumanError } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import { parseSources, sourceOf, type TreeSource } from '../../src/repository/source';
 import { instanceFolder, treesFolder } from '../../src/repository/storage';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { git } from '../../src/repository/git/git';
 import type { Instance } from '../../src/domain/instance';
-import { HumanError } from '../../src/domain/problem';
+import { HumanError } from '../../src/domain/humanError';
 import { readMarker } from '../../src/repository/marker';
 import { prepareTrees, writeTreeOfR, type Trees } from '../../src/repository/trees';
 import { writeWholeFile } from '../../src/files/wholeFile';

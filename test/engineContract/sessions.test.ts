@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sides, type Side } from '../../src/domain/outcome';
-import { Cancelled } from '../../src/domain/problem';
+import { Cancelled } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import type { Engine } from '../../src/engine/engine';
 import { evaluateCandidate } from '../../src/evaluation/candidate';

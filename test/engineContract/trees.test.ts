@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sides } from '../../src/domain/outcome';
-import { Cancelled } from '../../src/domain/problem';
+import { Cancelled } from '../../src/domain/humanError';
 import { SandboxUnusable } from '../../src/engine/engine';
 import { GitError } from '../../src/repository/git/git';
 import { added, plain, write } from '../engine/exampleRepository';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { Cancelled } from '../../src/domain/problem';
+import { Cancelled } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import { editorModel } from '../../src/editor/generate/editorModel';
 import { ModelFailure, ModelUnusable } from '../../src/method/models/chatModel';

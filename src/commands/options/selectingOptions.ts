@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Dataset } from '../../dataset/dataset';
 import { loadFilter, type FilterList } from '../../dataset/query/filterLists';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { select, type Selected } from '../../evaluation/selection';
 import { terminalReporter, type CommandContext } from '../context';
 import { list } from './optionValues';

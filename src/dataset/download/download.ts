@@ -2,7 +2,7 @@ import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/prom
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { sha256OfFile } from '../../files/sha256';
-import { HumanError, messageOf, throwIfAborted } from '../../domain/problem';
+import { HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import {
   hostOfAddress,

@@ -1,4 +1,4 @@
-import { HumanError, messageOf } from '../../domain/problem';
+import { HumanError, messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { unsafePath } from '../../patch/unsafePath';
 import { hasDataName } from '../datasetFiles';

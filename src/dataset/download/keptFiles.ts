@@ -4,7 +4,7 @@ import lockfile from 'proper-lockfile';
 import { z } from 'zod';
 import { sha256, sha256OfFile } from '../../files/sha256';
 import { writeWholeFile } from '../../files/wholeFile';
-import { HumanError, throwIfAborted } from '../../domain/problem';
+import { HumanError, throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { unsafePath } from '../../patch/unsafePath';
 import type { DatasetFile } from '../datasetFiles';

@@ -1,5 +1,5 @@
 import pRetry from 'p-retry';
-import { HumanError, throwIfAborted } from '../../domain/problem';
+import { HumanError, throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 
 /** A failure of the network or of a server that may pass. */

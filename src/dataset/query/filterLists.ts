@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isInstanceId } from '../../domain/instanceId';
-import { HumanError, messageOf } from '../../domain/problem';
+import { HumanError, messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { keptAddress } from '../importDataset';
 import { isTriageFile, triageFilter } from '../triage/triage';

@@ -1,5 +1,5 @@
 import type { InstanceEntry } from '../../domain/instance';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { createdTime } from '../rows/dates';
 
 /** What entries can be sorted by, in words: ascending, descending. */

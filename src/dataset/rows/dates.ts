@@ -1,4 +1,4 @@
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 
 /** From the first instant of a year, month or day to the first after it; milliseconds since 1970, UTC. */
 export interface DateSpan {

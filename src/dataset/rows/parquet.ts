@@ -1,5 +1,5 @@
 import type { AsyncBuffer } from 'hyparquet';
-import { HumanError, messageOf, throwIfAborted } from '../../domain/problem';
+import { HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
 
 /** A file that can be read in parts. */
 export interface ReadableParts {

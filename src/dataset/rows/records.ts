@@ -1,7 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { HumanError, messageOf, throwIfAborted } from '../../domain/problem';
+import { HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
 import { isParquet, parquetBatches } from './parquet';
 
 /** One record of a file, or why its line could not be read. */

@@ -2,7 +2,7 @@ import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promi
 import { basename, dirname, join, resolve } from 'node:path';
 import { lock } from 'proper-lockfile';
 import { checkedId } from '../../domain/instanceId';
-import { HumanError, messageOf } from '../../domain/problem';
+import { HumanError, messageOf } from '../../domain/humanError';
 import { isLiteS, type TriageEntry } from '../../domain/triage';
 import {
   emptyTriage,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkedId, isInstanceId } from '../../domain/instanceId';
-import { HumanError, messageOf } from '../../domain/problem';
+import { HumanError, messageOf } from '../../domain/humanError';
 import {
   descriptionQualities,
   locationsGiven,

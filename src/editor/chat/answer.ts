@@ -1,4 +1,4 @@
-import { Cancelled, HumanError } from '../../domain/problem';
+import { Cancelled, HumanError } from '../../domain/humanError';
 import { tools } from '../../method/tools/tools';
 import * as vscode from 'vscode';
 import type { Reporter } from '../../domain/reporter';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { Cancelled, HumanError, throwIfAborted } from '../../domain/problem';
+import { Cancelled, HumanError, throwIfAborted } from '../../domain/humanError';
 import { redactKeys } from '../../engine/keysInUse';
 import { callTool, inputSchema, type Tool } from '../../method/tools/tool';
 import { fenceClosing } from './fences';

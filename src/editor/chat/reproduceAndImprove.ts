@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { isFailure } from '../../domain/outcome';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { packFiles } from '../../method/pack';
 import { candidatePrompt } from '../../method/prompts';
 import { searchIndex } from '../../method/searchIndex';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { CoveredLine } from '../../domain/changeCoverage';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { ChangeCoverageGutters } from './changeCoverageGutters';
 import { ChangeCoveragePanel, lineOfRow } from './changeCoveragePanel';
 import type { PlaceOnSide } from './documentMarks';

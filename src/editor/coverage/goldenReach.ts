@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { CoveredLine } from '../../domain/changeCoverage';
 import { fileOf, functionOf } from '../../domain/outcome';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { findTests } from '../../python/tests';
 import { goldenTestsUri } from './comparisonDocuments';
 import { lineName } from './coverageText';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { asShown } from '../../patch/bytes';
 import { diffTexts } from '../../patch/unified/makeUnified';
 import type { PythonParser } from '../../python/parser';

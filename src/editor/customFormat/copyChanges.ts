@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { writeCustom } from '../../patch/custom/writeCustom';
 import { parseUnified } from '../../patch/unified/parseUnified';
 import type { FileEdit } from '../../patch/unified/makeUnified';

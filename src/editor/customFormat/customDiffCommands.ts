@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { RetryingMemo } from '../../domain/retryingMemo';
-import { Cancelled, HumanError } from '../../domain/problem';
+import { Cancelled, HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { createPythonParser, type PythonParser } from '../../python/parser';
 import { bundledCandidates } from '../instance/bundled';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { customDiffsIn } from '../../language/customDiffs';
 import { customDiffLanguage } from '../shell/names';
 

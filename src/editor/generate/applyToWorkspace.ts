@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { applyPatch } from '../../patch/unified/applyPatch';
 import { linkInTheWay } from '../../patch/links';
 import { checkPatchPaths } from '../../patch/unsafePath';

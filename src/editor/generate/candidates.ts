@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { Cancelled, HumanError } from '../../domain/problem';
+import { Cancelled, HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { Method, MethodCandidate } from '../../method/method';
 import { methodNamed, methodNames, methodOf, methods } from '../../method/methods';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { Price } from '../../method/models/budget';
 import { ModelUnusable, type ChatModel } from '../../method/models/chatModel';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../domain/problem';
+import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
 import { redactKeys } from '../../engine/keysInUse';
 import {
   ModelFailure,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { sha256 } from '../../files/sha256';
 import type { Instance } from '../../domain/instance';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { silent, type Reporter } from '../../domain/reporter';
 import { runStore } from '../../evaluation/runStore';
 import {

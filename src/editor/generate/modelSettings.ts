@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { Price } from '../../method/models/budget';
 import { parseModelName } from '../../method/models/openModel';
 import type { Provider } from '../../method/models/providers';

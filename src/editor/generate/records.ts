@@ -5,7 +5,7 @@ import type { MethodCandidate } from '../../method/method';
 import { methodNames } from '../../method/methods';
 import { failsOnR, type Steps } from '../../method/steps';
 import type { Method } from '../../method/method';
-import { Cancelled, messageOf } from '../../domain/problem';
+import { Cancelled, messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { dollarsOf, type Spent } from '../../method/models/budget';
 import { keyOf, type MethodTrace } from '../../method/trace';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { settingKeys } from '../shell/names';
 import { readModelSettings, type ConfiguredModel } from './modelSettings';
 

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 
 /**
  * Nothing that an untrusted workspace says is sent to a model, and none of its code runs.

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { openDataset } from '../../dataset/dataset';
 import { loadPredictions } from '../../dataset/predictions';
 import type { Prediction } from '../../domain/instance';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { toUnified } from '../../patch/toUnified';
 import { parseUnified } from '../../patch/unified/parseUnified';

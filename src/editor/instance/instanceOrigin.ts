@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { RetryingMemo } from '../../domain/retryingMemo';
 import { openDataset } from '../../dataset/dataset';
 import type { Instance } from '../../domain/instance';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { WorkspaceMarker } from '../../repository/marker';
 import { parseSources, sourceOf } from '../../repository/source';

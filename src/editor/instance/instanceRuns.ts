@@ -1,6 +1,6 @@
 import type { Uri } from 'vscode';
 import type { Side } from '../../domain/outcome';
-import { throwIfAborted } from '../../domain/problem';
+import { throwIfAborted } from '../../domain/humanError';
 import type { DebuggedProgram } from '../../engine/engine';
 import type { CompleteRun } from '../../evaluation/affected';
 import { evaluateCandidate, evaluateSince } from '../../evaluation/candidate';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { messageOf } from '../../domain/problem';
+import { messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { EngineReadiness } from '../shell/engineReadiness';
 import { contextKeys } from '../shell/names';

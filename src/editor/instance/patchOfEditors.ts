@@ -1,4 +1,4 @@
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { makeUnified, type FileEdit } from '../../patch/unified/makeUnified';
 import { parseUnified } from '../../patch/unified/parseUnified';
 import type { FilePatch } from '../../patch/unified/parsedPatch';

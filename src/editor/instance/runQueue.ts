@@ -1,4 +1,4 @@
-import { Cancelled } from '../../domain/problem';
+import { Cancelled } from '../../domain/humanError';
 
 /**
  * Lets one piece of work run at a time, in the order in which they were asked for. What is cancelled

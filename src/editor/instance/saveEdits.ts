@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 
 /** Milliseconds that saving may take, and between two looks. */
 const longest = 3000;

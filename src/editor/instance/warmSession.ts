@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { messageOf, throwIfAborted } from '../../domain/problem';
+import { messageOf, throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { Engine } from '../../engine/engine';
 import { openEngine } from '../../engine/openEngine';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { Cancelled } from '../../domain/problem';
+import { Cancelled } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { InstanceSource, LatestVerdict, TestsOfInstance } from './instanceRoles';
 import { showEngineProblem } from '../shell/problems';

@@ -6,7 +6,7 @@ import { matches, parseQuery, type Query } from '../../dataset/query/query';
 import { sortEntries, type SortOrder } from '../../dataset/query/sortOrder';
 import { readTriage, type TriageFile } from '../../dataset/triage/triage';
 import type { InstanceEntry } from '../../domain/instance';
-import { messageOf } from '../../domain/problem';
+import { messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { InstanceStatus } from '../../domain/status';
 import { isLiteS, type TriageEntry } from '../../domain/triage';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { imageUse, removeImages, type ImageUse } from '../../engine/docker/images/imageBudget';
 import { connect, type DockerConnection } from '../../engine/docker/connection/connect';

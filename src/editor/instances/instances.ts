@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { bundledSource } from '../instance/bundledDataset';
 import { listCommandIds } from '../shell/names';

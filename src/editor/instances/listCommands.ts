@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { queryHelp } from '../../dataset/query/query';
 import { sortKeys, type SortOrder } from '../../dataset/query/sortOrder';
 import type { InstanceEntry } from '../../domain/instance';
-import { HumanError, messageOf } from '../../domain/problem';
+import { HumanError, messageOf } from '../../domain/humanError';
 import { settingKeys } from '../shell/names';
 import { filterLists } from '../shell/settings';
 import type { Catalogue } from './catalogue';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { z } from 'zod';
 import type { Instance } from '../../domain/instance';
-import { HumanError, messageOf } from '../../domain/problem';
+import { HumanError, messageOf } from '../../domain/humanError';
 import type { ReferenceTarget, ResolveReference } from '../../python/resolveReferences';
 import { issueDocument, messageDocument, splitIssue, type PageResources } from './issuePage';
 import { pageTexts } from './pageTexts';

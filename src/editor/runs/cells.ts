@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { logsOf, logToShow, type FoundCell } from './foundCell';
 
 /** What the tests of a candidate printed: both sides beside each other, or the one that there is. */

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { sha256OfFile } from '../../files/sha256';
 import type { Dataset } from '../../dataset/dataset';
 import { isMadeUp, loadPredictions } from '../../dataset/predictions';
-import { Cancelled, HumanError } from '../../domain/problem';
+import { Cancelled, HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { withEngine } from '../../engine/openEngine';
 import { planText } from '../../batch/progressText';

@@ -2,7 +2,7 @@ import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import type * as vscode from 'vscode';
 import type { CellName } from '../../dashboard/protocol';
 import type { Side } from '../../domain/outcome';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { RunData, RunEntry } from '../../domain/study/entry';
 
 /** A candidate of a run with the folder of its report. */

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError, messageOf } from '../../domain/problem';
+import { HumanError, messageOf } from '../../domain/humanError';
 import type { RepairResults } from '../../domain/study/document';
 import { readRepairResults } from '../../study/repairResults';
 import { withDistinctNames, type ListedRepairs } from './listedRepairs';

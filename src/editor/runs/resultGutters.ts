@@ -8,7 +8,7 @@ import {
   type LineState,
 } from '../../domain/changeCoverage';
 import type { Instance } from '../../domain/instance';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { Side } from '../../domain/outcome';
 import { reportFileSchema } from '../../results/reportSchema';

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import packageJson from '../../../package.json';
 import type { CellName, Openable } from '../../dashboard/protocol';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { studyVersion } from '../../domain/study/document';
 import type { RunData } from '../../domain/study/entry';

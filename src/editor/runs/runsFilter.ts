@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { RunData } from '../../domain/study/entry';
 import type { Instances } from '../instances/instances';
 import type { SharedFilter } from './dashboardPanel';

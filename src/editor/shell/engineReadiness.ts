@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { messageOf } from '../../domain/problem';
+import { messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { connect } from '../../engine/docker/connection/connect';
 import { containerEngine, runsInContainers } from '../../engine/engine';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError, messageOf } from '../../domain/problem';
+import { HumanError, messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { engineNames, runsInContainers, type EngineName } from '../../engine/engine';
 import { redactKeys } from '../../engine/keysInUse';

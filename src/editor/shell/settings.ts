@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { readDockerSettings } from '../../engine/docker/readDockerSettings';
 import {
   dockerSettingNames,

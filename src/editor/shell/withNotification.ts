@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { Cancelled } from '../../domain/problem';
+import { Cancelled } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 
 /** Work with a notification that shows its steps and can be cancelled; undefined when it was. */

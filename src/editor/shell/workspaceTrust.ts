@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { asLabel } from '../../domain/label';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { contextKeys, trustCommand } from './names';
 
 /**

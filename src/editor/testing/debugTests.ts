@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { fileOf, functionOf, sideName, type Side } from '../../domain/outcome';
-import { Cancelled, HumanError, throwIfAborted } from '../../domain/problem';
+import { Cancelled, HumanError, throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { DebuggedProgram } from '../../engine/engine';
 import { resultsOf } from '../../evaluation/results';

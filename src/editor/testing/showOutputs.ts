@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { sideName, sides, type Side } from '../../domain/outcome';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { TestTransition } from '../../domain/transition';
 import { outcomeInWords } from './transitionTexts';
 import { goldenRedactionOf, type GoldenRedaction } from './goldenRedaction';

@@ -7,7 +7,7 @@ import {
   type Side,
   type TestResult,
 } from '../../domain/outcome';
-import { Cancelled } from '../../domain/problem';
+import { Cancelled } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { TestTransition } from '../../domain/transition';
 import type { FirstResult } from '../../evaluation/firstResult';

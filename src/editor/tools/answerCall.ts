@@ -1,4 +1,4 @@
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { ModelView } from '../../method/modelView';
 import { callTool, type CandidateSlot, type ToolAnswer } from '../../method/tools/tool';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { mcpProviderId, settingKeys } from '../shell/names';
 import type { McpInstance } from './mcpServer';

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { WorkspaceMarker } from '../../repository/marker';
 import { distOf } from '../instance/warmSession';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { Cancelled } from '../../domain/problem';
+import { Cancelled } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { tools } from '../../method/tools/tools';
 import type { InstanceForModels } from './instanceForModels';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
-import { messageOf } from '../../domain/problem';
+import { messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import { updateState } from '../../evaluation/instanceState';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { sha256 } from '../../files/sha256';
 import type { Instance } from '../../domain/instance';
 import { sides, type Side } from '../../domain/outcome';
-import { Cancelled, throwIfAborted } from '../../domain/problem';
+import { Cancelled, throwIfAborted } from '../../domain/humanError';
 import type { Trees } from '../../repository/trees';
 import { recipeOf } from '../environments/recipes';
 import { sandboxesOf } from '../engine';

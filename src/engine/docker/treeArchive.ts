@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { pack, type Header, type Pack } from 'tar-stream';
-import { throwIfAborted } from '../../domain/problem';
+import { throwIfAborted } from '../../domain/humanError';
 import { readTreeFile, treeEntries } from '../../repository/treeFiles';
 import { contentTime, earliestTime } from './archive';
 

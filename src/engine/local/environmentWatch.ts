@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { sha256 } from '../../files/sha256';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { makeFolder } from '../../files/makeFolder';
 import { stampAt } from '../../repository/fileStamp';
 import { writeWholeFile } from '../../files/wholeFile';

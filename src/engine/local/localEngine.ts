@@ -1,7 +1,7 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { Cancelled, messageOf, throwIfAborted } from '../../domain/problem';
+import { Cancelled, messageOf, throwIfAborted } from '../../domain/humanError';
 import { sideName, sides, type Side } from '../../domain/outcome';
 import { makeFolder } from '../../files/makeFolder';
 import { hasEnded, ownerWord } from '../../repository/owner';

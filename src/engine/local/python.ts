@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { sha256 } from '../../files/sha256';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { Environment } from '../engine';
 import { readInstalled, type ImportFolders, type InstalledFiles } from './installedFiles';
 

@@ -8,7 +8,7 @@ import {
   type CallToolResult,
   type ToolAnnotations,
 } from '@modelcontextprotocol/sdk/types.js';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { ModelView } from '../modelView';
 import {

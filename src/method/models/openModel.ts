@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { keyOfEnvironment, redactKeys, useKey } from '../../engine/keysInUse';
 import { withoutPassword } from '../../repository/git/unreachable';
 import { answering, type AnsweringOptions } from './answering';

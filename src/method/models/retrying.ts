@@ -1,5 +1,5 @@
 import pRetry from 'p-retry';
-import { throwIfAborted } from '../../domain/problem';
+import { throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 
 /** A failure of a request that may pass: 429, 5xx, a dropped connection, no answer in time. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { askedFormats, type AskedFormat } from '../../patch/toUnified';
 import type { Diagnostic } from '../../patch/diagnostic';
 import { fields, type Tool } from './tool';

@@ -1,4 +1,4 @@
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { findDefinitions, type Definition } from '../../python/definitions';
 import { fileOfR, linesOf, pathField, shortLine } from './places';
 import { fields, type Tool } from './tool';

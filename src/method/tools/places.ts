@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { TreeOfR } from '../treeOfR';
 
 /** Paths as models write them: `./a/b/` is `a/b`, and `.` the root. Whether it is safe is asked later. */

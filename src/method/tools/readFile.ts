@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { fileOfR, linesOf, pathField, shortLine } from './places';
 import { fields, type Tool } from './tool';
 

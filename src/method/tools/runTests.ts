@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isFailure, standing, type TestResult } from '../../domain/outcome';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { unrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
 import { linesOf, shortLine } from './places';
 import { fields, type Tool } from './tool';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { findDefinitions, type Definition } from '../../python/definitions';
 import type { ModelView } from '../modelView';
 import { signatureOf } from './outlineFile';

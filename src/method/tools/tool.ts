@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Cancelled, HumanError, throwIfAborted } from '../../domain/problem';
+import { Cancelled, HumanError, throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { redactKeys } from '../../engine/keysInUse';
 import type { ModelView } from '../modelView';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, parse, resolve } from 'node:path';
-import { Cancelled, HumanError } from '../../domain/problem';
+import { Cancelled, HumanError } from '../../domain/humanError';
 import { bytesOf, textOf } from '../../patch/bytes';
 
 export interface GitOptions {

@@ -1,4 +1,4 @@
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import type { GitError } from './git';
 
 /** A repository that cannot be reached now, for reasons of the network: it may be in a moment. */

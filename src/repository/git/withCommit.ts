@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { Cancelled } from '../../domain/problem';
+import { Cancelled } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { removeAbandonedBeside, removeForce } from '../abandoned';
 import type { CommitTree } from './commitTree';

@@ -14,7 +14,7 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { RetryingMemo } from '../../domain/retryingMemo';
-import { HumanError } from '../../domain/problem';
+import { HumanError } from '../../domain/humanError';
 import { bytesOf, textOf } from '../../patch/bytes';
 import { removeForce } from '../abandoned';
 import { borrowObjects } from './foreignRepository';

@@ -10,7 +10,7 @@ import {
   selectEntries,
   type Dataset,
 } from '../../../src/dataset/dataset';
-import { HumanError } from '../../../src/domain/problem';
+import { HumanError } from '../../../src/domain/humanError';
 import { silent } from '../../../src/domain/reporter';
 
 const diff = (path: string, hunk = '@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n'): string =>

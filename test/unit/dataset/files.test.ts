@@ -8,7 +8,7 @@ import { parquetWriteBuffer } from 'hyparquet-writer';
 import { chooseSplit, filesBelow, splitOf } from '../../../src/dataset/datasetFiles';
 import { importDataset } from '../../../src/dataset/importDataset';
 import { readRecords } from '../../../src/dataset/rows/records';
-import { HumanError } from '../../../src/domain/problem';
+import { HumanError } from '../../../src/domain/humanError';
 import { silent } from '../../../src/domain/reporter';
 
 const rows = [

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { matches, parseQuery } from '../../../src/dataset/query/query';
 import type { QueryItem } from '../../../src/dataset/query/queryConditions';
 import type { InstanceEntry } from '../../../src/domain/instance';
-import { HumanError } from '../../../src/domain/problem';
+import { HumanError } from '../../../src/domain/humanError';
 import type { InstanceStatus } from '../../../src/domain/status';
 import type { TriageEntry } from '../../../src/domain/triage';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { parseRecords, readRecords } from '../../../src/dataset/rows/records';
-import { HumanError } from '../../../src/domain/problem';
+import { HumanError } from '../../../src/domain/humanError';
 
 const parse = (text: string): unknown => parseRecords(text, 'dataset rows.jsonl');
 

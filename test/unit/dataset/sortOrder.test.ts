@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { parseSortOrder, sortEntries, sortKeys } from '../../../src/dataset/query/sortOrder';
 import type { InstanceEntry } from '../../../src/domain/instance';
-import { HumanError } from '../../../src/domain/problem';
+import { HumanError } from '../../../src/domain/humanError';
 
 const entry = (id: string, lines: number, issue: string, createdAt: string): InstanceEntry => ({
   id,

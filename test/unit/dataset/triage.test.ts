@@ -12,7 +12,7 @@ import {
   type TriageFile,
 } from '../../../src/dataset/triage/triage';
 import { checkedTag, parseTriage, printTriage } from '../../../src/dataset/triage/triageFile';
-import { HumanError } from '../../../src/domain/problem';
+import { HumanError } from '../../../src/domain/humanError';
 import type { TriageEntry } from '../../../src/domain/triage';
 
 const entry = (more: Partial<TriageEntry>): TriageEntry => ({

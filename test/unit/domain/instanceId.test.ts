@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { checkedId, isInstanceId } from '../../../src/domain/instanceId';
-import { HumanError } from '../../../src/domain/problem';
+import { HumanError } from '../../../src/domain/humanError';
 
 describe('the id of an instance', () => {
   it('is a name of letters, digits and _ . + -', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Cancelled } from '../../../src/domain/problem';
+import { Cancelled } from '../../../src/domain/humanError';
 import { atOnce, inTurns, turnsOf, type Stepwise } from '../../../src/domain/turns';
 
 function* counting(to: number, seen: number[]): Stepwise<string> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Cancelled, HumanError } from '../../../src/domain/problem';
+import { Cancelled, HumanError } from '../../../src/domain/humanError';
 import { silent } from '../../../src/domain/reporter';
 import {
   outcomeOnR,

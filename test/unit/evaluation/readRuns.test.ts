@@ -6,7 +6,7 @@ import { studyReport } from '../../../src/domain/study/report';
 import type { RunData } from '../../../src/domain/study/entry';
 import { methodsOf } from '../../../src/domain/study/methods';
 import { summariseMethod } from '../../../src/domain/study/summary';
-import { HumanError } from '../../../src/domain/problem';
+import { HumanError } from '../../../src/domain/humanError';
 import { readRuns } from '../../../src/results/readRuns';
 import { reportCommand, type ReportOptions } from '../../../src/commands/report';
 import { readRepairResults } from '../../../src/study/repairResults';

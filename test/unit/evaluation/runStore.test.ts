@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Cancelled } from '../../../src/domain/problem';
+import { Cancelled } from '../../../src/domain/humanError';
 import type { RunRecord } from '../../../src/engine/engine';
 import { runStore, type RunKey } from '../../../src/evaluation/runStore';
 import { runRecord } from './examples';

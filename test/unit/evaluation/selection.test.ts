@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Dataset } from '../../../src/dataset/dataset';
 import { updateTriage } from '../../../src/dataset/triage/triage';
 import type { InstanceEntry } from '../../../src/domain/instance';
-import { HumanError } from '../../../src/domain/problem';
+import { HumanError } from '../../../src/domain/humanError';
 import { updateState } from '../../../src/evaluation/instanceState';
 import { select, type Selection } from '../../../src/evaluation/selection';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { openDataset } from '../../../src/dataset/dataset';
 import type { Instance } from '../../../src/domain/instance';
-import { Cancelled, HumanError } from '../../../src/domain/problem';
+import { Cancelled, HumanError } from '../../../src/domain/humanError';
 import { silent } from '../../../src/domain/reporter';
 import { runStore } from '../../../src/evaluation/runStore';
 import { generate, type GenerationEntry } from '../../../src/method/generation';

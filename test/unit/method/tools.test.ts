@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Cancelled } from '../../../src/domain/problem';
+import { Cancelled } from '../../../src/domain/humanError';
 import { silent } from '../../../src/domain/reporter';
 import { callTool, candidateInMemory, type ToolAnswer } from '../../../src/method/tools/tool';
 import { tools } from '../../../src/method/tools/tools';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Cancelled } from '../../../src/domain/problem';
+import { Cancelled } from '../../../src/domain/humanError';
 import { silent } from '../../../src/domain/reporter';
 import { addedFile, viewForTests } from './sampleView';
 

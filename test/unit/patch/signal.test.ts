@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { Cancelled } from '../../../src/domain/problem';
+import { Cancelled } from '../../../src/domain/humanError';
 import { changedTestsSteps } from '../../../src/python/changedTests';
 import { inTurns, turnsOf } from '../../../src/domain/turns';
 import { toUnified, type PatchFormat } from '../../../src/patch/toUnified';

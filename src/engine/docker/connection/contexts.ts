@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { sha256 } from '../../../files/sha256';
-import { HumanError } from '../../../domain/problem';
+import { HumanError } from '../../../domain/humanError';
 import { parseAddress, type EngineAddress, type Tls } from './engineAddress';
 import { lineOfProblem } from './engineProblem';
 

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { Instance } from '../../../domain/instance';
-import { HumanError } from '../../../domain/problem';
+import { HumanError } from '../../../domain/humanError';
 import { builtPython } from '../../containerImage';
 import type { Recipe } from '../../environments/recipes';
 import { tarOf } from '../archive';

@@ -1,5 +1,5 @@
 import type { EngineWork } from '../../engine';
-import { throwIfAborted } from '../../../domain/problem';
+import { throwIfAborted } from '../../../domain/humanError';
 import { buildCacheUse } from './buildCache';
 import { engineProblem, type DockerConnection } from '../connection/connect';
 import { environmentRepository } from './environmentImage';

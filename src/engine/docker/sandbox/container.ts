@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type Dockerode from 'dockerode';
 import type { Duplex } from 'node:stream';
 import type { Side } from '../../../domain/outcome';
-import { throwIfAborted } from '../../../domain/problem';
+import { throwIfAborted } from '../../../domain/humanError';
 import { removeNow } from './abandonedContainers';
 import { tarOf, type ArchiveEntry } from '../archive';
 import { engineProblem, type DockerConnection } from '../connection/connect';

@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { join, posix } from 'node:path';
 import type { Side } from '../../../domain/outcome';
-import { Cancelled, throwIfAborted } from '../../../domain/problem';
+import { Cancelled, throwIfAborted } from '../../../domain/humanError';
 import { removeForce } from '../../../repository/abandoned';
 import {
   blobId,

@@ -1,4 +1,4 @@
-import { Cancelled } from '../../../domain/problem';
+import { Cancelled } from '../../../domain/humanError';
 
 /** Gives out memory to runs, so that those under way together never want more than there is. */
 export class MemoryGate {

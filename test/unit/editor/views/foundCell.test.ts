@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { CellName } from '../../../../src/dashboard/protocol';
-import { HumanError } from '../../../../src/domain/problem';
+import { HumanError } from '../../../../src/domain/humanError';
 import type { RunData } from '../../../../src/domain/study/entry';
 import { findCell, logsOf, logToShow, type FoundCell } from '../../../../src/editor/runs/foundCell';
 import { entry, run } from '../../domain/study/examples';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { HumanError } from '../../../../src/domain/problem';
+import { HumanError } from '../../../../src/domain/humanError';
 import { parseImageName, platformOf } from '../../../../src/engine/docker/images/imageName';
 
 describe("images' names", () => {

@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
-import { HumanError } from '../../../../src/domain/problem';
+import { HumanError } from '../../../../src/domain/humanError';
 import type { AttachedProgram } from '../../../../src/engine/docker/images/build/buildContainer';
 import {
   Downloads,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { HumanError } from '../../../../src/domain/problem';
+import { HumanError } from '../../../../src/domain/humanError';
 import { EngineDiskFull, EngineGone } from '../../../../src/engine/docker/connection/engineProblem';
 import {
   ImageMissing,

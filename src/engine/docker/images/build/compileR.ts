@@ -3,7 +3,7 @@ import { join, posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { extract } from 'tar-stream';
 import { sha256 } from '../../../../files/sha256';
-import { throwIfAborted } from '../../../../domain/problem';
+import { throwIfAborted } from '../../../../domain/humanError';
 import { treeEntries, type TreeEntry } from '../../../../repository/treeFiles';
 import { writeWholeFile } from '../../../../files/wholeFile';
 import { contentTime, tarOf, type ArchiveEntry } from '../../archive';

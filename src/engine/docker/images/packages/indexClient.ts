@@ -9,7 +9,7 @@ import {
   type SecureContext,
 } from 'node:tls';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { throwIfAborted } from '../../../../domain/problem';
+import { throwIfAborted } from '../../../../domain/humanError';
 import { withoutLogin, type IndexSettings, type PackageIndex } from './indexSettings';
 
 /** A request that got no answer, or none that could be used; without what is secret in the address. */

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { retryingMemoOf } from '../../../../domain/retryingMemo';
 import { sha256 } from '../../../../files/sha256';
-import { messageOf } from '../../../../domain/problem';
+import { messageOf } from '../../../../domain/humanError';
 import { TooMuch, WrongDigest, type Downloads } from './downloads';
 import { hostOf, IndexTrouble, type IndexClient } from './indexClient';
 import { pageTypes, readIndexPage, writeIndexPage, type IndexFile } from './indexPages';

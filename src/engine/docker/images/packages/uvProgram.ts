@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { sha256 } from '../../../../files/sha256';
-import { HumanError, messageOf } from '../../../../domain/problem';
+import { HumanError, messageOf } from '../../../../domain/humanError';
 import { writeWholeFile } from '../../../../files/wholeFile';
 import type { Downloads } from './downloads';
 import { hostOf, IndexTrouble, type IndexClient } from './indexClient';

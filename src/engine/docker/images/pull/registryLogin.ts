@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { delimiter } from 'node:path';
 import { z } from 'zod';
-import { messageOf } from '../../../../domain/problem';
+import { messageOf } from '../../../../domain/humanError';
 import {
   readConfiguration,
   type DockerConfiguration,

@@ -3,7 +3,7 @@ import { buildSync } from 'esbuild';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { runInThisContext } from 'node:vm';
-import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../../src/domain/problem';
+import { Cancelled, HumanError, messageOf, throwIfAborted } from '../../../src/domain/humanError';
 
 describe('errors for people', () => {
   it('say what happened and what to do', () => {
@@ -34,7 +34,7 @@ describe('errors of another bundle', () => {
   }
   const elsewhere = ((): Problems => {
     const [file] = buildSync({
-      entryPoints: [join(__dirname, '..', '..', '..', 'src', 'domain', 'problem.ts')],
+      entryPoints: [join(__dirname, '..', '..', '..', 'src', 'domain', 'humanError.ts')],
       bundle: true,
       format: 'cjs',
       platform: 'node',
