@@ -1,4 +1,4 @@
-import { HumanError } from '../domain/problem';
+import { HumanError } from '../domain/humanError';
 import { runsInContainers, type EngineName } from '../engine/engine';
 
 /**

@@ -165,7 +165,7 @@ describe('the bundled instance in VS Code', () => {
     });
   }
 
-  it('shows each test of a candidate with its own transition @full', async () => {
+  it('shows each test of a candidate with its own transition', async () => {
     await evaluate('covers-everything', /2 F→P · ΔC 100 % 17\/17/);
     const document = await vscode.workspace.openTextDocument(fileUri('tests/test_expense.py'));
     const editor = await vscode.window.showTextDocument(document, { preview: false });
@@ -192,7 +192,7 @@ describe('the bundled instance in VS Code', () => {
     await hands.resize(1500, 1000);
   });
 
-  it('calls transition and verdict stale once the test is edited @full', async () => {
+  it('calls transition and verdict stale once the test is edited', async () => {
     await evaluate('covers-some');
     const document = await vscode.workspace.openTextDocument(fileUri('tests/test_money.py'));
     const editor = await vscode.window.showTextDocument(document);
@@ -213,7 +213,7 @@ describe('the bundled instance in VS Code', () => {
     await document.save();
   });
 
-  it('calls a transition stale whose test was edited while it ran @full', async () => {
+  it('calls a transition stale whose test was edited while it ran', async () => {
     const document = await vscode.workspace.openTextDocument(fileUri('tests/test_money.py'));
     const editor = await vscode.window.showTextDocument(document);
     const line = document
@@ -263,7 +263,7 @@ describe('the bundled instance in VS Code', () => {
     assert.equal(document.isDirty, false, 'the run saves what it runs');
   });
 
-  it('follows each save while it runs continuously, with the tests that were edited @full', async () => {
+  it('follows each save while it runs continuously, with the tests that were edited', async () => {
     await evaluate('covers-some');
     const before = await statusText();
     await vscode.commands.executeCommand('testing.startContinuousRun');
@@ -415,7 +415,7 @@ describe('the bundled instance in VS Code', () => {
     );
   });
 
-  it('writes a dev container that is no part of the candidate @full', async () => {
+  it('writes a dev container that is no part of the candidate', async () => {
     await vscode.commands.executeCommand('swt-bench.addDevContainer');
     const uri = await waitFor('the file', () => vscode.window.activeTextEditor?.document.uri);
     assert.match(uri.path, /\.devcontainer\/devcontainer\.json$/);

@@ -43,7 +43,7 @@ export function tableUri(open: object, text: string, digest: string): vscode.Uri
 }
 
 /** Content of such a document: only once the golden tests are revealed, whoever asks. */
-export async function comparisonText(
+export async function comparisonDocumentText(
   open: InstanceSource & Revealing & FilesOfR,
   uri: vscode.Uri,
 ): Promise<string> {

@@ -50,7 +50,7 @@ export function coverageOfRun(
  *
  * @param test id of the test function whose own executions are wanted; undefined for the whole candidate
  */
-export function loadDetailed(
+export function loadDetailedCoverage(
   open: Revealing,
   shown: vscode.FileCoverage,
   test?: string,

@@ -19,7 +19,7 @@ import type { StepOf, MethodTrace } from '../../method/trace';
 import { openTrace } from '../../method/trace';
 import { withLock } from '../../repository/lock';
 import { instanceFolder } from '../../repository/storage';
-import { writeWhole } from '../../files/wholeFile';
+import { writeWholeFile } from '../../files/wholeFile';
 import type { InstanceSource, TestsOfInstance } from '../instance/instanceRoles';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import { requireTestsOfModels } from '../tools/testsOfModels';

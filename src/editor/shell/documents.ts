@@ -39,7 +39,7 @@ export async function documentText(
   open: InstanceSource & Revealing & LatestVerdict & FilesOfR,
   uri: vscode.Uri,
 ): Promise<string> {
-  if (isComparison(uri)) return comparisonText(open, uri);
+  if (isComparisonDocument(uri)) return comparisonDocumentText(open, uri);
   if (uri.authority === verdictAuthority) return verdictText(open);
   const file = sideOfUri(uri);
   if (file === undefined) return '';

@@ -8,7 +8,7 @@ import type { DebuggedProgram } from '../../engine/engine';
 import { resultsOf } from '../../evaluation/results';
 import { parseUnified } from '../../patch/unified/parseUnified';
 import { copyToShow, debugConfiguration, idsToDebug, isSubstituted } from './debugConfiguration';
-import { shownOf } from './redactedText';
+import { goldenRedactionOf } from './goldenRedaction';
 import type {
   FilesOfR,
   InstanceSource,

@@ -25,7 +25,9 @@ export interface GoldenRedaction {
  *
  * @throws HumanError when the row of the instance is gone
  */
-export async function shownOf(open: InstanceSource & Revealing): Promise<Shown> {
+export async function goldenRedactionOf(
+  open: InstanceSource & Revealing,
+): Promise<GoldenRedaction> {
   if (open.revealed) return asItIs;
   const golden = await retryingMemoOf(known, open, async () =>
     goldenLinesOf((await open.instance()).goldenPatch),

@@ -18,7 +18,7 @@ export async function showOutputs(
   open: LatestVerdict & InstanceSource & Revealing,
   test: string | undefined,
 ): Promise<void> {
-  const shown = await shownOf(open);
+  const shown = await goldenRedactionOf(open);
   if (sides.every((side) => contentOf(open, side, test, shown) === undefined)) {
     throw new HumanError(
       test === undefined

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Frame } from '../../domain/outcome';
+import type { StackFrame } from '../../domain/outcome';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { appendPart } from '../shell/hoverMarkdown';
 import type { CandidateTests, ListedTest } from './candidateTests';

@@ -5,7 +5,7 @@ import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
 import { isFresh } from '../verdict/evaluated';
 import { inlineCommandIds } from '../shell/names';
 import type { InstanceSource, LatestVerdict } from '../instance/instanceRoles';
-import { hintInWords } from './hintTexts';
+import { hintInWords } from './hintInWords';
 import { uriInside } from './testMessages';
 
 const source = 'SWT-Bench';

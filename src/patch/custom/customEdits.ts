@@ -2,7 +2,7 @@ import { atOnce, inTurns, turnsOf, type Stepwise, type Turns } from '../../domai
 import type { Definition } from '../../python/definitions';
 import { PartedModule } from '../../python/partedModule';
 import type { PythonParser } from '../../python/parser';
-import { replaceLine, type CustomBlock, type LineSpan } from './parseCustom';
+import { replaceLine, type CustomBlock, type ReplacedLines } from './parseCustom';
 import { checkResult } from './checkResult';
 import { readCode } from './readCode';
 import type { BlockCode } from './blockCode';

@@ -197,7 +197,7 @@ describe('change coverage in VS Code', () => {
     assert.equal((await visible.tabs()).filter((each) => each.label === tab.label).length, 1);
   });
 
-  it('tells of every line what the command line tells, for every candidate @full', async function () {
+  it('tells of every line what the command line tells, for every candidate', async function () {
     this.timeout(240_000);
     // What cannot be applied, or run without pytest, has no lines of its own.
     const candidates = [...lines].filter(
@@ -259,7 +259,7 @@ describe('change coverage in VS Code', () => {
     ['high-contrast', 'Default High Contrast'],
     ['high-contrast-light', 'Default High Contrast Light'],
   ] as const) {
-    it(`has icons for ${name} @full`, async () => {
+    it(`has icons for ${name}`, async () => {
       await setTheme(name);
       await hands.resize(1500, 1050);
       await waitFor(`icons for ${name}`, async () => {
@@ -273,7 +273,7 @@ describe('change coverage in VS Code', () => {
     });
   }
 
-  it('tells the removed lines where a diff has no room for two sides @full', async () => {
+  it('tells the removed lines where a diff has no room for two sides', async () => {
     await setTheme('Default Dark Modern');
     const path = 'tallybook/money.py';
     await vscode.commands.executeCommand(
@@ -452,7 +452,7 @@ describe('change coverage in VS Code', () => {
     await run('previousMissedLine');
   });
 
-  it('shows which golden tests reach a missed line @full', async () => {
+  it('shows which golden tests reach a missed line', async () => {
     const { gold } = JSON.parse(await readFile(join(sample, 'expected.json'), 'utf8')) as {
       gold: { fail_to_pass: string[]; pass_to_pass: string[] };
     };
@@ -480,7 +480,7 @@ describe('change coverage in VS Code', () => {
     });
   });
 
-  it('is in the coverage view of VS Code, by side, with the tests of the candidate @full', async () => {
+  it('is in the coverage view of VS Code, by side, with the tests of the candidate', async () => {
     await vscode.commands.executeCommand('testing.coverageAll');
     await vscode.commands.executeCommand('workbench.view.testing.focus');
     await vscode.commands.executeCommand('workbench.view.testCoverage.focus');

@@ -78,7 +78,7 @@ describe('beside a test in the editor', () => {
     await hands.resize(1500, 1000);
   });
 
-  it('offers what can be done with it, in a CodeLens that can be switched off @full', async () => {
+  it('offers what can be done with it, in a CodeLens that can be switched off', async () => {
     await evaluated('covers-some', money, partsAddUp, /^✓ F→P\s+reproduces the issue · on R: Ass/);
     // VS Code draws a lens before its text.
     const [text, ...more] = await waitFor('the lens', async () => {
@@ -122,7 +122,7 @@ describe('beside a test in the editor', () => {
     await hands.press('Escape');
   });
 
-  it('leads from the hover to the line of R where the code failed @full', async () => {
+  it('leads from the hover to the line of R where the code failed', async () => {
     await run('applyBundledCandidate', 'covers-some');
     const document = await typed(
       'def test_three_share(self):\n        self.spend("Anna", 2000, "Anna", "Ben", "Cleo")\n',
@@ -149,7 +149,7 @@ describe('beside a test in the editor', () => {
     await undone(document);
   });
 
-  it('shows what a test says as plain text, whatever it says @full', async () => {
+  it('shows what a test says as plain text, whatever it says', async () => {
     const said = '```\\n<b>bold</b> [here](https://example.org) https://example.org\\n```';
     const document = await typed(`def test_markup(self):\n        self.fail("${said}")\n`);
     await run('reproduce');
@@ -166,7 +166,7 @@ describe('beside a test in the editor', () => {
     await undone(document);
   });
 
-  it('hints at a test that passes on R, until it is edited @full', async () => {
+  it('hints at a test that passes on R, until it is edited', async () => {
     const test = 'test_thirds_leave_no_cent_behind';
     const { editor, line } = await evaluated('passes-on-both', ledger, test, /^○ P→P/);
     const [hint, ...more] = await waitFor('the hint', () => hintsOf(ledger));
@@ -188,7 +188,7 @@ describe('beside a test in the editor', () => {
     await editor.document.save();
   });
 
-  it('calls out a failure that looks unrelated, and names what is missing @full', async () => {
+  it('calls out a failure that looks unrelated, and names what is missing', async () => {
     const rounding = 'tests/test_rounding.py';
     const test = 'test_twenty_among_three';
     await evaluated('import-error', rounding, test, /^✗ F→F/);
@@ -232,7 +232,7 @@ describe('beside a test in the editor', () => {
     await hands.press('Escape');
   });
 
-  it('shows the outputs of both sides beside each other @full', async () => {
+  it('shows the outputs of both sides beside each other', async () => {
     await evaluated('covers-some', money, partsAddUp, /^✓ F→P/);
     await run('showOutputs');
     const documents = await waitFor('both outputs', () => {

@@ -125,7 +125,7 @@ describe('runs of the candidate', () => {
     await verdict(/1 F→P/);
   });
 
-  it('end when they are cancelled, those that wait too, and leave no process @full', async () => {
+  it('end when they are cancelled, those that wait too, and leave no process', async () => {
     const editor = await opened(ledger);
     const text = editor.document.getText();
     await typed(editor, 'def test_endless(self):', '    while True:', '        pass');
@@ -148,7 +148,7 @@ describe('runs of the candidate', () => {
     await verdict(/1 F→P/);
   });
 
-  it('that follow a save save nothing else @full', async () => {
+  it('that follow a save save nothing else', async () => {
     await run('reproduce');
     await verdict(/1 F→P/);
     // Which an unsaved edit makes one on something else.
@@ -178,7 +178,7 @@ describe('runs of the candidate', () => {
     }
   });
 
-  it('keep the result of a test that is only renamed @full', async () => {
+  it('keep the result of a test that is only renamed', async () => {
     await run('reproduce');
     await verdict(/1 F→P/);
     const editor = await opened(money);
@@ -209,7 +209,7 @@ describe('runs of the candidate', () => {
     await editor.document.save();
   });
 
-  it('show the cases of a parametrised test below it @full', async function () {
+  it('show the cases of a parametrised test below it', async function () {
     const python = process.env['SWT_BENCH_PYTEST_PYTHON'];
     if (python === undefined) {
       console.log('skipped parametrised: no Python with pytest is to be had');
@@ -262,7 +262,7 @@ describe('runs of the candidate', () => {
     }
   });
 
-  it('say what is missing for a debugger @full', async () => {
+  it('say what is missing for a debugger', async () => {
     assert.equal(vscode.extensions.getExtension('ms-python.debugpy'), undefined);
     await run('debugTestOnR', partsAddUp);
     await waitFor('its state', async () => /Errored/.test((await rowOf('test_parts_add_up')).aria));

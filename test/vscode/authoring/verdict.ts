@@ -121,7 +121,7 @@ describe('the verdict and what becomes of it', () => {
     assert.match(text, /Missing: a test that fails on R/);
   });
 
-  it('says what looks wrong about a success, with its evidence, in status bar, hover and document @full', async () => {
+  it('says what looks wrong about a success, with its evidence, in status bar, hover and document', async () => {
     const file = join(folder().fsPath, 'tests/test_reads.py');
     try {
       await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'passes-on-both');
@@ -181,7 +181,7 @@ describe('the verdict and what becomes of it', () => {
     }
   });
 
-  it('opens on a click what may be done next, exporting first after a success @full', async () => {
+  it('opens on a click what may be done next, exporting first after a success', async () => {
     await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
     await hands.click({ selector: item });
     const list = await waitFor('the list', async () => {
@@ -222,7 +222,7 @@ describe('the verdict and what becomes of it', () => {
     await vscode.commands.executeCommand('notifications.clearAll');
   });
 
-  it('is out of date when files change outside of an editor, in the view too @full', async () => {
+  it('is out of date when files change outside of an editor, in the view too', async () => {
     await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     await vscode.commands.executeCommand('swt-bench.instance.focus');
@@ -247,7 +247,7 @@ describe('the verdict and what becomes of it', () => {
     await waitFor('its rows again', async () => fresh.test(await descriptions()));
   });
 
-  it('runs what was edited since, unsaved too, and calls it no success then @full', async () => {
+  it('runs what was edited since, unsaved too, and calls it no success then', async () => {
     await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
     const { document, editor, line } = await testOfCandidate();
     await hands.edit(editor, (edit) =>
@@ -280,7 +280,7 @@ describe('the verdict and what becomes of it', () => {
     await vscode.commands.executeCommand('notifications.clearAll');
   });
 
-  it('exports what is there in the end when the test is edited while it runs @full', async () => {
+  it('exports what is there in the end when the test is edited while it runs', async () => {
     await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
     const parent = await freshFolder('running');
     const asked = exportTo(parent);
@@ -301,7 +301,7 @@ describe('the verdict and what becomes of it', () => {
     await document.save();
   });
 
-  it('tells how many tests ran after an edit, and exports only after a run of all @full', async () => {
+  it('tells how many tests ran after an edit, and exports only after a run of all', async () => {
     await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
     const { document, editor, line } = await testOfCandidate();
     await vscode.commands.executeCommand('testing.startContinuousRun');
@@ -336,7 +336,7 @@ describe('the verdict and what becomes of it', () => {
     await vscode.commands.executeCommand('notifications.clearAll');
   });
 
-  it('tells both gradings where they differ, and why @full', async () => {
+  it('tells both gradings where they differ, and why', async () => {
     await vscode.commands.executeCommand('swt-bench.applyBundledCandidate', 'covers-some');
     const { document, editor, line } = await testOfCandidate();
     await hands.edit(editor, (edit) =>
@@ -370,7 +370,7 @@ describe('the verdict and what becomes of it', () => {
     await document.save();
   });
 
-  it('does not make its files a part of the candidate @full', async () => {
+  it('does not make its files a part of the candidate', async () => {
     await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
     await exportTo(vscode.Uri.joinPath(folder(), 'tests'));
     await waitFor('an explanation', async () =>
@@ -383,7 +383,7 @@ describe('the verdict and what becomes of it', () => {
     await vscode.commands.executeCommand('notifications.clearAll');
   });
 
-  it('asks before it exports edits of files that are no tests @full', async () => {
+  it('asks before it exports edits of files that are no tests', async () => {
     await evaluate('covers-some', /1 F→P · ΔC 71 % 12\/17/);
     const uri = vscode.Uri.joinPath(folder(), 'README.md');
     const document = await vscode.workspace.openTextDocument(uri);
@@ -405,7 +405,7 @@ describe('the verdict and what becomes of it', () => {
     await document.save();
   });
 
-  it('compares with the golden tests once they are revealed @full', async () => {
+  it('compares with the golden tests once they are revealed', async () => {
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     const asked = vscode.commands.executeCommand('swt-bench.compareWithGolden');
     await inQuickInput.choose('Reveal golden');
@@ -426,7 +426,7 @@ describe('the verdict and what becomes of it', () => {
     await screenshot('compare-with-golden');
   });
 
-  it('adds ΔC by line and what the golden tests cover besides to the export, once revealed @full', async () => {
+  it('adds ΔC by line and what the golden tests cover besides to the export, once revealed', async () => {
     const parent = await freshFolder('revealed');
     await exportTo(parent);
     const place = join(parent.fsPath, `${id}-reference-reproduction`);
@@ -470,7 +470,7 @@ describe('the verdict and what becomes of it', () => {
     assert.match(document.getText(), /F→P/);
   });
 
-  it('hides the comparison with the rest @full', async () => {
+  it('hides the comparison with the rest', async () => {
     await vscode.commands.executeCommand('swt-bench.hideGoldenPatch');
     await waitFor('the tabs without it', async () =>
       (await visible.tabs()).every((tab) => !/[Gg]olden tests/.test(tab.label)),
