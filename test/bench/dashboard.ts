@@ -18,7 +18,7 @@ interface Browser {
 async function main(): Promise<void> {
   const [, , , instances = '2000', methods = '10'] = process.argv;
   const host = (await import(
-    pathToFileURL(join(__dirname, '..', 'vscode', 'host', 'browser.mjs')).href
+    pathToFileURL(join(__dirname, '..', 'windows', 'host', 'browser.mjs')).href
   )) as {
     findChromium(log: (text: string) => void): Promise<string>;
     openBrowser(path: string, size: { width: number; height: number }): Promise<Browser>;

@@ -1,6 +1,6 @@
 // What drawing the states of a large change costs the extension, in processor time. A benchmark, not a
 // test: `npm run bench -- gutters [--lines N]`. What VS Code itself does with the marks is measured in its
-// window by test/vscode/authoring/coverage.ts.
+// window by test/windows/authoring/coverage.ts.
 import { parseArgs } from 'node:util';
 import type { CoveredLine } from '../../src/domain/changeCoverage';
 import { changeCoverageOf } from '../../src/domain/changeCoverage';

@@ -5,7 +5,7 @@ import { mkdtemp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { LanguageClient } from '../engine/languageClient';
+import { LanguageClient } from '../processes/languageClient';
 
 const rounds = 30;
 

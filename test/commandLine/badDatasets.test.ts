@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { HubServer } from '../engine/hubServer';
+import { HubServer } from '../processes/hubServer';
 import { cli, sample, scratch, start, type Answer } from './cli';
 
 const row = async (): Promise<Record<string, unknown>> =>

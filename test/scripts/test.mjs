@@ -21,8 +21,8 @@ await ensureInstalled();
 mkdirSync(cache, { recursive: true });
 // Only where something runs Python: making that environment asks the package registry, the first time.
 const runPython = [
-  ...['tracer', 'outcomes', 'engine', 'engineContract', 'docker', 'commandLine'],
-  ...['real', 'vscode', 'vscodeDocker'],
+  ...['tracer', 'outcomes', 'processes', 'contract', 'containers', 'commandLine'],
+  ...['real', 'windows', 'windowInContainers'],
 ];
 if (runPython.some(isWanted)) {
   process.env.PATH = pathWithPython();
@@ -41,7 +41,7 @@ const mocha = (...args) => [
 ];
 
 // Installing an engine and making its base images takes minutes the first time: meanwhile, the rest.
-const needsDocker = ['engineContract', 'docker', 'vscodeDocker'].some(isWanted);
+const needsDocker = ['contract', 'containers', 'windowInContainers'].some(isWanted);
 // Only now, since it needs the packages that have just been installed.
 const { startDocker } = await import('./docker.mjs');
 const docker = needsDocker ? startDocker() : undefined;
@@ -59,29 +59,35 @@ const rest = [
   ['unit', ...mocha('--timeout', '60000', 'test/unit/**/*.test.ts')],
   ['tracer', 'python3', ['test/tracer/run.py', ...(isFull ? [] : ['--few'])]],
   ['outcomes', 'python3', ['test/tracer/outcomes.py']],
-  ['engine', ...mocha('--timeout', '300000', 'test/engine/**/*.test.ts')],
+  ['processes', ...mocha('--timeout', '300000', 'test/processes/**/*.test.ts')],
   ['commandLine', ...mocha('--timeout', '300000', 'test/commandLine/**/*.test.ts')],
   ...(isFull ? [['real', ...mocha('--timeout', '900000', 'test/real/**/*.test.ts')]] : []),
-  ['vscode', process.execPath, ['test/vscode/run.mjs']],
+  ['windows', process.execPath, ['test/windows/run.mjs']],
 ];
 const takeRest = async (behind) => {
   for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
     // Both would fetch the same VS Code.
-    if (next[0] === 'vscode') await windowInContainers;
+    if (next[0] === 'windows') await windowClosed;
     await step(...next, {}, behind);
   }
 };
 let rig;
 let closed;
-const windowInContainers = new Promise((resolve) => (closed = resolve));
+const windowClosed = new Promise((resolve) => (closed = resolve));
 const inContainers = (async () => {
   rig = await docker;
   const options = ['--timeout', '300000'];
   const env = rig?.env;
-  await step('engineContract', ...mocha(...options, 'test/engineContract/**/*.test.ts'), env, true);
-  await step('docker', ...mocha(...options, 'test/docker/**/*.test.ts'), env, true);
+  await step('contract', ...mocha(...options, 'test/contract/**/*.test.ts'), env, true);
+  await step('containers', ...mocha(...options, 'test/containers/**/*.test.ts'), env, true);
   if (isFull) {
-    await step('vscodeDocker', process.execPath, ['test/vscode/run.mjs', 'docker'], env, true);
+    await step(
+      'windowInContainers',
+      process.execPath,
+      ['test/windows/run.mjs', 'docker'],
+      env,
+      true,
+    );
   }
   closed();
   await takeRest(true);

@@ -25,7 +25,7 @@ const { positionals } = parseArgs({
   allowPositionals: true,
 });
 process.exitCode = await run(process.execPath, [
-  join(root, 'test', 'vscode', 'host', 'web.mjs'),
+  join(root, 'test', 'windows', 'host', 'web.mjs'),
   ...(positionals.length > 0 ? [] : [folder]),
   ...given,
 ]);

@@ -14,9 +14,7 @@ interface Step extends vscode.QuickPickItem {
  * The verdict in sentences and what may be done next, as a list that the keyboard and a screen reader
  * reach; a click on the status-bar item opens it.
  */
-export async function showVerdict(
-  open: InstanceSource & Revealing & LatestVerdict  ,
-): Promise<void> {
+export async function showVerdict(open: InstanceSource & Revealing & LatestVerdict): Promise<void> {
   const current = !hasUnsaved(open) && (await open.isCurrent().catch(() => false));
   const verdict = shownVerdict(open, current);
   if (verdict === undefined) {

@@ -59,7 +59,7 @@ describe('the dashboard as a file', function () {
       logLevel: 'error',
     });
     const host = (await import(
-      pathToFileURL(join(root, 'test', 'vscode', 'host', 'browser.mjs')).href
+      pathToFileURL(join(root, 'test', 'windows', 'host', 'browser.mjs')).href
     )) as Host;
     const size = { width: 1200, height: 900 };
     ({ page, close } = await host.openBrowser(await host.findChromium(console.error), size));

@@ -4,7 +4,7 @@ import {
   filteredRepairsJsonSchema,
   filteredRepairsSchema,
 } from '../../../src/repair/filteredRepairsSchema';
-import { simulatedEngine } from '../../engine/simulatedEngine';
+import { simulatedEngine } from '../../processes/simulatedEngine';
 import { assertPublished } from './publishedSchema';
 
 describe('the published schema of filtered code patches', () => {

@@ -11,7 +11,7 @@ import { localEngine } from '../../src/engine/local/localEngine';
 import { runStore } from '../../src/evaluation/runStore';
 import { openSession, type InstanceSession } from '../../src/evaluation/session';
 import type { Trees } from '../../src/repository/trees';
-import { ask } from '../engineContract/run';
+import { ask } from '../contract/run';
 import { bareEnvironment, sitePackagesOf } from '../environments';
 import { loadParser } from '../unit/python/loadParser';
 import { useExample, write, type Example } from './exampleRepository';

@@ -5,7 +5,7 @@ import type { Instance } from '../../src/domain/instance';
 import { silent } from '../../src/domain/reporter';
 import { openEngine } from '../../src/engine/openEngine';
 import type { Trees } from '../../src/repository/trees';
-import { runCode } from '../engineContract/run';
+import { runCode } from '../contract/run';
 import { testSettings } from './dockerForTests';
 
 const { instance, trees, storage } = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as {

@@ -8,8 +8,8 @@ import { silent } from '../../src/domain/reporter';
 import { audiences, type Audience, type Engine } from '../../src/engine/engine';
 import { runStore } from '../../src/evaluation/runStore';
 import { modelView } from '../../src/method/modelView';
-import { ask } from '../engineContract/run';
-import { candidate, onEngine } from '../engineContract/subjects';
+import { ask } from '../contract/run';
+import { candidate, onEngine } from '../contract/subjects';
 import { loadParser } from '../unit/python/loadParser';
 import { baseImage, plainDocker } from './dockerForTests';
 

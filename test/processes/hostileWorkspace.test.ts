@@ -40,7 +40,7 @@ describe('a workspace whose repository runs whatever git can be told to run', fu
     await writeTreeOfR(example.instance({ baseCommit }), source, base, { reporter: silent });
     await copyTree(base, folder);
     await write(folder, { [markerPath]: '{"format":1,"id":"octo__cat-1","dataset":"bundled"}' });
-    const place = join(__dirname, '..', 'vscode', 'hostileFolder.mjs');
+    const place = join(__dirname, '..', 'windows', 'hostileFolder.mjs');
     const { makeHostile } = (await import(pathToFileURL(place).href)) as HostileFolder;
     makeHostile(folder, { canary });
     // The submodule of R is a repository of theirs as well.

@@ -13,8 +13,13 @@ import {
 import type { DockerSettings } from '../../src/engine/docker/dockerSettings';
 import { openEngine } from '../../src/engine/openEngine';
 import type { Trees } from '../../src/repository/trees';
-import { containersOf, needDocker, removeImagesOf, testSettings } from '../docker/dockerForTests';
-import { plain, useExample, write, type Example } from '../engine/exampleRepository';
+import {
+  containersOf,
+  needDocker,
+  removeImagesOf,
+  testSettings,
+} from '../containers/dockerForTests';
+import { plain, useExample, write, type Example } from '../processes/exampleRepository';
 import { pytestEnvironment } from '../environments';
 
 /** In no file that R may see. */

@@ -10,7 +10,7 @@ import type { BatchRequest } from '../../src/batch/batchRequest';
 import { readJournal } from '../../src/results/journal';
 import { runFolder } from '../../src/results/runFolder';
 import { runStore } from '../../src/evaluation/runStore';
-import { candidate, onEngine } from '../engineContract/subjects';
+import { candidate, onEngine } from '../contract/subjects';
 import { loadParser } from '../unit/python/loadParser';
 import { containersOf, testSettings } from './dockerForTests';
 import { secondEngineFor, type SecondEngine } from './secondEngine';

@@ -5,8 +5,8 @@ import { silent } from '../../src/domain/reporter';
 import { evaluateCandidate } from '../../src/evaluation/candidate';
 import { runStore } from '../../src/evaluation/runStore';
 import { openSession, type InstanceSession } from '../../src/evaluation/session';
-import { ask, runCode } from '../engineContract/run';
-import { candidate, onEngine, usePair } from '../engineContract/subjects';
+import { ask, runCode } from '../contract/run';
+import { candidate, onEngine, usePair } from '../contract/subjects';
 import { loadParser } from '../unit/python/loadParser';
 
 /** How a run leaves something, and how the next one would find it: what it prints, if anything. */

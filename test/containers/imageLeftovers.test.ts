@@ -7,8 +7,8 @@ import type { Instance } from '../../src/domain/instance';
 import type { Engine, Sandbox, Sandboxes } from '../../src/engine/engine';
 import { openEngine } from '../../src/engine/openEngine';
 import type { Trees } from '../../src/repository/trees';
-import { plain, useExample, write, type Example } from '../engine/exampleRepository';
-import { ask } from '../engineContract/run';
+import { plain, useExample, write, type Example } from '../processes/exampleRepository';
+import { ask } from '../contract/run';
 import { baseImage, needDocker, removeImagesOf, testSettings } from './dockerForTests';
 
 /** In the fix alone: stands backwards where a test in the sandbox looks for it. */

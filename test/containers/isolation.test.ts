@@ -6,8 +6,8 @@ import type { RunRecord } from '../../src/engine/engine';
 import { evaluateCandidate } from '../../src/evaluation/candidate';
 import { runStore } from '../../src/evaluation/runStore';
 import { openSession } from '../../src/evaluation/session';
-import { ask, processesWith, runCode } from '../engineContract/run';
-import { candidate, counted, onEngine, usePair } from '../engineContract/subjects';
+import { ask, processesWith, runCode } from '../contract/run';
+import { candidate, counted, onEngine, usePair } from '../contract/subjects';
 import { loadParser } from '../unit/python/loadParser';
 
 const small = { memoryMb: 256, processes: 64, diskMb: 64 };

@@ -8,7 +8,6 @@ import { printLine, reportCounts, screenshot } from './client';
  * Prints a line for each test and, last, `N passed, N failed, N skipped`; rejects when a test failed
  * or none ran. A failed test leaves a picture of the window.
  * @param load requires the test modules
- * Tests marked `@full` run only when all tests are to run.
  * @param options timeout of one test in milliseconds; grep chooses tests
  */
 export async function runSuite(
@@ -26,7 +25,6 @@ export async function runSuite(
       reporter: silent as unknown as Mocha.ReporterConstructor,
       ...(grep ? { grep } : {}),
     });
-    if (!grep && process.env['SWT_BENCH_TESTS'] === 'everyday') mocha.grep('@full').invert();
     mocha.suite.emit(Mocha.Suite.constants.EVENT_FILE_PRE_REQUIRE, globalThis, '', mocha);
     let pictures = 0;
     mocha.suite.afterEach('picture of a failure', async function () {

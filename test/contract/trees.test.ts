@@ -7,7 +7,7 @@ import { sides } from '../../src/domain/outcome';
 import { Cancelled } from '../../src/domain/humanError';
 import { SandboxUnusable } from '../../src/engine/engine';
 import { GitError } from '../../src/repository/git/git';
-import { added, plain, write } from '../engine/exampleRepository';
+import { added, plain, write } from '../processes/exampleRepository';
 import { ask, runCode, treeIn, treeOf } from './run';
 import { counted, latinName, onEachEngine, usePair } from './subjects';
 

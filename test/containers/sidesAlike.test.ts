@@ -5,8 +5,8 @@ import { sides, type Side } from '../../src/domain/outcome';
 import { silent } from '../../src/domain/reporter';
 import { runStore } from '../../src/evaluation/runStore';
 import { openSession } from '../../src/evaluation/session';
-import { ask, runCode } from '../engineContract/run';
-import { candidate, onEngine, secret, usePair } from '../engineContract/subjects';
+import { ask, runCode } from '../contract/run';
+import { candidate, onEngine, secret, usePair } from '../contract/subjects';
 import { loadParser } from '../unit/python/loadParser';
 
 /** What X* changes, adds and removes. */

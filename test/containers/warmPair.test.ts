@@ -6,8 +6,8 @@ import { silent } from '../../src/domain/reporter';
 import { SandboxUnusable, type Pair } from '../../src/engine/engine';
 import { runStore } from '../../src/evaluation/runStore';
 import { openSession } from '../../src/evaluation/session';
-import { runCode } from '../engineContract/run';
-import { candidate, onEngine } from '../engineContract/subjects';
+import { runCode } from '../contract/run';
+import { candidate, onEngine } from '../contract/subjects';
 import { loadParser } from '../unit/python/loadParser';
 
 const work = { reporter: silent };

@@ -23,16 +23,17 @@ const baseImage = process.env.SWT_BENCH_TEST_BASE_IMAGE ?? 'swt-test/python:{pyt
 const inContainers = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
 // The docker suite needs an engine and base images, which the caller brings up: only when it is named.
 const named = process.argv.slice(2);
-// The longest first, so that the two windows end at about the same time.
-const everyday = ['authoring', 'instance', 'customDiff', 'untrusted'];
+// The longest first, so that the two windows end at about the same time. The tests of a suite follow one
+// another in one window, so that a suite runs as a whole or not at all.
+const everyday = ['instance', 'customDiff', 'untrusted'];
 const others = [
-  ...['models', 'instances', 'firstSteps', 'dashboard'],
+  ...['authoring', 'models', 'instances', 'firstSteps', 'dashboard'],
   ...['reload', 'modelsReload', 'large', 'noInstance'],
 ];
 const isEveryday = process.env.SWT_BENCH_TESTS === 'everyday';
 const suites = named.length > 0 ? named : [...everyday, ...(isEveryday ? [] : others)];
 await build({
-  entryPoints: suites.map((name) => join(root, 'test', 'vscode', `${name}.suite.ts`)),
+  entryPoints: suites.map((name) => join(root, 'test', 'windows', `${name}.suite.ts`)),
   outdir: bundles,
   bundle: true,
   platform: 'node',
@@ -90,7 +91,7 @@ async function runSuite(name, folder, forAuthoring) {
       tests: join(bundles, `${name}.suite.js`),
       folder,
       // Language models that answer as the tests tell them.
-      helpers: withModels.includes(name) ? [join(root, 'test', 'vscode', 'models')] : [],
+      helpers: withModels.includes(name) ? [join(root, 'test', 'windows', 'models')] : [],
       env: {
         SWT_BENCH_SAMPLE: sample,
         SWT_BENCH_SCRATCH: scratch,
