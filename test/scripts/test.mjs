@@ -46,7 +46,16 @@ const needsDocker = ['contract', 'containers', 'windowInContainers'].some(isWant
 const { startDocker } = await import('./docker.mjs');
 const docker = needsDocker ? startDocker() : undefined;
 
-await step('build', process.execPath, ['esbuild.js']);
+// Named or not, it comes before what runs what it makes.
+const runBundles = [
+  'processes',
+  'commandLine',
+  'containers',
+  'real',
+  'windows',
+  'windowInContainers',
+];
+await step('build', process.execPath, ['esbuild.js'], {}, false, runBundles.some(isWanted));
 // It bundles in its own way and puts back what it found: not beside a step that runs what is bundled.
 await step('package', ...mocha('--timeout', '300000', 'test/package/**/*.test.ts'));
 // Much of what follows waits for processes, so two steps at a time are done sooner than one after the
@@ -135,9 +144,10 @@ function brokenTests(lines) {
  * (`N passed, N failed, N skipped`); any other step counts as one.
  *
  * @param behind the step runs beside others: its output is shown when it has ended
+ * @param isNeeded another step that is to run needs this one
  */
-async function step(name, program, args, env = {}, behind = false) {
-  if (!isWanted(name)) return;
+async function step(name, program, args, env = {}, behind = false, isNeeded = false) {
+  if (!isWanted(name) && !isNeeded) return;
   const started = Date.now();
   console.log(`\n━━ ${name}${behind ? ' (beside the others)' : ''}`);
   const kept = [];
