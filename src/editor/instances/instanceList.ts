@@ -13,8 +13,6 @@ import {
   type ShownInstances,
 } from './instanceTreeRow';
 
-export type { ListNode } from './instanceTreeRow';
-
 /** The instances of the chosen dataset, by repository, with status. */
 export class InstanceList {
   private groups: ShownInstances['groups'] = new Map();

@@ -9,7 +9,8 @@ import { repositorySources } from '../shell/settings';
 import { Catalogue } from './catalogue';
 import { exportFilterList, exportTriage, showStatistics } from './exports';
 import { freeDiskSpace } from './freeDiskSpace';
-import { InstanceList, type ListNode } from './instanceList';
+import { InstanceList } from './instanceList';
+import type { ListNode } from './instanceTreeRow';
 import {
   chooseDataset,
   chooseFilterList,

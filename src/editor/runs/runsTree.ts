@@ -6,8 +6,6 @@ import type { RunLibrary } from './library';
 import type { RepairList } from './repairList';
 import { runNodes, runTreeRow, type RunNode, type ShownRuns } from './runTreeRow';
 
-export type { RunNode } from './runTreeRow';
-
 /** Saved and running evaluations, with their rates. */
 export class RunsTree {
   /** Rates of a run are those of its entries: equal entries, equal rates. */

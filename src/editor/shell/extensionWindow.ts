@@ -17,7 +17,7 @@ import type { CandidateTesting } from '../testing/candidateTesting';
 import { offerToAgents, type ForAgents } from './forAgents';
 import { InstanceTree } from '../instance/instanceTree';
 import { issueViewType } from '../issue/viewType';
-import type { ListNode } from '../instances/instanceList';
+import type { ListNode } from '../instances/instanceTreeRow';
 import type { Instances } from '../instances/instances';
 import {
   candidateAuthority,
@@ -42,7 +42,7 @@ import { outputReporter, type OutputReporter } from './outputReporter';
 import { showProblem } from './problems';
 import { Revealed } from '../instance/revealed';
 import type { Runs } from '../runs/runs';
-import type { RunNode } from '../runs/runsTree';
+import type { RunNode } from '../runs/runTreeRow';
 import { WorkspaceTrust } from './workspaceTrust';
 
 /** What exists while an instance is open in the window. */
