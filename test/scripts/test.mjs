@@ -16,6 +16,8 @@ process.env.SWT_BENCH_TESTS = isFull ? 'full' : 'everyday';
 const totals = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 const skips = [];
+/** What {@link childSecondsSinceLastExit} has told of so far. */
+let childSecondsCounted = 0;
 
 await ensureInstalled();
 mkdirSync(cache, { recursive: true });
@@ -123,11 +125,23 @@ process.exitCode = totals.failed > 0 || totals.passed === 0 ? 1 : 0;
 /** User and system time of this process and of those that it has waited for. */
 function processorSeconds() {
   const { user, system } = process.cpuUsage();
-  const own = (user + system) / 1e6;
-  if (!existsSync('/proc/self/stat')) return own;
+  return (user + system) / 1e6 + childSeconds();
+}
+
+/** User and system time of the processes that this one has waited for; 0 on a system without /proc. */
+function childSeconds() {
+  if (!existsSync('/proc/self/stat')) return 0;
   // Fields 16 and 17, in ticks of 10 ms; the name before them may hold blanks.
   const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ');
-  return own + (Number(fields[13]) + Number(fields[14])) / 100;
+  return (Number(fields[13]) + Number(fields[14])) / 100;
+}
+
+/** The kernel adds the time of a child when it ends, so the difference belongs to the child that ended. */
+function childSecondsSinceLastExit() {
+  const now = childSeconds();
+  const spent = now - childSecondsCounted;
+  childSecondsCounted = now;
+  return spent;
 }
 
 function isWanted(name) {
@@ -155,8 +169,9 @@ async function step(name, program, args, env = {}, behind = false, isNeeded = fa
   const countFile = join(cache, `counts-${name}.json`);
   rmSync(countFile, { force: true });
   const broken = [];
-  const { status, lastCounts } = await new Promise((resolve) => {
+  const { status, lastCounts, spent } = await new Promise((resolve) => {
     let tail = '';
+    let spent = 0;
     let line = '';
     const child = spawn(program, args, {
       cwd: root,
@@ -173,13 +188,15 @@ async function step(name, program, args, env = {}, behind = false, isNeeded = fa
     child.stderr?.on('data', show);
     child.on('error', (error) => {
       console.error(error.message);
-      resolve({ status: 127 });
+      resolve({ status: 127, spent });
     });
+    child.on('exit', () => (spent = childSecondsSinceLastExit()));
     child.on('close', (code) => {
       const line = tail.trimEnd().split('\n').at(-1) ?? '';
       const match = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?(?: \((.*)\))?$/.exec(line);
       resolve({
         status: code ?? 1,
+        spent,
         lastCounts: match && {
           passed: Number(match[1]),
           failed: Number(match[2]),
@@ -208,5 +225,6 @@ async function step(name, program, args, env = {}, behind = false, isNeeded = fa
   skips.push(...(counts.skips ?? []));
   if (counts.failed > 0) failures.push(...told.map((each) => `${name}: ${each}`));
   if (counts.failed > told.length) failures.push(`${name}: ${counts.failed - told.length} more`);
-  console.log(`━━ ${name}: ${((Date.now() - started) / 1000).toFixed(1)} s`);
+  const seconds = ((Date.now() - started) / 1000).toFixed(1);
+  console.log(`━━ ${name}: ${seconds} s, ${spent.toFixed(1)} processor seconds`);
 }
