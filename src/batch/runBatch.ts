@@ -3,7 +3,8 @@ import type { Instance, Prediction } from '../domain/instance';
 import { HumanError, throwIfAborted } from '../domain/humanError';
 import type { RunEntry } from '../domain/study/entry';
 import type { Engine } from '../engine/engine';
-import { toReport, writeSummaries, type InstanceReport } from '../results/report';
+import type { Report } from '../results/reportSchema';
+import { toReport, writeSummaries } from '../results/report';
 import { liveWriter } from '../results/live';
 import { factsOf } from '../results/manifest';
 import { modelFolder } from '../results/runFolder';
@@ -41,7 +42,7 @@ export interface BatchHooks {
   readonly onPlan?: (counts: PlanCounts) => void;
   readonly onProgress?: (progress: BatchProgress) => void;
   /** Called as each candidate is finished, or found finished; `place` is that of its prediction. */
-  readonly onEntry?: (entry: RunEntry, report: InstanceReport, place: number) => void;
+  readonly onEntry?: (entry: RunEntry, report: Report, place: number) => void;
 }
 
 export interface BatchOutcome {

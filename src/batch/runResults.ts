@@ -12,12 +12,8 @@ import {
 } from '../results/journal';
 import { readManifest, writeManifest, type RunManifest } from '../results/manifest';
 import { reportPath, reportsFolder, runFolder } from '../results/runFolder';
-import {
-  readReport,
-  summaryPath,
-  writeInstanceReport,
-  type InstanceReport,
-} from '../results/report';
+import { readReport, summaryPath, writeReport } from '../results/report';
+import type { Report } from '../results/reportSchema';
 import type { BatchEntry } from '../results/entry';
 import {
   digestOfSame,
@@ -32,7 +28,7 @@ import {
 /** A candidate that is finished. */
 export interface Finished {
   readonly entry: RunEntry;
-  readonly report: InstanceReport;
+  readonly report: Report;
 }
 
 /** The results folder of a run that is under way; nobody else writes it meanwhile. */
@@ -94,7 +90,7 @@ export async function withResults<T>(
         },
         record: ({ entry, report }, batchEntry, key) =>
           journal.keep(async () => {
-            await writeInstanceReport(out, runId, batchEntry, report);
+            await writeReport(out, runId, batchEntry, report);
             const place = reportPath(runId, entry);
             const before = placeByChoice(runId, batchEntry.prediction);
             if (before !== place && finished.get(candidateKey(entry))?.report === before) {

@@ -17,13 +17,8 @@ import { usualRunId } from '../batch/runResults';
 import { workersFor } from '../batch/workersFor';
 import { markdownLine } from '../evaluation/markdown';
 import type { Mode } from '../evaluation/prepareCandidate';
-import {
-  environmentReport,
-  ratesByModel,
-  readReport,
-  reasonsOf,
-  type InstanceReport,
-} from '../results/report';
+import { environmentReport, ratesByModel, readReport, reasonsOf } from '../results/report';
+import type { Report } from '../results/reportSchema';
 import { reportPath } from '../results/runFolder';
 import { runStore } from '../evaluation/runStore';
 import { ratesText, resultLine, resultTable, type ResultLine } from '../results/resultTable';
@@ -225,11 +220,11 @@ class Gathered {
   readonly lines = new Map<number, ResultLine>();
   readonly remarks = new Map<number, readonly string[]>();
   readonly environments = new Set<string>();
-  readonly reports = new Map<number, InstanceReport>();
+  readonly reports = new Map<number, Report>();
 
   constructor(private readonly options: Pick<EvaluateOptions, 'json' | 'out'>) {}
 
-  add(report: InstanceReport, place: number): void {
+  add(report: Report, place: number): void {
     this.lines.set(place, resultLine(report));
     this.remarks.set(place, remarksOf(report));
     if (report.environment) {
@@ -270,7 +265,7 @@ function printTable(
 }
 
 /** What a reader of the table should know besides. */
-const remarksOf = (report: InstanceReport): string[] => [
+const remarksOf = (report: Report): string[] => [
   ...findingLines(report.strict?.findings ?? []),
   ...(report.notes ?? []),
   ...(report.gradings_differ ? [report.gradings_differ] : []),
@@ -304,7 +299,7 @@ async function printJson(
     readonly runId: string;
     readonly outcome: BatchOutcome;
     readonly engine: Engine;
-    readonly reports: ReadonlyMap<number, InstanceReport>;
+    readonly reports: ReadonlyMap<number, Report>;
     readonly rates: ReturnType<typeof ratesByModel>;
     readonly problems: readonly string[];
   },

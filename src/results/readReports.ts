@@ -3,54 +3,10 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { shortFindings } from '../domain/finding';
 import { messageOf, throwIfAborted } from '../domain/humanError';
-import { entryReasons, type EntryReason } from '../domain/reason';
+import type { EntryReason } from '../domain/reason';
 import { nothingKnown, type RunEntry } from '../domain/study/entry';
 import { withoutAnswerNumbers } from './withoutAnswerNumbers';
-import { findingReportSchema, harnessReportSchema } from './reportSchema';
-
-const names = z.array(z.string());
-const share = z.number().nullable();
-/** `UNMATCHED` tells nothing that studies need, so that it may be absent. */
-const transitions = harnessReportSchema.shape.tests_pred.unwrap().omit({ UNMATCHED: true });
-const fraction = z.object({ covered: z.number(), executable: z.number() });
-
-/** What studies need of a `report.json`: keys of the reference harness, and ours where it is one of ours. */
-const report = z.looseObject({
-  patch_is_None: z.boolean(),
-  patch_exists: z.boolean(),
-  patch_successfully_applied: z.boolean(),
-  resolved: z.boolean(),
-  added_f2p: z.number().nullish(),
-  coverage_pred: share.optional(),
-  coverage_delta_pred: share.optional(),
-  tests_base: transitions.nullish(),
-  tests_pred: transitions.nullish(),
-  model_name_or_path: z.string().optional(),
-  sample: z.number().int().positive().optional(),
-  reason: z.enum(entryReasons).optional(),
-  explanation: z.string().optional(),
-  error: z.string().optional(),
-  seconds: z.number().optional(),
-  gradings_differ: z.string().nullish(),
-  strict: z
-    .looseObject({
-      success: z.boolean(),
-      reason: z.enum(entryReasons),
-      explanation: z.string(),
-      well_formed: z.boolean(),
-      FAIL_TO_PASS: names,
-      FAIL_TO_FAIL: names,
-      PASS_TO_PASS: names,
-      PASS_TO_FAIL: names,
-      fail_to_any: names,
-      any_to_fail: names,
-      change_coverage: fraction.nullish(),
-      golden_change_coverage: fraction.nullish(),
-      findings: z.array(findingReportSchema).optional(),
-    })
-    .nullish(),
-});
-type Report = z.infer<typeof report>;
+import { readableReportSchema, type ReadableReport } from './reportSchema';
 
 /** Entries of a folder of reports, and what of it cannot be read. */
 export interface ReportEntries {
@@ -132,7 +88,10 @@ async function folders(path: string, problems: string[]): Promise<string[]> {
 }
 
 /** Undefined where no report was written (yet): a harness that was interrupted leaves such folders. */
-async function readOne(path: string, instance: string): Promise<Report | string | undefined> {
+async function readOne(
+  path: string,
+  instance: string,
+): Promise<ReadableReport | string | undefined> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
@@ -149,14 +108,14 @@ async function readOne(path: string, instance: string): Promise<Report | string 
   const parsed = z.record(z.string(), z.unknown()).safeParse(value);
   const own = parsed.success ? parsed.data[instance] : undefined;
   if (own === undefined) return `${path} holds no report of ${instance}`;
-  const checked = report.safeParse(own);
+  const checked = readableReportSchema.safeParse(own);
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
   return `${path} is no report (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`;
 }
 
 /** An entry made of a report. Without a `strict` block its figures are those of harness grading. */
-function entryOfReport(instance: string, folder: string, of: Report): RunEntry {
+function entryOfReport(instance: string, folder: string, of: ReadableReport): RunEntry {
   // Further samples of a model have folders of their own, `<model>@<n>`.
   const named = /^(.*)@([2-9]|[1-9]\d+)$/.exec(folder);
   const common = {
@@ -200,7 +159,7 @@ function entryOfReport(instance: string, folder: string, of: Report): RunEntry {
 }
 
 /** Undefined where harness grading is not available: its keys have no word for that. */
-function harnessFigures(of: Report): RunEntry['harness'] {
+function harnessFigures(of: ReadableReport): RunEntry['harness'] {
   if (of.patch_successfully_applied && !of.tests_pred) return undefined;
   return {
     resolved: of.resolved,
@@ -211,8 +170,10 @@ function harnessFigures(of: Report): RunEntry['harness'] {
 }
 
 /** What the harness' report says by itself, beyond what the base tests do. */
-function harnessEntry(of: Report): Omit<RunEntry, 'instance' | 'model' | 'sample' | 'seconds'> {
-  const added = (key: keyof z.infer<typeof transitions>): number => {
+function harnessEntry(
+  of: ReadableReport,
+): Omit<RunEntry, 'instance' | 'model' | 'sample' | 'seconds'> {
+  const added = (key: keyof NonNullable<ReadableReport['tests_pred']>): number => {
     const before = new Set(of.tests_base?.[key] ?? []);
     return (of.tests_pred?.[key] ?? []).filter((test) => !before.has(test)).length;
   };

@@ -11,24 +11,22 @@ import type { Environment } from '../engine/engine';
 import { entryOf, type BatchEntry } from './entry';
 import type { CandidateResult } from '../evaluation/candidateResult';
 import type { TestRun } from '../evaluation/testRun';
-import { reportFileSchema, reportVersion, type InstanceReport } from './reportSchema';
+import { reportFileSchema, reportVersion, type Report } from './reportSchema';
 import { modelFolderName, modelFolder, reportPath } from './runFolder';
 import { writeLogs } from './writeLogs';
 import { writeResult } from './writeResult';
 
-export type { InstanceReport } from './reportSchema';
-export { modelFolderName } from './runFolder';
 
-type StrictBlock = NonNullable<InstanceReport['strict']>;
+type StrictBlock = NonNullable<Report['strict']>;
 type OutcomeBlock = StrictBlock['tests'][number]['base'];
 type CoverageBlock = NonNullable<StrictBlock['change_coverage']>;
-type RunBlock = NonNullable<InstanceReport['runs']>['base'];
+type RunBlock = NonNullable<Report['runs']>['base'];
 
 /**
  * A result as JSON. The keys of the reference harness stand at the top; `strict` holds the paper's
  * definitions.
  */
-export function toReport(entry: BatchEntry): InstanceReport {
+export function toReport(entry: BatchEntry): Report {
   const { instanceId, model, patch, sample = 1 } = entry.prediction;
   const { reason, explanation, seconds } = entryOf(entry);
   const names = {
@@ -148,7 +146,7 @@ function runBlock(run: TestRun | undefined): RunBlock {
 export async function readReport(
   path: string,
   of: Pick<RunEntry, 'instance' | 'model' | 'sample' | 'reason'>,
-): Promise<InstanceReport | undefined> {
+): Promise<Report | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
   let value: unknown;
@@ -225,11 +223,11 @@ export const ratesByModel = (
  * Writes one result in the harness' layout: `run_instance_swt_logs/<run>/<model>/<instance>/` with
  * `report.json` and the candidate as a patch, and the output of its runs beside it.
  */
-export async function writeInstanceReport(
+export async function writeReport(
   out: string,
   runId: string,
   entry: BatchEntry,
-  report: InstanceReport = toReport(entry),
+  report: Report = toReport(entry),
 ): Promise<void> {
   const { instanceId, model, patch, sample = 1 } = entry.prediction;
   const path = join(out, reportPath(runId, { instance: instanceId, model, sample }));
@@ -308,7 +306,7 @@ function summary(entries: readonly RunEntry[], selected: readonly string[]): unk
 /** An environment as reports show it; null when each instance has its own. */
 export function environmentReport(
   environment: Environment | undefined,
-): NonNullable<InstanceReport['environment']> | null {
+): NonNullable<Report['environment']> | null {
   if (environment === undefined) return null;
   const { description, interpreter, pythonVersion, pytest, image, digest } = environment;
   return {

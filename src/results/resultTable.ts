@@ -2,7 +2,7 @@ import { layOut } from '../domain/layOut';
 import type { ChangeCoverage } from '../domain/changeCoverage';
 import { functionOf, type Outcome, type Side } from '../domain/outcome';
 import type { Rates } from '../domain/rates';
-import type { InstanceReport } from './report';
+import type { Report } from './reportSchema';
 import { sampleName } from '../domain/study/entry';
 
 /** A candidate in the table of results, kept in place of its whole report. */
@@ -13,7 +13,7 @@ export interface ResultLine {
   readonly cells: readonly string[];
 }
 
-export function resultLine(report: InstanceReport): ResultLine {
+export function resultLine(report: Report): ResultLine {
   const instance = report.instance_id;
   const name = sampleName({ model: report.model_name_or_path, sample: report.sample ?? 1 });
   const { strict } = report;

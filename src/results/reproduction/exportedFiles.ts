@@ -5,7 +5,7 @@ import { sha256 } from '../../files/sha256';
 import { HumanError, messageOf } from '../../domain/humanError';
 import { bytesOf } from '../../patch/bytes';
 import { isReproduction } from '../../evaluation/gradings';
-import { modelFolderName } from '../report';
+import { modelFolderName } from '../runFolder';
 import { reproductionNote, type Reproduction } from './reproductionNote';
 
 /** Files of an export, by the name of the folder that holds them. */

@@ -6,13 +6,8 @@ import fc from 'fast-check';
 import { harnessUnapplied } from '../../../src/domain/harness';
 import { ungraded } from '../../../src/domain/verdict';
 import { entryOf, type BatchEntry } from '../../../src/results/entry';
-import {
-  modelFolderName,
-  ratesOf,
-  toReport,
-  writeInstanceReport,
-  writeSummaries,
-} from '../../../src/results/report';
+import { ratesOf, toReport, writeReport, writeSummaries } from '../../../src/results/report';
+import { modelFolderName } from '../../../src/results/runFolder';
 import { candidateResult } from './examples';
 
 const own = 'tests/test_cat.py::test_purr';
@@ -158,7 +153,7 @@ describe('reports on disk', () => {
     JSON.parse(await readFile(join(out, ...path), 'utf8')) as Record<string, unknown>;
 
   it('lie where the harness puts them', async () => {
-    await writeInstanceReport(out, 'run/1', entry());
+    await writeReport(out, 'run/1', entry());
     const logs = join('run_instance_swt_logs', 'run__1');
     const folder = join(logs, 'some__model', 'octo__cat-1');
     const report = await read(folder, 'report.json');
@@ -224,7 +219,7 @@ describe('reports on disk', () => {
 
   it('leave nothing half-written beside them, and can be written twice', async () => {
     for (let time = 0; time < 2; time++) {
-      await writeInstanceReport(out, 'r', entry());
+      await writeReport(out, 'r', entry());
       await writeSummaries(out, 'r', [entryOf(entry())]);
     }
     const names = await readdir(out, { recursive: true, withFileTypes: true });
@@ -245,7 +240,7 @@ describe('reports on disk', () => {
 
   it('of a model with an impossible name', async () => {
     for (const model of ['../../x', '/', '..', '', `${'long/'.repeat(200)}`, 'a\0b\n']) {
-      await writeInstanceReport(out, model, entry('octo__cat-1', model));
+      await writeReport(out, model, entry('octo__cat-1', model));
       const [path = ''] = await writeSummaries(out, model, [entryOf(entry('octo__cat-1', model))]);
       assert.equal(dirname(path), join(out, 'evaluation_results'));
     }
