@@ -6,7 +6,7 @@ import type { RunStore } from '../evaluation/runStore';
 import type { AskedFormat } from '../patch/conversion';
 import type { PythonParser } from '../python/parser';
 import type { Sources } from '../repository/source';
-import type { EngineLimits } from './guardedEngine';
+import type { EngineLimits } from '../engine/guardedEngine';
 
 /** How often, and after how long, what an infrastructure fault has ended is tried again. */
 export interface RetryOptions {

@@ -10,7 +10,7 @@ import { factsOf } from '../results/manifest';
 import { modelFolder } from '../results/runFolder';
 import { entryOf, type BatchEntry } from '../results/entry';
 import { candidateWork } from './candidateWork';
-import { guardedEngine } from './guardedEngine';
+import { guardedEngine } from '../engine/guardedEngine';
 import { entryKeys, sameness } from './entryKeys';
 import { pauseGate } from './pauseGate';
 import { planBatch, type PlanCounts, type PlannedWork } from './plan';

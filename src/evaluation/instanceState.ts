@@ -100,12 +100,6 @@ const stateSchema = z.object({
 
 const newerSchema = z.object({ format: z.number().gt(format) });
 
-/** The state of an instance; empty when nothing is kept of it or the file cannot be read. */
-export async function readState(storage: string, id: string): Promise<InstanceState> {
-  const [kept, ready] = await Promise.all([readKept(storage, id), treesReady(storage, id)]);
-  return { ...(kept === 'newer' ? {} : kept), treesReady: ready };
-}
-
 /** The states of all instances that the storage folder knows, by id. A broken one is left out. */
 export async function readStates(storage: string): Promise<Map<string, InstanceState>> {
   const names = await readdir(instancesFolder(storage)).catch(() => []);

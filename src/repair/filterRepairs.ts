@@ -2,7 +2,7 @@ import type { Instance, Prediction } from '../domain/instance';
 import { throwIfAborted } from '../domain/humanError';
 import { sampleName } from '../domain/study/entry';
 import type { TestedRepair } from '../domain/study/filterRepairs';
-import { guardedEngine } from '../batch/guardedEngine';
+import { guardedEngine } from '../engine/guardedEngine';
 import type { LockedJournal } from '../results/lockedRunFolder';
 import { planBatch, type PlanCounts, type PlannedWork } from '../batch/plan';
 import { workerPool } from '../batch/workerPool';

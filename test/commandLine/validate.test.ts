@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readState, readStates } from '../../src/evaluation/instanceState';
+import { readStates } from '../../src/evaluation/instanceState';
 import { bareEnvironment } from '../environments';
 import { cli, sample, scratch, start, type Answer } from './cli';
 import { madeUp, type MadeUp } from './madeUp';
@@ -120,7 +120,7 @@ describe('validate @full', () => {
     const answer = await cli(args);
     assert.equal(answer.status, 0, answer.stdout + answer.stderr);
     assert.match(answer.stdout, /^tallybook__tallybook-217 {2}✓ sound .*\b5 F→P\b.* 2 repetitions/);
-    const { validation } = await readState(storage, id);
+    const { validation } = (await readStates(storage)).get(id) ?? {};
     assert.deepEqual(validation?.reasons, []);
     assert.equal(validation?.repetitions, 2);
     assert.equal(validation?.engine, 'local');
@@ -312,7 +312,7 @@ describe('validate @full', () => {
     assert.equal(status, 130, stderr);
     assert.match(stdout, /^octo__sound-1 {2}✓ sound/);
     assert.equal(await readFile(path, 'utf8'), before);
-    assert.deepEqual((await readState(storage, 'octo__sound-1')).validation?.reasons, []);
+    assert.deepEqual((await readStates(storage)).get('octo__sound-1')?.validation?.reasons, []);
     assert.deepEqual(await readdir(join(storage, 'pairs')), []);
   });
 

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after_ } from 'node:timers/promises';
-import { removeContainersOf } from '../../src/engine/docker/sandbox/abandonedContainers';
+import { removeNow } from '../../src/engine/docker/sandbox/abandonedContainers';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
 import { containerLabels, imageLabels } from '../../src/engine/docker/labels';
 import {
@@ -14,7 +14,6 @@ import {
   RegistryUnreachable,
 } from '../../src/engine/docker/images/pull/pullImage';
 import { silent } from '../../src/domain/reporter';
-import { ownerWord } from '../../src/repository/owner';
 import { baseImage, needDocker, plainDocker } from './dockerForTests';
 import { publish, Registry, SlowLine } from './registry';
 import { skipSuite } from './skipping';
@@ -38,7 +37,9 @@ describe("Podman's compatible socket @full", function () {
 
   after(async () => {
     if (connection !== undefined) {
-      await removeContainersOf(connection).catch(() => undefined);
+      for (const { Id } of await connection.docker.listContainers({ all: true }).catch(() => [])) {
+        await removeNow(connection.docker.getContainer(Id)).catch(() => undefined);
+      }
       connection.close();
     }
     line?.cut();
@@ -199,7 +200,7 @@ describe("Podman's compatible socket @full", function () {
     assert.equal(same.Id, image.Id);
 
     // It ignores the signal to end: Podman by itself would wait those ten minutes.
-    assert.equal(await removeContainersOf(connection, await ownerWord()), 1);
+    await removeNow(container);
     assert.deepEqual(await docker.listContainers({ all: true }), []);
   });
 });

@@ -25,22 +25,25 @@ const foreignAge = 24 * 3600;
  * @returns how many were removed
  * @throws HumanError when the engine does not answer
  */
-export async function removeAbandonedContainers(connection: Reached): Promise<number> {
-  return removeContainers(connection, (container) => isAbandoned(container, Date.now() / 1000));
-}
-
-/**
- * Removes all containers of a process: of this one when no other is named.
- *
- * @returns how many were removed
- * @throws HumanError when the engine does not answer
- */
-export async function removeContainersOf(connection: Reached, owner?: string): Promise<number> {
-  const word = owner ?? (await ownerWord());
-  return removeContainers(
-    connection,
-    async (container) => ownerOf(container) === word && word !== '',
-  );
+export async function removeAbandonedContainers({ docker, address }: Reached): Promise<number> {
+  const now = Date.now() / 1000;
+  let removed = 0;
+  try {
+    const all: Listed[] = await docker.listContainers({ all: true, filters: madeHere });
+    for (const container of all) {
+      if (!(await isAbandoned(container, now))) continue;
+      try {
+        await removeNow(docker.getContainer(container.Id));
+        removed += 1;
+      } catch (error) {
+        // Somebody else is at it.
+        if ((error as { statusCode?: number }).statusCode !== 409) throw error;
+      }
+    }
+  } catch (error) {
+    throw engineProblem(error, { address }, 'removing containers that are left over');
+  }
+  return removed;
 }
 
 /**
@@ -75,27 +78,4 @@ export async function removeNow(container: Pick<Container, 'kill' | 'remove'>): 
   } catch (error) {
     if ((error as { statusCode?: number }).statusCode !== 404) throw error;
   }
-}
-
-async function removeContainers(
-  { docker, address }: Reached,
-  which: (container: Listed) => Promise<boolean>,
-): Promise<number> {
-  let removed = 0;
-  try {
-    const all: Listed[] = await docker.listContainers({ all: true, filters: madeHere });
-    for (const container of all) {
-      if (!(await which(container))) continue;
-      try {
-        await removeNow(docker.getContainer(container.Id));
-        removed += 1;
-      } catch (error) {
-        // Somebody else is at it.
-        if ((error as { statusCode?: number }).statusCode !== 409) throw error;
-      }
-    }
-  } catch (error) {
-    throw engineProblem(error, { address }, 'removing containers that are left over');
-  }
-  return removed;
 }

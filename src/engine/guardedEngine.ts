@@ -8,7 +8,7 @@ import {
   type Pair,
   type Sandbox,
   type TestPlace,
-} from '../engine/engine';
+} from './engine';
 
 /** Seconds that an engine may take for a piece of work before it counts as stuck. */
 export interface EngineLimits {
