@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { extract, pack } from 'tar-stream';
 
-/** A file that is sent into a container. */
+/** A file to send into a container. */
 export interface ArchiveEntry {
   readonly path: string;
   readonly content: Buffer;
@@ -13,23 +13,23 @@ export interface ArchiveEntry {
 }
 
 /**
- * The earliest modification time in a container, in seconds since 1970: zip files, and so wheels, hold
- * none before 1980.
+ * The earliest modification time in a container, in seconds since 1970. Zip files, and so wheels,
+ * cannot hold times before 1980.
  */
 export const earliestTime = 400_000_000;
 
 /**
- * A modification time made from contents. Python takes a compiled file as current when time (in whole
- * seconds) and size agree, so what is written twice within a second could otherwise run as compiled
- * the first time.
+ * A modification time derived from the content, in seconds. Python takes a compiled file as current
+ * when time (in whole seconds) and size agree. Without this, a file written twice within a second
+ * could run as it was first compiled.
  */
 export const contentTime = (content: Buffer): number =>
   earliestTime + (createHash('sha256').update(content).digest().readUInt32LE(0) % 1_100_000_000);
 
 /**
- * Files as an uncompressed tar.
+ * Packs files into an uncompressed tar.
  *
- * @param owner number of the user and the group that they belong to
+ * @param owner number of the user and of the group that own the files
  */
 export async function tarOf(entries: Iterable<ArchiveEntry>, owner = 0): Promise<Buffer> {
   const archive = pack();
@@ -47,7 +47,7 @@ export async function tarOf(entries: Iterable<ArchiveEntry>, owner = 0): Promise
   return Buffer.concat(pieces);
 }
 
-/** Regular files of a tar by name. Names that are more than a name are left out. */
+/** The regular files of a tar by name. Names that contain a folder are left out. */
 export async function filesOfTar(tar: Buffer): Promise<ReadonlyMap<string, Buffer>> {
   const files = new Map<string, Buffer>();
   const archive = extract();

@@ -18,9 +18,9 @@ import { openSandbox, type ContainerSandbox } from './sandbox/containerSandbox';
 import { settingsOfRuns, type DockerSettings } from './dockerSettings';
 
 export interface DockerOptions {
-  /** The storage folder: records of images, and logs of how they were built. */
+  /** The storage folder, for records of images and logs of their builds. */
   readonly storage: string;
-  /** Folder that holds `tracer/` and `agent/`. */
+  /** Folder that contains `tracer/` and `agent/`. */
   readonly assets: string;
   readonly settings: DockerSettings;
   readonly env?: NodeJS.ProcessEnv;
@@ -28,8 +28,9 @@ export interface DockerOptions {
 }
 
 /**
- * Runs tests in containers: one for each side, kept warm, with no network, no privileges, limits, and
- * nothing of this machine in it. Containers of processes that were killed are removed first.
+ * Runs tests in containers. Each side has one container, which stays warm between runs. It has
+ * resource limits, and no network, privileges or files of this machine. Containers left by killed
+ * processes are removed first.
  *
  * @throws HumanError when no engine can be found, Cancelled
  */
@@ -45,7 +46,7 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
     await tracerDigest(join(assets, 'tracer')),
     await tracerDigest(join(assets, 'agent')),
   ]);
-  // A plain object, since engines are derived from others by spreading them.
+  // A plain object, because callers derive engines from it by spreading.
   return {
     name: 'docker',
     description: describe(connection),
@@ -56,14 +57,17 @@ export async function dockerEngine(options: DockerOptions): Promise<Engine> {
 }
 
 class DockerEngine {
-  /** Two sandboxes at their limit may always run together where each can have a half of the machine. */
+  /**
+   * Two sandboxes at their limit can always run together where the limit is at most half of the
+   * machine's memory.
+   */
   private readonly gate: MemoryGate;
   private readonly pairs = new Set<Pair>();
   private isWarned = false;
   private disposed = false;
 
   /**
-   * @param files what is put into each container
+   * @param files files to put into each container
    * @param own digests of the tracer and the agent
    */
   constructor(
@@ -84,7 +88,8 @@ class DockerEngine {
       { connection, instance, trees, settings, storage, env },
       work,
     );
-    // Models never get a network, whatever a recipe or a setting says: the answer is to be had there.
+    // Models never get a network, whatever a recipe or a setting says: the answer could be found
+    // there.
     const withNetwork =
       (work.audience ?? 'grading') === 'grading' &&
       (recipeOf(instance.repo, instance.version).network || isNamed(instance, settings.network));
@@ -116,7 +121,7 @@ class DockerEngine {
     if (missingLimits.length === 0 || this.isWarned) return;
     this.isWarned = true;
     reporter.log(
-      `The engine at ${address} keeps no limit on ${missingLimits.join(', ')}: tests may use as much as there is`,
+      `The engine at ${address} keeps no limit on ${missingLimits.join(', ')}: tests may use all that the machine has`,
     );
   }
 
@@ -134,7 +139,7 @@ class DockerEngine {
       started.push(container);
       return this.openSandbox(request, side, container, signal);
     };
-    // All to their end, so that none starts a container that nobody removes.
+    // Wait for all of them, so that none starts a container after the others were removed.
     const opened = await Promise.allSettled(asked.map(open));
     const failed = opened.find((each) => each.status === 'rejected');
     if (failed !== undefined) {
@@ -195,7 +200,7 @@ class DockerEngine {
     );
   }
 
-  /** Sandboxes that are stopped when they have been idle for long. */
+  /** A pair of sandboxes that stops them after they have been idle for the set time. */
   private pairOf(boxes: readonly ContainerSandbox[], removeAll: () => Promise<void>): Pair {
     const { idleMinutes } = this.options.settings;
     const end = async (why: string): Promise<void> => {
@@ -237,7 +242,10 @@ const mebibyte = 2 ** 20;
 const isNamed = (instance: Instance, names: readonly string[]): boolean =>
   names.some((name) => name === instance.id || name === instance.repo);
 
-/** @param around what else a run may depend on: the tracer and the agent, limits, the network */
+/**
+ * @param around everything else that a run may depend on: the tracer and the agent, limits, the
+ * network
+ */
 function environmentOf(
   image: InstanceImage,
   [own, settings, network]: readonly [readonly string[], DockerSettings, boolean],
@@ -254,7 +262,7 @@ function environmentOf(
   };
 }
 
-/** Calls `stop` after so many minutes in which nothing went on; 0 for never. */
+/** Calls `stop` after so many minutes without activity; 0 for never. */
 function idleTimer(minutes: number, stop: () => void) {
   let timer: NodeJS.Timeout | undefined;
   let under = 0;
@@ -262,7 +270,7 @@ function idleTimer(minutes: number, stop: () => void) {
     clearTimeout(timer);
     if (minutes <= 0 || under > 0) return;
     timer = setTimeout(stop, minutes * 60_000);
-    // A command that has nothing else to do may end.
+    // The timer must not keep a command alive that has nothing else to do.
     timer.unref();
   };
   start();

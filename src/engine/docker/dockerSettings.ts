@@ -1,38 +1,41 @@
 import { z } from 'zod';
 
 /**
- * How a value stands on a command line: `size` in MiB or as `4g`, `list` as words between commas. The last
- * two write an empty value as `none`.
+ * How a command line writes a value: `size` in MiB or as `4g`, `list` as words between commas. For
+ * `list` and `text or none`, `none` stands for an empty value.
  */
 type Writing = 'text' | 'number' | 'size' | 'list' | 'text or none';
 
-/** One setting of the docker engine: whatever reads, checks, offers or hands on settings reads this. */
+/**
+ * One setting of the docker engine. All code that reads, checks, offers or passes on settings uses
+ * this.
+ */
 interface DockerSetting {
   readonly schema: z.ZodType;
-  /** What can be written instead of what cannot be used. */
+  /** What to write instead of a value that cannot be used. */
   readonly expected: string;
-  /** Name of the setting of the editor, behind `swt-bench.docker.`. */
+  /** Name of the setting of the editor, without its prefix `swt-bench.docker.`. */
   readonly setting: string;
-  /** The option of the command line; settings without one are the editor's alone. */
+  /** The option of the command line; undefined for settings that only the editor has. */
   readonly option?: {
     /** In camel case: `dockerHost` for `--docker-host`. */
     readonly name: string;
     readonly argument: string;
     readonly description: string;
     readonly writing: Writing;
-    /** The default in words, where its value does not tell. */
+    /** The default in words, where the value alone would not explain it. */
     readonly byDefault?: string;
   };
 }
 
 /**
- * In the order of the options. A setting that changes what tests do is named in {@link settingsOfRuns} as
- * well, and takes effect in `sandbox/container.ts`.
+ * In the order of the options. A setting that changes what tests do must be listed in {@link
+ * settingsOfRuns} as well, and takes effect in `sandbox/container.ts`.
  */
 const table = {
   /**
-   * Address of the engine (`unix://`, `tcp://`, `ssh://`, `npipe://`) instead of what `DOCKER_HOST`, the
-   * current context and the usual sockets say.
+   * Address of the engine (`unix://`, `tcp://`, `ssh://`, `npipe://`). It takes precedence over
+   * `DOCKER_HOST`, the current context and the usual sockets.
    */
   host: {
     schema: z.string().optional(),
@@ -48,7 +51,7 @@ const table = {
     },
   },
   /**
-   * Image that environments are built on, `{python}` standing for the version such as 3.9.
+   * Image that environments are built on; `{python}` stands for the version, such as 3.9.
    * https://hub.docker.com/_/python
    */
   baseImage: {
@@ -63,8 +66,8 @@ const table = {
     },
   },
   /**
-   * Where prebuilt images of SWE-bench are pulled from: a namespace, with the registry before it where it
-   * is not Docker Hub. Empty: none are pulled.
+   * The namespace that prebuilt images of SWE-bench are pulled from, after its registry where that
+   * is not Docker Hub. When empty, none are pulled.
    */
   prebuilt: {
     schema: z.string().default('swebench'),
@@ -77,7 +80,9 @@ const table = {
       writing: 'text or none',
     },
   },
-  /** MiB of memory of each sandbox, its temporary files included, and of what builds an environment. */
+  /**
+   * MiB of memory of each sandbox, temporary files included, and of each build of an environment.
+   */
   memoryMb: {
     schema: z.number().int().min(64).default(4096),
     expected: 'Write a whole number of MiB, 64 or more',
@@ -102,7 +107,7 @@ const table = {
       byDefault: 'no limit',
     },
   },
-  /** MiB that the tests of a sandbox, and what builds an environment, may write. */
+  /** MiB that the tests of a sandbox, or the build of an environment, may write. */
   diskMb: {
     schema: z.number().int().min(16).default(4096),
     expected: 'Write a whole number of MiB, 16 or more',
@@ -126,7 +131,7 @@ const table = {
       writing: 'number',
     },
   },
-  /** Minutes that a command of building an environment may take. */
+  /** Minutes that each command of a build may take. */
   buildMinutes: {
     schema: z.number().min(0.01).default(60),
     expected: 'Write a number of minutes, more than 0',
@@ -172,7 +177,7 @@ const table = {
 
 type Table = typeof table;
 
-/** What a person may set of the docker engine. */
+/** The settings of the docker engine that a person can change. */
 export const dockerSettings = z.object(
   Object.fromEntries(Object.entries(table).map(([key, { schema }]) => [key, schema])) as {
     -readonly [Key in keyof Table]: Table[Key]['schema'];
@@ -181,12 +186,12 @@ export const dockerSettings = z.object(
 
 export type DockerSettings = z.infer<typeof dockerSettings>;
 
-/** By the name of each setting: what is known of it besides its value. */
+/** Everything known of each setting besides its value, by its name. */
 export const dockerSettingTable: Readonly<Record<keyof DockerSettings, DockerSetting>> = table;
 
 export const dockerSettingNames = Object.keys(table) as readonly (keyof DockerSettings)[];
 
-/** Names of the options as a command line's parser gives them. */
+/** Names of the options as the parser of the command line gives them. */
 export type DockerOptionName = Extract<
   Table[keyof Table],
   { readonly option: unknown }
@@ -213,7 +218,7 @@ export const dockerOptions: readonly DockerOption[] = dockerSettingNames.flatMap
 export const dockerSettingId = (key: keyof DockerSettings): string =>
   `swt-bench.docker.${dockerSettingTable[key].setting}`;
 
-/** Where a person raises a limit: `swt-bench.docker.memory (--memory)`. */
+/** Names the setting and the option that raise a limit: `swt-bench.docker.memory (--memory)`. */
 export function whereToRaise(limit: keyof DockerSettings): string {
   const option = dockerOptions.find(({ key }) => key === limit);
   const inEditor = dockerSettingId(limit);
@@ -221,8 +226,8 @@ export function whereToRaise(limit: keyof DockerSettings): string {
 }
 
 /**
- * The settings that what a test does may depend on. They are part of the key of every kept run: another
- * order, or another setting, makes every run again.
+ * The settings that the result of a test may depend on. They are part of the key of every kept run.
+ * A changed order or an added setting therefore invalidates all kept runs.
  */
 export const settingsOfRuns = ({
   memoryMb,
@@ -231,7 +236,7 @@ export const settingsOfRuns = ({
   cpus,
 }: DockerSettings): readonly unknown[] => [memoryMb, processes, diskMb, cpus];
 
-/** A value as an option takes it. */
+/** Writes a value as its option takes it. */
 export function asArgument(value: unknown, writing: Writing): string {
   const text = Array.isArray(value) ? value.join(',') : String(value);
   switch (writing) {

@@ -1,15 +1,15 @@
 import { ownerWord } from '../../repository/owner';
 
 /**
- * Labels of the containers and images that are made here: what has none of them is somebody else's and
- * is never touched. https://docs.docker.com/engine/manage-resources/labels/
+ * Labels of the containers and images that are made here. Anything without them belongs to somebody
+ * else and is never touched. https://docs.docker.com/engine/manage-resources/labels/
  */
 export const labels = {
   /** `1` on everything that is made here. */
   made: 'swt-bench.made',
-  /** The process that uses a container, an `ownerWord`. */
+  /** The process that uses a container, written by `ownerWord`. */
   owner: 'swt-bench.owner',
-  /** What it is, a {@link ContainerKind} or {@link ImageKind}. */
+  /** The purpose: a {@link ContainerKind} or an {@link ImageKind}. */
   kind: 'swt-bench.kind',
   /** Id of the instance. */
   instance: 'swt-bench.instance',
@@ -24,14 +24,14 @@ export const labels = {
 } as const;
 
 /**
- * `pair`: a sandbox; `build`: a container that becomes an image; `probe`: a container that looks into an
- * image.
+ * `pair`: a sandbox; `build`: a container that becomes an image; `probe`: a container that inspects
+ * an image.
  */
 export const containerKinds = ['pair', 'build', 'probe'] as const;
 export type ContainerKind = (typeof containerKinds)[number];
 export type ImageKind = 'environment' | 'instance';
 
-/** What a container or image is for, as far as it is known. */
+/** What a container or image is for, as far as that is known. */
 export interface Purpose {
   readonly instance?: string | undefined;
   readonly repo?: string | undefined;
@@ -41,8 +41,9 @@ export interface Purpose {
 }
 
 /**
- * Labels of a container of this process. A container that somebody else starts from an image of ours
- * inherits the labels of the image: only a container's own kind together with an owner makes it ours.
+ * Labels of a container of this process. When somebody else starts a container from our image, it
+ * inherits the labels of the image. So only a container with a kind of its own and an owner is
+ * ours.
  */
 export async function containerLabels(
   kind: ContainerKind,
@@ -52,8 +53,8 @@ export async function containerLabels(
 }
 
 /**
- * Labels of an image. The owner is empty and not absent: an image inherits the labels of the container
- * that it is committed from.
+ * Labels of an image. The owner is empty rather than absent, because an image inherits the labels
+ * of the container that it is committed from.
  */
 export function imageLabels(kind: ImageKind, purpose: Purpose = {}): Record<string, string> {
   return { ...labelled(kind, purpose), [labels.owner]: '' };
@@ -70,5 +71,5 @@ function labelled(kind: ContainerKind | ImageKind, purpose: Purpose): Record<str
   };
 }
 
-/** The filter of the engine's lists that leaves what is made here. */
+/** The filter for the engine's lists that selects only what is made here. */
 export const madeHere = { label: [`${labels.made}=1`] };

@@ -2,9 +2,10 @@ import { HumanError } from '../../domain/humanError';
 import { dockerSettings, dockerSettingTable, type DockerSettings } from './dockerSettings';
 
 /**
- * Settings of the docker engine as a person gave them, with the defaults for all others.
+ * Checks the settings of the docker engine that a person gave, and fills in defaults for all
+ * others.
  *
- * @param nameOf how the person calls a setting, such as `--memory`
+ * @param nameOf the name under which the person knows a setting, such as `--memory`
  * @throws HumanError naming the first that cannot be used, and what can
  */
 export function readDockerSettings(

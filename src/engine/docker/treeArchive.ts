@@ -7,11 +7,11 @@ import { readTreeFile, treeEntries } from '../../repository/treeFiles';
 import { contentTime, earliestTime } from './archive';
 
 /**
- * R with its repository of one commit, as a tar that is made while it is read. Files have times made
- * from their contents (see {@link contentTime}).
+ * R with its repository of one commit, as a tar that is produced while it is read. Modification
+ * times are derived from contents (see {@link contentTime}).
  *
  * @param tree a pristine tree
- * @param folder where it goes, below the folder that the tar is unpacked in: `testbed`
+ * @param folder name of R below the folder that the tar is unpacked in: `testbed`
  */
 export async function treeArchive(
   tree: string,
@@ -24,7 +24,7 @@ export async function treeArchive(
     await add(archive, { name: `${folder}/`, type: 'directory', mode: 0o755 });
     for (const path of paths) {
       throwIfAborted(signal);
-      // A tar names files in UTF-8; the few others are written by the agent.
+      // A tar names files in UTF-8. The agent writes the few files with other names.
       if (/[\ud800-\udfff]/u.test(path)) continue;
       const file = await readTreeFile(tree, path);
       if (file === undefined) continue;
@@ -60,7 +60,9 @@ function add(archive: Pack, header: Partial<Header>, content?: Buffer): Promise<
   });
 }
 
-/** Files below `.git` and its folders (these with a slash at the end), folders first. */
+/**
+ * Paths of the files and folders below `.git`, folders first; those of folders end with a slash.
+ */
 async function repositoryFiles(root: string, below = ''): Promise<string[]> {
   const found: string[] = [];
   for (const entry of await readdir(join(root, below), { withFileTypes: true })) {

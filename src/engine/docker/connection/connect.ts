@@ -12,44 +12,53 @@ import { usualPlaces, type UsualPlace } from './usualPlaces';
 
 export { engineProblem } from './engineProblem';
 
-/** An engine that answers. */
+/** A connection to an engine that has answered. */
 export interface DockerConnection {
   readonly docker: Dockerode;
-  /** As a person would write it, such as `unix:///var/run/docker.sock`. */
+  /** The engine's address as a person would write it, such as `unix:///var/run/docker.sock`. */
   readonly address: string;
-  /** Who named the address: `the setting`, `DOCKER_HOST`, `the context desktop-linux`, `the usual socket`. */
+  /**
+   * The source of the address: `the setting`, `DOCKER_HOST`, `the context desktop-linux`, `the
+   * usual socket`.
+   */
   readonly foundBy: string;
   readonly product: 'docker' | 'podman';
-  /** Of the engine, such as `20.10.24`. */
+  /** Version of the engine, such as `20.10.24`. */
   readonly version: string;
-  /** That calls are made with, such as `1.41`. */
+  /** Version of the API for all calls, such as `1.41`. */
   readonly apiVersion: string;
   /** Whether the engine runs as a user, without rights over the machine. */
   readonly rootless: boolean;
-  /** As `uname -m` names it: `x86_64`, `aarch64`. */
+  /** Processor architecture as `uname -m` names it: `x86_64`, `aarch64`. */
   readonly architecture: string;
   readonly processors: number;
   readonly memoryBytes: number;
-  /** Limits of containers that it takes and does not keep, as rootless engines do without cgroup v2. */
+  /**
+   * Container limits that the engine accepts but does not enforce. Rootless engines without cgroup
+   * v2 do that.
+   */
   readonly missingLimits: readonly string[];
-  /** Ends what is kept open between calls. */
+  /** Closes the connections that stay open between calls. */
   close(): void;
 }
 
 export interface ConnectOptions {
-  /** Address from the settings, before all others. */
+  /** Address from the settings; it takes precedence over all other sources. */
   readonly host?: string | undefined;
   readonly env?: NodeJS.ProcessEnv | undefined;
   /** The user's home. */
   readonly home?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Where engines are looked for when nothing names one; those of this machine when absent. */
+  /**
+   * Where to look for an engine when nothing names one; the usual places of this machine by
+   * default.
+   */
   readonly usual?: readonly UsualPlace[] | undefined;
 }
 
-/** The oldest API that everything used here is in: platform of a new container (Docker 20.10). */
+/** The oldest API with everything used here: the platform of a new container (Docker 20.10). */
 const oldest = '1.40';
-/** The API that calls are written for, where the engine has it. */
+/** The API version that the calls are written for; used when the engine supports it. */
 const preferred = '1.43';
 
 const versionAnswer = z.object({
@@ -71,9 +80,9 @@ const infoAnswer = z.object({
 });
 
 /**
- * Finds the engine and asks what it is. It is the one that the setting names, else `DOCKER_HOST`, else
- * the current docker context, else the first of the usual sockets that answers. Where one is named and
- * does not answer, no other is tried.
+ * Finds the engine and asks for its version and limits. The address comes from the first of these
+ * that is there: the setting, `DOCKER_HOST`, the current docker context, the usual sockets. When a
+ * named engine does not answer, no other is tried.
  *
  * @throws HumanError naming what was tried, what is wrong there and what to do; Cancelled
  */
@@ -119,7 +128,7 @@ export async function connect(options: ConnectOptions = {}): Promise<DockerConne
   );
 }
 
-/** The engine that somebody named, or undefined. */
+/** The engine that the setting, `DOCKER_HOST` or a context names; undefined when none does. */
 async function namedPlace(
   host: string | undefined,
   folder: DockerFolder,
@@ -140,7 +149,10 @@ async function namedPlace(
   return { address: await readContext(folder, name, foundBy), foundBy };
 }
 
-/** Through ssh it is Docker's own program that connects there, or Podman's where that is all there is. */
+/**
+ * Connects to an engine. Through ssh, Docker's own program connects on the other machine, or
+ * Podman's when only that is installed.
+ */
 async function open(
   place: UsualPlace,
   env: NodeJS.ProcessEnv,
@@ -173,7 +185,7 @@ async function openWith(
     );
     if (info.OSType !== undefined && info.OSType !== 'linux') {
       throw new HumanError(
-        `it runs containers of ${lineOfProblem(info.OSType)}`,
+        `it runs ${lineOfProblem(info.OSType)} containers`,
         'Switch Docker Desktop to Linux containers',
       );
     }
@@ -202,16 +214,16 @@ async function openWith(
   }
 }
 
-/** Podman answers with Go's names. */
+/** Go's names of architectures, which Podman answers with. */
 const architectures: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64' };
 
-/** What dockerode takes besides what its types say. */
+/** Options that dockerode takes although its types do not list them. */
 interface Questions {
   version(options: { abortSignal: AbortSignal }): Promise<unknown>;
   info(options: { abortSignal: AbortSignal }): Promise<unknown>;
 }
 
-/** A call that is broken off after the patience with this kind of engine. */
+/** Makes a call, and aborts it after {@link patienceOf} this kind of engine. */
 async function ask(
   address: EngineAddress,
   signal: AbortSignal | undefined,
@@ -242,7 +254,9 @@ function understood<T>(schema: z.ZodType<T>, answer: unknown): T {
 }
 
 /**
- * The version of the API that calls are made with: an engine changes what they mean from one to the next.
+ * Chooses the version of the API for all calls. A fixed version matters because the meaning of
+ * calls changes between versions.
+ *
  * @throws HumanError when the engine is too old
  */
 export function negotiated(engine: {
@@ -277,13 +291,14 @@ function dockerode(
   const prefix = address.kind === 'tcp' ? address.prefix : '';
   const version = [prefix, apiVersion === undefined ? '' : `v${apiVersion}`].filter(Boolean);
   const options: Dockerode.DockerOptions & { agent: EngineAgent } = {
-    // The agent makes the connection; the path only says that there is no host to go to.
+    // The agent makes the connection. The path only tells dockerode that there is no host to
+    // connect to.
     socketPath: address.kind === 'socket' ? address.path : writeAddress(address),
     protocol: 'http',
     version: version.length === 0 ? undefined : version.join('/'),
     agent,
   };
-  // The modem reads DOCKER_HOST and its certificates in any case, and fails when they are no good.
+  // The modem always reads DOCKER_HOST and its certificates, and fails when they are invalid.
   const host = process.env['DOCKER_HOST'];
   delete process.env['DOCKER_HOST'];
   const certificates = process.env['DOCKER_CERT_PATH'];

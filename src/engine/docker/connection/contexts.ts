@@ -6,14 +6,14 @@ import { HumanError } from '../../../domain/humanError';
 import { parseAddress, type EngineAddress, type Tls } from './engineAddress';
 import { lineOfProblem } from './engineProblem';
 
-/** What the docker command keeps below `~/.docker`. */
+/** Where the docker command keeps its configuration: `~/.docker`, or `DOCKER_CONFIG`. */
 export interface DockerFolder {
   readonly env: NodeJS.ProcessEnv;
   /** The user's home. */
   readonly home: string;
 }
 
-/** `config.json` as far as it is used here; all else in it is left alone. */
+/** The fields of `config.json` that are used here; all others are ignored. */
 const configuration = z.object({
   currentContext: z.string().optional(),
   auths: z
@@ -57,7 +57,10 @@ export async function readConfiguration(place: DockerFolder): Promise<DockerConf
   return text === undefined ? {} : parsed(file, text, configuration);
 }
 
-/** Name of the context that the docker command would use, and who says so; undefined for none. */
+/**
+ * Name of the context that the docker command would use, and where that name is set; undefined when
+ * none is set.
+ */
 export async function currentContext(
   place: DockerFolder,
 ): Promise<{ name: string; foundBy: string } | undefined> {
@@ -96,8 +99,8 @@ export async function readContext(
 }
 
 /**
- * How `DOCKER_HOST` is to be trusted, by `DOCKER_TLS_VERIFY`, `DOCKER_TLS` and `DOCKER_CERT_PATH`;
- * undefined for not by TLS. https://docs.docker.com/engine/security/protect-access/
+ * The TLS settings for `DOCKER_HOST`, from `DOCKER_TLS_VERIFY`, `DOCKER_TLS` and
+ * `DOCKER_CERT_PATH`; undefined for no TLS. https://docs.docker.com/engine/security/protect-access/
  *
  * @throws HumanError when `DOCKER_CERT_PATH` has none of its files
  */
@@ -123,7 +126,7 @@ async function readTls(folder: string, verify: boolean): Promise<Tls> {
   return { ca, cert, key, verify };
 }
 
-/** Text of a file, undefined when it is not there. */
+/** Text of a file; undefined when the file does not exist. */
 async function optional(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');

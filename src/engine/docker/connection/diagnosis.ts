@@ -5,11 +5,11 @@ import { engineText, permissionAdvice } from './engineProblem';
 export interface Diagnosis {
   readonly what: string;
   readonly next: string;
-  /** Whether nothing is there at all. */
+  /** Whether nothing listens at the address at all. */
   readonly absent: boolean;
 }
 
-/** What is wrong where no engine answered as one, and what to do about it. */
+/** Explains why no engine answered at an address, and what to do about it. */
 export function diagnosis(error: unknown, address: EngineAddress): Diagnosis {
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
   const found = (what: string, next: string, absent = false): Diagnosis => ({ what, next, absent });

@@ -9,7 +9,7 @@ export type EngineAddress =
       readonly kind: 'tcp';
       readonly host: string;
       readonly port: number;
-      /** Path before every call, without slashes at its ends. */
+      /** Path before that of every call, without leading and trailing slashes. */
       readonly prefix: string;
       readonly tls: Tls | undefined;
     }
@@ -18,11 +18,11 @@ export type EngineAddress =
       readonly user: string | undefined;
       readonly host: string;
       readonly port: number | undefined;
-      /** Socket on the other machine, where it is not the usual one. */
+      /** Socket on the other machine; undefined for the usual one. */
       readonly remoteSocket: string | undefined;
     };
 
-/** How the engine and this machine prove to each other who they are; PEM texts. */
+/** Certificates that the engine and this machine show each other, as PEM texts. */
 export interface Tls {
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
@@ -34,22 +34,25 @@ export interface Tls {
 const example =
   'Write an address such as unix:///run/docker.sock, tcp://host:2376 or ssh://user@host';
 
-/** What `ssh` and the shell of the other machine take as nothing but a name. */
+/**
+ * Texts that `ssh` and the shell of the other machine take as plain names, never as options or
+ * commands.
+ */
 const plainName = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 const plainHost = /^([A-Za-z0-9_][A-Za-z0-9_.-]*|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)$/;
 const plainPath = /^\/[A-Za-z0-9_./@+-]*$/;
 
 /**
- * Reads an address as `DOCKER_HOST` and contexts write it. A path without a scheme is a socket, as
+ * Reads an address as `DOCKER_HOST` and contexts write it. A path without a scheme is a socket, and
  * `host:port` is tcp.
  *
  * @param foundBy where it was written, for messages
- * @param tls how a tcp engine is to be trusted, where that was said
- * @throws HumanError when it is none
+ * @param tls the TLS settings of a tcp engine, where some are given
+ * @throws HumanError when the text is no address
  */
 export function parseAddress(text: string, foundBy: string, tls?: Tls): EngineAddress {
   const written = text.trim();
-  // A password is not for logs.
+  // Logs must not show a password.
   const shown = lineOfProblem(written.replace(/\/\/[^/]*@/, '//…@'));
   const unusable = (why: string): HumanError =>
     new HumanError(`The engine's address ${shown} (${foundBy}) cannot be used: ${why}`, example);
@@ -66,12 +69,12 @@ export function parseAddress(text: string, foundBy: string, tls?: Tls): EngineAd
   if (!['tcp', 'http', 'https', 'ssh', ''].includes(scheme)) {
     throw unusable(`${scheme}:// is not known`);
   }
-  // The scheme of an address counts for how it is split: http knows hosts, ports and paths.
+  // The scheme decides how URL splits an address: only with http does it find host, port and path.
   const url = URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : undefined;
   const host = url?.hostname.replace(/^\[|\]$/g, '') ?? '';
   if (url === undefined || !plainHost.test(host)) throw unusable('it names no host');
   if (url.search !== '' || url.hash !== '') throw unusable('it has a query');
-  // URL leaves port 80 out, which is http's own.
+  // URL drops port 80, the default of http, so the port is read from the text.
   const [, digits] = /^(?:[^/]*@)?(?:\[[^\]]*\]|[^/:]*):(\d+)(?:\/|$)/.exec(rest) ?? [];
   const port = digits === undefined ? undefined : Number(digits);
   if (scheme === 'ssh') {

@@ -5,30 +5,35 @@ import type { Duplex } from 'node:stream';
 import type { EngineAddress } from './engineAddress';
 import { dialThroughSsh } from './ssh';
 
-/** What a call that does not get through is broken off after, in milliseconds. */
+/** Milliseconds after which a call without an answer is aborted. */
 export const patienceOf = (address: EngineAddress): number =>
   address.kind === 'ssh' ? 20_000 : 5_000;
 
 /**
- * Connections to one engine, however it is reached: the calls above are plain HTTP. They are made here
- * and not by options of the request, since VS Code sends requests that name a host through its proxy.
+ * Makes the connections to one engine, whatever its kind of address; the calls over them are plain
+ * HTTP. Request options cannot replace this, because VS Code sends requests that name a host
+ * through its proxy.
  */
 export class EngineAgent extends Agent {
   /**
    * @param env with the PATH that `ssh` is on
-   * @param program what connects on the other machine, through ssh
+   * @param program the program that connects to the engine on the other machine, through ssh
    */
   constructor(
     private readonly address: EngineAddress,
     private readonly env: NodeJS.ProcessEnv,
     private readonly program: 'docker' | 'podman' = 'docker',
   ) {
-    // The engine is never asked to close: it then closes as soon as it has answered, and an upload of
-    // which the last bytes are still on their way fails with EPIPE (seen with Docker 20.10 under load).
+    // With `keepAlive`, requests do not ask the engine to close the connection. An engine that is
+    // asked closes it as soon as it has answered. An upload whose last bytes are still under way
+    // then fails with EPIPE (seen with Docker 20.10 under load).
     super({ keepAlive: true, maxFreeSockets: 4 });
   }
 
-  /** Called by Node when a request is done. Another ssh costs a login; all others are never found stale. */
+  /**
+   * Called by Node when a request is done. Only ssh connections are kept, since a new one costs a
+   * login. All others are closed, so that none is ever stale.
+   */
   override keepSocketAlive(socket: Duplex): boolean {
     if (this.address.kind !== 'ssh') return false;
     super.keepSocketAlive(socket);
@@ -47,7 +52,7 @@ export class EngineAgent extends Agent {
           host: address.host,
           port: address.port,
           noDelay: true,
-          // A machine that is switched off says nothing: the system finds out by asking.
+          // A machine that is switched off sends nothing. The probes let the system notice that.
           keepAlive: true,
           keepAliveInitialDelay: 30_000,
         };

@@ -5,15 +5,15 @@ import { Cancelled, HumanError, messageOf } from '../../../domain/humanError';
 export class EngineGone extends HumanError {}
 
 /**
- * The engine answers, and that it cannot do now what it was asked for: it is overloaded or about to
- * restart (429, 5xx), or what was asked for was removed or is being changed by somebody else (404, 409).
+ * The engine answers, but cannot do what it was asked for now. It is overloaded or about to restart
+ * (429, 5xx). Or somebody else removed the object or is changing it (404, 409).
  */
 export class EngineTrouble extends HumanError {}
 
-/** The disk that the engine keeps images and containers on is full. */
+/** The disk that holds the engine's images and containers is full. */
 export class EngineDiskFull extends HumanError {}
 
-/** Errors of the operating system by which a connection ends or does not come about. */
+/** Error codes of the operating system for a connection that ends or cannot be made. */
 const gone = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'],
   ...[
@@ -26,7 +26,7 @@ const gone = new Set([
   ],
 ]);
 
-/** The most usual of them in words. */
+/** The most usual of these codes in words. */
 const endings: Readonly<Record<string, string>> = {
   ENOENT: 'its socket is gone',
   ECONNREFUSED: 'it does not run',
@@ -35,8 +35,8 @@ const endings: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a failed call of the engine means for a person. `HumanError` and `Cancelled` come back as they
- * are, and the error of an `AbortSignal` as `Cancelled`.
+ * Turns the error of a failed call into one that a person understands. Returns `HumanError` and
+ * `Cancelled` unchanged, and the error of an `AbortSignal` as `Cancelled`.
  *
  * @param doing what was being done, as in "while …": `starting the sandbox of R`
  */
@@ -110,7 +110,7 @@ export const permissionAdvice =
   'Let your user use it (sudo usermod -aG docker $USER, then log in again), or use a rootless engine';
 
 /**
- * What an engine said, on one line and short: it comes from outside. The modem writes its answers as
+ * The engine's error text on one short line, since it is untrusted. The modem writes answers as
  * `(HTTP code 404) no such container - No such container: …`.
  */
 export function engineText(error: unknown): string {

@@ -7,15 +7,15 @@ type Program = 'docker' | 'podman';
 
 type SshAddress = Extract<EngineAddress, { kind: 'ssh' }>;
 
-/** The engine's own program on the other machine is not there. */
+/** The other machine does not have the engine's own program. */
 export class NoProgramThere extends EngineGone {}
 
 /**
- * A connection to the engine of another machine, through the user's own `ssh`: with its configuration,
- * agent and known hosts, as the docker command does it.
+ * Connects to the engine of another machine through the user's own `ssh`. As with the docker
+ * command, the user's ssh configuration, agent and known hosts apply.
  * https://github.com/docker/cli/blob/master/cli/connhelper/connhelper.go
  *
- * @param program what connects to the engine there: `docker`, or `podman` where there is no other
+ * @param program connects to the engine there: `docker`, or `podman` where only that is installed
  */
 export function dialThroughSsh(
   address: SshAddress,
@@ -25,7 +25,10 @@ export function dialThroughSsh(
   return new SshConnection(address, env, program);
 }
 
-/** Arguments of `ssh`. Host and user are names (see `parseAddress`), so none can be an option. */
+/**
+ * Arguments of `ssh`. `parseAddress` checks that host and user are plain names, so neither can be
+ * an option.
+ */
 export function sshArguments(address: SshAddress, program: Program): string[] {
   const { user, host, port, remoteSocket } = address;
   const place =
@@ -33,7 +36,7 @@ export function sshArguments(address: SshAddress, program: Program): string[] {
       ? []
       : [program === 'podman' ? '--url' : '--host', `unix://${remoteSocket}`];
   return [
-    // Nobody can be asked for a password or about a host: there is no terminal.
+    // ssh must not ask for a password or about a host key, since there is no terminal.
     ...['-T', '-o', 'BatchMode=yes', '-o', 'ConnectTimeout=15'],
     ...(user === undefined ? [] : ['-l', user]),
     ...(port === undefined ? [] : ['-p', String(port)]),
@@ -41,7 +44,7 @@ export function sshArguments(address: SshAddress, program: Program): string[] {
   ];
 }
 
-/** Looks to an HTTP agent like the socket it expects. */
+/** A duplex stream that an HTTP agent can use in place of a socket. */
 class SshConnection extends Duplex {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #address: SshAddress;
@@ -58,14 +61,15 @@ class SshConnection extends Duplex {
       env,
       stdio: 'pipe',
       windowsHide: true,
-      // An interrupt from the terminal is for this process, which still has containers to remove.
+      // An interrupt from the terminal must reach only this process, which still has containers to
+      // remove.
       detached: process.platform !== 'win32',
     });
     this.#child = child;
     child.on('error', (error) => this.destroy(this.#notStarted(error)));
     child.on('exit', (code, signal) => {
       this.#exit = code ?? signal ?? 'nothing';
-      // What it wrote last may still be in the pipe.
+      // The last output of ssh may still be in the pipe.
       setImmediate(() => this.#finish());
     });
     child.stdout.on('data', (chunk: Buffer) => {
@@ -78,7 +82,7 @@ class SshConnection extends Duplex {
     child.stderr.on('data', (chunk: Buffer) => {
       this.#said = (this.#said + chunk.toString('utf8')).slice(-4096);
     });
-    // The end of the process tells what a write into the closed pipe would.
+    // Errors of the streams are ignored: the end of the process says more than a failed write.
     for (const stream of [child.stdin, child.stdout, child.stderr]) {
       stream.on('error', () => undefined);
     }
@@ -104,7 +108,7 @@ class SshConnection extends Duplex {
     done(error);
   }
 
-  /** Once both the stream and the process have ended. */
+  /** Ends the connection once both the stream and the process have ended. */
   #finish(): void {
     if (!this.#ended || this.#exit === undefined || this.destroyed) return;
     if (this.#exit === 0) this.push(null);
@@ -142,7 +146,7 @@ class SshConnection extends Duplex {
     return new EngineGone(`lost ${writeAddress(this.#address)}: ${text}`, login);
   }
 
-  // What an HTTP agent calls on its sockets besides.
+  // Methods that an HTTP agent also calls on its sockets.
   setTimeout(): this {
     return this;
   }

@@ -1,14 +1,14 @@
 import { posix } from 'node:path';
 import type { EngineAddress } from './engineAddress';
 
-/** A place where an engine may listen. */
+/** An address where an engine may listen. */
 export interface UsualPlace {
   readonly address: EngineAddress;
   /** The source of the address, as in "found by …". */
   readonly foundBy: string;
 }
 
-/** What decides where engines listen on a machine. */
+/** The properties of a machine and its user that decide where engines listen. */
 export interface UserPlaces {
   readonly platform: NodeJS.Platform;
   readonly env: NodeJS.ProcessEnv;
@@ -18,11 +18,12 @@ export interface UserPlaces {
 }
 
 /**
- * Where Docker Engine, Docker Desktop, rootless Docker and Podman listen when nothing is set, the one that
- * a docker command would use first.
+ * Where Docker Engine, Docker Desktop, rootless Docker and Podman listen when nothing is set. The
+ * place that the docker command would use comes first.
  *
  * Sources: https://docs.docker.com/desktop/setup/install/mac-permission-requirements/,
- * https://docs.docker.com/engine/security/rootless/, podman-system-service(1) and podman-machine(1).
+ * https://docs.docker.com/engine/security/rootless/, podman-system-service(1) and
+ * podman-machine(1).
  */
 export function usualPlaces({ platform, env, home, uid }: UserPlaces): UsualPlace[] {
   if (platform === 'win32') {

@@ -6,7 +6,7 @@ import type { BuildContainer } from './build/buildContainer';
 // eslint-disable-next-line no-control-regex
 const plain = z.string().regex(/^[^\u0000-\u001f\u007f]{0,1000}$/);
 
-/** What an interpreter says of itself and of what is installed for it. */
+/** What an interpreter reports about itself and the packages installed for it. */
 const answer = z.object({
   executable: plain,
   version: plain,
@@ -16,8 +16,8 @@ const answer = z.object({
 });
 export type Interpreter = z.infer<typeof answer>;
 
-// Without importlib.metadata, which 3.6 and 3.7 do not have. tox counts only where it leaves the
-// environment as it is.
+// Avoids importlib.metadata, which 3.6 and 3.7 do not have. tox counts only where it leaves the
+// environment unchanged.
 const question = `
 import json, sys
 found = {}
@@ -43,10 +43,10 @@ print(json.dumps({
 `;
 
 /**
- * Asks the first of some interpreters that is there.
+ * Asks the first of the candidates that exists.
  *
  * @param isForeign whether packages are installed for it, whose code then runs with it
- * @returns undefined when there is none
+ * @returns undefined when none exists
  */
 async function askInterpreter(
   container: BuildContainer,
@@ -67,7 +67,7 @@ async function askInterpreter(
   return undefined;
 }
 
-/** @throws HumanError when there is none, or one that is too old for the tracer */
+/** @throws HumanError when no candidate exists, or when it is too old for the tracer */
 export async function needInterpreter(
   container: BuildContainer,
   image: string,
@@ -92,7 +92,8 @@ export async function needInterpreter(
 }
 
 /**
- * The number of the user that tests run as: the one wanted, or 0 where it cannot run the interpreter.
+ * Returns the number of the user that tests run as. That is the wanted user, or 0 where the wanted
+ * one cannot run the interpreter.
  *
  * @param folder of the repository
  */

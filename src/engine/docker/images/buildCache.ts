@@ -3,27 +3,28 @@ import { z } from 'zod';
 import { imageRecords } from './imageRecords';
 
 /**
- * The volume that builds of earlier versions shared. Code of repositories could write to it, so nothing
- * uses it any more; it is listed, to be removed.
+ * The volume that builds of earlier versions shared. Code of repositories could write to it, so
+ * nothing uses it any more. It is listed only so that users can remove it.
  */
 const earlierCache = 'swt-bench-cache';
 
-/** A volume, and what it takes. */
+/** A volume and the space that it takes. */
 export interface BuildCacheUse {
   /** Name of the volume. */
   readonly name: string;
   readonly bytes: number;
   /** ISO 8601. */
   readonly lastUsed: string;
-  /** Whether a container has it. */
+  /** Whether a container uses it. */
   readonly inUse: boolean;
 }
 
 /**
- * What a volume takes; undefined when there is none.
+ * The space that a volume takes; undefined when there is no volume.
  *
- * @param storage the storage folder, where what it took after the last build is kept
- * @param isMeasured whether it is measured now: seconds, on an engine that cannot measure volumes alone
+ * @param storage the storage folder, which has the size after the last build
+ * @param isMeasured whether to measure now, which takes seconds on an engine that cannot measure
+ * volumes alone
  * @throws what the engine answers
  */
 export async function buildCacheUse(
@@ -50,7 +51,7 @@ export async function buildCacheUse(
   return { name, bytes, lastUsed, inUse: users.length > 0 };
 }
 
-/** Bytes of a volume; engines before API 1.42 measure everything, whatever is asked for. */
+/** Bytes of a volume. Engines before API 1.42 always measure everything. */
 async function measured(docker: Dockerode, name: string): Promise<number> {
   const answer = await new Promise<unknown>((resolve, reject) => {
     docker.modem.dial(

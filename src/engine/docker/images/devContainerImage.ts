@@ -7,10 +7,10 @@ import { instanceImage } from './instanceImage';
 import type { DockerSettings } from '../dockerSettings';
 
 /**
- * The image that the docker engine runs the tests of an instance in, for its dev container. It is pulled
- * or built when it is not there.
+ * The image for the dev container of an instance, which is the one that the docker engine runs its
+ * tests in. A missing image is pulled or built.
  *
- * @throws HumanError when no engine answers or the image cannot be had; Cancelled
+ * @throws HumanError when no engine answers or the image cannot be pulled or built; Cancelled
  */
 export async function devContainerImage(
   request: {
@@ -28,7 +28,7 @@ export async function devContainerImage(
   try {
     const image = await instanceImage({ ...request, env, connection }, work);
     const { folder, python, install } = image;
-    // What the name stands for may have become another image meanwhile.
+    // The name may refer to another image by now.
     const named = await connection.docker
       .getImage(image.name)
       .inspect()

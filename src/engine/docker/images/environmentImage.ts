@@ -28,16 +28,19 @@ import { pullImage } from './pull/pullImage';
 import { asOf, dayOf, resolve, scratch, scratchTree, uvPath } from './resolve';
 import { treeArchive } from '../treeArchive';
 
-/** Raised when environments are built otherwise, so that older ones are not taken for the same. */
+/**
+ * Version of the way environments are built. It is raised with each change, so that older
+ * environments are not reused.
+ */
 export const builder = 4;
 
-/** Repository of the names of environments that are built here. */
+/** Repository part of the names of environments that are built here. */
 export const environmentRepository = 'swt-bench/environment';
 
 export interface EnvironmentImage {
   readonly id: string;
   readonly name: string;
-  /** Digest of what it was made from: equal keys, equal environments. */
+  /** Digest of everything that it was made from: equal keys mean equal environments. */
   readonly key: string;
   /** Id of the image that it was built on. */
   readonly base: string;
@@ -48,21 +51,21 @@ export interface EnvironmentRequest {
   readonly recipe: Recipe;
   /** R. */
   readonly tree: string;
-  /** The base image, `{python}` in it replaced. */
+  /** Name of the base image, with `{python}` replaced. */
   readonly baseImage: string;
   readonly storage: string;
   readonly network: BuildNetwork;
-  /** Debian packages beside those of the recipe. */
+  /** Debian packages in addition to those of the recipe. */
   readonly system?: readonly string[];
 }
 
 const environmentFolder = posix.dirname(posix.dirname(builtPython));
 const madeFolder = posix.dirname(environmentFolder);
 
-/** Label by which environments of a repository and version are found before their key is known. */
+/** Label that finds the environments of a repository and version before their key is known. */
 export const familyLabel = 'swt-bench.family';
 
-/** The same for all instances whose environments may be the same. */
+/** A digest that all instances share whose environments may be the same. */
 export const familyOf = (
   { repo, version }: Pick<Instance, 'repo' | 'version'>,
   recipe: Recipe,
@@ -70,11 +73,12 @@ export const familyOf = (
 ): string => identityDigest(builder, repo, version, recipe, baseImage);
 
 /**
- * The environment of a repository at a version, as of the instance's day: one that was built before from
- * the same versions of everything, or one that is built now, on the base image.
+ * The environment of a repository at a version, as of the instance's day. An environment that was
+ * built before from the same versions of everything is reused. Otherwise it is built now on the
+ * base image.
  *
- * @throws HumanError when the base image cannot be had or has another Python, when the requirements
- *   cannot be resolved or installed; Cancelled
+ * @throws HumanError when the base image cannot be pulled or has another Python, or when the
+ * requirements cannot be resolved or installed; Cancelled
  */
 export async function environmentImage(
   request: EnvironmentRequest,
@@ -126,7 +130,7 @@ export async function environmentImage(
     return { id, name, key, base };
   } catch (error) {
     const more = packages.refusals();
-    // What is more than that, such as a limit, is not about addresses.
+    // Refused addresses do not explain a more specific error, such as a limit.
     if (more === '' || !(error instanceof HumanError) || error.constructor !== HumanError)
       throw error;
     throw new HumanError(`${error.what}${more}`, error.next);
@@ -135,7 +139,7 @@ export async function environmentImage(
   }
 }
 
-/** Id of the base image, which is pulled where it is not there. */
+/** Id of the base image, which is pulled when it is missing. */
 async function baseIdOf(
   { baseImage, storage }: EnvironmentRequest,
   { connection, work, log }: BuildPlace,
@@ -159,7 +163,7 @@ function environmentName(
   return { key, name: `${environmentRepository}:${tagOf(instance, key)}` };
 }
 
-/** The environment of these requirements, where it was built before. */
+/** The environment for these resolved requirements, if it was built before. */
 async function builtBefore(
   request: EnvironmentRequest,
   record: ResolvedRequirements,
@@ -183,7 +187,7 @@ interface Wanted extends EnvironmentRequest {
 interface Ground {
   readonly packages: PackageAccess;
   readonly system: SystemImage;
-  /** For people, such as `sympy/sympy 1.7`. */
+  /** Title for people, such as `sympy/sympy 1.7`. */
   readonly title: string;
 }
 
@@ -192,7 +196,10 @@ const indexesOf = ({ index }: BuildNetwork): string[] =>
 
 const purposeOf = ({ id, repo, version }: Instance) => ({ instance: id, repo, version });
 
-/** What R requires in exact versions, from a container that has R and is gone afterwards. */
+/**
+ * Resolves the requirements of R to exact versions, in a container with R that is removed
+ * afterwards.
+ */
 function resolved(
   request: Wanted,
   { packages, system, title }: Ground,
@@ -219,7 +226,7 @@ function resolved(
   });
 }
 
-/** Makes the image from a lock, in a container that has never had R. */
+/** Makes the image from a lock, in a container that never contains R. */
 function made(
   request: Wanted,
   {
@@ -241,8 +248,9 @@ function made(
     const doing = `build the environment of ${title}`;
     const env = await packages.enter(container, interpreter.executable);
     await install(container, { interpreter, lock, day, env, doing });
-    // One that can install for editing what has no setup.py (PEP 660), and what has nothing else: the
-    // one that Python brings may be older than the first, and the newest is younger than the last.
+    // Installs a pip that can install in editable mode both projects without setup.py (PEP 660,
+    // from 21.3 on) and projects with nothing else (before 25). The pip that comes with Python may
+    // be too old, and the newest is too new.
     await container.run(
       [uvPath, 'pip', 'install', '--python', builtPython, '--no-deps', 'pip>=21.3,<25'],
       doing,
@@ -270,7 +278,7 @@ function made(
   });
 }
 
-/** An image starts a shell, and not what its build container started. */
+/** Makes an image start a shell instead of the command of its build container. */
 export const plainStart = ['ENTRYPOINT []', 'CMD ["/bin/sh"]', 'WORKDIR /'];
 
 interface Installing {
@@ -285,14 +293,14 @@ interface Installing {
 async function install(container: BuildContainer, installing: Installing): Promise<void> {
   const { interpreter, lock, day, env, doing } = installing;
   const own = [`${foreignUser}:${foreignUser}`, madeFolder];
-  // Nothing foreign is in it yet.
+  // No foreign code is in the container yet.
   const python = interpreter.executable;
   const made = await container.attempt([python, '-m', 'venv', environmentFolder]);
   const script = `mkdir -p ${environmentFolder} && chown -hR ${own.join(' ')}`;
   await container.run(['sh', '-c', script], doing);
   const foreign = { env, doing, isForeign: true };
   if (made.code !== 0) {
-    // Debian leaves a part of venv out of its Python.
+    // Debian's Python lacks a part of venv.
     await container.run(
       [uvPath, 'venv', '--clear', '--seed', '--python', python, environmentFolder],
       doing,
@@ -314,7 +322,8 @@ async function install(container: BuildContainer, installing: Installing): Promi
   ];
   const first = await container.attempt([...usual, ...asOf(day, lock)], foreign);
   if (first.code === 0) return;
-  // What is built from source may need a later setuptools than there was, for a Python that is later too.
+  // A package built from source for a Python later than its day may need a setuptools that is also
+  // later than its day.
   const later = ['--build-constraint', `${scratch}/in/later.txt`];
   const second = await container.attempt([...usual, ...later], foreign);
   if (second.code !== 0) throw container.failed(first, doing);
@@ -339,12 +348,15 @@ async function rightPython(
 
 interface SystemImage {
   readonly id: string;
-  /** What was installed on the base image. */
+  /** The packages that were installed on the base image. */
   readonly packages: readonly string[];
   readonly path: string;
 }
 
-/** The base image with Debian packages that it lacks, shared by all that want the same ones. */
+/**
+ * The base image with the Debian packages that it lacks. All environments that need the same
+ * packages share it.
+ */
 async function systemImage(
   base: string,
   wanted: readonly string[],
@@ -397,7 +409,9 @@ async function isThere(container: BuildContainer, debianPackage: string): Promis
   return asked.code === 0 && asked.standard.includes('install ok installed');
 }
 
-/** A compiler, where what builds the project says that there is something to compile. */
+/**
+ * A compiler, when the build requirements of the project show that there is something to compile.
+ */
 const compilersFor = ({ build }: ProjectNeeds): string[] =>
   build.some((line) =>
     /^(cython|numpy|oldest-supported-numpy|pybind11|cffi|extension-helpers|scipy)\b/i.test(line),
@@ -405,20 +419,23 @@ const compilersFor = ({ build }: ProjectNeeds): string[] =>
     ? ['build-essential']
     : [];
 
-/** A name as the index compares it: https://packaging.python.org/en/latest/specifications/name-normalization/ */
+/**
+ * A name in the form in which the index compares names:
+ * https://packaging.python.org/en/latest/specifications/name-normalization/
+ */
 const plainName = (name: string): string => name.toLowerCase().replace(/[-_.]+/g, '-');
 const nameOf = (requirement: string): string =>
   plainName(/^[\w.-]+/.exec(requirement)?.[0] ?? requirement);
 const scmName = (name: string): string => plainName(name).toUpperCase().replaceAll('-', '_');
 
-/** What setuptools-scm is told: R has no tags that it could find the version by. */
+/** The version to give to setuptools-scm, since R has no tags to derive one from. */
 export function projectVersion({ version }: Pick<Instance, 'version'>, recipe: Recipe): string {
   if (recipe.projectVersion !== undefined) return recipe.projectVersion;
   if (!/^\d+(\.\d+)*$/.test(version)) return '1.0.0';
   return version.split('.').length < 3 ? `${version}.0` : version;
 }
 
-/** A tag that a person can read, unique by its key. */
+/** A tag that a person can read, and that its key makes unique. */
 const tagOf = ({ repo, version }: Instance, key: string): string =>
   `${`${repo.replace('/', '__')}-${version}`
     .replace(/[^A-Za-z0-9_.-]/g, '-')

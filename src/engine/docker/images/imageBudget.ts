@@ -10,31 +10,33 @@ import { labels, madeHere } from '../labels';
 
 type Reached = Pick<DockerConnection, 'docker' | 'address'>;
 
-/** An image that was made here, or that was pulled here for an instance; or the cache of builds. */
+/** An image that was made here or pulled here for an instance, or the cache of builds. */
 export interface ImageUse {
   readonly id: string;
   readonly name: string;
   readonly kind: ImageRecord['kind'];
   readonly repo: string;
   readonly version: string;
-  /** Id of the instance; empty for what several share. */
+  /** Id of the instance; empty for an image that several instances share. */
   readonly instance: string;
-  /** What it takes beside the image that it is on. */
+  /** Bytes beyond those of the image that it is based on. */
   readonly bytes: number;
-  /** ISO 8601; of what is on it too, where that is later. */
+  /** ISO 8601; the latest use of this image or of one that is based on it. */
   readonly lastUsed: string;
-  /** Whether a container is made from it or from what is on it. */
+  /** Whether a container was made from it or from an image that is based on it. */
   readonly inUse: boolean;
-  /** Ids of images of ours that are on it. */
+  /** Ids of our images that are based on it. */
   readonly carries: readonly string[];
 }
 
 /**
- * What the budget is about, and what each takes: the images, shared parts counted once, with the image
- * that brought them; the packages that were fetched; and the cache of builds of earlier versions.
+ * Everything that the budget covers, with its size. That is the images, the packages that were
+ * fetched, and the build cache of earlier versions. Shared layers count once, for the image that
+ * brought them.
  *
- * @param storage the storage folder: what was pulled is known from there alone
- * @param isMeasured whether the cache is measured now, and not taken for what the last build left
+ * @param storage the storage folder, the only source for which images were pulled
+ * @param isMeasured whether to measure the cache now, instead of using its size after the last
+ * build
  * @throws HumanError when the engine does not answer
  */
 export async function imageUse(
@@ -105,10 +107,13 @@ export async function imageUse(
   }
 }
 
-/** What packages that were fetched are listed as; they are on this machine, and not the engine's. */
+/**
+ * The name under which fetched packages are listed. They are on this machine rather than in the
+ * engine.
+ */
 const downloadsName = 'packages';
 
-/** Podman names what is made on the machine `localhost/…`. */
+/** Podman names images made on the machine `localhost/…`. */
 const shortName = (tag: string): string => tag.replace(/^localhost\//, '');
 
 const isOurName = (tag: string): boolean =>
@@ -127,7 +132,7 @@ async function parent(
   return Parent;
 }
 
-/** Whether an image is on another one, directly or not. */
+/** Whether an image is based on another one, directly or indirectly. */
 function isOn(id: string, other: string, parentOf: ReadonlyMap<string, string>): boolean {
   for (let at = parentOf.get(id) ?? ''; at !== ''; at = parentOf.get(at) ?? '') {
     if (at === other) return true;
@@ -135,18 +140,18 @@ function isOn(id: string, other: string, parentOf: ReadonlyMap<string, string>):
   return false;
 }
 
-/** What became of images that were to be removed. */
+/** The result of removing images. */
 export interface Removed {
   readonly removed: readonly ImageUse[];
-  /** Those that are still there, and why. */
+  /** The images that are still there, and why. */
   readonly kept: readonly { readonly image: ImageUse; readonly why: string }[];
-  /** What was given back, as the engine counted it before. */
+  /** Bytes that were freed, by the engine's earlier count. */
   readonly bytes: number;
 }
 
 /**
- * Removes images of ours, and of those only what no container uses and nothing else is on. Ids and names
- * that are none of ours are passed over.
+ * Removes those of our images that no container uses and no other image is based on. Ids and names
+ * that are not ours are ignored.
  *
  * @param ids ids or names
  * @throws HumanError when the engine does not answer, Cancelled
@@ -161,7 +166,7 @@ export async function removeImages(
   const all = await imageUse(connection, storage, false);
   const chosen = all
     .filter(({ id, name }) => wanted.has(id) || wanted.has(name))
-    // What is on others first.
+    // Images that are based on others come first.
     .sort((one, other) => one.carries.length - other.carries.length);
   const gone = new Set<string>();
   const removed: ImageUse[] = [];
@@ -185,7 +190,7 @@ export async function removeImages(
   return { removed, kept, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
-/** By its name: an image that somebody gave another name stays under that. */
+/** Removes an image by its name. An image that somebody gave another name stays under that name. */
 async function removeOne(
   connection: Reached,
   storage: string,
@@ -210,11 +215,10 @@ async function removeOne(
 }
 
 /**
- * Removes images of ours, those first that were not used for the longest time, until they take no more
- * than a budget. What is in use stays.
+ * Removes our images, the least recently used first, until they fit the budget. Images in use stay.
  *
  * @param budgetGb GiB
- * @param kept id of an image that stays, with what it is on
+ * @param kept id of an image that stays, with the images that it is based on
  * @throws HumanError when the engine does not answer, Cancelled
  */
 export async function enforceImageBudget(
@@ -235,14 +239,18 @@ export async function enforceImageBudget(
     : removeImages(connection, storage, ids, work);
 }
 
-/** The part of the budget that the cache of builds may take: it would drive the images out otherwise. */
+/**
+ * The share of the budget that the cache of builds may take, so that it does not displace the
+ * images.
+ */
 const cachePart = 1 / 4;
 
 /**
- * What to remove so that the rest takes no more than a number of bytes, if that can be: a cache of builds
- * that takes too much of it, then what was not used for the longest time, and never what is in use.
+ * Chooses what to remove so that the rest fits into a number of bytes, if possible. A cache of
+ * builds that exceeds its share comes first, then the least recently used images. Images in use are
+ * never chosen.
  *
- * @param kept id of an image that stays, with what it is on
+ * @param kept id of an image that stays, with the images that it is based on
  */
 export function beyondImageBudget(
   all: readonly ImageUse[],
@@ -262,7 +270,8 @@ export function beyondImageBudget(
       (one, other) =>
         Number(isLarge(other)) - Number(isLarge(one)) ||
         one.lastUsed.localeCompare(other.lastUsed) ||
-        // Of equal age, what is on others first: what carries them is as old as they are.
+        // An image is never older than those based on it. Of equal age, those based on others come
+        // first.
         one.carries.length - other.carries.length,
     );
   for (const image of oldest) {

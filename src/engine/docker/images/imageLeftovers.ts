@@ -5,19 +5,22 @@ import type { BuildContainer } from './build/buildContainer';
 import { asciiJson } from '../sandbox/agentProtocol';
 
 /**
- * What stays of the files that an image has in its tree and R does not. `git clean` would either leave
- * what git ignores, in which caches and logs of later states lie, or remove what is built in place, without
- * which nothing runs. So it goes by what a build needs:
+ * Decides which files stay that an image has in its tree and R does not. `git clean` is no help: it
+ * keeps ignored files, such as caches and logs of later states. With ignored files included, it
+ * removes what was built in place, and nothing runs without that. So the lists follow what a build
+ * needs:
  *
- * - What running, testing and editing leaves is listed by name, and goes: no build reads it. Compiled files
- *   are among it, and are made again from R.
- * - What building leaves beside the sources is listed by name, and stays: extension modules, metadata of the
- *   installed project, its generated version.
- * - Of the rest goes what R does not ignore: a person or a script put it there. What R ignores stays: a
- *   project lists there what its build generates, such as sources made from templates, and what its tools
- *   leave, which the first list has.
+ * - Files from running, testing and editing are listed by name and removed, since no build reads
+ *   them. These include compiled files, which are made again from R.
+ * - Files that building leaves beside the sources are listed by name and stay: extension modules,
+ *   metadata of the installed project, its generated version.
+ * - All other files that R does not ignore are removed, because a person or a script put them
+ *   there.
+ * - All other files that R ignores stay. A project ignores what its build generates, such as
+ *   sources made from templates. It also ignores what its tools leave, which the first list covers.
  *
- * Copies of the sources below `build/lib*` and `dist/` go: nothing imports them, and a build makes them anew.
+ * Copies of the sources below `build/lib*` and `dist/` are removed: nothing imports them, and a
+ * build makes them anew.
  */
 const clearing = `
 import json, os, re, shutil, subprocess, sys
@@ -83,7 +86,7 @@ print('removed %d in all' % len(gone))
 `;
 
 /**
- * Removes from the tree of an image, in which R lies already, what tells of other states than R.
+ * Removes traces of states other than R from the tree of an image that already contains R.
  *
  * @param paths files of R
  * @throws HumanError when it cannot be done
@@ -114,16 +117,22 @@ export async function clearImageLeftovers(
   await container.run([python, ...alone, clearing, folder, `/${list.path}`], doing, { env });
 }
 
-/** How the Python of an image runs our own code: without running what is installed for it. */
+/**
+ * Options that let the Python of an image run our own code without the code of installed packages.
+ */
 const alone = ['-I', '-S', '-c'];
 
-/** Places that every user may write, which a sandbox empties before its first run and after each. */
+/**
+ * Folders that every user may write to. A sandbox empties them before its first run and after each
+ * run.
+ */
 const openPlaces = ['/tmp', '/var/tmp', '/dev', '/run/lock', '/proc', '/sys'];
 
 /**
- * Closes what lies around the tree: scripts, patches, logs and further clones that an image has in its
- * root, its homes and places like them, and whatever anybody but root may write. What the interpreter and
- * programs on the path need stays readable.
+ * Closes the surroundings of the tree to the user of tests. That covers scripts, patches, logs and
+ * further clones in the root, the homes and similar folders of the image. It also covers whatever
+ * users other than root may write. The files that the interpreter and programs on the path need
+ * stay readable.
  */
 const closing = `
 import glob, json, os, shutil, stat, sys
@@ -262,9 +271,9 @@ print(json.dumps({'user': user}))
 const closed = z.object({ user: z.number().int() });
 
 /**
- * Closes an image around its tree (see above), as the last of its making.
+ * Closes the surroundings of an image's tree (see `closing`), as the last step of making the image.
  *
- * @param user number of the user that tests are to run as
+ * @param user number of the user that tests are meant to run as
  * @returns the number that they run as: another one where that user owns a large part of the image
  * @throws HumanError when it cannot be done
  */
@@ -281,7 +290,7 @@ export async function closeAround(
     readonly folder: string;
     /** Interpreter of the tests. */
     readonly python: string;
-    /** The one that does this, where it is another. */
+    /** The interpreter that does the closing, where it is not that of the tests. */
     readonly interpreter?: string;
     /** PATH of the tests. */
     readonly path: string;

@@ -1,11 +1,11 @@
 import { HumanError } from '../../../domain/humanError';
 import { lineOfProblem } from '../connection/engineProblem';
 
-/** An image's name in its parts. */
+/** The parts of an image's name. */
 export interface ImageName {
   /** Host of the registry, with its port; `docker.io` when the name has none. */
   readonly registry: string;
-  /** Everything before tag and digest, as the engine takes it. */
+  /** The part before tag and digest, as the engine takes it. */
   readonly repository: string;
   /** `latest` when the name has neither tag nor digest. */
   readonly tag: string | undefined;
@@ -21,10 +21,10 @@ const grammar = new RegExp(
 );
 
 /**
- * Reads a name such as `swebench/sweb.eval.x86_64.sympy_1776_sympy-20322:latest`.
+ * Parses a name such as `swebench/sweb.eval.x86_64.sympy_1776_sympy-20322:latest`.
  * https://pkg.go.dev/github.com/distribution/reference
  *
- * @throws HumanError when it is none
+ * @throws HumanError when the text is no name of an image
  */
 export function parseImageName(name: string): ImageName {
   const found = name.length > 512 ? null : grammar.exec(name);
@@ -46,8 +46,8 @@ export function parseImageName(name: string): ImageName {
 }
 
 /**
- * The platform that an image has to be asked for by name, or undefined for the engine's own: images that
- * say x86_64 are for no other, and on arm64 they are emulated.
+ * The platform to request for an image; undefined for the engine's own. Images with x86_64 in their
+ * name exist for no other platform, and on arm64 they are emulated.
  */
 export function platformOf(name: string): string | undefined {
   return /(^|[^a-z0-9])(x86_64|amd64)([^a-z0-9]|$)/.test(name) ? 'linux/amd64' : undefined;

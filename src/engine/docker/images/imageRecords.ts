@@ -4,14 +4,14 @@ import { z } from 'zod';
 import { sha256OfJson } from '../../../files/sha256';
 import { writeWholeFile } from '../../../files/wholeFile';
 
-/** What is known of an image besides what the engine says of it. */
+/** What is known of an image beyond the engine's own data. */
 const recordSchema = z.object({
-  /** Name with its tag, or the id of one without. */
+  /** Name with its tag, or the id of an image without a name. */
   name: z.string(),
   id: z.string(),
   /**
-   * `pulled`: somebody else made it, and it came here for an instance; `cache`: no image, but the volume
-   * that builds share.
+   * `pulled`: an image of somebody else, pulled for an instance; `cache`: the volume that builds
+   * share, which is no image.
    */
   kind: z.enum(['environment', 'instance', 'pulled', 'cache']),
   /** ISO 8601. */
@@ -27,7 +27,10 @@ const recordPath = (storage: string, name: string): string =>
 
 export const identityDigest = (...parts: unknown[]): string => sha256OfJson(parts).slice(0, 24);
 
-/** Notes that an image is used now. Never fails: without it the image seems to be older than it is. */
+/**
+ * Records that an image is used now. Never fails: without the record the image only seems to be
+ * older than it is.
+ */
 export async function noteUse(
   storage: string,
   image: Omit<ImageRecord, 'lastUsed'>,
@@ -41,7 +44,7 @@ export async function noteUse(
 export const forget = (storage: string, name: string): Promise<void> =>
   rm(recordPath(storage, name), { force: true });
 
-/** Records by the name of the image. Damaged ones are left out. */
+/** Records by the name of the image, without damaged ones. */
 export async function imageRecords(storage: string): Promise<ReadonlyMap<string, ImageRecord>> {
   const records = new Map<string, ImageRecord>();
   const folder = recordsFolder(storage);
@@ -55,10 +58,10 @@ export async function imageRecords(storage: string): Promise<ReadonlyMap<string,
 
 const missingSchema = z.record(z.string(), z.iso.datetime());
 const missingPath = (storage: string): string => join(storage, 'images', 'missing.json');
-/** Milliseconds for which an image that was not to be had is not asked for again. */
+/** Milliseconds for which an image that could not be pulled is not tried again. */
 const patience = 3600_000;
 
-/** Whether an image was found not to be had within the last hour. */
+/** Whether a pull of the image found within the last hour that it is not available. */
 export async function wasMissing(storage: string, name: string): Promise<boolean> {
   const since = (await readMissing(storage))[name];
   return since !== undefined && Math.abs(Date.now() - Date.parse(since)) < patience;

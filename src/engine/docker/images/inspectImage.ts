@@ -1,9 +1,9 @@
 import { engineProblem, type DockerConnection } from '../connection/connect';
 
-/** An image as the engine has it. */
+/** An image that the engine has. */
 export interface PresentImage {
   readonly id: string;
-  /** With everything that it is on. */
+  /** Size of the image and of those that it is based on. */
   readonly bytes: number;
   readonly labels: Readonly<Record<string, string>>;
   /** PATH of its configuration. */
@@ -13,7 +13,8 @@ export interface PresentImage {
 const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
- * What the engine has under a name or id; undefined when there is none.
+ * The image that the engine has under a name or id; undefined when there is none.
+ *
  * @throws HumanError when the engine does not answer
  */
 export async function inspectImage(
@@ -22,7 +23,7 @@ export async function inspectImage(
 ): Promise<PresentImage | undefined> {
   try {
     const { Id, Size, Config } = await connection.docker.getImage(name).inspect();
-    // Podman and engines of late leave out what is empty.
+    // Podman and recent versions of Docker leave out empty fields.
     const { Labels, Env } = Config as { Labels?: Record<string, string>; Env?: string[] };
     const path = Env?.find((line) => line.startsWith('PATH='))?.slice('PATH='.length);
     return { id: Id, bytes: Size, labels: Labels ?? {}, path: path ?? usualPath };

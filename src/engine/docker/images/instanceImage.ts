@@ -37,11 +37,18 @@ export interface ImageRequest {
 }
 
 /**
- * The image of an instance, found or made. Its environment is, in this order: the row's own image; the
- * prebuilt one of SWE-bench, when it is here; one that was built here before; the prebuilt one, pulled;
- * one that is built now. What is done is in a log, `images/logs/ID.log` of the storage folder.
+ * Finds or makes the image of an instance. Its environment is the first of these that is available:
  *
- * @throws HumanError naming what could not be had, and the log; Cancelled. Nothing half-made is left.
+ * - the row's own image;
+ * - the prebuilt one of SWE-bench, if present;
+ * - one that was built here before;
+ * - the prebuilt one, pulled;
+ * - one that is built now.
+ *
+ * All steps are logged in `images/logs/ID.log` of the storage folder.
+ *
+ * @throws HumanError naming what is not available, and the log; Cancelled. No unfinished image is
+ * left.
  */
 export async function instanceImage(
   request: ImageRequest,
@@ -52,7 +59,7 @@ export async function instanceImage(
   if (atHand !== undefined) return atHand;
   const options = { ...work, what: `makes the image of ${instance.id}` };
   return withLock(lockPath(storage, 'image', instance.id), options, async (signal) => {
-    // Another process may have made it while this one waited.
+    // Another process may have made it during the wait.
     const made = await presentImage(request);
     return made ?? makeWithLog(request, { ...work, signal });
   });
@@ -70,7 +77,7 @@ async function makeWithLog(request: ImageRequest, work: EngineWork): Promise<Ins
     await enforceImageBudget(connection, storage, request.settings.budgetGb, work, made.id).catch(
       (error: unknown) => {
         if (error instanceof Cancelled) throw error;
-        // The image is there all the same.
+        // The image exists nevertheless.
         work.reporter.log(`images were not kept within the budget: ${messageOf(error)}`);
       },
     );
@@ -84,7 +91,7 @@ async function makeWithLog(request: ImageRequest, work: EngineWork): Promise<Ins
   }
 }
 
-/** Where an environment comes from, as far as it is known without making one. */
+/** The origin of an environment, as far as it is known without making one. */
 interface Source {
   readonly from: InstanceImage['from'];
   readonly name: string;
@@ -94,7 +101,7 @@ interface Source {
 const baseImageOf = ({ settings }: ImageRequest, recipe: Recipe): string =>
   settings.baseImage.replaceAll('{python}', recipe.python);
 
-/** What the instance image is looked for by. */
+/** The name under which the instance image is looked up. */
 function namedOn(request: ImageRequest, source: Source) {
   const { instance, trees } = request;
   const recipe = recipeOf(instance.repo, instance.version);
@@ -105,14 +112,17 @@ function namedOn(request: ImageRequest, source: Source) {
   return instanceName(instance, trees, recipe, told);
 }
 
-/** An instance image that can be used as it is; undefined when something has to be made or had. */
+/** An instance image that can be used as it is; undefined when one has to be made or pulled. */
 async function presentImage(request: ImageRequest): Promise<InstanceImage | undefined> {
   const source = await localSource(request);
   if (source === undefined) return undefined;
   return presentInstance(namedOn(request, source), request, request.storage);
 }
 
-/** The environment that comes first in the order and needs no network; undefined for a row's, absent. */
+/**
+ * The first environment in the order that needs no network. Undefined when the row names an image
+ * that is not present. `built` stands for an environment that may have to be built.
+ */
 async function localSource(request: ImageRequest): Promise<Source | undefined> {
   const { connection, instance, settings } = request;
   const own = instance.environment?.image;
@@ -155,7 +165,7 @@ async function make(
   return build(request, recipe, network, place);
 }
 
-/** The image of an instance on an environment that somebody else made. */
+/** Makes the image of an instance on an environment that somebody else made. */
 function onFound(request: ImageRequest, source: Source, place: BuildPlace): Promise<InstanceImage> {
   const { instance, trees, storage } = request;
   const image = source.image?.id ?? source.name;
@@ -182,7 +192,7 @@ async function pulled(
   return image;
 }
 
-/** The prebuilt image from its registry; undefined when it is not to be had. */
+/** The prebuilt image from its registry; undefined when it is not available. */
 async function pulledPrebuilt(
   request: ImageRequest,
   place: BuildPlace,
@@ -198,7 +208,7 @@ async function pulledPrebuilt(
     say(`not pulling ${name}: it would have to be emulated on ${connection.architecture}`);
     return undefined;
   }
-  // A registry that is out of reach is so for all of its images.
+  // A registry that cannot be reached is recorded once for all of its images.
   const { registry } = parseImageName(name);
   if ((await wasMissing(storage, name)) || (await wasMissing(storage, registry))) {
     place.log.line(`not pulling ${name}: it was not to be had within the last hour`);
@@ -222,7 +232,7 @@ async function isBuilt(connection: DockerConnection, family: string): Promise<bo
   return found.length > 0;
 }
 
-/** What a build says for which there is no compiler. */
+/** Matches the output of a build that lacks a compiler. */
 const noCompiler =
   /(\b(cc|gcc|g\+\+|c\+\+|clang)['"]?\b.{0,80}(No such file or directory|not found))|unable to execute|Unknown compiler|no acceptable C compiler|command '[^']*g(cc|\+\+)' failed: No such/i;
 

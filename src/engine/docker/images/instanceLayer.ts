@@ -25,30 +25,33 @@ import { treeArchive } from '../treeArchive';
 /** The image that the sandboxes of an instance are made from. */
 export interface InstanceImage {
   readonly id: string;
-  /** As a person names it. */
+  /** Name for people. */
   readonly name: string;
-  /** Where its environment comes from. */
+  /** Origin of its environment. */
   readonly from: 'row' | 'prebuilt' | 'built';
   /** Folder of the repository in it. */
   readonly folder: string;
   /** Interpreter with the dependencies of the repository. */
   readonly python: string;
-  /** Such as `3.9.2`. */
+  /** Python version, such as `3.9.2`. */
   readonly pythonVersion: string;
   readonly pytest?: string;
   readonly tox?: string;
   /** Number of the user (and of the group) of the tests; 0 where the image allows nothing else. */
   readonly user: number;
-  /** Words that install the repository again without a network, run as root in the folder. */
+  /**
+   * The command that installs the repository again without a network. It runs as root in the
+   * folder.
+   */
   readonly install?: readonly string[];
-  /** Changes with everything that tests could see, and only with that. */
+  /** Digest of everything that tests could see, and of nothing else. */
   readonly digest: string;
 }
 
-/** Repository of the names of instance images. */
+/** Repository part of the names of instance images. */
 export const instanceRepository = 'swt-bench/instance';
 
-/** What an image says of itself, by labels beside those of everything that is made here. */
+/** Labels that describe an image, in addition to those of everything that is made here. */
 const ownLabels = {
   from: 'swt-bench.from',
   folder: 'swt-bench.folder',
@@ -75,7 +78,7 @@ const described = z.object({
   [ownLabels.digest]: z.string(),
 });
 
-/** What an instance image is called, and what it has to be made from to count. */
+/** The name of an instance image, and the parts that it must have been made from to count. */
 export interface InstanceName {
   readonly name: string;
   readonly tag: string;
@@ -84,7 +87,8 @@ export interface InstanceName {
 
 /**
  * The name of the image of an instance on a certain environment.
- * @param source everything that tells the environment apart, as far as it is known beforehand
+ *
+ * @param source everything that distinguishes the environment, as far as it is known beforehand
  */
 export function instanceName(
   instance: Instance,
@@ -98,10 +102,12 @@ export function instanceName(
   return { name: `${instanceRepository}:${tag}`, tag, key };
 }
 
-/** Raised when instance images are made otherwise. */
+/** Version of the way instance images are made; raised with each change. */
 const layout = 3;
 
-/** An instance image that was made before; undefined when it is not there, or not what its name says. */
+/**
+ * An instance image that was made before. Undefined when it is missing or does not match its name.
+ */
 export async function presentInstance(
   { name, key }: InstanceName,
   place: Pick<BuildPlace, 'connection'>,
@@ -147,7 +153,7 @@ export interface InstanceLayerRequest {
   readonly source: {
     readonly image: string;
     readonly name: string;
-    /** Equal for equal environments. */
+    /** Digest of the environment; equal for equal environments. */
     readonly digest: string;
     readonly from: InstanceImage['from'];
     /** Id of the image that it was built on. */
@@ -157,10 +163,10 @@ export interface InstanceLayerRequest {
 }
 
 /**
- * Makes the image of an instance: its environment with R in it, installed, compiled, and owned by the
+ * Makes the image of an instance: its environment with R, installed, compiled, and owned by the
  * user that tests run as.
  *
- * @throws HumanError when R cannot be installed, the image has no Python that will do; Cancelled
+ * @throws HumanError when R cannot be installed or the image has no usable Python; Cancelled
  */
 export async function makeInstanceLayer(
   request: InstanceLayerRequest,
@@ -213,18 +219,21 @@ export async function makeInstanceLayer(
     ]);
   });
   const made = await presentInstance(named, place, storage);
-  if (made === undefined) throw new Error(`${named.name} is gone as soon as it was made`);
+  if (made === undefined) throw new Error(`${named.name} disappeared as soon as it was made`);
   return made;
 }
 
 interface Tools {
   /** Interpreter with the dependencies of the repository. */
   readonly python: string;
-  /** Interpreter of the base image, where the environment is built here: nothing foreign could write it. */
+  /**
+   * Interpreter of the base image, which no foreign code could write to; undefined unless the
+   * environment is built here.
+   */
   readonly base: string | undefined;
 }
 
-/** Puts R into the container, and compiles it where the environment is built here. */
+/** Puts R into the container. Compiles it as well when the environment is built here. */
 async function putR(
   container: BuildContainer,
   request: InstanceLayerRequest,
@@ -253,9 +262,9 @@ async function putR(
 }
 
 /**
- * Installs R where the environment is built here, and compiles what is not compiled yet.
+ * Installs R when the environment is built here, and compiles what is not compiled yet.
  *
- * @returns the words that install it again; empty where it is not installed
+ * @returns the command that installs R again; empty where R is not installed
  */
 async function installR(
   container: BuildContainer,
@@ -288,8 +297,8 @@ async function installR(
       await container.run(['sh', '-c', takeBack, 'sh', own], 'take the environment back');
     }
   }
-  // Files that are no Python of this version, such as test data, are not compiled: no error. Of an image
-  // that is built here, this is for what the installation made.
+  // Files that are not valid for this version of Python, such as test data, are not compiled,
+  // without an error. In an image that is built here, this compiles what the installation made.
   const words = `${compileFolder}\ncompile_folder(sys.argv[1])`;
   if (!isBuilt) work.reporter.progress(`${instance.id}: compiling R`);
   if (!isBuilt || installs || recipe.preInstall.length > 0) {
@@ -300,8 +309,8 @@ async function installR(
 }
 
 /**
- * Makes the folder of an image equal to R: with our repository of one commit in the place of one that
- * may hold what came later, and without files that R does not have but those that its build needs.
+ * Makes the folder of an image equal to R. Our repository of one commit replaces one that may
+ * contain later commits. Files that R does not have are removed, except those that its build needs.
  */
 async function putTree(
   container: BuildContainer,
@@ -323,7 +332,9 @@ async function putTree(
 const usualUser = 1000;
 
 /**
- * Takes from the image what tests must neither see nor change. Each sandbox gets a repository of its own.
+ * Hides from tests what they must not see, and protects what they must not change. Each sandbox
+ * gets a repository of its own.
+ *
  * @returns the number of the user that tests run as
  */
 async function closeImage(
@@ -345,7 +356,7 @@ async function closeImage(
   return testUser(container, python, folder, user, base !== undefined);
 }
 
-/** The interpreter of the image that an environment was built on. */
+/** The interpreter of the image that the environment was built on. */
 async function basePython(
   container: BuildContainer,
   { python }: Recipe,
@@ -366,8 +377,9 @@ async function basePython(
 const environment = posix.dirname(posix.dirname(builtPython));
 
 /**
- * Shell words: what an installation adds to goes to a user for as long as it takes. Folders alone: files
- * that are there stay as they are, and need no second place on the disk. `$1` is the owner.
+ * A shell script that gives a user the folders that an installation writes to; they are taken back
+ * afterwards. Only folders change owners: existing files stay as they are, and need no second copy
+ * on the disk. `$1` is the owner.
  */
 const lend = `
 for place in ${environment} ${environment}/bin ${environment}/lib ${environment}/lib/python*; do

@@ -3,18 +3,24 @@ import { readTreeFile } from '../../../repository/treeFiles';
 import type { Recipe } from '../../environments/recipes';
 import { runnerOf } from '../../runners/runners';
 
-/** What a tree and its recipe ask of the environment, for a resolver. */
+/** The requirements of a tree and its recipe on the environment, for a resolver. */
 export interface ProjectNeeds {
   /** Requirement specifiers of the recipe and of requirement files, one a line. */
   readonly requirements: readonly string[];
   readonly constraints: readonly string[];
   /** What building the project needs. */
   readonly build: readonly string[];
-  /** Lines that take the place of what anything asks for. */
+  /** Lines that replace whatever anything else requires of the same package. */
   readonly overrides: readonly string[];
-  /** File of the tree that the project's own requirements are had by; undefined when it is no project. */
+  /**
+   * File of the tree that states the project's own requirements; undefined when the tree is no
+   * project.
+   */
   readonly project: string | undefined;
-  /** Hosts that requirements name by an address (`pkg @ git+https://HOST/…`), as far as they can be read. */
+  /**
+   * Hosts in requirements that are addresses (`pkg @ git+https://HOST/…`), as far as they can be
+   * read.
+   */
   readonly hosts: readonly string[];
   /** Name of the project as far as it can be read without running it. */
   readonly name: string;
@@ -71,7 +77,7 @@ export async function projectNeeds(
   };
 }
 
-/** Hosts of direct references, and those that GitHub leads on to. */
+/** Hosts of direct references, and those that GitHub redirects to. */
 function hostsIn(text: string): string[] {
   const address =
     /(?:@\s*|^\s*|\+)https:\/\/(?:[^@/\s"']*@)?([A-Za-z0-9][A-Za-z0-9.-]*)(?=[/\s"']|$)/gm;
@@ -87,7 +93,7 @@ function hostsIn(text: string): string[] {
 }
 
 /**
- * What `[build-system] requires` of a pyproject.toml lists; undefined when it lists nothing.
+ * The requirements in `[build-system] requires` of a pyproject.toml; undefined when there are none.
  * https://packaging.python.org/en/latest/specifications/pyproject-toml/#declaring-build-system-dependencies-the-build-system-table
  */
 export function buildSystem(pyproject: string): string[] | undefined {
@@ -107,9 +113,9 @@ export function buildSystem(pyproject: string): string[] | undefined {
 }
 
 /**
- * Lines of a requirement file, with those of files that it names in their place. The project itself
- * (`-e .`) is left out: its own requirements are taken anyway. Options of the index are left out too.
- * Format: https://pip.pypa.io/en/stable/reference/requirements-file-format/
+ * Lines of a requirement file, with the lines of the files that it includes. The project itself
+ * (`-e .`) is left out, because its own requirements are always added. Options of the index are
+ * left out too. Format: https://pip.pypa.io/en/stable/reference/requirements-file-format/
  */
 async function readRequirements(
   tree: string,
@@ -142,13 +148,13 @@ async function readRequirements(
       const what = line.replace(/^(-e|--editable)[\s=]*/, '');
       if (!/^\.{0,2}(\/|\[|$)/.test(what)) requirements.push(what);
     } else if (!line.startsWith('-') && !/^\.{1,2}(\/|\[|$)/.test(line)) {
-      // Hashes hold for one file of many; the resolver picks as of a day.
+      // A hash allows a single file of a release, but the resolver picks files as of a day.
       requirements.push(line.replace(/\s+--hash=\S+/g, ''));
     }
   }
 }
 
-/** A link is not followed: it may lead out of the tree. */
+/** Links are not followed, because they may lead out of the tree. */
 async function readText(tree: string, path: string): Promise<string | undefined> {
   const file = await readTreeFile(tree, path).catch(() => undefined);
   return file === undefined || file.mode === '120000' ? undefined : file.content.toString('utf8');

@@ -3,14 +3,14 @@ import { tarOf } from '../archive';
 import type { BuildContainer, Ended } from './build/buildContainer';
 import type { ProjectNeeds } from './projectNeeds';
 
-/** Everything that a build writes and that is gone before an image is made. */
+/** Folder for everything that a build writes. It is removed before an image is made. */
 export const scratch = '/swt-build';
-/** Where R is while an environment is resolved. */
+/** Folder of R while an environment is resolved. */
 export const scratchTree = `${scratch}/tree`;
-/** Where uv is: foreign code cannot write there. */
+/** Path of uv, where foreign code cannot write. */
 export const uvPath = '/swt-tools/uv';
 
-/** How the tools are run: environment of every command of a build. What they keep goes with the build. */
+/** Environment of every command of a build. The caches of the tools are removed with the build. */
 export const toolEnvironment = {
   HOME: `${scratch}/home`,
   USER: 'swt',
@@ -32,15 +32,16 @@ export const toolEnvironment = {
 };
 
 /**
- * The day as of which setuptools and wheel are taken, where the instance's day is earlier: setuptools 65
- * (59 for Python 3.6). Earlier ones do not run with a younger Python, write versions that uv refuses where
- * a project sets `tag_date` (before 62), and cannot install for editing without setup.py (before 64).
+ * The day as of which setuptools and wheel are taken when the instance's day is earlier: setuptools
+ * 65 (59 for Python 3.6). Earlier versions do not run with a later Python. Before 62, they write
+ * versions that uv refuses where a project sets `tag_date`. Before 64, they cannot install in
+ * editable mode without setup.py.
  */
 const builders = '2022-09-01';
 
 /**
- * Options of uv that leave out what is younger than a day; but not setuptools and wheel of
- * {@link builders}, nor what a requirement pins to one version.
+ * Options that make uv leave out releases later than a day. They do not apply to setuptools and
+ * wheel of {@link builders}, nor to requirements that pin one version.
  */
 export function asOf(day: string | undefined, requirements: readonly string[] = []): string[] {
   if (day === undefined) return [];
@@ -69,20 +70,20 @@ export function dayOf(createdAt: string, recipe: Pick<Recipe, 'asOf'>): string |
 }
 
 export interface Resolving {
-  /** Interpreter that it is resolved for. */
+  /** Interpreter that the requirements are resolved for. */
   readonly python: string;
   readonly needs: ProjectNeeds;
   readonly extras: readonly string[];
   /** Day as of which packages are taken. */
   readonly day: string | undefined;
   readonly env: Readonly<Record<string, string>>;
-  /** For people, such as `sympy/sympy 1.7`. */
+  /** Title for people, such as `sympy/sympy 1.7`. */
   readonly what: string;
 }
 
 /**
- * Resolves what R and its recipe need to exact versions as of a day. R is in {@link scratchTree}. Runs its
- * set-up program, and those of what it requires, where a release has no wheel.
+ * Resolves the requirements of R and its recipe to exact versions as of a day. R is in {@link
+ * scratchTree}. Runs R's set-up program, and those of its requirements that have no wheel.
  *
  * @returns lines of a requirement file, sorted
  * @throws HumanError when there is no solution, with uv's own words
@@ -122,7 +123,7 @@ export async function resolve(container: BuildContainer, resolving: Resolving): 
         ...limits,
         ...asked.filter(
           (word, at) =>
-            // uv takes extras only with a project among the inputs.
+            // uv accepts extras only with a project among the inputs.
             inputs.includes(needs.project ?? '') ||
             (word !== '--extra' && asked[at - 1] !== '--extra'),
         ),
@@ -136,7 +137,8 @@ export async function resolve(container: BuildContainer, resolving: Resolving): 
   const project = needs.project === undefined ? [] : [needs.project];
   let ended = await compile(isolated, [...all, ...project]);
   if (ended.code !== 0 && project.length > 0 && /build|metadata|setup\.py/i.test(ended.output)) {
-    // Its metadata cannot be had with what it asks for its own build: with what is installed to build it.
+    // The metadata cannot be read with the build requirements that the project names. So it is read
+    // with the build tools that are installed here.
     const tools = `${scratch}/builder`;
     const builder = await container.attempt([uvPath, 'venv', '--python', python, tools], command);
     const own = `${tools}/bin/python`;

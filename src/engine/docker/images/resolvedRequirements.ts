@@ -5,7 +5,7 @@ import { treeEntries } from '../../../repository/treeFiles';
 import { writeWholeFile } from '../../../files/wholeFile';
 import { identityDigest } from './imageRecords';
 
-/** What requirements were resolved to before. */
+/** An earlier result of resolving requirements. */
 const recordSchema = z.object({
   /** Lines of a requirement file. */
   lock: z.array(z.string()),
@@ -14,14 +14,16 @@ const recordSchema = z.object({
 });
 export type ResolvedRequirements = z.infer<typeof recordSchema>;
 
-/** Files that what a project requires may be read from, or the version of the project itself. */
+/** Files that may state a project's requirements or its version. */
 const telling =
   /^[^/]+$|(^|\/)(setup[^/]*\.(py|cfg)|pyproject\.toml|[^/]*(requirements|dependenc|version|release)[^/]*|__init__\.py|[^/]*\.in)$/i;
-/** Where they are not. */
+/** Folders in which files of these names state neither. */
 const silentFolders = /(^|\/)(tests?|docs?|doc|examples|benchmarks)\//;
 
 /**
- * The same for two trees that require the same, as far as can be told without running them.
+ * A digest that is equal for two trees with the same requirements, as far as that shows without
+ * running them.
+ *
  * @param tree a pristine tree
  */
 export async function requirementsDigest(tree: string, signal?: AbortSignal): Promise<string> {
@@ -35,7 +37,7 @@ export async function requirementsDigest(tree: string, signal?: AbortSignal): Pr
 const pathOf = (storage: string, key: string): string =>
   join(storage, 'images', 'locks', `${key}.json`);
 
-/** What was resolved before from the same; undefined when nothing was. */
+/** The earlier result for the same requirements; undefined when there is none. */
 export async function knownRequirements(
   storage: string,
   key: string,
@@ -47,7 +49,7 @@ export async function knownRequirements(
   }
 }
 
-/** Never fails: without it, it is resolved again. */
+/** Never fails: without the record, the requirements are resolved again. */
 export async function keepRequirements(
   storage: string,
   key: string,

@@ -6,7 +6,7 @@ import { containerKinds, labels, madeHere } from '../labels';
 
 type Reached = Pick<DockerConnection, 'docker' | 'address'>;
 
-/** What the engine's list says of a container, as far as it is used. */
+/** The fields of the engine's container list that are used here. */
 export interface Listed {
   readonly Id: string;
   /** Seconds since 1970. */
@@ -14,13 +14,13 @@ export interface Listed {
   readonly Labels: Readonly<Record<string, string>> | null;
 }
 
-/** Seconds after which a container of a process on another machine is taken for left over. */
+/** Seconds after which a container of a process on another machine counts as left over. */
 const foreignAge = 24 * 3600;
 
 /**
- * Removes the containers whose process has ended without removing them itself, half-made images'
- * containers among them. Those of another machine (a remote engine has several users) whose process
- * cannot be asked about go when they are a day old. What others made is never touched.
+ * Removes the containers whose process has ended without removing them, unfinished builds included.
+ * A remote engine has several users, and the processes of other machines cannot be checked. Their
+ * containers are removed when they are a day old. Containers that others made are never touched.
  *
  * @returns how many were removed
  * @throws HumanError when the engine does not answer
@@ -36,7 +36,7 @@ export async function removeAbandonedContainers({ docker, address }: Reached): P
         await removeNow(docker.getContainer(container.Id));
         removed += 1;
       } catch (error) {
-        // Somebody else is at it.
+        // Somebody else is already removing it.
         if ((error as { statusCode?: number }).statusCode !== 409) throw error;
       }
     }
@@ -47,7 +47,8 @@ export async function removeAbandonedContainers({ docker, address }: Reached): P
 }
 
 /**
- * Whether nobody needs a container of ours any more.
+ * Whether the process that made one of our containers no longer needs it.
+ *
  * @param now seconds since 1970
  */
 export async function isAbandoned(container: Listed, now: number): Promise<boolean> {
@@ -55,12 +56,13 @@ export async function isAbandoned(container: Listed, now: number): Promise<boole
   if (owner === undefined) return false;
   const machine = owner.split('-')[1];
   const own = (await ownerWord()).split('-')[1];
-  // Numbers of processes begin anew when the machine starts, and off Linux nothing tells them apart.
+  // Process numbers start anew when the machine starts, and outside of Linux nothing tells reused
+  // ones apart.
   if (machine === own) return container.Created < now - uptime() || hasEnded(owner);
   return now - container.Created > foreignAge;
 }
 
-/** The process that made a container; undefined when it is none of ours. */
+/** The process that made a container; undefined when the container is not ours. */
 function ownerOf({ Labels }: Listed): string | undefined {
   const kind = Labels?.[labels.kind] as (typeof containerKinds)[number];
   const isOurs = Labels?.[labels.made] === '1' && containerKinds.includes(kind);
@@ -68,8 +70,8 @@ function ownerOf({ Labels }: Listed): string | undefined {
 }
 
 /**
- * Removes a container at once, running or not; nothing happens when it is gone already. It is killed
- * first, since Podman would wait for it to end by itself.
+ * Removes a container at once, running or not; does nothing when it is gone already. The container
+ * is killed first, since Podman would wait for it to end by itself.
  */
 export async function removeNow(container: Pick<Container, 'kill' | 'remove'>): Promise<void> {
   await container.kill().catch(() => undefined);

@@ -7,25 +7,28 @@ import type { AgentFrame, AgentProtocol } from './agentProtocol';
 export interface AgentParts {
   readonly side: Side;
   readonly wire: AgentProtocol;
-  /** Where the container runs, for messages: the engine's address. */
+  /** The engine's address, for messages. */
   readonly address: string;
-  /** Kills the container: the agent does not answer. */
+  /** Kills the container, for when the agent does not answer. */
   readonly kill: () => void;
 }
 
 /**
- * Milliseconds that the agent is given to end a run: a person who cancels does not want to wait, but of
- * a run whose time is up, what it did until then is wanted.
+ * Milliseconds that the agent has to end a run. A person who cancels does not want to wait. After a
+ * timeout, the results so far are worth waiting for.
  */
 const patience = (why: Ending): number => (why === 'cancelled' ? 1500 : 15_000);
 
-/** Milliseconds for putting the tree back after a run, which may have left a great deal. */
+/** Milliseconds for restoring the tree after a run, which may have left many files. */
 const settlingTime = 120_000;
 
 type Done = Extract<AgentFrame['header'], { kind: 'done' }>;
 type Settled = Extract<AgentFrame['header'], { kind: 'settled' }>;
 
-/** The agent of one sandbox: one request at a time, and what becomes of it when it is gone. */
+/**
+ * The connection to the agent of one sandbox. It handles one request at a time, and remembers why
+ * the agent is gone.
+ */
 export class Agent {
   private gone: string | undefined;
 
@@ -41,12 +44,12 @@ export class Agent {
     return this.gone === undefined;
   }
 
-  /** @throws SandboxUnusable when it is gone */
+  /** @throws SandboxUnusable when the sandbox is gone */
   mustBeThere(): void {
     if (this.gone !== undefined) throw this.unusable(this.gone);
   }
 
-  /** Gives the sandbox up, for a reason in words. */
+  /** Marks the sandbox as gone and returns the error that says so, with a reason in words. */
   unusable(why: string): SandboxUnusable {
     this.close(why);
     return new SandboxUnusable(
@@ -61,14 +64,14 @@ export class Agent {
     return this.unusable(`the connection to its container ended${words}`);
   }
 
-  /** One request and its answer. */
+  /** Sends one request and returns its answer. */
   async ask(header: object, payload?: Buffer): Promise<AgentFrame & { header: Done }> {
     return this.untilDone(header, payload === undefined ? {} : { payload });
   }
 
   /**
-   * Sends a request and passes output on until it is done, or has been stopped: by the signal, after so
-   * many seconds, or by what takes the output.
+   * Sends a request and passes output on until the request is done or stopped. The signal, the time
+   * limit in seconds or the receiver of the output can stop it.
    *
    * @throws SandboxUnusable when the agent is gone or did not understand
    */
@@ -102,7 +105,7 @@ export class Agent {
         : setTimeout(() => stop('timed out'), Math.min(options.seconds * 1000, 2 ** 31 - 1));
     try {
       wire.send(header, options.payload);
-      // An event that was before is not told again.
+      // A signal that is already aborted fires no event.
       if (options.signal?.aborted === true) cancel();
       for (;;) {
         const frame = await wire.receive();
@@ -127,8 +130,8 @@ export class Agent {
   }
 
   /**
-   * What tests did to the tree, which the agent tells after each run that was done: looking through
-   * thousands of files takes longer than some tests, and their outcomes do not depend on it.
+   * What tests did to the tree. The agent reports it after the result of each run. Looking through
+   * thousands of files takes longer than some tests, and no outcome depends on it.
    *
    * @throws SandboxUnusable when the agent is gone
    */
@@ -142,7 +145,9 @@ export class Agent {
       if (frame === undefined) throw this.lost();
       const { header } = frame;
       if (header.kind === 'settled') return header;
-      throw this.unusable(header.kind === 'failed' ? header.why : 'it spoke out of turn');
+      throw this.unusable(
+        header.kind === 'failed' ? header.why : 'it sent an answer that nobody asked for',
+      );
     } finally {
       clearTimeout(timer);
     }

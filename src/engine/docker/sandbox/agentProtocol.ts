@@ -26,34 +26,34 @@ const frameHeader = z.discriminatedUnion('kind', [
     bytes: z.number(),
     ...z.object(runFields).partial().shape,
   }),
-  // After a run, once the tree was looked through.
+  // Sent after a run, once the agent has looked through the tree.
   z.object({
     kind: z.literal('settled'),
     bytes: z.number(),
     /** Paths of the tree that tests changed or removed. */
     altered: z.array(z.string()),
-    /** Why the tree cannot be put back after the tests. */
+    /** Why the tree cannot be restored after the tests. */
     spoiled: z.string().optional(),
   }),
 ]);
 export type FrameHeader = z.infer<typeof frameHeader>;
 
-/** More than any answer holds; what claims more is not an answer. */
+/** Bytes; more than any answer has, so a header that claims more is not an answer. */
 const frameLimit = 512 * 1024 * 1024;
 
 /** The other end of the agent's standard input and output. */
 export interface AgentProtocol {
   send(header: object, payload?: Buffer): void;
-  /** The next frame; undefined when the agent is gone. Frames that are not asked for wait. */
+  /** The next frame; undefined when the agent is gone. Frames wait until they are requested. */
   receive(): Promise<AgentFrame | undefined>;
-  /** What the agent wrote to its standard error, the last of it. */
+  /** The last of what the agent wrote to its standard error. */
   complaint(): string;
   close(): void;
 }
 
 /**
- * Speaks with the agent over an attached exec. What is not read is not taken from the connection, so
- * that a program whose output nobody takes has to wait.
+ * Speaks with the agent over an attached exec. Unread data stays in the connection, so that a
+ * program whose output nobody takes has to wait.
  */
 export function openAgentProtocol(stream: Duplex): AgentProtocol {
   let complaint = '';
@@ -72,7 +72,7 @@ export function openAgentProtocol(stream: Duplex): AgentProtocol {
         const next = await frames.next();
         return next.done === true ? undefined : next.value;
       } catch {
-        // Cut off in the middle of a frame, or not a frame at all: the agent is gone either way.
+        // The frame is cut off or invalid; the agent is gone either way.
         return undefined;
       }
     },
@@ -85,7 +85,7 @@ export function openAgentProtocol(stream: Duplex): AgentProtocol {
 }
 
 /**
- * What comes over an attached connection, to its end, however that comes: the modem's own stream has no
+ * Reads an attached connection until it ends, for whatever reason. The modem's own stream does not
  * end when the connection breaks or is closed here.
  */
 export function readable(stream: Duplex): {
@@ -107,7 +107,7 @@ export function readable(stream: Duplex): {
   return { received, end };
 }
 
-/** JSON in ASCII, so that lone surrogates (PEP 383) come through. */
+/** JSON in ASCII, so that lone surrogates (PEP 383) survive. */
 export const asciiJson = (value: unknown): string =>
   JSON.stringify(value).replace(
     /[\u007f-\uffff]/g,
@@ -115,9 +115,10 @@ export const asciiJson = (value: unknown): string =>
   );
 
 /**
- * What an attached program writes, as the engine sends it: packets of eight bytes (kind, three times 0,
- * length) and their contents, kind 2 being standard error. A packet may come in several pieces.
- * Format: https://docs.docker.com/reference/api/engine/version/v1.43/#tag/Container/operation/ContainerAttach
+ * Output of an attached program, as the engine sends it. Each packet has eight bytes (kind, three
+ * times 0, length) and its content; kind 2 is standard error. A packet may arrive in several
+ * pieces. Format:
+ * https://docs.docker.com/reference/api/engine/version/v1.43/#tag/Container/operation/ContainerAttach
  */
 export async function* attachedOutput(
   stream: AsyncIterable<Buffer>,

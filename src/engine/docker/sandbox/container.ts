@@ -14,7 +14,7 @@ import { tracerFolder } from './containerSandbox';
 import type { DockerSettings } from '../dockerSettings';
 import { openAgentProtocol, type AgentProtocol } from './agentProtocol';
 
-/** The Python files that go into every container. */
+/** The Python files that every container gets. */
 export async function ownFiles(assets: string): Promise<ArchiveEntry[]> {
   const read = async (folder: string, to: string): Promise<ArchiveEntry[]> => {
     const names = (await readdir(join(assets, folder))).filter((name) => name.endsWith('.py'));
@@ -35,8 +35,9 @@ export async function ownFiles(assets: string): Promise<ArchiveEntry[]> {
 const agentFolder = '/swt/agent';
 
 /**
- * The first process of a container. It only has to be there: what it is the parent of, when other
- * parents end, goes at once; and unlike other programs it is not reached by what kills all others.
+ * The first process of a container, which only has to exist. Orphaned processes become its children
+ * and disappear as soon as they end. Unlike other programs, it survives the signal that kills all
+ * processes.
  */
 const firstProcess = `# swt-bench sandbox: the agent asks for these words
 import os, signal
@@ -47,7 +48,10 @@ while True:
     signal.pause()
 `;
 
-/** What the agent may do beside what any process may; tests have none of it unless they must be root. */
+/**
+ * Capabilities of the agent beyond those of an ordinary process. Tests get none of them, unless
+ * they must run as root.
+ */
 const agentCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETUID', 'SETGID'];
 
 export interface ContainerRequest {
@@ -61,19 +65,22 @@ export interface ContainerRequest {
   readonly files: readonly ArchiveEntry[];
 }
 
-/** Containers that could not be removed, since their engine was gone; it may be back. */
+/**
+ * Containers that could not be removed because their engine was gone. They are tried again, since
+ * it may be back.
+ */
 const leftOver = new Set<Dockerode.Container>();
 
 /** A running container and its agent. */
 export interface RunningContainer {
   readonly wire: AgentProtocol;
-  /** Removes it with everything that runs in it; never throws. */
+  /** Removes the container with everything that runs in it; never throws. */
   remove(): Promise<void>;
 }
 
 /**
- * Starts a container without network, privileges or any place of this machine in it, with limits on
- * memory and processes, and the agent in it. Nothing is left when it fails.
+ * Starts a container with the agent in it and with limits on memory and processes. The container
+ * has no network, no privileges and no folder of this machine. Nothing is left behind on failure.
  *
  * @throws HumanError when the engine does not do it, Cancelled
  */
@@ -137,10 +144,10 @@ export async function startContainer(
   }
 }
 
-/** Seconds that an agent is given to start: where another processor is emulated it takes a while. */
+/** Seconds for an agent to start, which takes a while where another processor is emulated. */
 const patience = 60;
 
-/** Waits for an answer, and closes the wire when it takes too long or nobody wants it any more. */
+/** Waits for an answer. Closes the wire when the answer takes too long or the caller cancels. */
 async function orClosed<T>(
   wire: AgentProtocol,
   signal: AbortSignal | undefined,
@@ -161,8 +168,9 @@ const nameFor = ({ instance, side }: ContainerRequest): string =>
   `swt-bench-${instance.replace(/[^A-Za-z0-9_.-]/g, '-')}-${side}-${randomBytes(4).toString('hex')}`;
 
 /**
- * The control group of a container is named by its number, which /proc/self/cgroup would show. Unknown to
- * the types of the client: https://docs.docker.com/reference/api/engine/version/v1.41/#tag/Container
+ * The control group of a container is named by its number, which /proc/self/cgroup would show. The
+ * client's types lack this option:
+ * https://docs.docker.com/reference/api/engine/version/v1.41/#tag/Container
  */
 const ownControlGroup: object = { CgroupnsMode: 'private' };
 
@@ -178,14 +186,15 @@ async function containerOptions(
     Cmd: [],
     User: '0',
     WorkingDir: '/',
-    // The engine would take it from the number of the container, another one on each side.
+    // By default the engine derives the host name from the container's number, which differs
+    // between the sides.
     Hostname: 'sandbox',
     Labels: await containerLabels('pair', {
       instance: request.instance,
       repo: request.repo,
       side: request.side,
     }),
-    // For engines that are polite even when told to remove by force.
+    // Some engines wait for a container to stop even when told to remove it by force.
     StopTimeout: 1,
     NetworkDisabled: !request.hasNetwork,
     HostConfig: {
@@ -198,10 +207,11 @@ async function containerOptions(
       SecurityOpt: ['no-new-privileges'],
       CapDrop: ['ALL'],
       CapAdd: agentCapabilities,
-      // Programs are compiled and run from there by many test suites.
+      // Many test suites compile programs there and run them.
       Tmpfs: { '/tmp': `rw,exec,nosuid,nodev,size=${temporary}m,mode=1777` },
       LogConfig: { Type: 'none', Config: {} },
-      // Shared memory (System V) goes with the last process that has it: it would outlive a run.
+      // Shared memory (System V) is freed with the last process that uses it. Otherwise it would
+      // outlive a run.
       Sysctls: { 'kernel.shm_rmid_forced': '1' },
     },
   };

@@ -29,21 +29,24 @@ import { asciiJson } from './agentProtocol';
 export interface SandboxParts extends AgentParts {
   /** The pristine tree on this machine. */
   readonly tree: string;
-  /** The pristine tree of the other side; the same one where there is no other side. */
+  /** The pristine tree of the other side, or the same tree where there is no other side. */
   readonly other: string;
   readonly image: Pick<InstanceImage, 'folder' | 'python' | 'install' | 'user'>;
   /** Bytes that tests may write. */
   readonly diskBytes: number;
-  /** Waits until there is memory for a run; the returned function gives it back. */
+  /** Waits until there is memory for a run. The returned function releases it. */
   readonly admit: (signal: AbortSignal | undefined) => Promise<() => void>;
 }
 
-/** What the repository is built from: when one of these changes it has to be installed again. */
+/**
+ * Files that the repository is built from. When one of them changes, the repository has to be
+ * installed again.
+ */
 const builds =
   /(^|\/)(setup\.(py|cfg)|pyproject\.toml|meson\.build|MANIFEST\.in)$|\.(pyx|pxd|pxi|c|cc|cpp|h|hpp|f|f90|src)(\.(in|tp))?$/;
 
 /**
- * A sandbox on a container whose agent is ready; its tree is made equal to the one here.
+ * Opens a sandbox on a container whose agent is ready, and makes its tree equal to the one here.
  *
  * @throws SandboxUnusable, Cancelled
  */
@@ -58,21 +61,24 @@ export async function openSandbox(
 
 export class ContainerSandbox implements Sandbox {
   readonly side: Side;
-  /** Object ids and modes of what is in the sandbox in the place of the tree's own; null is gone. */
+  /**
+   * Object id and mode of each file in the sandbox that differs from the tree; null for a removed
+   * file.
+   */
   private readonly loaded = new Map<string, TreeEntry | null>();
-  /** Paths that tests changed, which have to be written again. */
+  /** Paths that tests changed and that have to be written again. */
   private altered: readonly string[] = [];
-  /** While the agent looks at what the last run did to the tree. */
+  /** Pending while the agent looks at what the last run did to the tree. */
   private settling: Promise<void> | undefined;
-  /** What a patch makes of the tree, for the runs that follow with the same one. */
+  /** The files that a patch changes, kept for further runs with the same patch. */
   private patched: { readonly patch: string; readonly files: PatchedFiles } | undefined;
-  /** What a candidate changed of what the repository is built from, when it was installed with that. */
+  /** The files of the candidate that the repository was last installed with; undefined for none. */
   private builtWith: string | undefined;
-  /** The patch whose tests have run as root, where the image allows nothing else. */
+  /** The patch whose tests ran as root, where the image allows no other user. */
   private ranAsRoot: string | undefined;
   /** Paths that differ between R and R∘X*. */
   private ofGolden: ReadonlySet<string> = new Set();
-  /** What is built would have to be built again, and this image cannot. */
+  /** Changed files that require a new build, which this image cannot make. */
   private readonly unbuilt = new Set<string>();
   private readonly agent: Agent;
 
@@ -85,10 +91,10 @@ export class ContainerSandbox implements Sandbox {
   }
 
   /**
-   * Makes the tree in the sandbox equal to the one here, by object ids: what is here and not there is
-   * written; what is there and not here came with the image, and is left. What X* changes is written and
-   * installed on both sides, and the folders of what it adds or removes are touched on both, so that
-   * neither a time nor a number of links tells them apart.
+   * Makes the tree in the sandbox equal to the one here, by object ids. Files that are only here,
+   * or differ, are written. Files that are only in the sandbox came with the image and stay. What
+   * X* changes is written and installed on both sides. The folders of what X* adds or removes are
+   * touched on both sides, so that neither times nor link counts tell the sides apart.
    */
   async synchronise(signal?: AbortSignal): Promise<void> {
     throwIfAborted(signal);
@@ -109,7 +115,7 @@ export class ContainerSandbox implements Sandbox {
     );
     const removed = byGolden.filter((path) => !this.entries.has(path) && path in there);
     await this.write(written.sort(), removed, byGolden);
-    // The image has R installed: again only for what X* changes.
+    // The image has R installed, so only what X* changes is installed again.
     const built = byGolden.filter((path) => builds.test(path));
     if (built.length > 0) await this.install(signal, built);
     const { archive, idBytes } = await sandboxRepository(tree, signal);
@@ -122,11 +128,11 @@ export class ContainerSandbox implements Sandbox {
     await this.settle(signal);
     this.agent.mustBeThere();
     if (this.builtWith !== undefined && !this.isBuiltWith(wanted)) {
-      // What its set-up program did, as root, cannot be taken back.
+      // The candidate's set-up program ran as root, so its effects cannot be undone.
       throw this.agent.unusable('a candidate that changes how the repository is built was in it');
     }
     if (this.ranAsRoot !== undefined && this.ranAsRoot !== patch) {
-      // They may have changed the interpreter, the agent, and what is told of both.
+      // As root, the tests may have changed the interpreter, the agent, and what these report.
       throw this.agent.unusable(
         'its image has tests run as root, and those of another candidate ran',
       );
@@ -162,7 +168,7 @@ export class ContainerSandbox implements Sandbox {
     const built = [...loaded].filter(([path]) => builds.test(path));
     const builtWith = built.length === 0 ? undefined : JSON.stringify(built);
     if (builtWith !== undefined && builtWith !== this.builtWith) {
-      // Before it is done: after half of it, nobody knows what is there.
+      // Set before the installation, because a failed one leaves the sandbox in an unknown state.
       this.builtWith = builtWith;
       await this.install(
         signal,
@@ -179,7 +185,7 @@ export class ContainerSandbox implements Sandbox {
     return this.patched.files;
   }
 
-  /** Waits until it is known what the last run did to the tree. */
+  /** Waits until the agent has reported what the last run did to the tree. */
   private async settle(signal?: AbortSignal): Promise<void> {
     const { settling } = this;
     if (settling === undefined) return;
@@ -200,11 +206,11 @@ export class ContainerSandbox implements Sandbox {
   private async learnAltered(): Promise<void> {
     const { altered, spoiled } = await this.agent.settled();
     this.altered = [...new Set([...this.altered, ...altered])];
-    // Of what was done until then the outcomes are good; the next candidate gets another sandbox.
+    // The outcomes so far are valid; the next candidate gets another sandbox.
     if (spoiled !== undefined) this.agent.close(spoiled);
   }
 
-  /** Whether files are those that the repository was last built with. */
+  /** Whether the repository was last built with these files. */
   private isBuiltWith(wanted: ReadonlyMap<string, TreeFile | undefined>): boolean {
     const built = [...wanted].filter(([path]) => builds.test(path));
     const entries = built.map(([path, file]) => [path, entryOf(file)]);
@@ -213,7 +219,8 @@ export class ContainerSandbox implements Sandbox {
 
   /**
    * Writes files of the tree.
-   * @param settle paths whose folders are touched as well, whether or not anything is written there
+   *
+   * @param settle paths whose folders are touched as well, even if nothing is written there
    */
   private async write(
     paths: readonly string[],
@@ -240,8 +247,9 @@ export class ContainerSandbox implements Sandbox {
       list.map(([path, file], index) => ({
         path: String(index),
         content: file.content,
-        // A time made from the contents would differ between the sides. The agent removes what was
-        // compiled of a file that it writes, so one time is enough for several contents.
+        // A time derived from the content would differ between the sides. One time for several
+        // contents is safe, since the agent removes the compiled files of each source that it
+        // writes.
         ...(this.ofGolden.has(path) && { time: contentTime(Buffer.from(path)) }),
       })),
     );
@@ -254,14 +262,14 @@ export class ContainerSandbox implements Sandbox {
     await this.agent.ask(header, content);
   }
 
-  /** Installs the repository as it now is, without a network. */
+  /** Installs the repository in its present state, without a network. */
   private async install(
     signal: AbortSignal | undefined,
     because: readonly string[],
   ): Promise<void> {
     const { install } = this.parts.image;
     if (install === undefined) {
-      // Of a pure Python project that is found by its path, nothing is built.
+      // A pure Python project that is found by its path needs no build.
       for (const path of because) if (!/\.(py|cfg|toml|in)$/.test(path)) this.unbuilt.add(path);
       return;
     }
@@ -317,7 +325,7 @@ export class ContainerSandbox implements Sandbox {
           bin: this.bin,
           cwd: plan.cwd,
           env: { ...this.environment(request.hashSeed ?? 0), ...plan.env },
-          // Only when we are gone and cannot say so.
+          // Takes effect only when this process is gone and cannot stop the run.
           seconds: request.timeoutSeconds + 30,
           disk: this.parts.diskBytes,
           key: key.content.toString('hex'),
@@ -339,7 +347,7 @@ export class ContainerSandbox implements Sandbox {
       );
       if (this.agent.isThere) {
         this.settling = this.learnAltered();
-        // It is told to whoever loads the tree next.
+        // The next caller of `load` gets the error.
         this.settling.catch(() => undefined);
       }
       return {
@@ -378,7 +386,10 @@ export class ContainerSandbox implements Sandbox {
     };
   }
 
-  /** Folder of the interpreter, which comes first on the path of programs; empty when it is found there. */
+  /**
+   * Folder of the interpreter, which comes first on the path of programs. Empty when the
+   * interpreter is found on that path.
+   */
   private get bin(): string {
     const { python } = this.parts.image;
     return python.includes('/') ? posix.dirname(python) : '';
@@ -414,7 +425,7 @@ async function traceOf(tar: Buffer, key: RecordKey): Promise<RunRecord['trace']>
   const files = tar.length === 0 ? new Map<string, Buffer>() : await filesOfTar(tar);
   const folder = await mkdtemp(join(tmpdir(), 'swt-bench-trace-'));
   try {
-    // One after the other: a run may have had thousands of processes.
+    // One file after the other, since a run may have had thousands of processes.
     for (const [name, content] of files) await writeFile(join(folder, name), content);
     return await readTrace(folder, key);
   } finally {

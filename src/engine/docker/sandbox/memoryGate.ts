@@ -1,19 +1,19 @@
 import { Cancelled } from '../../../domain/humanError';
 
-/** Gives out memory to runs, so that those under way together never want more than there is. */
+/** Hands out memory to runs, so that concurrent runs together never need more than there is. */
 export class MemoryGate {
   private free: number;
   private readonly waiting: { readonly bytes: number; readonly enter: () => void }[] = [];
 
-  /** @param total bytes that runs may want in all */
+  /** @param total bytes that all runs together may need */
   constructor(private readonly total: number) {
     this.free = total;
   }
 
   /**
-   * Waits for its turn until there is memory for a run. What wants more than there is in all runs alone.
+   * Waits in turn until there is memory for a run. A run that needs more than the total runs alone.
    *
-   * @returns gives the memory back
+   * @returns a function that releases the memory
    * @throws Cancelled
    */
   async admit(bytes: number, signal?: AbortSignal): Promise<() => void> {

@@ -5,19 +5,19 @@ import { removeForce } from '../../../repository/abandoned';
 import { git } from '../../../repository/git/git';
 import { earliestTime, tarOf, type ArchiveEntry } from '../archive';
 
-/** A repository of git as a tar of its files, named as below `.git`. */
+/** A git repository as a tar of its files, with names as below `.git`. */
 export interface SandboxRepository {
   readonly archive: Buffer;
   /** Bytes of an object id: 20 for SHA-1, 32 for SHA-256. */
   readonly idBytes: number;
 }
 
-/** The same on both sides, whatever instance it is, and that of the trees on this machine. */
+/** The commit message, equal for both sides, all instances and the trees on this machine. */
 const message = 'swt-bench';
 
 /**
- * What an image leaves in the tree beside R since its build needs it, and what running tests leaves: so
- * `git status` is clean before a candidate is applied.
+ * Files in the tree that R does not have: those that an image leaves for its build, and those that
+ * running tests leaves. Excluding them keeps `git status` clean before a candidate is applied.
  */
 const excluded = [
   ...['__pycache__/', '*.py[co]', '.pytest_cache/', '.hypothesis/', '.eggs/', 'build/'],
@@ -26,9 +26,10 @@ const excluded = [
 ];
 
 /**
- * The repository that the tests of a side see: one commit without a parent whose tree is that of the
- * pristine tree's HEAD, and no other object, reference or log. Message, author and date are the same for
- * every side and instance. Its index lists the files without their times, which the sandbox fills in.
+ * The repository that the tests of a side see. It has one commit without a parent, with the tree of
+ * the pristine tree's HEAD, and no other object, reference or log. Message, author and date are the
+ * same for every side and instance. Its index lists the files without their times, which the
+ * sandbox fills in.
  *
  * @param tree a pristine tree
  * @throws GitError, Cancelled
@@ -52,7 +53,7 @@ export async function sandboxRepository(
     await inMade('config', 'core.bare', 'false');
     await mkdir(join(made, 'objects', 'pack'), { recursive: true });
     await mkdir(join(made, 'info'), { recursive: true });
-    // Without a search for deltas: those that are there are used.
+    // Existing deltas are used, without a search for further ones.
     await git(
       [
         ...['--git-dir', pristine, 'pack-objects', '--revs', '--quiet', '--threads=1'],
@@ -68,7 +69,7 @@ export async function sandboxRepository(
       env: { GIT_INDEX_FILE: join(made, 'index') },
     });
     await writeFile(join(made, 'info', 'exclude'), `${excluded.join('\n')}\n`);
-    // Says which files keep line ends that the attributes of R would change.
+    // This file lists the files whose line ends the attributes of R would change.
     await copyFile(join(pristine, 'info', 'attributes'), join(made, 'info', 'attributes')).catch(
       () => undefined,
     );
@@ -82,11 +83,11 @@ async function filesBelow(root: string, below = ''): Promise<ArchiveEntry[]> {
   const found: ArchiveEntry[] = [];
   for (const entry of await readdir(join(root, below), { withFileTypes: true })) {
     const path = posix.join(below, entry.name);
-    // Beside a reference's log there may be one of HEAD.
+    // A log of HEAD may exist beside that of a reference.
     if (path === 'logs') continue;
     if (entry.isDirectory()) found.push(...(await filesBelow(root, path)));
     else if (entry.isFile()) {
-      // One time for all: one that is made from the contents would differ where they do.
+      // All files get the same time: one derived from the content would differ between the sides.
       found.push({ path, content: await readFile(join(root, path)), time: earliestTime });
     }
   }

@@ -23,39 +23,40 @@ import {
 import { EngineDiskFull, EngineTrouble, lineOfProblem } from '../../connection/engineProblem';
 import { attachedOutput, readable } from '../../sandbox/agentProtocol';
 
-/** Where images are made: an engine, a log, and how to cancel it. */
+/** Everything that making an image needs: an engine, a log, and a way to cancel. */
 export interface BuildPlace {
   readonly connection: DockerConnection;
   readonly log: BuildLog;
   readonly work: EngineWork;
-  /** What each container of the build may use. */
+  /** Limits for each container of the build. */
   readonly limits: BuildLimits;
 }
 
 export interface BuildRequest {
-  /** Id or name of the image that it starts from. */
+  /** Id or name of the image that the container starts from. */
   readonly image: string;
   readonly kind?: ContainerKind;
   readonly purpose: Purpose;
-  /** Whose code it runs: by that it has a network and rights, or not. */
+  /** Whose code the container runs; this decides about its network and rights. */
   readonly runs: ConfinedRuns;
 }
 
 export interface Command {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Number of the user that runs it; 0 by default. */
+  /** Number of the user that runs the command; 0 by default. */
   readonly user?: number;
   /**
-   * It runs code of a repository, or of what it requires: as a user without rights, watched, and nothing
-   * of it is left when it has ended. {@link BuildContainer.superviseWith} comes first.
+   * Whether the command runs code of a repository or of its requirements. Such code runs as a user
+   * without rights, under a supervisor, and none of its processes survives. Call {@link
+   * BuildContainer.superviseWith} first.
    */
   readonly isForeign?: boolean;
-  /** What it is for, as in "could not …". */
+  /** Purpose of the command, as in "could not …". */
   readonly doing?: string;
 }
 
-/** A build hit one of its limits, and was stopped. */
+/** A build reached one of its limits and was stopped. */
 class LimitReached extends HumanError {
   constructor(
     readonly limit: LimitHit,
@@ -66,31 +67,31 @@ class LimitReached extends HumanError {
   }
 }
 
-/** A program that goes on beside others, with its standard input and output. */
+/** A program that runs beside others, with its standard input and output. */
 export interface AttachedProgram {
   /** Its standard output. */
   readonly output: AsyncIterable<Buffer>;
   write(data: Buffer, done: () => void): void;
-  /** The last of its standard error. */
+  /** The last of what it wrote to standard error. */
   complaint(): string;
   close(): void;
 }
 
-/** How a command ended. */
+/** The end of a command. */
 export interface Ended {
   readonly code: number;
-  /** The last of what it wrote, standard error included. */
+  /** The last of its output, standard error included. */
   readonly output: string;
-  /** Standard output alone, the last of it. */
+  /** The last of its standard output alone. */
   readonly standard: string;
 }
 
-/** What is kept of the output of a command, in characters; the log has all of it. */
+/** Characters of a command's output that are kept; the log has all of them. */
 const kept = 1 << 20;
 
 /**
- * Does `work` in a container that ends with it, however it ends. A signal that fires removes the
- * container at once.
+ * Does `work` in a container that is removed at the end, whether `work` succeeds or fails. When the
+ * signal fires, the container is removed at once.
  *
  * @throws HumanError (engine gone, disk full), Cancelled, and what `work` throws
  */
@@ -104,10 +105,10 @@ export async function inContainer<T>(
   throwIfAborted(signal);
   let made: Dockerode.Container | undefined;
   let building: BuildContainer | undefined;
-  // One removal: a second one is refused while the first goes on.
+  // Remove it only once, since the engine refuses a second removal during the first.
   let removing: Promise<void> | undefined;
   const remove = (): Promise<void> | undefined => {
-    // With an engine that is gone the next start removes it, by its label.
+    // If the engine is gone, the next start removes the container by its label.
     if (made !== undefined) removing ??= removeNow(made).catch(() => undefined);
     return removing;
   };
@@ -127,7 +128,7 @@ export async function inContainer<T>(
     const step = building?.step;
     const doing = `building an image from ${request.image}${step === undefined ? '' : ` (${step})`}`;
     const problem = engineProblem(error, connection, doing);
-    // What the engine itself said is for whoever looks into it.
+    // The engine's own words help those who investigate the failure.
     if (problem !== error) log.line(messageOf(error));
     log.line(problem.message);
     throw problem;
@@ -143,7 +144,7 @@ async function containerOptions(
 ): Promise<Dockerode.ContainerCreateOptions> {
   return {
     Image: image,
-    // A day: longer than any build, shorter than for ever.
+    // A day, in seconds: longer than any build, and still finite.
     Entrypoint: ['sleep', '86400'],
     Cmd: [],
     User: '0',
@@ -154,24 +155,24 @@ async function containerOptions(
   };
 }
 
-/** A running container that is to become an image. */
+/** A running container that becomes an image. */
 export class BuildContainer {
   private supervisor: string | undefined;
   private lastStep: string | undefined;
 
-  /** What was begun last, for errors. */
+  /** The latest step, for errors. */
   get step(): string | undefined {
     return this.lastStep;
   }
 
-  /** @param end ends everything that runs in it */
+  /** @param end ends everything that runs in the container */
   constructor(
     private readonly container: Dockerode.Container,
     private readonly place: BuildPlace,
     private readonly end: () => Promise<void>,
   ) {}
 
-  /** @param python an interpreter that foreign code cannot write: the one of the base image */
+  /** @param python an interpreter that foreign code cannot write to: that of the base image */
   superviseWith(python: string): void {
     this.supervisor = python;
   }
@@ -184,8 +185,10 @@ export class BuildContainer {
   }
 
   /**
-   * Runs a command to its end, whatever its status.
-   * @throws LimitReached when it hits a limit: then it, or everything in the container, is stopped
+   * Runs a command to its end, whatever its exit status.
+   *
+   * @throws LimitReached when the command reaches a limit; then it, or everything in the container,
+   * is stopped
    */
   async attempt(argv: readonly string[], command: Command = {}): Promise<Ended> {
     const { work, log, connection, limits } = this.place;
@@ -211,7 +214,7 @@ export class BuildContainer {
     const stop = (hit: LimitHit): void => {
       if (stopped !== undefined) return;
       stopped = hit;
-      // Of what has no end nothing more is read.
+      // Stop reading output that does not end.
       this.end()
         .catch(() => undefined)
         .finally(() => stream.destroy());
@@ -229,7 +232,8 @@ export class BuildContainer {
       });
       return end;
     };
-    // The supervisor is there to end what takes too long; this is for when it does not.
+    // The supervisor ends a command that takes too long. This timer is for a supervisor that fails
+    // to.
     const patience = limits.buildMinutes * 60_000 + (isForeign ? 30_000 : 0);
     const timer = setTimeout(() => stop('time'), Math.min(patience, 2 ** 31 - 1));
     connection.docker.modem.demuxStream(
@@ -281,9 +285,10 @@ export class BuildContainer {
   }
 
   /**
-   * The content of a file.
+   * Reads the content of a file.
+   *
    * @param limit bytes
-   * @throws Error when there is none, or it is longer
+   * @throws Error when there is no such file, or when it is longer
    */
   async take(path: string, limit: number): Promise<Buffer> {
     throwIfAborted(this.place.work.signal);
@@ -301,7 +306,7 @@ export class BuildContainer {
     return file;
   }
 
-  /** Starts a program as root that goes on beside others, until it is closed or the container ends. */
+  /** Starts a program as root that runs beside others, until it is closed or the container ends. */
   async attach(argv: readonly string[]): Promise<AttachedProgram> {
     throwIfAborted(this.place.work.signal);
     this.lastStep = `starting ${argv[0] ?? ''}`;
@@ -337,9 +342,10 @@ export class BuildContainer {
   }
 
   /**
-   * Runs a command that has to succeed, and gives its standard output.
+   * Runs a command that has to succeed, and returns its standard output.
    *
-   * @param doing what it is for, as in "could not …": `install the dependencies of sympy 1.7`
+   * @param doing purpose of the command, as in "could not …": `install the dependencies of sympy
+   * 1.7`
    * @throws HumanError with the last of its output and the path of the log
    */
   async run(argv: readonly string[], doing: string, command: Command = {}): Promise<string> {
@@ -365,7 +371,7 @@ export class BuildContainer {
   }
 
   /**
-   * Makes an image of it, whole or not at all.
+   * Makes an image of the container, whole or not at all.
    *
    * @param changes instructions of a Dockerfile: LABEL, ENV, CMD …
    * @returns the image's id
@@ -394,7 +400,7 @@ const lastLines = (output: string, count: number): string =>
     .slice(-count)
     .join(' ');
 
-/** Milliseconds that an engine is given to learn that a command whose output has ended has ended too. */
+/** Milliseconds that the engine has to notice the end of a command after the end of its output. */
 const settling = 30_000;
 
 async function exitCode(exec: Dockerode.Exec): Promise<number | null> {

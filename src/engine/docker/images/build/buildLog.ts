@@ -3,18 +3,18 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
-/** The log of how one image came about: a file that is written as it goes. */
+/** The log of how one image was made: a file that is written during the build. */
 export interface BuildLog {
   readonly path: string;
-  /** A line of ours. */
+  /** Writes a line of our own. */
   line(text: string): void;
-  /** Output of a command, as it comes. */
+  /** Writes output of a command as it arrives. */
   output(text: string): void;
   close(): Promise<void>;
 }
 
 /**
- * Opens a log in `storage/images/logs/`, in the place of an older one of that name.
+ * Opens a log in `storage/images/logs/`. It replaces an older log of that name.
  *
  * @param secrets texts that are written as `***`: passwords in addresses of indexes and proxies
  */
@@ -26,7 +26,7 @@ export async function openBuildLog(
   const path = join(storage, 'images', 'logs', `${name.replace(/[^A-Za-z0-9_.-]/g, '-')}.log`);
   await mkdir(dirname(path), { recursive: true });
   const file = createWriteStream(path);
-  // A disk that is full shows in what is built; the log alone is not worth an error.
+  // A full disk shows in the build itself, so the log alone raises no error.
   file.on('error', () => undefined);
   const write = (text: string): void => {
     let plain = stripVTControlCharacters(text);

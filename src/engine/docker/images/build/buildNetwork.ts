@@ -3,39 +3,45 @@ import { posix } from 'node:path';
 import type { ArchiveEntry } from '../../archive';
 import { indexSettings, loginTexts, type IndexSettings } from '../packages/indexSettings';
 
-/** What building an environment knows of the user's network. No foreign code gets any of it. */
+/**
+ * The parts of the user's network settings that building an environment uses. No foreign code gets
+ * any of them.
+ */
 export interface BuildNetwork {
   /** Proxies and certificates, for Debian's package manager. */
   readonly env: Readonly<Record<string, string>>;
-  /** Variables that lead to the certificates alone. */
+  /** Variables that point to the certificates only. */
   readonly certificates: Readonly<Record<string, string>>;
-  /** Certificates, below the root of the container. */
+  /** The certificate files, with paths relative to the root of the container. */
   readonly files: readonly ArchiveEntry[];
-  /** What no log may hold. */
+  /** Texts that no log may contain. */
   readonly secrets: readonly string[];
-  /** How packages are fetched, here and not in a container. */
+  /** How this process, rather than a container, fetches packages. */
   readonly index: IndexSettings;
 }
 
-/** Addresses that may hold a login. */
+/** Variables with addresses that may contain a login. */
 const indexes = [
   ...['PIP_INDEX_URL', 'PIP_EXTRA_INDEX_URL'],
   ...['UV_INDEX_URL', 'UV_EXTRA_INDEX_URL', 'UV_DEFAULT_INDEX', 'UV_INDEX'],
 ];
 
-/** As apt and git read them. */
+/** Variables in the spelling that apt and git read. */
 const proxies = ['http_proxy', 'https_proxy', 'no_proxy', 'all_proxy'].flatMap((name) => [
   name,
   name.toUpperCase(),
 ]);
 
-/** Files with certificates. Whichever is set stands for those that are not. */
+/**
+ * Variables that name files with certificates. One that is set also stands for those that are not.
+ */
 const certificateFiles = ['PIP_CERT', 'SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE'];
 
 /**
- * Settings of the user's environment for indexes, proxies and certificates, as a build gets them.
+ * Settings for indexes, proxies and certificates, from the user's environment, as a build gets
+ * them.
  *
- * @param folder of the container that is removed before an image is made
+ * @param folder a folder of the container that is removed before an image is made
  */
 export async function buildNetwork(env: NodeJS.ProcessEnv, folder: string): Promise<BuildNetwork> {
   const found: Record<string, string> = {};

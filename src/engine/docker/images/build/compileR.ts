@@ -17,21 +17,21 @@ export interface Compiling {
   readonly tree: string;
   /** Folder of R in the container. */
   readonly folder: string;
-  /** Interpreter of the base image, and whatever tells it apart from others. */
+  /** Interpreter of the base image, with everything that distinguishes it from others. */
   readonly python: string;
   readonly identity: readonly string[];
   readonly say: (line: string) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Bytes of compiled files that are kept of one repository at one version. */
+/** Bytes of compiled files that are kept for one repository at one version. */
 const limit = 512 << 20;
 
 /**
- * Compiles R, with what was compiled before for another instance of its version. That is kept on this
- * machine, by path and contents of each source, and no container can write it. It has to come before
- * anything foreign runs in the container: what is kept is what the compiler alone made of the sources.
- * Everything in the folder then belongs to the user that foreign code runs as.
+ * Compiles R and reuses what was compiled for other instances of its version. The compiled files
+ * are kept on this machine, by path and content of each source, and no container can write to them.
+ * Call this before anything foreign runs in the container, so that the compiled files come from the
+ * compiler alone. Afterwards everything in the folder belongs to the user that runs foreign code.
  */
 export async function compileR(container: BuildContainer, compiling: Compiling): Promise<void> {
   const { tree, folder, python, storage, identity, say, signal } = compiling;
@@ -52,7 +52,7 @@ export async function compileR(container: BuildContainer, compiling: Compiling):
     });
     await container.put(await tarOf(files, foreignUser), folder);
   }
-  // With the folders that come about by that.
+  // This includes the folders that unpacking the files creates.
   await container.run(
     ['chown', '-hR', `${foreignUser}:${foreignUser}`, folder],
     'hand R over to the user of the build',
@@ -62,7 +62,7 @@ export async function compileR(container: BuildContainer, compiling: Compiling):
     [python, '-I', '-S', '-c', compileAndPack, folder, made],
     { isForeign: true, env: { HOME: '/tmp' } },
   );
-  // Without compiled files tests are slower, and nothing else.
+  // Without compiled files, tests are slower but otherwise the same.
   const count = Number.parseInt(standard, 10);
   if (code !== 0 || !(count > 0)) return;
   const archive = await container.take(made, limit);
@@ -76,7 +76,7 @@ export async function compileR(container: BuildContainer, compiling: Compiling):
   await keep(path, kept);
 }
 
-/** A name of what is kept, `OBJECT-ID/FOLDER/__pycache__/NAME.TAG.pyc`, in its parts. */
+/** Splits the name of a kept file, `OBJECT-ID/FOLDER/__pycache__/NAME.TAG.pyc`, into its parts. */
 function parts(name: string): { id: string; compiled: string; source: string } {
   const [, id = '', compiled = ''] = /^([0-9a-f]+)\/(.*)$/.exec(name) ?? [];
   const [, above = '', stem = ''] =
@@ -84,13 +84,13 @@ function parts(name: string): { id: string; compiled: string; source: string } {
   return { id, compiled, source: `${above}${stem}.py` };
 }
 
-/** Whether compiled files of a source go where they belong: R may have a link in that place. */
+/** Whether compiled files of a source can be written beside it. R may have a link in that place. */
 const isSafe = (source: string, entries: ReadonlyMap<string, TreeEntry>): boolean =>
   !source.split('/').includes('..') &&
   !source.startsWith('/') &&
   !entries.has(posix.join(posix.dirname(source), '__pycache__'));
 
-/** What is kept by name; what does not have the digest that it was kept with is thrown away. */
+/** The kept files by name. Files that do not match their recorded digest are discarded. */
 async function keptFiles(
   path: string,
   say: (line: string) => void,
@@ -107,7 +107,7 @@ async function keptFiles(
   return new Map();
 }
 
-/** Never fails: without it, everything is compiled again. */
+/** Never fails: without the kept files, everything is compiled again. */
 async function keep(path: string, files: ReadonlyMap<string, Buffer>): Promise<void> {
   const archive = await tarOf(
     [...files].map(([name, content]) => ({
@@ -140,7 +140,7 @@ async function filesIn(tar: Buffer): Promise<ArchiveEntry[]> {
   return files;
 }
 
-/** Words of Python that compile a folder, on more than one processor where there are more. */
+/** Python code that compiles a folder, on several processors where there are several. */
 export const compileFolder = `
 import compileall, os, sys
 def compile_folder(folder):

@@ -1,7 +1,7 @@
 import type Dockerode from 'dockerode';
 import { whereToRaise, type DockerSettings } from '../../dockerSettings';
 
-/** The limits of a build: those of a sandbox, and the time of each command. */
+/** The limits of a build: those of a sandbox, and the time for each command. */
 export type BuildLimits = Pick<
   DockerSettings,
   'memoryMb' | 'processes' | 'cpus' | 'diskMb' | 'buildMinutes'
@@ -13,12 +13,15 @@ export type BuildLimits = Pick<
  */
 export type ConfinedRuns = 'system' | 'foreign';
 
-/** The user that runs foreign code: the same that runs tests, without rights over files of root. */
+/**
+ * The user that runs foreign code, which is also the user of tests. It has no rights over files of
+ * root.
+ */
 export const foreignUser = 1000;
 
 /**
- * Rights of root in a container, none of which foreign code has. Root hands files over and runs commands
- * as another user; a package manager also sets the rights of programs.
+ * Capabilities of root in a container; foreign code has none of them. Root changes owners of files
+ * and runs commands as another user. A package manager also sets the permissions of programs.
  */
 const capabilities: Readonly<Record<ConfinedRuns, readonly string[]>> = {
   foreign: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETUID', 'SETGID'],
@@ -51,10 +54,13 @@ export function confinement(runs: ConfinedRuns, limits: BuildLimits): Dockerode.
   };
 }
 
-/** Bytes of the largest file, a little above the limit, so that it is the limit that is reported. */
+/**
+ * Bytes of the largest file. This is a little above the limit on the disk, so that the report names
+ * that limit.
+ */
 const fileBytes = ({ diskMb }: BuildLimits): number => (diskMb + 64) * 2 ** 20;
 
-/** Why a command was ended, by the status that the supervisor gives; a program has others. */
+/** Why the supervisor ended a command, by its exit status; no other program uses these. */
 const endings = {
   201: 'time',
   202: 'disk',
@@ -63,13 +69,13 @@ const endings = {
   205: 'unstoppable',
 } as const;
 
-/** The limit that foreign code hit. */
+/** The limit that foreign code reached. */
 export type LimitHit = (typeof endings)[keyof typeof endings] | 'output';
 
 export const limitHit = (status: number): LimitHit | undefined =>
   (endings as Readonly<Record<number, LimitHit>>)[status];
 
-/** A sentence on the limit that was hit, and what a person can do about it. */
+/** Describes the limit that was reached, and what a person can do about it. */
 export function limitWords(
   hit: LimitHit,
   limits: BuildLimits,
@@ -111,8 +117,9 @@ export function limitWords(
 }
 
 /**
- * The command that runs foreign code as {@link foreignUser}, with limits on time and output, and leaves no
- * process of it. Root runs this command, with an interpreter that foreign code cannot overwrite.
+ * The command that runs foreign code as {@link foreignUser}, with limits on time and output, and
+ * ends all of its processes. Root runs this command, with an interpreter that foreign code cannot
+ * overwrite.
  *
  * @param python the interpreter of the base image
  */
@@ -130,7 +137,7 @@ export const supervised = (
   ...argv,
 ];
 
-/** For CPython 3.6 and later, with nothing but the standard library. */
+/** Written for CPython 3.6 and later, with the standard library only. */
 const supervisor = `
 import json, os, select, signal, sys, time
 want, argv = json.loads(sys.argv[1]), sys.argv[2:]

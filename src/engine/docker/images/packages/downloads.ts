@@ -6,12 +6,12 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { sha256OfFile } from '../../../../files/sha256';
 
-/** A file that was fetched does not have the digest that its index publishes. */
+/** A fetched file does not have the digest that its index publishes. */
 export class WrongDigest extends Error {
   override readonly name = 'WrongDigest';
 }
 
-/** More was fetched than was allowed. */
+/** More bytes were fetched than allowed. */
 export class TooMuch extends Error {
   override readonly name = 'TooMuch';
 }
@@ -19,15 +19,15 @@ export class TooMuch extends Error {
 const downloadsFolder = (storage: string): string => join(storage, 'images', 'downloads');
 
 /**
- * Files of package indexes, by their SHA-256, on this machine: no container ever sees the folder, and
- * every file is compared with its digest each time before it is used.
+ * Files of package indexes on this machine, by their SHA-256. No container ever sees the folder.
+ * Each file is compared with its digest every time before it is used.
  */
 export class Downloads {
   private readonly folder: string;
 
   /**
    * @param storage the storage folder
-   * @param say told of files that are thrown away
+   * @param say gets a message for each discarded file
    */
   constructor(
     storage: string,
@@ -36,7 +36,10 @@ export class Downloads {
     this.folder = downloadsFolder(storage);
   }
 
-  /** A file that has this digest; undefined where there is none. What has another one is removed. */
+  /**
+   * The file with this digest; undefined when there is none. A file whose content has another
+   * digest is removed.
+   */
   async find(sha256: string): Promise<string | undefined> {
     const path = join(this.folder, sha256);
     let found: string;
@@ -46,7 +49,7 @@ export class Downloads {
       return undefined;
     }
     if (found === sha256) {
-      // What is used last goes last.
+      // Files that were used last are removed last.
       await utimes(path, new Date(), new Date()).catch(() => undefined);
       return path;
     }
@@ -58,7 +61,7 @@ export class Downloads {
   }
 
   /**
-   * Keeps what comes under its digest.
+   * Keeps the bytes of a source as a file under its digest.
    *
    * @param sha256 as the index publishes it; undefined where it publishes none
    * @param limit bytes
@@ -100,13 +103,13 @@ export class Downloads {
   }
 }
 
-/** Where builds keep what can be had again: packages, and compiled files. */
+/** Folders of files that can be obtained again: packages, and compiled files. */
 const keptFolders = (storage: string): string[] => [
   downloadsFolder(storage),
   join(storage, 'images', 'compiled'),
 ];
 
-/** What builds keep here in bytes, and when it was last used; undefined when there is nothing. */
+/** Bytes that builds keep here, and the time of their last use; undefined when there is nothing. */
 export async function downloadsUse(
   storage: string,
 ): Promise<{ readonly bytes: number; readonly lastUsed: string } | undefined> {
@@ -124,7 +127,7 @@ export async function downloadsUse(
   return count === 0 ? undefined : { bytes, lastUsed: new Date(last).toISOString() };
 }
 
-/** Removes all of it; a build that uses it meanwhile fetches and compiles again. */
+/** Removes all kept files. A build that is under way fetches and compiles again. */
 export async function removeDownloads(storage: string): Promise<void> {
   for (const folder of keptFolders(storage)) await rm(folder, { recursive: true, force: true });
 }

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { throwIfAborted } from '../../../../domain/humanError';
 import { withoutLogin, type IndexSettings, type PackageIndex } from './indexSettings';
 
-/** A request that got no answer, or none that could be used; without what is secret in the address. */
+/** A request without a usable answer. The message leaves out the secret parts of the address. */
 export class IndexTrouble extends Error {
   override readonly name = 'IndexTrouble';
 }
@@ -20,14 +20,14 @@ export class IndexTrouble extends Error {
 export interface IndexAnswer {
   readonly status: number;
   readonly type: string;
-  /** Address that answered, after redirections. */
+  /** Address that answered, after redirects. */
   readonly url: string;
   readonly body: IncomingMessage;
 }
 
 /**
- * Asks package indexes as the user's environment says: with logins, proxies and certificates. A login is
- * shown only to the host, scheme and port of the index that it belongs to, redirections included.
+ * Asks package indexes with the logins, proxies and certificates of the user's environment. A login
+ * is sent only to the host, scheme and port of its own index, redirects included.
  */
 export interface IndexClient {
   /** @throws IndexTrouble, Cancelled */
@@ -36,7 +36,7 @@ export interface IndexClient {
     index: PackageIndex,
     options: { readonly accept?: string; readonly signal?: AbortSignal | undefined },
   ): Promise<IndexAnswer>;
-  /** A connection to a host, through the user's proxy where there is one. @throws IndexTrouble */
+  /** Connects to a host, through the user's proxy where there is one. @throws IndexTrouble */
   connect(host: string, port: number): Promise<Duplex>;
   close(): void;
 }
@@ -52,7 +52,7 @@ export const indexClient = (settings: IndexSettings): IndexClient => new Proxied
 
 class ProxiedClient implements IndexClient {
   private readonly agents = new Map<string, Agent>();
-  /** What TLS connections are checked with beyond the usual. */
+  /** The certificates for checking TLS connections, beyond the usual ones. */
   private readonly secure: { readonly secureContext?: SecureContext };
 
   constructor(private readonly settings: IndexSettings) {
@@ -108,7 +108,7 @@ class ProxiedClient implements IndexClient {
     for (const agent of this.agents.values()) agent.destroy();
   }
 
-  /** Asks, and asks again where redirections lead. */
+  /** Makes a request and follows redirects. */
   private async follow(
     start: string,
     index: PackageIndex,
@@ -125,7 +125,7 @@ class ProxiedClient implements IndexClient {
       if (statusCode >= 300 && statusCode < 400 && headers.location !== undefined) {
         body.resume();
         const next = new URL(headers.location, url);
-        // Nothing secret may go from an encrypted connection to one that is not.
+        // Nothing secret may be redirected from an encrypted to an unencrypted connection.
         if (url.protocol === 'https:' && next.protocol === 'http:') {
           throw new IndexTrouble(`${url.host} leads from https to http`);
         }
@@ -186,7 +186,7 @@ class ProxiedClient implements IndexClient {
     return made;
   }
 
-  /** Lets an agent use HTTPS on a tunnel that a proxy makes (CONNECT, RFC 9110, 9.3.6). */
+  /** Makes an agent send HTTPS through a tunnel of a proxy (CONNECT, RFC 9110, 9.3.6). */
   private leadThrough(proxy: URL, agent: Agent, isChecked: boolean): void {
     const open = (
       { host = '', port = 443 }: { host?: string; port?: number | string },
@@ -267,7 +267,7 @@ function isExempt({ hostname, port }: URL, list: string): boolean {
 const isInsecure = ({ host, hostname }: URL, { insecureHosts }: IndexSettings): boolean =>
   insecureHosts.some((each) => each === host || each === hostname);
 
-/** Host and port of an address for messages: the rest of it may hold what is secret. */
+/** Host and port of an address for messages; its other parts may be secret. */
 export function hostOf(url: string): string {
   try {
     return new URL(url).host;

@@ -11,7 +11,10 @@ export interface IndexFile {
   /** SHA-256 as the index publishes it; undefined where it publishes none. */
   readonly sha256: string | undefined;
   readonly requiresPython: string | undefined;
-  /** Whether its metadata can be had beside it, and the SHA-256 of that where it is published. */
+  /**
+   * Whether its metadata is published beside it, with the SHA-256 of the metadata where that is
+   * published.
+   */
   readonly metadata: boolean | { readonly sha256: string };
   /** ISO 8601. */
   readonly uploadTime: string | undefined;
@@ -19,7 +22,7 @@ export interface IndexFile {
   readonly yanked: boolean | string;
 }
 
-/** What is asked for in the order in which it is wanted. */
+/** Accepted content types, the preferred one first. */
 export const pageTypes = [
   'application/vnd.pypi.simple.v1+json',
   'application/vnd.pypi.simple.v1+html;q=0.2',
@@ -45,14 +48,14 @@ const jsonPage = z.object({
   ),
 });
 
-/** Names of archives: nothing else is passed on. */
+/** Names of archives; all other names are left out. */
 const plainFile = /^[A-Za-z0-9][\w.+!%-]{0,250}$/;
 
 /**
- * Files of an index's page for one project. Entries that cannot be used are left out.
+ * Files on an index's page for one project. Unusable entries are left out.
  *
- * @param url address of the page, which others are relative to
- * @throws Error when it is no such page
+ * @param url address of the page, the base of relative addresses
+ * @throws Error when the text is no such page
  */
 export function readIndexPage(text: string, type: string, url: string): IndexFile[] {
   const files = /json/i.test(type) ? readJson(text, url) : readHtml(text, url);

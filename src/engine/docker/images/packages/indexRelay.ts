@@ -15,25 +15,28 @@ export interface RelayOptions {
   readonly settings: IndexSettings;
   readonly client: IndexClient;
   readonly downloads: Downloads;
-  /** Bytes that a build may have fetched. */
+  /** Bytes that a build may fetch. */
   readonly limit: number;
-  /** Hosts, none of them an index, that connections may be made to: port 443, never with a login. */
+  /** Hosts other than indexes that a build may connect to, at port 443 and without a login. */
   readonly hosts: readonly string[];
   readonly say: (line: string) => void;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The user's package indexes as a build sees them: a server in this process, which has the logins,
- * fetches what is asked for and compares it with the digest that the index publishes. A build without a
- * network talks to it; it gives out pages of projects and the files on them, and nothing else.
+ * The user's package indexes as a build sees them. This server in our process has the logins,
+ * fetches each file and compares it with the digest that the index publishes. A build without a
+ * network talks to it. It serves pages of projects and their files, and nothing else.
  */
 export interface IndexRelay {
   /** Serves a connection that a build made. */
   serve(connection: Duplex): void;
-  /** What sends uv and pip to it, when it answers at this port of the build's own machine. */
+  /**
+   * The environment that makes uv and pip use the relay, when it listens at this port of the
+   * container.
+   */
   environment(port: number): Record<string, string>;
-  /** Hosts that were asked for and refused. */
+  /** Hosts that a build asked for and did not get. */
   readonly refused: ReadonlySet<string>;
   close(): void;
 }
@@ -41,7 +44,7 @@ export interface IndexRelay {
 /** Bytes of a page or of metadata; the largest page of PyPI has some 10 MB. */
 const pageLimit = 64 << 20;
 const metadataLimit = 16 << 20;
-/** Pages that a build may ask for: more than any set of requirements has. */
+/** Requests of one build: more than any set of requirements needs. */
 const requestLimit = 20_000;
 
 interface Listed {
@@ -98,7 +101,8 @@ class RelayServer implements IndexRelay {
       ...(others.length === 0 ? {} : { UV_INDEX: others.join(' ') }),
       PIP_INDEX_URL: usual,
       ...(others.length === 0 ? {} : { PIP_EXTRA_INDEX_URL: others.join(' ') }),
-      // What asks for anything else is told that it cannot be had, instead of waiting for it.
+      // As a proxy, the relay refuses all other addresses at once, so that programs do not wait for
+      // them.
       http_proxy: root,
       https_proxy: root,
       no_proxy: '127.0.0.1,localhost',
@@ -142,7 +146,7 @@ class RelayServer implements IndexRelay {
       this.sayOnce(`the package index: ${request.url?.split('/').at(-1) ?? ''}: ${what}`);
     }
     if (response.headersSent) response.destroy();
-    // Only 502 is asked for again: the others do not get better.
+    // Clients retry only 502; the other answers would not change.
     else end(response, isTrouble ? 502 : isTooMuch ? 403 : 410);
   }
 
@@ -172,7 +176,7 @@ class RelayServer implements IndexRelay {
     response.end(request.method === 'HEAD' ? undefined : text);
   }
 
-  /** The files of a project, or the status of an answer that has none. */
+  /** The files of a project, or the status of the answer when the index lists none. */
   private async pageOf(index: PackageIndex, name: string): Promise<readonly IndexFile[] | number> {
     const { client, signal } = this.options;
     const answer = await client.get(`${index.url}/${name}/`, index, { accept: pageTypes, signal });
@@ -310,7 +314,10 @@ async function textOf(body: AsyncIterable<unknown>, limit: number): Promise<stri
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** First and last byte of a range; undefined for the whole, `none` for what is not there. RFC 9110, 14. */
+/**
+ * First and last byte of a range; undefined for the whole file, `none` for a range outside of it.
+ * RFC 9110, 14.
+ */
 function rangeOf(header: string | undefined, size: number): [number, number] | 'none' | undefined {
   const found = /^bytes=(\d*)-(\d*)$/.exec(header ?? '');
   if (found === null) return undefined;

@@ -1,4 +1,4 @@
-/** A package index as the user's environment names it. */
+/** A package index from the user's environment. */
 export interface PackageIndex {
   /** Address without a login and without a slash at the end: `https://pypi.org/simple`. */
   readonly url: string;
@@ -6,15 +6,15 @@ export interface PackageIndex {
   readonly login: string | undefined;
 }
 
-/** How the user's environment has packages fetched. None of it reaches a container. */
+/** How the user's environment fetches packages. None of these settings reaches a container. */
 export interface IndexSettings {
-  /** The index that is asked last, as `--default-index` of uv. */
+  /** The index that is asked last, like `--default-index` of uv. */
   readonly usual: PackageIndex;
-  /** Indexes that are asked before it, in their order, as `--index` of uv. */
+  /** Indexes that are asked before it, in this order, like `--index` of uv. */
   readonly others: readonly PackageIndex[];
-  /** `HTTP_PROXY` and its like by lower-case name: `http`, `https`, `all`, `no`. */
+  /** `HTTP_PROXY` and similar variables by lower-case name: `http`, `https`, `all`, `no`. */
   readonly proxies: Readonly<Partial<Record<'http' | 'https' | 'all' | 'no', string>>>;
-  /** Certificates of authorities (PEM) beside those that Node has. */
+  /** Certificates of authorities (PEM) in addition to those of Node. */
   readonly certificates: string | undefined;
   /** Hosts, with or without their port, whose certificates are not checked. */
   readonly insecureHosts: readonly string[];
@@ -32,7 +32,7 @@ export function indexSettings(
   const first = (...names: string[]): string | undefined =>
     names.map((name) => env[name]).find((value) => value !== undefined && value !== '');
   const usual = first('UV_DEFAULT_INDEX', 'UV_INDEX_URL', 'PIP_INDEX_URL');
-  // pip's index is the one that is usually set; uv does not read it.
+  // Users mostly set pip's index, which uv does not read.
   const others =
     first('UV_INDEX', 'UV_EXTRA_INDEX_URL') === undefined
       ? words(env['PIP_EXTRA_INDEX_URL'])
@@ -55,7 +55,10 @@ export function indexSettings(
   };
 }
 
-/** `NAME=https://user:password@host/simple` in its parts; the name is for sources that nobody has here. */
+/**
+ * Splits `NAME=https://user:password@host/simple` into its parts. The name is dropped: uv uses it
+ * to assign sources, which nobody does here.
+ */
 function packageIndex(written: string): PackageIndex {
   const address = /^[\w.-]+=(?=[a-z]+:)/i.test(written)
     ? written.slice(written.indexOf('=') + 1)
@@ -64,7 +67,7 @@ function packageIndex(written: string): PackageIndex {
   return { url: url.replace(/\/+$/, ''), login };
 }
 
-/** An address without its login, which is decoded. */
+/** Splits an address into its login, decoded, and the rest. */
 export function withoutLogin(address: string): { url: string; login: string | undefined } {
   let parsed: URL;
   try {
@@ -88,7 +91,7 @@ function decoded(text: string): string {
   }
 }
 
-/** Every way in which the logins of some addresses may be written: as they are, decoded, and for HTTP. */
+/** All spellings of the logins in some addresses: as they are, decoded, and encoded for HTTP. */
 export function loginTexts(addresses: readonly string[]): string[] {
   const texts = addresses.flatMap((value) =>
     [...value.matchAll(/\/\/([^/@\s]*)@/g)].flatMap(([, login = '']) => {

@@ -14,35 +14,38 @@ import { uvProgram } from './uvProgram';
 export interface PackageRequest {
   readonly storage: string;
   readonly settings: IndexSettings;
-  /** Hosts besides the indexes that requirements name, which containers may be connected to. */
+  /** Hosts in requirements, other than the indexes, that containers may connect to. */
   readonly hosts: readonly string[];
-  /** Certificates that these connections are checked with, and the variables that lead to them. */
+  /** Certificates for checking these connections, and the variables that point to them. */
   readonly certificates: {
     readonly env: Readonly<Record<string, string>>;
     readonly files: readonly ArchiveEntry[];
   };
-  /** MiB that a build may have fetched. */
+  /** MiB that a build may fetch. */
   readonly limitMb: number;
 }
 
-/** How the containers of one build come by packages: through this process, which alone has a network. */
+/** Gives the containers of one build access to packages. Only this process has a network. */
 export interface PackageAccess {
   /**
-   * Puts uv into a container, and opens the way to the indexes.
+   * Puts uv into a container, and opens the connection to the indexes.
    *
    * @param python interpreter of its base image
-   * @returns the environment of what runs uv there
+   * @returns the environment for programs that run uv there
    * @throws HumanError when the index has no uv; Cancelled
    */
   enter(container: BuildContainer, python: string): Promise<Record<string, string>>;
-  /** What foreign code asked for and did not get, as the end of an error; empty where there is nothing. */
+  /**
+   * The addresses that foreign code was refused, as the end of an error; empty when there are none.
+   */
   refusals(): string;
   close(): void;
 }
 
 export function packageAccess(request: PackageRequest, place: BuildPlace): PackageAccess {
   const { storage, settings, hosts, certificates } = request;
-  // One for the many requests that are under way at once.
+  // One signal serves the many requests that are under way at once, so the limit on listeners is
+  // lifted.
   const ended = new AbortController();
   setMaxListeners(0, ended.signal);
   const onAbort = (): void => ended.abort();

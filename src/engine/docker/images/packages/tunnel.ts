@@ -2,9 +2,9 @@ import { Duplex } from 'node:stream';
 import type { AttachedProgram } from '../build/buildContainer';
 
 /**
- * Carries the connections that programs of a container make to a port of its own machine (127.0.0.1) out
- * to this process, over the standard input and output of a program there: the container needs no network
- * and no place that it shares with anything.
+ * Forwards connections to a port of the container's own machine (127.0.0.1) to this process. They
+ * travel over the standard input and output of a program in the container. So the container needs
+ * neither a network nor a folder that it shares with anything.
  */
 export interface Tunnel {
   /** The port in the container. */
@@ -12,17 +12,20 @@ export interface Tunnel {
   close(): void;
 }
 
-/** Kinds of frames: one byte, then the number of the connection and the length of the data (4 bytes each). */
+/**
+ * Kinds of frames. A frame starts with one byte for its kind, then the number of the connection and
+ * the length of the data (4 bytes each).
+ */
 const kinds = { data: 0, end: 1, credit: 2, ready: 3 } as const;
 const headLength = 9;
-/** Bytes of one connection that may be on their way into the container. */
+/** Bytes of one connection that may be under way into the container. */
 const window = 1 << 18;
 /** Bytes that the other end sends at once. */
 const frameLimit = 1 << 16;
 
 /**
  * @param program {@link tunnelProgram}, started in the container
- * @param onConnection gets each connection; what it throws ends the tunnel
+ * @param onConnection receives each connection; an error that it throws ends the tunnel
  * @throws Error when the program ends before it is ready
  */
 export async function openTunnel(
@@ -59,7 +62,7 @@ export async function openTunnel(
       rest = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
       while (rest.length >= headLength) {
         const length = rest.readUInt32BE(5);
-        if (length > frameLimit) throw new Error('this is no frame of the tunnel');
+        if (length > frameLimit) throw new Error('the program sent no frame of the tunnel');
         if (rest.length < headLength + length) break;
         const data = rest.subarray(headLength, headLength + length);
         await take(rest.readUInt8(0), rest.readUInt32BE(1), data);
@@ -70,7 +73,7 @@ export async function openTunnel(
   read()
     .catch(() => undefined)
     .finally(() => {
-      fail?.(new Error(`the way to the package index did not open: ${program.complaint()}`));
+      fail?.(new Error(`the connection to the package index did not open: ${program.complaint()}`));
       close();
     });
   return { port: await port, close };
@@ -90,7 +93,7 @@ class Channel extends Duplex {
     super({ allowHalfOpen: true });
   }
 
-  /** Takes what came; resolves when there is room for more. */
+  /** Passes on received data; resolves when there is room for more. */
   async arrived(data: Buffer | null): Promise<void> {
     if (this.destroyed || this.readableEnded) return;
     if (this.push(data === null ? null : Buffer.from(data)) || data === null) return;
@@ -146,7 +149,10 @@ function frame(kind: number, number: number, data: Buffer = Buffer.alloc(0)): Bu
   return Buffer.concat([head, data]);
 }
 
-/** The end in the container, for CPython 3.6 and later with nothing but the standard library. */
+/**
+ * The program at the container's end of the tunnel, for CPython 3.6 and later with the standard
+ * library only.
+ */
 export const tunnelProgram = `
 import os, queue, socket, struct, sys, threading
 DATA, END, CREDIT, READY = range(4)

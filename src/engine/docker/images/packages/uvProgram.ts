@@ -10,10 +10,10 @@ import { hostOf, IndexTrouble, type IndexClient } from './indexClient';
 import { pageTypes, readIndexPage, type IndexFile } from './indexPages';
 import type { IndexSettings, PackageIndex } from './indexSettings';
 
-/** What is known of a program that was fetched. */
+/** The record of a fetched program. */
 const recordSchema = z.object({
   version: z.string(),
-  /** The wheel that it came in, and its digest: the one that the index published. */
+  /** The wheel that contained it, and the digest of the wheel as the index published it. */
   wheel: z.string(),
   wheelDigest: z.string(),
   /** SHA-256 of the program. */
@@ -29,7 +29,7 @@ export interface Program {
 
 export interface UvRequest {
   readonly storage: string;
-  /** Processor of the container, as `uname -m` says it. */
+  /** Processor of the container, as `uname -m` names it. */
   readonly machine: string;
   readonly settings: IndexSettings;
   readonly client: IndexClient;
@@ -38,14 +38,15 @@ export interface UvRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The oldest uv with what is used here: `--exclude-newer-package`. */
+/** The oldest uv with all options that are used here: `--exclude-newer-package`. */
 const oldest = [0, 9];
 const wheelLimit = 256 << 20;
 
 /**
- * The program uv, which resolves requirements: kept on this machine, where no container reaches it, and
- * read anew with its digest compared each time. It comes from a wheel with the digest that the index
- * publishes. It needs no Python, so it also serves versions of Python that it cannot be installed for.
+ * The program uv, which resolves requirements. It comes from a wheel with the digest that the index
+ * publishes. It is kept on this machine, where no container reaches it, and compared with its
+ * digest at each use. As uv needs no Python, it also serves Python versions that it cannot be
+ * installed for.
  *
  * @throws HumanError when the index has none or cannot be reached; Cancelled
  */
@@ -156,10 +157,10 @@ async function filesOf(
 }
 
 /**
- * A program of a wheel: `NAME.data/scripts/` in a zip file.
+ * Extracts a program from a wheel, where it is `NAME.data/scripts/` in a zip file.
  * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3
  *
- * @throws Error when it is no such wheel
+ * @throws Error when the bytes are no such wheel
  */
 function programIn(wheel: Buffer, name: string): Buffer {
   const last = wheel.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));

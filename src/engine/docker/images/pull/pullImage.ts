@@ -16,13 +16,14 @@ export { ImageMissing, RegistryUnreachable } from './pullProblem';
 const pace = 250;
 
 /**
- * Pulls an image by its name, with the login that `docker login` left for its registry. The layers that
- * came are kept by the engine when it is cut off or cancelled, and the next pull goes on from there; the
- * image itself is there whole or not at all.
+ * Pulls an image by its name, with the login that `docker login` left for its registry. When a pull
+ * breaks off or is cancelled, the engine keeps the complete layers, and the next pull continues
+ * from there. The image itself is present whole or not at all.
  *
- * @param place where logins are kept; those of this user when absent
+ * @param place where logins are kept, by default those of this user
  * @returns the image's id, `sha256:…`
- * @throws ImageMissing, RegistryUnreachable, another HumanError (login, full disk, engine gone), Cancelled
+ * @throws ImageMissing, RegistryUnreachable, another HumanError (login, full disk, engine gone),
+ * Cancelled
  */
 export async function pullImage(
   connection: Pick<DockerConnection, 'docker' | 'address'>,
@@ -80,14 +81,14 @@ async function begin(
   login: RegistryLogin | undefined,
   options: PullOptions,
 ): Promise<Readable> {
-  // The types have no login without a callback.
+  // The types have no overload with a login but without a callback.
   const create = docker as unknown as {
     createImage(login: RegistryLogin | undefined, options: PullOptions): Promise<Readable>;
   };
   return create.createImage(login, options);
 }
 
-/** Reads the stream to its end, telling of it now and then. */
+/** Reads the stream to its end and reports progress now and then. */
 async function follow(stream: Readable, progress: PullProgress, tell: () => void): Promise<void> {
   let told = 0;
   stream.setEncoding('utf8');

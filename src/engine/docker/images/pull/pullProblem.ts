@@ -7,16 +7,16 @@ import {
   engineText,
 } from '../../connection/engineProblem';
 
-/** The registry has no such image, or shows it to nobody that we are. */
+/** The registry has no such image, or does not show it to this user. */
 export class ImageMissing extends HumanError {}
 
-/** The registry does not answer, or stopped to in the middle. */
+/** The registry does not answer, or stopped answering during a pull. */
 export class RegistryUnreachable extends HumanError {}
 
-/** The registry answers that we asked too often: it may allow more in a while. */
+/** The registry refuses because of too many requests; it may allow more later. */
 export class RegistryBusy extends HumanError {}
 
-/** What engines say when there is no such image. Docker, containerd, Podman, in this order. */
+/** The words of Docker, containerd and Podman, in this order, for an image that does not exist. */
 const missing = new RegExp(
   [
     'manifest unknown|name unknown|pull access denied|repository name not known|no matching manifest',
@@ -26,11 +26,13 @@ const missing = new RegExp(
   'i',
 );
 
-/** What they say when the registry wants to know who asks. */
+/** The words of engines for a registry that requires a login. */
 const unauthorized =
   /no basic auth credentials|unauthorized|authentication required|incorrect username or password/i;
 
-/** What they say when the registry does not answer, or not well, by way of Go's network library. */
+/**
+ * The words of engines, through Go's network library, for a registry that does not answer or fails.
+ */
 const unreachable = new RegExp(
   [
     'dial tcp|connection refused|connection reset|broken pipe|i/o timeout|TLS handshake|no such host',
@@ -41,7 +43,7 @@ const unreachable = new RegExp(
   'i',
 );
 
-/** Why a pull failed, by the words of Docker, containerd and Podman. */
+/** Determines why a pull failed, from the words of Docker, containerd and Podman. */
 export function pullProblem(
   error: unknown,
   pull: { readonly name: string; readonly bytes: number; readonly address: string },
@@ -49,7 +51,7 @@ export function pullProblem(
   const { name, bytes, address } = pull;
   const text = engineText(error);
   const engines = engineProblem(error, { address }, `pulling ${name}`);
-  // The engine passes on with a status of its own what the registry said: the words tell.
+  // The engine passes on the registry's answer under a status of its own, so only the words count.
   if (engines instanceof EngineGone || engines instanceof EngineDiskFull) return engines;
   const { statusCode } = error as { statusCode?: number };
   const { registry } = parseImageName(name);

@@ -17,11 +17,11 @@ const pullLine = z.object({
 interface Layer {
   current: number;
   total: number;
-  /** Whether all of it is here, unpacked. */
+  /** Whether the layer is completely here and unpacked. */
   isDone: boolean;
 }
 
-/** What the stream of a pull says, kept together to be told on one line. */
+/** Collects what the stream of a pull reports, to show it on one line. */
 export class PullProgress {
   readonly #layers = new Map<string, Layer>();
   #rest = '';
@@ -29,35 +29,38 @@ export class PullProgress {
   #digest: string | undefined;
   #retry: string | undefined;
 
-  /** The next bytes of the stream. */
+  /** Adds the next bytes of the stream. */
   add(text: string): void {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
     for (const line of lines) this.#line(line);
   }
 
-  /** The stream has ended. */
+  /** Handles the end of the stream. */
   end(): void {
     this.#line(this.#rest);
     this.#rest = '';
   }
 
-  /** Why the engine gave up. */
+  /** The engine's error; undefined when there is none. */
   get error(): string | undefined {
     return this.#error;
   }
 
-  /** Digest of what the name stands for in the registry. */
+  /** Digest that the registry has for the name. */
   get digest(): string | undefined {
     return this.#digest;
   }
 
-  /** Bytes that came over the network. */
+  /** Bytes received over the network. */
   get bytes(): number {
     return [...this.#layers.values()].reduce((sum, { current }) => sum + current, 0);
   }
 
-  /** Such as `12.3 of 45.6 MB, 3 of 7 layers`. Totals are of the layers that have begun. */
+  /**
+   * The progress in words, such as `12.3 of 45.6 MB, 3 of 7 layers`. Totals cover only the layers
+   * that have begun.
+   */
   describe(): string {
     const layers = [...this.#layers.values()];
     if (layers.length === 0) return 'asking the registry';
@@ -83,7 +86,7 @@ export class PullProgress {
     this.#digest = /^Digest: (\S+)$/.exec(status)?.[1] ?? this.#digest;
     if (id === undefined) return;
     this.#retry = /^Retrying in /.test(status) ? status.toLowerCase() : undefined;
-    // "Pulling from" comes with the tag as its id, and Podman ends with the image's own.
+    // A line "Pulling from" has the tag as its id, and the last line of Podman the image's own id.
     const known = this.#layers.get(id);
     if (known === undefined && !layerStatus.test(status)) return;
     const layer = known ?? { current: 0, total: 0, isDone: false };

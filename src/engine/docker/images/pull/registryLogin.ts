@@ -9,7 +9,7 @@ import {
 } from '../../connection/contexts';
 import { lineOfProblem } from '../../connection/engineProblem';
 
-/** What an engine shows a registry on our behalf, as its API names it. */
+/** The login that an engine shows a registry on the user's behalf, as its API names it. */
 export interface RegistryLogin {
   readonly username?: string;
   readonly password?: string;
@@ -18,7 +18,7 @@ export interface RegistryLogin {
   readonly serveraddress: string;
 }
 
-/** Name that logins of Docker Hub are kept under. */
+/** The key under which the docker command keeps logins of Docker Hub. */
 const hub = 'https://index.docker.io/v1/';
 
 /** Seconds that a helper may take: it may ask the person to open a key ring. */
@@ -27,9 +27,9 @@ const helperSeconds = 60;
 const helperAnswer = z.object({ Username: z.string(), Secret: z.string() });
 
 /**
- * The login that `docker login` left for a registry: with a credential helper, else in `config.json`.
- * Undefined when there is none, or none can be had, which `log` says: the image may be public.
- * https://docs.docker.com/reference/cli/docker/login/#credential-helpers
+ * The login that `docker login` left for a registry, from a credential helper or else from
+ * `config.json`. Undefined when there is none; the image may be public. `log` gets the reason when
+ * a helper fails. https://docs.docker.com/reference/cli/docker/login/#credential-helpers
  *
  * @param registry host, with its port; `docker.io` for Docker Hub
  * @throws HumanError when `config.json` cannot be read
@@ -59,7 +59,7 @@ function writtenLogin(
   registry: string,
   server: string,
 ): RegistryLogin | undefined {
-  // Older docker commands wrote the whole address of the registry's API.
+  // Older docker commands wrote the full address of the registry's API.
   const key = Object.keys(auths).find((each) => each === server || hostOf(each) === registry);
   const written = key === undefined ? undefined : auths[key];
   if (written === undefined) return undefined;
@@ -76,7 +76,7 @@ function writtenLogin(
 const hostOf = (written: string): string =>
   written.replace(/^https?:\/\//, '').replace(/\/.*$/, '');
 
-/** Where helpers are when VS Code was not started from a shell. */
+/** Folders of helpers that are missing from the PATH when VS Code was not started from a shell. */
 const moreFolders: Readonly<Partial<Record<NodeJS.Platform, readonly string[]>>> = {
   darwin: [
     '/usr/local/bin',
@@ -121,7 +121,7 @@ async function askHelper(
     throw new Error(lineOfProblem(said) || `it ended with ${status}`);
   }
   const read = helperAnswer.safeParse(jsonOf(said));
-  // What it said is not shown: there may be a secret in it.
+  // The answer is not shown, since it may contain a secret.
   if (!read.success) throw new Error('its answer is not understood');
   const { Username, Secret } = read.data;
   if (Username === '' && Secret === '') return undefined;
