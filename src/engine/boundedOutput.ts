@@ -1,10 +1,10 @@
-/** Bytes that are kept of the beginning of a run's output, and as many of its end. */
+/** Bytes that are kept of each end of a run's output: its beginning and its last part. */
 const keep = 2 * 1024 * 1024;
 
 /** Bytes of a run's output that are passed on while it runs. */
 export const streamLimit = keep;
 
-/** Bytes of output after which a run is stopped: far more than any real suite prints. */
+/** Bytes of output after which a run is stopped. No real suite prints nearly as much. */
 export const outputLimit = 64 * 1024 * 1024;
 
 /** Keeps the beginning and the end of a stream of bytes, in bounded memory. */
@@ -44,7 +44,10 @@ export class BoundedOutput {
   }
 }
 
-/** Small pieces are joined: a program that writes byte by byte must not fill the memory with buffers. */
+/**
+ * Joins small pieces, so that a program that writes byte by byte cannot fill the memory with
+ * buffers.
+ */
 function append(pieces: Buffer[], piece: Buffer): void {
   const last = pieces.at(-1);
   if (last !== undefined && last.length + piece.length <= 4096) {

@@ -9,22 +9,25 @@ export interface ContainerImage {
   readonly folder: string;
   /** Interpreter with the dependencies of the repository. */
   readonly python: string;
-  /** Whether the repository is installed in the image, so that it must be linked to another tree. */
+  /**
+   * Whether the image has the repository installed. If so, another tree must be linked in its
+   * place.
+   */
   readonly installed: boolean;
 }
 
-/** Folder of the repository in images of SWE-bench, and in those that are built here. */
+/** Folder of the repository in images of SWE-bench and in those that are built here. */
 export const usualFolder = '/testbed';
 
-/** The one conda environment that images of SWE-bench, SWT-Bench and Live hold. */
+/** The only conda environment in images of SWE-bench, SWT-Bench and Live. */
 const condaPython = '/opt/miniconda3/envs/testbed/bin/python';
 
-/** The environment of images that are built here. */
+/** The Python of the environment in images that are built here. */
 export const builtPython = '/opt/swt-bench/env/bin/python';
 
 /**
- * Interpreters that may be the one with the dependencies of the repository, the first that is there
- * being it: images of Pro have what they need on the path.
+ * Possible interpreters with the dependencies of the repository. The first that exists is used.
+ * Images of Pro have the interpreter on the path.
  */
 export const pythonsOf = (folder: string): readonly string[] =>
   folder === usualFolder
@@ -32,23 +35,23 @@ export const pythonsOf = (folder: string): readonly string[] =>
     : ['python3', 'python', condaPython];
 
 /**
- * The image that SWE-bench publishes for an instance under its naming scheme: lower case, `__` written as
- * `_1776_`.
+ * The image that SWE-bench publishes for an instance under its naming scheme: lower case, `__`
+ * written as `_1776_`.
  *
- * @param namespace with the registry before it where it is not Docker Hub
+ * @param namespace preceded by the registry where that is not Docker Hub
  */
 export const prebuiltName = (id: string, namespace = 'swebench'): string =>
   `${namespace.replace(/\/+$/, '')}/sweb.eval.x86_64.${id.toLowerCase().replaceAll('__', '_1776_')}:latest`;
 
-/** What installs the repository again without a network, in its folder and as root. */
+/** The command that installs the repository again without a network, as root in its folder. */
 export const installCommand = (python: string): readonly string[] => [
   ...[python, '-m', 'pip', 'install', '--disable-pip-version-check', '--quiet'],
   ...['--no-index', '--no-deps', '--no-build-isolation', '--editable', '.'],
 ];
 
 /**
- * The image of an instance: what its row says, else the one that SWE-bench publishes for it under its
- * naming scheme, else a plain Python.
+ * The image of an instance. It is the one that the row names, else the one that SWE-bench publishes
+ * under its naming scheme, else a plain Python.
  */
 export function containerImage(
   instance: Pick<Instance, 'id' | 'repo' | 'environment'>,

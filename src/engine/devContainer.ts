@@ -10,13 +10,17 @@ export interface DevContainerImage {
   /** Interpreter with the dependencies of the repository. */
   readonly python: string;
   /**
-   * What installs the repository again without a network, in its folder and as root: the workspace takes
-   * the place of the copy that the image installed. Absent where there is nothing to install.
+   * The command that installs the repository again without a network, as root in its folder. It
+   * makes the workspace replace the copy that the image installed. Absent where there is nothing to
+   * install.
    */
   readonly install?: readonly string[] | undefined;
 }
 
-/** The image of an instance that somebody publishes: what its row says, else by the rule of SWE-bench. */
+/**
+ * The published image of an instance: the one that its row names, else the one by SWE-bench's
+ * naming scheme.
+ */
 export function publishedImage(
   instance: Pick<Instance, 'id' | 'repo' | 'environment'>,
 ): DevContainerImage {
@@ -25,13 +29,14 @@ export function publishedImage(
 }
 
 /**
- * The text of a `devcontainer.json` with which "Reopen in Container" runs the workspace of an instance
- * in the container that its tests run in. The workspace takes the place of the repository in the
- * image. It names the image alone: nothing of X* or T*.
+ * The text of a `devcontainer.json` for the workspace of an instance. With it, "Reopen in
+ * Container" opens the workspace in the container that the tests run in. The workspace replaces the
+ * repository in the image. The file names only the image, and nothing of X* or T*.
  *
  * Format: https://containers.dev/implementors/json_reference/
  *
- * @param image what the docker engine made or found for the instance, else the published one
+ * @param image the image that the docker engine made or found for the instance, else the published
+ * one
  */
 export function devContainerFile(
   instance: Pick<Instance, 'id' | 'repo' | 'environment'>,
@@ -39,7 +44,7 @@ export function devContainerFile(
 ): string {
   const settings = {
     'python.defaultInterpreterPath': image.python,
-    // The container is where tests run already.
+    // Tests run inside this container already, so no further one is needed.
     'swt-bench.engine': 'local',
     'swt-bench.python': image.python,
   };
@@ -52,7 +57,7 @@ export function devContainerFile(
     init: true,
     containerEnv: {
       PYTHONHASHSEED: '0',
-      // The mounted folder belongs to a user of the machine outside, and git asks.
+      // The mounted folder belongs to a user of the host, which git refuses without this setting.
       GIT_CONFIG_COUNT: '1',
       GIT_CONFIG_KEY_0: 'safe.directory',
       GIT_CONFIG_VALUE_0: image.folder,

@@ -8,7 +8,7 @@ import type { TestPlan } from './testPlan';
 import type { ExecutionTrace } from './tracer/readTrace';
 
 /**
- * The engines, and what everything outside of their folders asks of them. `openEngine.ts` opens them, and
+ * The engines, with what other code must know of each. `openEngine.ts` opens them, and
  * `package.json` offers them as `swt-bench.engine`.
  */
 const engines = {
@@ -18,13 +18,16 @@ const engines = {
 export type EngineName = keyof typeof engines;
 export const engineNames = Object.keys(engines) as readonly EngineName[];
 
-/** Whether tests run in containers: apart from this machine, in images, and with limits. */
+/**
+ * Whether an engine runs tests in containers: separate from this machine, in images, and with
+ * limits.
+ */
 export const runsInContainers = (name: EngineName): boolean => engines[name].inContainers;
 
-/** The engine that is offered where the local one does not do. */
+/** The engine that is offered where the local one is not sufficient. */
 export const containerEngine = 'docker' satisfies EngineName;
 
-/** What there is to run tests with. */
+/** The hardware that tests run on. */
 export interface Machine {
   readonly cores: number;
   readonly memoryBytes: number;
@@ -36,51 +39,55 @@ export interface EngineWork {
 }
 
 /**
- * Who is told what the tests of a place print and do. A model reads it, so that nothing may reach it from
- * beyond R; a grade is read by people.
+ * Who receives the output and results of the tests in a place. A model must learn nothing beyond R,
+ * whereas people read a grade.
  */
 export const audiences = ['grading', 'model'] as const;
 export type Audience = (typeof audiences)[number];
 
 export interface PrepareWork extends EngineWork {
-  /** `grading` when absent. */
+  /** `grading` by default. */
   readonly audience?: Audience | undefined;
 }
 
-/** Where tests run. One interface for local, docker, and what comes later. */
+/**
+ * Runs tests. The local and the docker engine implement this interface, and later engines will too.
+ */
 export interface Engine {
   readonly name: EngineName;
-  /** For people, such as `local engine, CPython 3.11.7, pytest 8.3.5`. */
+  /** Description for people, such as `local engine, CPython 3.11.7, pytest 8.3.5`. */
   readonly description: string;
-  /** What every instance's tests run with, where that is the same for all. */
+  /** The environment of all tests, if it is the same for every instance. */
   readonly environment?: Environment;
-  /** What tests run on, where the engine says so itself: it may be another machine than this one. */
+  /** The machine that tests run on, if the engine reports it; it may differ from this one. */
   readonly machine?: Machine;
   /**
-   * Finds or makes what the tests of an instance run in: with docker an image is pulled or built, which
-   * may take minutes. Asked again it is at hand. A place has one audience, which is part of its digest
-   * where it makes a difference: neither pairs nor kept runs of a model and of a grade are shared then.
+   * Finds or makes the environment for the tests of an instance. With docker, this pulls or builds
+   * an image, which may take minutes; a second call is fast. A place has one audience, which is
+   * part of its digest where it makes a difference. A model and a grade then share neither pairs
+   * nor kept runs.
    *
    * @throws HumanError, Cancelled
    */
   prepare(instance: Instance, trees: Trees, work: PrepareWork): Promise<TestPlace>;
-  /** Removes whatever is left of the pairs of this engine. No pair is opened after it. */
+  /** Removes all remaining pairs of this engine. No pair can be opened afterwards. */
   dispose(): Promise<void>;
 }
 
 /** Where the tests of one instance run. */
 export interface TestPlace {
-  /** What the tests run with; its digest is part of the key of every kept run. */
+  /** The environment of the tests; its digest is part of the key of every kept run. */
   readonly environment: Environment;
   /**
-   * The same as it stands now, where it can change while the engine is open: asked before each run.
+   * The present environment, where it can change while the engine is open; callers ask before each
+   * run.
    *
    * @throws HumanError when it cannot be used any more
    */
   current?(): Promise<Environment>;
   /**
-   * A pair of sandboxes, R and R∘X*, each a copy of its tree that is kept until `dispose`; or only those
-   * of `sides`.
+   * Opens a pair of sandboxes for R and R∘X*, or only those of `sides`. Each has a copy of its tree
+   * that is kept until `dispose`.
    *
    * @throws HumanError, Cancelled
    */
@@ -88,62 +95,65 @@ export interface TestPlace {
 }
 
 export interface Environment {
-  /** Such as `CPython 3.11.7`. */
+  /** Description for people, such as `CPython 3.11.7`. */
   readonly description: string;
   /** Path of the interpreter where the tests run. */
   readonly interpreter: string;
-  /** Such as `3.11.7`. */
+  /** Python version, such as `3.11.7`. */
   readonly pythonVersion: string;
   /** Version of pytest, or undefined when it cannot be imported. */
   readonly pytest: string | undefined;
   /** Version of tox, or undefined when it or tox-current-env cannot be imported. */
   readonly tox?: string | undefined;
-  /** Image of the container, by name, where there is one. */
+  /** Name of the container's image, where there is a container. */
   readonly image?: string;
-  /** Changes with the interpreter, the installed packages and the tracer. */
+  /** Digest of the interpreter, the installed packages and the tracer. */
   readonly digest: string;
 }
 
 /** Sandboxes of some sides. */
 export type Sandboxes<S extends Side> = Readonly<Record<S, Sandbox>> & {
-  /** Stops what runs and removes the copies. */
+  /** Stops running tests and removes the copies. */
   dispose(): Promise<void>;
 };
 
 export type Pair = Sandboxes<Side>;
 
-/** Sandboxes by their sides; the caller has opened one for each side of `S`. */
+/** The sandboxes by their sides. The caller has opened one for each side of `S`. */
 export const sandboxesOf = <S extends Side>(
   opened: readonly Sandbox[],
 ): Readonly<Record<S, Sandbox>> =>
   Object.fromEntries(opened.map((each) => [each.side, each])) as Record<S, Sandbox>;
 
 /**
- * A sandbox is of no more use: tests left it in a state that it cannot be put back from, or what it
- * runs in is gone. A new pair has to be opened. The message says what happened, and where.
+ * A sandbox that cannot be used any more. Either tests left it in a state that cannot be undone, or
+ * its container or process is gone. A new pair has to be opened. The message says what happened,
+ * and where.
  */
 export class SandboxUnusable extends HumanError {}
 
 export interface Sandbox {
   readonly side: Side;
   /**
-   * Puts the copy back to its tree and applies the candidate.
+   * Restores the copy to its tree and applies the candidate.
    *
-   * @throws GitError when it does not apply, HumanError when the disk is full, Cancelled,
-   *   SandboxUnusable
+   * @throws GitError when the candidate does not apply, HumanError when the disk is full,
+   * Cancelled, SandboxUnusable
    */
   load(patch: string, signal?: AbortSignal): Promise<void>;
   /**
-   * Runs tests on what is loaded. What they do shows in the record.
-   * @throws SandboxUnusable when the engine that runs it has gone; HumanError when the tests changed what
-   *   all tests run with
+   * Runs tests on the loaded tree. The record shows what they do.
+   *
+   * @throws SandboxUnusable when the engine that runs it has gone; HumanError when the tests
+   * changed the environment that all tests share
    */
   run(request: RunRequest): Promise<RunRecord>;
   /**
-   * Hands what `run` would start to a debugger of this machine, which starts it by itself. Nothing is
-   * counted meanwhile. Absent where no debugger of this machine reaches the sandbox.
+   * Lets a debugger of this machine start the program that `run` would start. Lines are not counted
+   * meanwhile. Absent where no debugger of this machine reaches the sandbox.
    *
-   * @param start resolves when the debugger has ended; what it leaves running is killed then
+   * @param start resolves when the debugger has ended; any process that it leaves running is killed
+   * then
    */
   debug?:
     | ((
@@ -153,49 +163,49 @@ export interface Sandbox {
     | undefined;
 }
 
-/** A program that a debugger is to start: it has an interpreter of its own to start it with. */
+/** A program for a debugger to start. The debugger uses an interpreter of its own choice. */
 export interface DebuggedProgram {
   readonly interpreter: string;
   /** Arguments after the interpreter. */
   readonly args: readonly string[];
   readonly cwd: string;
-  /** All variables that it is to have. */
+  /** The complete environment of the program. */
   readonly env: Readonly<Record<string, string>>;
   /** Folder of the tree, with the candidate. */
   readonly tree: string;
-  /** Folder of this run only, removed when the debugger has ended. */
+  /** Folder for this run only; it is removed when the debugger has ended. */
   readonly scratch: string;
 }
 
 export interface RunRequest {
   readonly plan: TestPlan;
-  /** File to lines whose executions are counted, numbered as on this side. */
+  /** Lines whose executions are counted, by file, numbered as on this side. */
   readonly countLines: ReadonlyMap<string, readonly number[]>;
   readonly timeoutSeconds: number;
-  /** `PYTHONHASHSEED` of the run; 0 when absent. */
+  /** `PYTHONHASHSEED` of the run; 0 by default. */
   readonly hashSeed?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onOutput?: ((text: string) => void) | undefined;
-  /** Told of outcomes while it runs, where the engine sees them; `trace` has the last word. */
+  /** Receives outcomes during the run, where the engine sees them; those in `trace` are final. */
   readonly onOutcome?: ((test: string, outcome: Outcome) => void) | undefined;
 }
 
-/** Everything that came of one run on one side. */
+/** The results of one run on one side. */
 export interface RunRecord {
   readonly ending: Ending;
   readonly exitCode: number | undefined;
   readonly killedBy: string | undefined;
   readonly startError: string | undefined;
-  /** Output, bounded; what the log parser of the reference harness would read. */
+  /** The output, bounded; the log parser of the reference harness would read this. */
   readonly log: string;
   readonly seconds: number;
   readonly trace: ExecutionTrace;
   /**
-   * Where it ran, as absolute paths that its output may name: the folder of the tree first, then folders
-   * around it. Another run of the same may have others.
+   * Absolute paths where the run took place, which its output may contain: the folder of the tree
+   * first, then folders around it. They may differ between equal runs.
    */
   readonly folders?: readonly string[];
-  /** What a reader should know of the run besides, such as a limit that it ran into. */
+  /** Further facts that a reader should know about the run, such as a limit that it reached. */
   readonly remarks?: readonly string[];
 }
 

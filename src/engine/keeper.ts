@@ -2,13 +2,13 @@ import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
 
 /**
- * Runs a program and stays its parent: a "child subreaper" (prctl(2), Linux), to which every descendant
- * falls whose own parent ends, in whatever session, folder or environment. So it knows all of them, and
- * that none is left: wait(2) then has nothing to wait for. It stops the run when this process closes
- * the wire (file descriptor 3), which also happens when this process is killed.
+ * Runs a program as a "child subreaper" (prctl(2), Linux). Every descendant whose own parent ends
+ * becomes its child, whatever its session, folder or environment. So it knows all descendants, and
+ * it knows when none is left: wait(2) then has nothing to wait for. It stops the run when this
+ * process closes the wire (file descriptor 3), which also happens when this process is killed.
  *
- * One line comes back on the wire: `exit STATUS`, `signal NUMBER` or `trouble WORDS`; the first two are
- * followed by how many processes it had to kill and by `all` when it is sure that none lives.
+ * It writes one line to the wire: `exit STATUS`, `signal NUMBER` or `trouble WORDS`. After the
+ * first two it adds how many processes it had to kill, and `all` when it is sure that none lives.
  */
 const keeperProgram = `
 import os, select, signal, sys, time
@@ -124,14 +124,14 @@ word = ("signal %d" % os.WTERMSIG(status)) if os.WIFSIGNALED(status) else ("exit
 tell("%s %d %s" % (word, killed, "all" if sure and not left else "some"))
 `;
 
-/** What the keeper has told of a run. */
+/** The keeper's report on a run. */
 export interface KeptRun {
   readonly exitCode: number | undefined;
   readonly killedBy: string | undefined;
   readonly startError: string | undefined;
-  /** How many processes besides the main one it killed. */
+  /** How many processes it killed besides the main one. */
   readonly killed: number;
-  /** It is certain that no process of the run lives. */
+  /** Whether it is certain that no process of the run lives. */
   readonly complete: boolean;
 }
 
@@ -141,7 +141,9 @@ export const keeperArguments = (argv: readonly string[]): string[] => [
   ...argv,
 ];
 
-/** Reads the wire to its end. Undefined when the keeper was killed before it could tell. */
+/**
+ * Reads the wire to its end. Returns undefined when the keeper was killed before it could report.
+ */
 export async function readWire(wire: Duplex): Promise<KeptRun | undefined> {
   const pieces: Buffer[] = [];
   wire.on('data', (chunk: Buffer) => pieces.push(chunk));

@@ -2,14 +2,17 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { formsOf, redactor, type Redact } from '../domain/redact';
 
 interface Held {
-  /** Values that were taken out of the environment, by the names of their variables. */
+  /** Values that were removed from the environment, by the names of their variables. */
   readonly taken: Map<string, string>;
   readonly keys: Set<string>;
   redact: Redact;
   longest: number;
 }
 
-/** One for the process: the extension is several bundles, each with its own copy of this module. */
+/**
+ * One registry for the whole process. The extension consists of several bundles, each with its own
+ * copy of this module.
+ */
 const place = Symbol.for('swt-bench.keysInUse');
 
 const held = (): Held => {
@@ -22,7 +25,7 @@ const held = (): Held => {
   });
 };
 
-/** Tells of a key, so that it is taken out of everything that is written from now on. */
+/** Registers a key, so that it is removed from all text that is written from now on. */
 export function useKey(key: string): void {
   const known = held();
   if (known.keys.has(key)) return;
@@ -31,22 +34,22 @@ export function useKey(key: string): void {
   known.longest = formsOf([...known.keys])[0]?.length ?? 0;
 }
 
-/** A text without the keys in use, in whatever form they are written. */
+/** Removes the keys in use from a text, in whatever form they are written. */
 export const redactKeys: Redact = (text) => held().redact(text);
 
-/** Characters of the longest form of a key in use; 0 where there is none. */
+/** Length in characters of the longest form of a key in use; 0 when there is none. */
 export const longestKey = (): number => held().longest;
 
-/** Names under which an environment usually holds what nobody else may read. */
+/** Names of environment variables that usually contain secrets. */
 const secretName = /(?:^|_)(?:API_?KEY|ACCESS_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD)$/i;
 
 /**
- * Takes keys of models out of the environment and keeps them in memory, so that no process that is
- * started from now on inherits them. On Linux they also go from what `/proc/PID/environ` shows of this
- * process. What else the environment seems to hold of secrets stays, since git or a registry may need it,
- * and is redacted likewise.
+ * Moves keys of models from the environment into memory, so that no process started from now on
+ * inherits them. On Linux, `/proc/PID/environ` of this process no longer shows them either. Other
+ * variables that seem to contain secrets stay, since git or a registry may need them; their values
+ * are redacted too.
  *
- * @param names the variables that hold keys of models
+ * @param names the variables that contain keys of models
  */
 export function takeKeys(names: readonly string[], env: NodeJS.ProcessEnv = process.env): void {
   const { taken } = held();
@@ -64,8 +67,8 @@ export function takeKeys(names: readonly string[], env: NodeJS.ProcessEnv = proc
 }
 
 /**
- * Tells of the keys in an environment that they are in use, and leaves them where they are: the process is
- * not ours alone.
+ * Registers the keys in an environment but leaves them there, because other code shares the
+ * process.
  */
 export function noteKeys(names: readonly string[], env: NodeJS.ProcessEnv = process.env): void {
   for (const name of names) if (env[name] !== undefined) useKey(env[name].trim());
@@ -75,7 +78,7 @@ export function noteKeys(names: readonly string[], env: NodeJS.ProcessEnv = proc
   }
 }
 
-/** A key of the environment, whether it was taken out of it or is still there. */
+/** A key from the environment, whether it was removed from it or is still there. */
 export function keyOfEnvironment(
   names: readonly string[],
   env: NodeJS.ProcessEnv = { ...Object.fromEntries(held().taken), ...process.env },
@@ -84,17 +87,17 @@ export function keyOfEnvironment(
 }
 
 /**
- * Overwrites variables where the kernel shows them. The system keeps the environment that a process was
- * started with in the process' own memory, whatever becomes of its variables
- * (https://man7.org/linux/man-pages/man5/proc_pid_environ.5.html). To be called when no variable points
- * there any more. What cannot be done is left: the keys are then as readable as before.
+ * Overwrites the values of variables where the kernel shows them. A process keeps the environment
+ * that it was started with in its own memory, even when its variables change
+ * (https://man7.org/linux/man-pages/man5/proc_pid_environ.5.html). Call this when no variable
+ * points there any more. On failure, the keys stay as readable as before.
  */
 function wipe(names: readonly string[]): void {
   if (process.platform !== 'linux') return;
   let memory: number | undefined;
   try {
     const stat = readFileSync('/proc/self/stat', 'latin1');
-    // The fields behind the name of the program, of which the first is number 3; env_start is number 50.
+    // Fields after the name of the program, the first of which is number 3; env_start is number 50.
     const start = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[50 - 3]);
     const environment = readFileSync('/proc/self/environ');
     if (!Number.isSafeInteger(start) || start === 0) return;
@@ -109,7 +112,7 @@ function wipe(names: readonly string[]): void {
       at += entry.length + 1;
     }
   } catch {
-    // A kernel, or a container, that does not let a process write there.
+    // Some kernels and containers do not let a process write there.
   } finally {
     if (memory !== undefined) closeSync(memory);
   }

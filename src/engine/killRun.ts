@@ -19,9 +19,9 @@ export async function killRun(pid: number | undefined, mark: string): Promise<nu
     return 0;
   }
   const killed = new Set<number>();
-  // Again until nothing is found: a process may fork between the look and the signal.
+  // Repeat until nothing is found, because a process may fork between the search and the signal.
   for (let round = 0; round < 50; round++) {
-    // Looked for first, so that those of the group are counted too.
+    // Search first, so that the count includes the processes of the group.
     const alive = await processesOf(pid, mark);
     signal(-pid);
     for (const each of alive) {
@@ -35,12 +35,12 @@ export async function killRun(pid: number | undefined, mark: string): Promise<nu
   return killed.size;
 }
 
-/** Kills a process group at once, but no process that has left it. */
+/** Kills a process group at once, without the processes that have left it. */
 export function killGroup(pid: number | undefined): void {
   if (pid !== undefined && process.platform !== 'win32') signal(-pid);
 }
 
-/** Kills the processes with the mark of a run that another program has started. */
+/** Kills the processes with the mark of a run that another program started. */
 export async function killMarked(mark: string): Promise<void> {
   for (let round = 0; round < 50; round++) {
     const alive = await stillRunning(mark);
@@ -50,7 +50,10 @@ export async function killMarked(mark: string): Promise<void> {
   }
 }
 
-/** Living processes that carry the mark of a run. For tests and for reports of what would not die. */
+/**
+ * Process ids of the living processes that carry the mark of a run. For tests, and for reports of
+ * processes that could not be killed.
+ */
 export async function stillRunning(mark: string): Promise<number[]> {
   return (await listProcesses(mark)).filter((each) => each.marked).map((each) => each.pid);
 }
@@ -59,7 +62,7 @@ function signal(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // Already gone, or never there.
+    // The process has ended already, or never existed.
   }
 }
 
@@ -97,13 +100,13 @@ async function listProcesses(mark: string): Promise<Found[]> {
       .map(async (name): Promise<Found | undefined> => {
         try {
           const stat = await readFile(`/proc/${name}/stat`, 'utf8');
-          // The command in brackets may itself hold spaces and brackets.
+          // The command in parentheses may itself contain spaces and parentheses.
           const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
           if (state === 'Z' || state === 'X') return undefined;
           const environment = await readFile(`/proc/${name}/environ`, 'latin1').catch(() => '');
           return { pid: Number(name), parent: Number(parent), marked: environment.includes(mark) };
         } catch {
-          return undefined; // ended meanwhile
+          return undefined; // the process has ended meanwhile
         }
       }),
   );

@@ -9,19 +9,19 @@ export interface EngineRequest {
   readonly name: EngineName;
   /** The storage folder. */
   readonly storage: string;
-  /** Folder that holds `tracer/` and `agent/`, the Python files that run beside tests. */
+  /** Folder that contains `tracer/` and `agent/`, the Python files that run beside tests. */
   readonly assets: string;
   /** Interpreter or virtual environment of the local engine. */
   readonly python?: string | undefined;
-  /** Settings of the docker engine; the defaults where there are none. */
+  /** Settings of the docker engine; undefined for the defaults. */
   readonly docker?: DockerSettings | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The engine of a name. Nothing that its runs give holds a key in use.
+ * Opens an engine by its name. The results of its runs contain no key in use.
  *
- * @throws HumanError when it cannot be had, Cancelled
+ * @throws HumanError when the engine is not available, Cancelled
  */
 export async function openEngine(request: EngineRequest): Promise<Engine> {
   return redacting(await openers[request.name](request));
@@ -34,7 +34,9 @@ const openers: Readonly<Record<EngineName, (request: EngineRequest) => Promise<E
     dockerEngine({ storage, assets, settings: docker, signal }),
 };
 
-/** Opens an engine for a piece of work, and removes what is left of it however the work ends. */
+/**
+ * Opens an engine for some work, and removes all that is left of it when the work ends or fails.
+ */
 export async function withEngine<T>(
   request: EngineRequest,
   work: (engine: Engine) => Promise<T>,

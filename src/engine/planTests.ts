@@ -8,16 +8,17 @@ export type { PlanRequest, TestFile } from './runners/testRunner';
 export { planScript } from './runners/script';
 
 /**
- * The test command of a repository, at the version of an instance, for some files: that of the reference
- * harness (its `MAP_REPO_TO_TEST_FRAMEWORK`) with seeds fixed and without options that only change
- * colours or tracebacks, so that its log parsers read the log. Where a repository runs under pytest and
- * pytest is missing, files of unittest style run under unittest and the others are named in `notRun`.
+ * The command that runs some test files of a repository, at the version of an instance. It is that
+ * of the reference harness (`MAP_REPO_TO_TEST_FRAMEWORK`), so that its log parsers can read the
+ * log. Seeds are fixed, and options that only change colours or tracebacks are left out. If the
+ * repository uses pytest and pytest is missing, files of unittest style run under unittest. The
+ * other files are listed in `notRun`.
  */
 export async function planTests(request: PlanRequest): Promise<TestPlan> {
   const { repo, version } = request;
   const recipe = recipeOf(repo, version === '' ? undefined : version);
   const planning = { ...request, recipe };
   const plan = (await runnerOf(recipe.runner).plan(planning)) ?? (await unittest.plan(planning));
-  if (plan === undefined) throw new Error('unittest plans whatever it is given');
+  if (plan === undefined) throw new Error('unittest plans any request');
   return plan;
 }

@@ -17,19 +17,19 @@ export interface ProcessRequest {
   readonly outputLimit: number;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Python 3.6 or later that keeps the run together on Linux. Without it, a process is missed that left
-   * its group, lost its parent and does not have the environment of the run.
+   * A Python 3.6 or later that keeps track of the run's processes on Linux. Without it, a process
+   * escapes that left its group, lost its parent and lacks the environment of the run.
    */
   readonly keeper?: string | undefined;
-  /** Told when the program starts and when nothing of it is left. */
+  /** Notified when the program starts and when none of its processes is left. */
   readonly guardian?:
     | { started(mark: string, pid: number, isKept: boolean): void; ended(mark: string): void }
     | undefined;
-  /** Receives output as it comes, the first 2 MiB of it. */
+  /** Receives the first 2 MiB of output as they arrive. */
   readonly onOutput?: ((text: string) => void) | undefined;
 }
 
-/** How a process came to its end. */
+/** How a process ended. */
 export const endings = ['exited', ...limits, 'cancelled', 'not started'] as const;
 export type Ending = (typeof endings)[number];
 
@@ -38,29 +38,30 @@ export interface ProcessResult {
   /** Exit status, or undefined when a signal ended the process or it never started. */
   readonly exitCode: number | undefined;
   readonly killedBy: string | undefined;
-  /** Why it could not be started. */
+  /** Why the program could not be started. */
   readonly startError: string | undefined;
-  /** stdout and stderr as they came, the middle of a very long output left out. */
+  /** stdout and stderr in order of arrival, without the middle of a very long output. */
   readonly output: string;
-  /** Bytes written in all, kept or not. */
+  /** Bytes written in total, including those that were not kept. */
   readonly outputBytes: number;
   readonly seconds: number;
   /** Processes that outlived the main one and were killed. */
   readonly leftBehind: number;
 }
 
-/** Milliseconds that a keeper is given to stop its run; it gives up by itself after ten seconds. */
+/** Milliseconds that a keeper has to stop its run; it gives up by itself after ten seconds. */
 const keeperPatience = 12_000;
 
-/** The longest delay of a timer; a longer one would fire at once. */
+/** The longest delay of a timer in milliseconds; a longer one would fire at once. */
 const longestDelay = 2 ** 31 - 1;
 
-/** All processes of one run carry this in their environment, so that they are found wherever they went. */
+/** Environment variable that all processes of one run carry, so that they can be found. */
 export const runMark = 'SWT_BENCH_RUN';
 
 /**
- * Runs a program and everything it starts, until it ends, its time is up, it writes too much, or the
- * caller cancels. When it returns nothing of the run is alive. Never throws for what the program does.
+ * Runs a program with all its child processes until it ends, its time is up, it writes too much, or
+ * the caller cancels. On return, none of its processes is alive. Never throws because of what the
+ * program does.
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessResult> {
   const mark = randomUUID();
@@ -75,33 +76,35 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessResult
       cwd: request.cwd,
       env: { ...request.env, [runMark]: mark },
       stdio: isKept ? ['ignore', 'pipe', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe'],
-      // A group of its own: a test that signals its group does not reach us, and ours reaches all.
+      // A process group of its own. A test that signals its group does not reach us, and our signal
+      // reaches all.
       detached: process.platform !== 'win32',
       windowsHide: true,
     });
   } catch (error) {
-    // An argument list that is too long, for example, does not come as an `error` event.
+    // Some errors are thrown rather than emitted as an `error` event, such as too long an argument
+    // list.
     return unstarted('not started', messageOf(error));
   }
   const result = await new RunningProcess(child, request, mark, isKept).result();
   return { ...result, seconds: (performance.now() - started) / 1000 };
 }
 
-/** How the main process ended by itself, or why it never started. */
+/** How the main process ended by itself, or why it did not start. */
 type OwnEnd = Pick<ProcessResult, 'exitCode' | 'killedBy' | 'startError'>;
 
 class RunningProcess {
   private readonly stdout: Readable;
   private readonly stderr: Readable;
-  /** To the keeper, where there is one. */
+  /** The connection to the keeper, where there is one. */
   private readonly wire: Duplex | undefined;
   private readonly told: ReturnType<typeof readWire> | undefined;
   private readonly ended: Promise<void>;
   private readonly output = new BoundedOutput();
-  /** Bytes that `onOutput` was given. */
+  /** Bytes passed to `onOutput` so far. */
   private streamed = 0;
   private ending: Ending = 'exited';
-  /** How many processes were killed, once the run is being stopped. */
+  /** How many processes were killed; undefined until the run is being stopped. */
   private stopping: Promise<number> | undefined;
 
   constructor(
@@ -121,7 +124,7 @@ class RunningProcess {
     for (const stream of [stdout, stderr]) this.read(stream);
   }
 
-  /** Waits for the end, or brings it about, and kills what is left. */
+  /** Waits for the end or enforces it, and kills the processes that are left. */
   async result(): Promise<Omit<ProcessResult, 'seconds'>> {
     const { timeoutSeconds, signal, guardian } = this.request;
     const timer = setTimeout(
@@ -134,7 +137,7 @@ class RunningProcess {
     clearTimeout(timer);
     signal?.removeEventListener('abort', cancel);
 
-    // Whatever the main process left running (daemons, background jobs) goes with it.
+    // Also kill whatever the main process left running, such as daemons and background jobs.
     let killed = (await this.stopping) ?? 0;
     const kept = await report(own.startError === undefined ? this.told : undefined);
     this.wire?.destroy();
@@ -145,7 +148,7 @@ class RunningProcess {
     const { exitCode, killedBy, startError } = kept ?? own;
     guardian?.ended(this.mark);
     if (this.ending === 'exited') await drained(this.stdout, this.stderr);
-    // Whoever got out of the run with the pipe in hand must not keep us reading.
+    // A process that escaped the run with the pipe open must not keep us reading.
     this.stdout.destroy();
     this.stderr.destroy();
     return {
@@ -174,7 +177,7 @@ class RunningProcess {
 
   private read(stream: Readable): void {
     const { onOutput, outputLimit } = this.request;
-    const decoder = new StringDecoder('utf8'); // a character may be cut in two by the pipe
+    const decoder = new StringDecoder('utf8'); // the pipe may split a character
     stream.on('data', (chunk: Buffer) => {
       this.output.add(chunk);
       if (onOutput !== undefined && this.streamed < streamLimit) {
@@ -191,7 +194,8 @@ class RunningProcess {
     const { wire, child, mark } = this;
     this.ending = why;
     if (wire !== undefined) {
-      // The keeper stops what runs. The pipes are paused, not closed: a program would report a closed one.
+      // The keeper stops the run. The pipes are only paused, because a program would report a
+      // closed pipe.
       wire.end();
       this.stdout.pause();
       this.stderr.pause();
@@ -200,10 +204,10 @@ class RunningProcess {
       );
       return;
     }
-    // At once, before the pipes close: a program that sees them closed would report that instead.
+    // Kill before the pipes close, because a program would report a closed pipe.
     killGroup(child.pid);
     this.stopping = killRun(child.pid, mark);
-    // What is written after this moment is not read: a pipe held open elsewhere must not hold us.
+    // Later output is not read: another process may keep the pipe open for ever.
     this.stdout.destroy();
     this.stderr.destroy();
   }
@@ -222,12 +226,15 @@ function unstarted(ending: Ending, startError: string | undefined): ProcessResul
   };
 }
 
-/** What the keeper told, which has ended: all of it is under way, unless something holds the wire. */
+/**
+ * The report of a keeper that has ended. The whole report is already in the wire, so this waits a
+ * second at most, in case another process keeps the wire open.
+ */
 async function report<T>(told: Promise<T> | undefined): Promise<T | undefined> {
   return told !== undefined && (await within(1000, told)) ? told : undefined;
 }
 
-/** Whether work ends within so many milliseconds. */
+/** Whether the work finishes within so many milliseconds. */
 async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<boolean>((resolve) => {
@@ -238,7 +245,7 @@ async function within(milliseconds: number, work: Promise<unknown>): Promise<boo
   return inTime;
 }
 
-/** Waits until both streams have been read to their end, for a second at most. */
+/** Waits a second at most until both streams have been read to their end. */
 async function drained(...streams: readonly NodeJS.ReadableStream[]): Promise<void> {
   const ends = streams.map(
     (stream) =>

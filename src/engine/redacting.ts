@@ -12,9 +12,9 @@ import {
 import { longestKey, redactKeys } from './keysInUse';
 
 /**
- * The same engine, of whose runs nothing comes out that holds a key in use: neither output nor outcomes
- * nor texts of failures. Tests of the local engine may read keys where the user can; what they print goes
- * into kept runs, reports and traces, and to models.
+ * Wraps an engine so that no output, outcome or failure text of its runs contains a key in use.
+ * Tests of the local engine may read keys wherever the user can. What they print goes into kept
+ * runs, reports and traces, and to models.
  */
 export function redacting(engine: Engine): Engine {
   return {
@@ -51,7 +51,10 @@ function redactingSandbox(sandbox: Sandbox): Sandbox {
   };
 }
 
-/** The request with listeners that are told nothing of a key, and what tells the rest of the output. */
+/**
+ * The request with listeners that receive redacted text, and a function that passes on the rest of
+ * the output.
+ */
 function watching(request: RunRequest): { watched: RunRequest; end: () => void } {
   const { onOutput, onOutcome } = request;
   const stream = redactedStream(redactKeys, longestKey());

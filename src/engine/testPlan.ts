@@ -1,6 +1,6 @@
 /** What to run, and what cannot be run here. */
 export interface TestPlan {
-  /** Its name: see `runners/runners.ts`. */
+  /** Name of the runner: see `runners/runners.ts`. */
   readonly runner: string;
   /** Arguments after the interpreter. */
   readonly args: readonly string[];
@@ -9,6 +9,6 @@ export interface TestPlan {
   readonly cwd: string;
   /** Files that the command covers, relative to the tree. */
   readonly files: readonly string[];
-  /** Files that nothing here can run, with the reason in words. */
+  /** Files that cannot be run here, with the reason in words. */
   readonly notRun: readonly { readonly path: string; readonly reason: string }[];
 }

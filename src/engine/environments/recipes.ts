@@ -5,50 +5,50 @@ import { isInVersionRange } from './versionRange';
 
 const words = z.array(z.string().min(1));
 
-/** What the metadata of a project does not say of the environment that its tests need. */
+/** The facts about a test environment that a project's metadata does not state. */
 const recipeFields = z.strictObject({
   /** Version of Python, such as `3.9`. */
   python: z.string().regex(/^3\.\d+$/),
   /** Debian packages. */
   system: words,
-  /** Requirement files of the tree that are installed, where they are there. */
+  /** Requirement files of the tree that are installed, if they exist. */
   requirementFiles: words,
   /** Extras of the project itself. */
   extras: words,
-  /** Requirement specifiers beside those of the project. */
+  /** Requirement specifiers in addition to those of the project. */
   packages: words,
-  /** Names of packages that requirement files and the project ask for and that are left out. */
+  /** Names of packages that are left out although requirement files or the project require them. */
   without: words,
-  /** Requirement specifiers that only limit what the others ask for. */
+  /** Requirement specifiers that only restrict the versions of other requirements. */
   constraints: words,
   /**
-   * Day as of which packages are taken, where that is later than the instance: for a Python that is
-   * younger than the packages of the instance's time can be. Instances before that day then share one
-   * environment. ISO 8601.
+   * Day as of which packages are taken, where it is later than the instance. This is for a Python
+   * that the packages of the instance's time cannot support. Instances before that day then share
+   * one environment. ISO 8601.
    */
   asOf: z.iso.date().optional(),
   /**
-   * What building the project needs in the environment beside what its pyproject.toml says, since it is
-   * built without isolation.
+   * Requirements of the build beyond those in pyproject.toml. They are installed in the
+   * environment, since the project is built without isolation.
    */
   build: words,
-  /** Commands in the tree, each a list of words, before the project is installed. */
+  /** Commands, each a list of words, that run in the tree before the project is installed. */
   preInstall: z.array(words),
   /**
-   * How the project gets into its environment: installed for editing (`editable`), which also builds
-   * what is compiled; or found by PYTHONPATH alone (`path`).
+   * How the project becomes importable. `editable` installs it in editable mode, which also builds
+   * what is compiled. `path` only adds it to PYTHONPATH.
    */
   install: z.enum(['editable', 'path']),
   /** Program that runs its tests. */
   runner: z.enum(runnerNames),
-  /** Arguments of that program in front of the tests, where they differ from its usual ones. */
+  /** Arguments of that program before the tests, where they differ from its usual ones. */
   testArguments: words,
   /**
-   * Version of the project that is told to setuptools-scm, which would look for tags of git, where it is not
-   * the version of the row.
+   * Version to give to setuptools-scm, which would look for git tags, where it differs from the
+   * version of the row.
    */
   projectVersion: z.string().optional(),
-  /** Tests reach for hosts outside of the sandbox. */
+  /** Whether tests connect to hosts outside of the sandbox. */
   network: z.boolean(),
 });
 
@@ -57,11 +57,11 @@ export type Recipe = Readonly<z.infer<typeof recipeFields>>;
 
 const repositoryRecipe = recipeFields.partial().extend({
   /**
-   * What differs in some versions: from the first to the last, ends included (`1.0-1.6`, `3.0-`, `-2.9`).
+   * Differences of some versions, by range with both ends included (`1.0-1.6`, `3.0-`, `-2.9`).
    * Later ranges override earlier ones.
    */
   versions: z.record(z.string(), recipeFields.partial()).optional(),
-  /** Reasons, for the reader. */
+  /** Reasons for people who read the table. */
   notes: z.string().optional(),
 });
 
@@ -84,8 +84,9 @@ const usual: Recipe = {
 };
 
 /**
- * The recipe of a repository (`owner/name`) at a version as rows give it (`1.11`), or the usual one for
- * a repository that the table does not have. Values of a later range take the place of earlier ones.
+ * The recipe of a repository (`owner/name`) at a version as rows give it (`1.11`). A repository
+ * that the table does not have gets the usual recipe. Values of a later range override those of
+ * earlier ones.
  */
 export function recipeOf(repo: string, version: string | undefined): Recipe {
   const { versions = {}, ...always } = recipes[repo] ?? {};

@@ -1,4 +1,7 @@
-/** Whether a version lies in `FIRST-LAST`, `FIRST-`, `-LAST` or is the one given; by their numbers. */
+/**
+ * Whether a version equals the given one, or is inside `FIRST-LAST`, `FIRST-` or `-LAST`. Versions
+ * are compared by their numbers.
+ */
 export function isInVersionRange(version: string, range: string): boolean {
   const [first = '', last = first] = range.split('-');
   return (

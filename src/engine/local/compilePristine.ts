@@ -10,11 +10,11 @@ import {
 } from '../../repository/workingCopy';
 
 /**
- * Compiles modules as the import system would, without running anything of them: each line of the input
- * is a source, where its compiled file goes, and the time to write into it, or `-` for that of the source.
- * It writes an empty file for a module that cannot be compiled, and for one whose compilation warns: a
- * test sees the warning only where the module is compiled, so that has to happen in each run or in none.
- * Format of a compiled file: importlib's `_code_to_timestamp_pyc`.
+ * Compiles modules as the import system would, without running them. Each line of the input has a
+ * source, the path for its compiled file, and the time to write into it. The time `-` stands for
+ * that of the source. A module that cannot be compiled, or whose compilation warns, gets an empty
+ * file. A test sees such a warning only where the module is compiled, so that must happen in each
+ * run or in none. Format of a compiled file: importlib's `_code_to_timestamp_pyc`.
  */
 const program = `
 import importlib.util, json, marshal, os, struct, sys, warnings
@@ -43,10 +43,10 @@ for line in sys.stdin:
         pass
 `;
 
-/** What to compile: a source, where its compiled file goes, and the time of the source (null: its own). */
+/** A source, the path for its compiled file, and the time of the source (null: its own). */
 type Job = readonly [source: string, target: string, time: number | null];
 
-/** Runs the compiler with nothing of the environment but the interpreter; never throws. */
+/** Runs the compiler with an empty environment; never throws. */
 export async function compile(
   interpreter: string,
   jobs: readonly Job[],
@@ -65,17 +65,17 @@ export async function compile(
   });
 }
 
-/** Compiled files that are kept from one pair of sandboxes to the next. */
+/** Compiled files that several pairs of sandboxes share. */
 export interface KeptCompiledFiles extends CompiledFiles {
-  /** Begins to compile what is not there yet. */
+  /** Begins to compile those modules that have no compiled file yet. */
   add(modules: readonly PristineModule[]): void;
 }
 
 /**
- * The compiled files of the modules of an instance's trees. R and R∘X* share those of the modules that are
- * the same in both.
+ * The compiled files of the modules in an instance's trees. R and R∘X* share those of identical
+ * modules.
  *
- * @param folder of one build of an interpreter; made when there is something to keep
+ * @param folder of one build of an interpreter; created when there is something to keep
  */
 export async function keptCompiledFiles(
   folder: string,
@@ -111,22 +111,22 @@ export async function keptCompiledFiles(
 
   async function compileAll(jobs: readonly Job[]): Promise<void> {
     await makeFolder(folder).catch(() => undefined);
-    // Two at once: a candidate may be waiting, and the other side has nothing left to compile.
+    // Two processes at once, because a candidate may be waiting.
     const halves = [0, 1].map((half) => jobs.filter((_job, index) => index % 2 === half));
     await Promise.all(halves.map((half) => compile(interpreter, half, signal)));
   }
 }
 
-/** Compiled files of the sandboxes of one pair. */
+/** Compiled files for the sandboxes of one pair. */
 export interface CompiledOfPair extends KeptCompiledFiles {
-  /** Tells which modules each sandbox has. Until then there are no compiled files. */
+  /** Sets the modules of each sandbox. Before this call there are no compiled files. */
   sandboxesHave(all: readonly WorkingCopy['modules'][]): void;
 }
 
 /**
- * Compiled files that do not tell sides apart. Tests may import a module on one side only, such as those
- * that fail on R before they get there: a module that X* changes has a compiled file on both sides or on
- * none.
+ * Compiled files that do not reveal the side. Tests may import a module on one side only, for
+ * example when they fail earlier on R. So a module that X* changes has a compiled file on both
+ * sides or on none.
  */
 export function alikeInPair(kept: KeptCompiledFiles): CompiledOfPair {
   let sandboxes: readonly WorkingCopy['modules'][] = [];

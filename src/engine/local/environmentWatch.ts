@@ -15,28 +15,31 @@ import {
 } from './installedFiles';
 import { findPython, type LocalEnvironment } from './python';
 
-/** The interpreter of the local engine, which changes while the engine is open: people install packages. */
+/**
+ * The interpreter of the local engine. It can change while the engine is open, as when people
+ * install packages.
+ */
 export interface EnvironmentWatch {
-  /** As it stood when it was last looked at. */
+  /** The state at the latest check. */
   readonly environment: LocalEnvironment;
   /**
-   * As it stands now.
+   * The present state.
    *
-   * @throws HumanError when tests have changed it and nobody has put that right yet
+   * @throws HumanError when tests have changed it and nobody has repaired it yet
    */
   current(): Promise<LocalEnvironment>;
   /**
-   * Runs tests, and finds out whether they changed the environment. What they compiled is removed, and
-   * compiled again from the packages' own sources.
+   * Runs tests, and checks whether they changed the environment. Compiled files that they wrote are
+   * removed, and compiled again from the packages' own sources.
    *
-   * @throws HumanError when they changed anything else: what they did then says nothing
+   * @throws HumanError when they changed anything else, because their results then prove nothing
    */
   during<T>(run: () => Promise<T>): Promise<T>;
-  /** Stops what is under way. */
+  /** Stops a check that is under way. */
   dispose(): void;
 }
 
-/** Files that tests changed, and how they left them; `gone` for one that they removed. */
+/** Files that tests changed, with the state that they left; `gone` for a removed file. */
 const spoiltSchema = z.object({
   interpreter: z.string(),
   files: z.record(z.string(), z.string()),
@@ -45,7 +48,7 @@ const spoiltSchema = z.object({
 /**
  * Watches the environment of an engine.
  *
- * @param storage holds what has to be remembered beyond this process
+ * @param storage holds records that must outlive this process
  * @throws HumanError when there is no interpreter
  */
 export async function watchEnvironment(
@@ -58,23 +61,25 @@ export async function watchEnvironment(
   return new Watch(find, storage, moment, await find());
 }
 
-/** Changes just before a look may carry the time of its beginning: clocks of disks are coarse. */
+/**
+ * Changes just before a check may carry the time of its beginning, because file times are coarse.
+ */
 const beginLook = (): number => Date.now() - 50;
 
 class Watch implements EnvironmentWatch {
   environment: LocalEnvironment;
   private installed: InstalledFiles;
   private underWay = 0;
-  /** How often tests were found to have changed it, and what they changed last. */
+  /** How often tests changed the environment, and the files that they changed last. */
   private spoils = 0;
   private lastSpoilt: readonly string[] = [];
   private ended: Promise<unknown> = Promise.resolve();
   private next: Promise<void> | undefined;
   private readonly over = new AbortController();
-  /** The file that remembers what tests changed. */
+  /** The file that records which files tests changed. */
   private readonly marker: string;
 
-  /** @param moment when the last look began */
+  /** @param moment milliseconds since 1970 when the last check began */
   constructor(
     private readonly find: () => ReturnType<typeof findPython>,
     storage: string,
@@ -100,7 +105,8 @@ class Watch implements EnvironmentWatch {
       const result = await run();
       await this.look();
       await this.mustNotBeSpoilt();
-      // Also when somebody changes it again at this moment, which may be the tests of the other side.
+      // Throws even if another run changed the environment at this moment, such as the tests of the
+      // other side.
       if (this.spoils !== known) throw this.wasChanged(this.lastSpoilt);
       return result;
     } finally {
@@ -112,7 +118,7 @@ class Watch implements EnvironmentWatch {
     this.over.abort();
   }
 
-  /** One look that begins after all who wait for it have asked. */
+  /** Starts a check after the present one; all callers who wait share it. */
   private look(): Promise<void> {
     if (this.next === undefined) {
       const lookNow = async (): Promise<void> => {
@@ -143,8 +149,8 @@ class Watch implements EnvironmentWatch {
     if (changes.files.length === 0) return;
     this.moment = beginLook();
     ({ installed: this.installed, ...this.environment } = await this.find());
-    // Tests that go on may have changed it again: the next look would not see that, and what stands
-    // otherwise than remembered counts as put right.
+    // Tests that are still running may have changed it again. The next check would miss that,
+    // because a file that differs from the record counts as repaired.
     if (isOfTests) {
       await this.remember(differing(changes.now.files, this.installed.files), this.installed);
     }
@@ -184,13 +190,13 @@ class Watch implements EnvironmentWatch {
     );
   }
 
-  /** Puts compiled files of installed packages right, from the sources that lie beside them. */
+  /** Compiles altered compiled files of installed packages again, from the sources beside them. */
   private async mend({ compiled, files }: InstalledChanges): Promise<void> {
     const suffix = this.environment.compiledSuffix;
     const changed = new Set(files);
     const jobs: [string, string, null][] = [];
     for (const path of compiled) {
-      // Tests wrote this one, so it cannot be trusted. Python does without it.
+      // Tests wrote this file, so it cannot be trusted. Python works without it.
       await rm(path, { force: true, recursive: true }).catch(() => undefined);
       if (suffix === undefined || !path.endsWith(suffix)) continue;
       const module = `${basename(path).slice(0, -suffix.length)}.py`;

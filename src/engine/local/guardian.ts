@@ -2,10 +2,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { runMark } from '../process';
 
 /**
- * Waits for the end of its input, which comes when the process that started it is gone, however that
- * happened, and then kills the runs that were under way and removes their working copies. Without it
- * an endless test would go on for ever after its window or command line was killed. Keepers notice that
- * by themselves and are left to it: what they keep would be lost from sight with them.
+ * Waits for the end of its input, which comes when the process that started it is gone, however
+ * that happened. It then kills the runs that were under way and removes their working copies.
+ * Without it, an endless test would outlive its killed window or command line. It leaves keepers
+ * alone: they notice the end themselves, and only they know the processes of their runs.
  */
 const program = `
 import os, shutil, signal, sys, time
@@ -66,27 +66,30 @@ for _ in range(50):
 shutil.rmtree(folder, ignore_errors=True)
 `;
 
-/** Told of each run of a pair of sandboxes, so that none outlives the process that asked for it. */
+/**
+ * Learns of each run of a pair of sandboxes, so that no run outlives the process that started it.
+ */
 export interface Guardian {
   started(mark: string, pid: number, isKept: boolean): void;
   ended(mark: string): void;
-  /** No run is under way any more. */
+  /** Ends the guardian when no run is under way any more. */
   dismiss(): void;
 }
 
 /**
  * @param interpreter Python that runs the guardian
- * @param folder removed when this process ends in the middle of a run
+ * @param folder removed when this process ends during a run
  */
 export function guard(interpreter: string, folder: string): Guardian {
   let child: ChildProcess | undefined;
   const tell = (line: string): void => {
-    // Windows has no process groups to kill: there the reaper at the next start has to do.
+    // Windows has no process groups to kill. There, the next start removes what is left.
     if (process.platform === 'win32') return;
     if (child === undefined) {
       child = spawn(interpreter, ['-I', '-S', '-c', program, folder, runMark], {
         stdio: ['pipe', 'ignore', 'ignore'],
-        // Not of our group: what ends us from the terminal must not end it as well.
+        // In a group of its own, so that an interrupt from the terminal does not end it together
+        // with us.
         detached: true,
         env: {},
       });

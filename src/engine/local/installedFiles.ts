@@ -7,42 +7,48 @@ import { stampAt, type FileStamp } from '../../repository/fileStamp';
 
 /** Folders that an interpreter imports from. */
 export interface ImportFolders {
-  /** Of installed packages; of the whole of what is in them. */
+  /** Folders of installed packages; all of their content counts. */
   readonly sites: readonly string[];
-  /** Of the standard library. */
+  /** Folders of the standard library. */
   readonly standard: readonly string[];
-  /** Of projects that are installed in place: of these, what can be imported or configures them. */
+  /**
+   * Folders of projects that are installed in place. Only files that can be imported, or that
+   * configure the project, count.
+   */
   readonly others: readonly string[];
-  /** Of what runs beside tests, whose content is known otherwise: no part of the digest. */
+  /**
+   * Folders of programs that run beside tests. They are no part of this digest, since their content
+   * is digested elsewhere.
+   */
   readonly own: readonly string[];
 }
 
-/** What an interpreter can import, as it stands at one moment. */
+/** The files that an interpreter can import, at one moment. */
 export interface InstalledFiles {
-  /** By path; compiled files are not among them. */
+  /** Stamps by path, without compiled files. */
   readonly files: ReadonlyMap<string, FileStamp>;
   /** Compiled files, by path. */
   readonly compiled: ReadonlyMap<string, FileStamp>;
-  /** Folders that were listed. */
+  /** Folders that were read. */
   readonly listed: ReadonlySet<string>;
   /** Changes when any of the files does. */
   readonly digest: string;
 }
 
-/** What is not as it was. */
+/** The differences to an earlier state. */
 export interface InstalledChanges {
   readonly files: readonly string[];
   readonly compiled: readonly string[];
   readonly now: InstalledFiles;
 }
 
-/** In a project's own folder there is much besides: repositories, results, data. */
+/** A project's own folder contains much else, such as repositories, results and data. */
 const counts = /\.(py|pth|so|pyd|cfg|toml|ini|egg-link)$/;
 
 /** Folders below a project that nothing is imported from. */
 const passedOver = /^(\.|node_modules$)/;
 
-/** Folders below the standard library that are looked at as such, or that no test imports from. */
+/** Folders below the standard library that are read separately, or that no test imports from. */
 const notOfStandard = ['site-packages', 'dist-packages', 'test', 'idlelib', 'turtledemo'];
 
 interface Root {
@@ -67,12 +73,12 @@ function rootsOf({ sites, standard, others, own }: ImportFolders): Root[] {
   ];
 }
 
-/** Reads what stands in the folders: some ten microseconds for a file. */
+/** Reads the stamps of all files in the folders, at some ten microseconds for each file. */
 export async function readInstalled(folders: ImportFolders): Promise<InstalledFiles> {
   const found = emptyListing();
   for (const root of rootsOf(folders)) {
     const own = stampAt(root.path);
-    // A folder that is not there yet can be made; a root may also be an archive.
+    // A missing folder may be created later; a root may also be an archive.
     if (own === undefined) found.files.set(root.path, 'gone');
     else if ((await readdir(root.path).catch(() => undefined)) === undefined) {
       found.files.set(root.path, own);
@@ -84,7 +90,7 @@ export async function readInstalled(folders: ImportFolders): Promise<InstalledFi
 interface Listing {
   readonly files: Map<string, FileStamp>;
   readonly compiled: Map<string, FileStamp>;
-  /** Folders that were listed. */
+  /** Folders that were read. */
   readonly listed: Set<string>;
 }
 
@@ -105,7 +111,7 @@ async function readFolder(
       if (!root.skip(entry.name) && !known.has(path)) {
         await readFolder(root, path, { files, compiled, listed }, known);
       }
-      // Installing the same version again leaves the same names, and another folder.
+      // Installing the same version again leaves the same names, but another folder.
       if (/\.(dist|egg)-info$/.test(entry.name)) files.set(path, stampAt(path) ?? 'gone');
     } else if (isOfCaches) compiled.set(path, stampAt(path) ?? 'gone');
     else if (root.wanted(entry.name)) files.set(path, stampAt(path) ?? 'gone');
@@ -130,10 +136,10 @@ function finish(listing: Listing, own: readonly string[]): InstalledFiles {
 }
 
 /**
- * What has changed since `before`: undefined when nothing has. `find` looks for entries whose last change
- * is newer than a moment before, at a tenth of what it takes to compare everything.
+ * The changes since `before`; undefined when there are none. `find` looks for entries changed after
+ * a moment, which takes a tenth of the time of a full comparison.
  *
- * @param moment milliseconds since 1970, before which `before` was begun
+ * @param moment milliseconds since 1970; `before` was read after it
  */
 export async function changesSince(
   folders: ImportFolders,
@@ -151,7 +157,7 @@ export async function changesSince(
   return files.length === 0 && compiled.length === 0 ? undefined : { files, compiled, now };
 }
 
-/** Paths that stand otherwise in one than in the other, or only in one. */
+/** Paths whose stamps differ, or that only one of the maps has. */
 export const differing = (
   one: ReadonlyMap<string, FileStamp>,
   other: ReadonlyMap<string, FileStamp>,
@@ -160,7 +166,7 @@ export const differing = (
   ...[...other.keys()].filter((path) => !one.has(path)),
 ];
 
-/** Reads again only what is newer; undefined when nothing of it is another. */
+/** Reads newer entries again; undefined when none of them has changed. */
 async function bringUpToDate(
   folders: ImportFolders,
   before: InstalledFiles,
@@ -171,7 +177,7 @@ async function bringUpToDate(
   for (const path of newer) {
     if (before.listed.has(path)) changedFolders.add(path);
     else if (before.files.has(path) || before.compiled.has(path)) changed.push(path);
-    // Whatever else is newer came into a folder that is so too, or does not count.
+    // All other newer entries are in a folder that is newer too, or do not count.
   }
   const isSame = changed.every(
     (path) => (before.files.get(path) ?? before.compiled.get(path)) === stampAt(path),
@@ -212,14 +218,14 @@ async function bringUpToDate(
   return finish(found, folders.own);
 }
 
-/** Whether a folder lies below one that is passed over in a root: another root may have it. */
+/** Whether a folder is below one that this root skips; another root may include it. */
 const isSkipped = (root: Root, folder: string): boolean =>
   folder
     .slice(root.path.length)
     .split(sep)
     .some((name) => name !== '' && root.skip(name));
 
-/** What has changed later than a moment; undefined where it cannot be told. */
+/** Entries that have changed after a moment; undefined where that cannot be determined. */
 async function newerEntries(
   { sites, standard, others, own }: ImportFolders,
   before: InstalledFiles,
@@ -255,7 +261,7 @@ async function newerEntries(
   }
 }
 
-/** Entries below folders that have changed later than a file was written; undefined without `find`. */
+/** Entries below folders that have changed after a file was written; undefined without `find`. */
 function newerThan(
   reference: string,
   folders: readonly string[],
@@ -270,7 +276,7 @@ function newerThan(
       [...folders, ...prune, '-cnewer', reference, '-print0'],
       { maxBuffer: 1 << 26, env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C' } },
       (error, stdout) =>
-        // A folder that may not be listed makes it fail and says nothing of the others.
+        // An unreadable folder makes `find` fail, but its output for the other folders is valid.
         resolve(error !== null && stdout === '' ? undefined : stdout.split('\0').filter(Boolean)),
     );
   });

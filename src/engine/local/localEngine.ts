@@ -42,9 +42,9 @@ export interface LocalOptions {
 }
 
 /**
- * Runs tests on this machine with an interpreter of the user's. There is no isolation beyond a
- * process group, a private home and an environment without the user's secrets: for code that one
- * would run anyway.
+ * Runs tests on this machine with the user's interpreter. Tests are isolated only by a process
+ * group, a private home and an environment without the user's secrets. So this engine is for code
+ * that the user would run anyway.
  */
 export async function localEngine(options: LocalOptions): Promise<Engine> {
   const { storage, tracer, python } = options;
@@ -53,7 +53,7 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
   await removeAbandoned(folder);
   const { pytest, description } = watch.environment;
   const pairs = new LocalPairs(options, watch, folder);
-  // A plain object, since engines are derived from others by spreading them.
+  // A plain object, because callers derive engines from it by spreading.
   return {
     name: 'local',
     description: `local engine, ${description}, ${pytest === undefined ? 'pytest not installed' : `pytest ${pytest}`}`,
@@ -75,7 +75,7 @@ export async function localEngine(options: LocalOptions): Promise<Engine> {
 
 class LocalPairs {
   private readonly over = new AbortController();
-  /** What removes each pair that is open. */
+  /** Functions that remove the open pairs. */
   private readonly removers = new Set<() => Promise<void>>();
 
   constructor(
@@ -92,7 +92,8 @@ class LocalPairs {
     throwIfAborted(signal);
     if (this.over.signal.aborted) throw new Cancelled();
     const { environment } = this.watch;
-    // Short, since tests put sockets below it, whose paths may have about a hundred characters.
+    // The name is short, since tests create sockets below it, and their paths are limited to about
+    // a hundred characters.
     const folder = join(this.folder, randomBytes(4).toString('hex'));
     const guardian = guard(environment.interpreter, folder);
     const compiled = await this.compiledFilesOf(request, environment);
@@ -101,7 +102,7 @@ class LocalPairs {
       guardian.dismiss();
       await removeForce(folder);
     };
-    // Names and order say nothing about the side, and neither lies beside the other.
+    // Names and order do not reveal the side, and neither copy is beside the other.
     const names = distinctNames(asked.length);
     const open = (side: Side, index: number): Promise<LocalSandbox> =>
       openBox(join(folder, names[index] ?? ''), request.trees[side], signal, {
@@ -115,7 +116,7 @@ class LocalPairs {
       await makeFolder(this.folder);
       await mkdir(folder);
       await writeFile(join(folder, ownerFile), await ownerWord());
-      // All to their end, so that none still writes what is removed.
+      // Wait for all of them, so that none writes into a folder that is being removed.
       const opened = await Promise.allSettled(inRandomOrder(asked).map(open));
       const failed = opened.find((each) => each.status === 'rejected');
       if (failed !== undefined) throw failed.reason;
@@ -141,7 +142,8 @@ class LocalPairs {
     { build, compiledSuffix, interpreter }: LocalEnvironment,
   ): Promise<CompiledOfPair | undefined> {
     if (compiledSuffix === undefined) return undefined;
-    // Which modules are compiled tells what T* imports, also on R: models have files of their own.
+    // Which modules are compiled reveals what T* imports, also on R. So models get compiled files
+    // of their own.
     const name = audience === 'model' ? `${build}-of-models` : build;
     const folder = join(compiledFolder(this.options.storage, id), name);
     const { signal } = this.over;
@@ -155,7 +157,7 @@ interface PairRequest {
   readonly audience: Audience;
 }
 
-/** Names of folders, of equal length and equal to no other of them. */
+/** Names of folders, all different and of equal length. */
 function distinctNames(count: number): string[] {
   const names = new Set<string>();
   while (names.size < count) names.add(randomBytes(2).toString('hex'));
@@ -169,7 +171,7 @@ function inRandomOrder<T>(values: readonly T[]): T[] {
     .map(({ value }) => value);
 }
 
-/** Names the process that has a pair open. */
+/** File that names the process that has opened a pair. */
 const ownerFile = 'owner';
 
 interface LocalSandbox {
@@ -177,14 +179,14 @@ interface LocalSandbox {
   readonly tree: string;
   readonly copy: WorkingCopy;
   readonly compiled: CompiledOfPair | undefined;
-  /** Private to this sandbox, emptied after every run. */
+  /** Folder of this sandbox only, emptied after every run. */
   readonly scratch: string;
   readonly watch: EnvironmentWatch;
   readonly tracer: string;
   readonly guardian: Guardian;
 }
 
-/** @param folder made for this sandbox alone */
+/** @param folder created for this sandbox only */
 async function openBox(
   folder: string,
   from: string,
@@ -194,12 +196,13 @@ async function openBox(
   const tree = join(folder, 'tree');
   await mkdir(folder);
   const copy = await openWorkingCopy(from, tree, join(folder, 'git'), signal, parts.compiled);
-  // Short: a test may put a socket below it, whose path may have some hundred characters.
+  // The name is short: a test may create a socket below it, and its path is limited to some hundred
+  // characters.
   return { ...parts, tree, copy, scratch: join(folder, 'r') };
 }
 
 function localSandbox(box: LocalSandbox): Sandbox {
-  // Not a number: one side may have run more often than the other.
+  // A random name: a number would differ where one side has run more often than the other.
   const nextRun = (): string => join(box.scratch, randomBytes(2).toString('hex'));
   return {
     side: box.side,
@@ -225,7 +228,10 @@ function localSandbox(box: LocalSandbox): Sandbox {
   };
 }
 
-/** Runs tests; what they compiled is compiled again, from the pristine tree and in the background. */
+/**
+ * Runs tests. Compiled files that they wrote are compiled again, from the pristine tree and in the
+ * background.
+ */
 async function inWatch<T>({ watch, copy, compiled }: LocalSandbox, run: () => Promise<T>) {
   try {
     return await watch.during(run);
@@ -234,7 +240,7 @@ async function inWatch<T>({ watch, copy, compiled }: LocalSandbox, run: () => Pr
   }
 }
 
-/** @param run folder for what belongs to this run only; not there yet */
+/** @param run folder for this run only, not created yet */
 function runIn(box: LocalSandbox, run: string, request: RunRequest): Promise<RunRecord> {
   const key = newRecordKey();
   return withFolders(box, run, { ...request, key }, async ({ program, traceFolder }) => {
@@ -271,8 +277,8 @@ function debugIn(
   start: (program: DebuggedProgram) => Promise<void>,
 ): Promise<ExecutionTrace> {
   const mark = randomUUID();
-  // Counting and a debugger would be in each other's way. A process of the debugger also comes first, and
-  // would take the key.
+  // Counting and debugging would interfere. A process of the debugger also starts first, and would
+  // take the key.
   const uncounted = { ...request, countLines: new Map<string, readonly number[]>() };
   return withFolders(box, run, uncounted, async ({ program, traceFolder }) => {
     try {
@@ -289,7 +295,7 @@ interface Prepared {
   readonly traceFolder: string;
 }
 
-/** Makes the folders of one run for as long as it takes, and what starts the program in them. */
+/** Creates the folders and the environment of one run, and removes the folders afterwards. */
 async function withFolders<T>(
   box: LocalSandbox,
   run: string,
@@ -342,7 +348,9 @@ async function withFolders<T>(
   }
 }
 
-/** Only what programs need to start: no keys or tokens of the user reach the tests. */
+/**
+ * Only the variables that programs need to start: no keys or tokens of the user reach the tests.
+ */
 const passedOn = [
   'LANG',
   'LC_ALL',
@@ -367,7 +375,7 @@ async function environmentOf(box: LocalSandbox, hashSeed: number): Promise<Recor
   if (isVirtual) env['VIRTUAL_ENV'] = dirname(bin);
   if (box.watch.environment.userBase !== undefined)
     env['PYTHONUSERBASE'] = box.watch.environment.userBase;
-  // The tree comes before an installed copy of the same package, in any usual layout.
+  // The tree precedes an installed copy of the same package, in any usual layout.
   const src = join(box.tree, 'src');
   const lib = join(box.tree, 'lib');
   env['PYTHONPATH'] = [
@@ -382,7 +390,7 @@ async function environmentOf(box: LocalSandbox, hashSeed: number): Promise<Recor
   return env;
 }
 
-/** Whether a folder is one of packages: others are called `lib` too. */
+/** Whether a folder contains packages, since other kinds of folders are called `lib` too. */
 async function holdsPackages(folder: string): Promise<boolean> {
   for (const name of await readdir(folder).catch(() => [])) {
     if (await exists(join(folder, name, '__init__.py'))) return true;
@@ -390,19 +398,23 @@ async function holdsPackages(folder: string): Promise<boolean> {
   return false;
 }
 
-/** Pairs of processes that were killed before they could remove them. */
+/** Removes pairs of processes that were killed before they could remove them. */
 async function removeAbandoned(pairs: string): Promise<void> {
   for (const name of await readdir(pairs).catch(() => [])) {
     const folder = join(pairs, name);
     const owner = await readFile(join(folder, ownerFile), 'utf8').catch(() => undefined);
     const made = await stat(folder).catch(() => undefined);
-    // Without its owner's name it is being made at this moment, or was when its process was killed.
+    // A pair without its owner's name is being created at this moment, or was when its process was
+    // killed.
     const isOld = made !== undefined && Date.now() - made.mtimeMs > 60_000;
     if (owner === undefined ? isOld : await hasEnded(owner)) await removeForce(folder);
   }
 }
 
-/** A test may leave folders that cannot be listed; they are left rather than fail the run. */
+/**
+ * A test may leave folders that cannot be listed. They are left behind, so that the run does not
+ * fail.
+ */
 async function removeForce(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
 }

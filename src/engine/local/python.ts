@@ -8,8 +8,9 @@ import type { Environment } from '../engine';
 import { readInstalled, type ImportFolders, type InstalledFiles } from './installedFiles';
 
 /**
- * What an interpreter says of itself, and which folders it imports from: those of installed packages, those
- * of the standard library, and those that paths in them lead to (`.pth`, editable installs).
+ * Asks an interpreter for its version and the folders that it imports from. These are the folders
+ * of installed packages, of the standard library, and those that paths in them lead to (`.pth`,
+ * editable installs).
  */
 const question = `
 import sys
@@ -87,18 +88,18 @@ print(json.dumps({
 }))
 `;
 
-/** An environment of this machine. */
+/** An environment on this machine. */
 export interface LocalEnvironment extends Environment {
   /**
-   * Where the user's own packages lie (`pip install --user`); undefined when the interpreter has none.
-   * Tests run with another home folder, so they must be told.
+   * Folder of the user's own packages (`pip install --user`); undefined when the interpreter has
+   * none. It is passed to tests explicitly, because they run with another home folder.
    */
   readonly userBase: string | undefined;
   /** Folders that it imports from. */
   readonly folders: ImportFolders;
-  /** Names the build of the interpreter: what one has compiled is not for another. */
+  /** Name of the interpreter's build. Compiled files of one build are of no use to another. */
   readonly build: string;
-  /** What it puts behind the name of a module that it has compiled: `.cpython-311.pyc`. */
+  /** The ending of its compiled files after the name of the module, such as `.cpython-311.pyc`. */
   readonly compiledSuffix: string | undefined;
 }
 
@@ -117,8 +118,9 @@ interface Answer {
 }
 
 /**
- * The interpreter that tests run with, and what it can import as that stands now: the one that was named, else that of the active virtual
- * environment, else `python3` or `python` on PATH. A folder is taken as a virtual environment.
+ * The interpreter that tests run with, and the present state of what it can import. It is the one
+ * that was named, else that of the active virtual environment, else `python3` or `python` on PATH.
+ * A folder is taken as a virtual environment.
  *
  * @param tracer folder of the tracer, whose content is part of the digest
  * @throws HumanError when there is none, or it is older than 3.6
@@ -176,8 +178,8 @@ export async function findPython(
 }
 
 /**
- * What the user has set for Python is not set for tests, and so must not be for the question what there
- * is; except where their own packages are, which tests are told.
+ * Tests run without the user's settings for Python, so the question about the environment must too.
+ * The folder of the user's packages is an exception, because tests get it.
  */
 function withoutPythonSettings(): NodeJS.ProcessEnv {
   const kept = /^PYTHON(USERBASE|NOUSERSITE)$/;
@@ -213,7 +215,7 @@ function ask(program: string): Promise<Answer | string> {
   });
 }
 
-/** Content of the tracer: a run made with another tracer is another run. */
+/** Digest of the tracer's files: a run with another tracer is another run. */
 export async function tracerDigest(folder: string): Promise<string> {
   const hash = createHash('sha256');
   const names = (await readdir(folder)).filter((name) => name.endsWith('.py')).sort();

@@ -13,14 +13,14 @@ import { pythonCharacters } from './pythonCharacters';
 export const django: TestRunner = {
   name: 'django',
   plan: planDjango,
-  // Django before 4.1 takes no notice of it.
+  // Django before 4.1 does not count unexpected successes as failures.
   failsWithStatus0: ({ message }) => message === 'Unexpected success',
 };
 
 /**
- * Django's own `tests/runtests.py`, with labels for files: dotted, and without the leading `tests/`.
- * One process, since the log parser of the reference harness reads the lines of parallel tests as they
- * come; before 1.9 there is no other way, and no option for it.
+ * Django's own `tests/runtests.py`, with labels for files: dotted, and without the leading
+ * `tests/`. The tests run in one process, because the harness's log parser cannot separate lines of
+ * parallel tests. Before 1.9, Django always uses one process and has no option for it.
  */
 async function planDjango(planning: Planning): Promise<TestPlan> {
   const { files, recipe, select } = planning;
@@ -35,7 +35,7 @@ async function planDjango(planning: Planning): Promise<TestPlan> {
   return wholePlan('django', files, ['tests/runtests.py', ...args, ...operands(labels)]);
 }
 
-/** While 1.9 was written the option came; its instances are on both sides of that. */
+/** The option was added while 1.9 was being written, and some instances of 1.9 precede it. */
 async function runsInParallel({ readFileOfR, version }: Planning): Promise<boolean> {
   const program = await readFileOfR('tests/runtests.py');
   if (program !== undefined) return /['"]--parallel['"]/.test(program);
@@ -43,9 +43,9 @@ async function runsInParallel({ readFileOfR, version }: Planning): Promise<boole
 }
 
 /**
- * Logs of Django's runner with `--verbosity 2`: `test_x (module.Class) ... ok`, with anything that
- * the test prints in between. The harness does it with one regular expression over the whole log,
- * which takes time in the square of its length; this gives the same in one pass.
+ * Parses logs of Django's runner with `--verbosity 2`: `test_x (module.Class) ... ok`, with
+ * anything that the test prints in between. The harness uses one regular expression over the whole
+ * log, which takes time quadratic in its length. This code gives the same results in one pass.
  */
 
 const status: Readonly<Record<string, string>> = {
@@ -69,7 +69,7 @@ export function parseDjango(log: string): Map<string, string> {
   for (let start = starts.exec(log); start !== null; start = starts.exec(log)) {
     const end = names(start.index);
     if (end === undefined) continue;
-    // Three dots: further on and after white space, or, failing that, right behind the name.
+    // Three dots: preferably further on and after white space, else directly after the name.
     const later = dots(end + 1);
     const candidates = [];
     if (later !== undefined && isSpace(later - 1)) candidates.push(later);
@@ -109,7 +109,7 @@ function* namesIn(line: string): Generator<string> {
 
 const spaceHere = new RegExp(space, 'u');
 
-/** `text.indexOf(what, from)` for `from` that mostly grows, without searching a stretch twice. */
+/** `text.indexOf(what, from)` for a `from` that mostly grows, without searching any part twice. */
 function searcher(text: string, what: string): (from: number) => number | undefined {
   let from = 0;
   let at = -2;
@@ -122,7 +122,9 @@ function searcher(text: string, what: string): (from: number) => number | undefi
   };
 }
 
-/** Where `name (class)` that begins at a position ends: a word, white space, and brackets. */
+/**
+ * Finds the end of `name (class)` that begins at a position: a word, white space, and parentheses.
+ */
 function nameReader(log: string): (start: number) => number | undefined {
   const gap = new RegExp(`${space}+`, 'gu');
   const brackets = searcher(log, ')');
@@ -157,7 +159,7 @@ class StopWords {
     }
   }
 
-  /** The status that a test has whose three dots end at `from`. */
+  /** The status of the test whose three dots end at `from`. */
   statusAfter(
     from: number,
     isSpace: (at: number) => boolean,

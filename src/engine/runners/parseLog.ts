@@ -12,7 +12,9 @@ import { parseUnittest } from './unittest';
 
 export type LogParser = (log: string) => Map<string, string>;
 
-/** As the reference harness has it (`MAP_REPO_TO_PARSER` of its log_parsers.py). */
+/**
+ * The parsers as the reference harness assigns them (`MAP_REPO_TO_PARSER` of its log_parsers.py).
+ */
 const parsers: ReadonlyMap<string, LogParser> = new Map([
   ['astropy/astropy', parsePytestV2],
   ['django/django', parseDjango],
@@ -45,12 +47,13 @@ const parserOf = (repo: string): LogParser | undefined =>
 export const isKnownRepository = (repo: string): boolean => parserOf(repo) !== undefined;
 
 /**
- * The status of each test in a log, to the letter as the reference harness reads it: `PASSED`,
- * `FAILED`, `ERROR` or `SKIPPED`, though an odd line can give another word. Where the harness would
- * stop with an exception, the line is passed over.
+ * The status of each test in a log, exactly as the reference harness reads it: `PASSED`, `FAILED`,
+ * `ERROR` or `SKIPPED`. An odd line can give another word. A line that would make the harness throw
+ * is skipped.
  *
- * A repository that the harness does not know is read as pytest's log, with names whole, and, if there
- * is none, as that of `python -m unittest -v`; both also give `XFAIL`, pytest's `XPASS` too.
+ * For a repository that the harness does not know, the log is read as pytest's, with whole names.
+ * If that finds nothing, it is read as that of `python -m unittest -v`. Both also give `XFAIL`, and
+ * pytest's also `XPASS`.
  *
  * @param log the output of the tests, its lines ended by `\n`: see `testOutput`
  */
@@ -63,7 +66,7 @@ export function parseLog(
   const parser = parserOf(repo);
   if (parser !== undefined) return parser(log);
   const found = parsePytestNames(log);
-  // A logger's `ERROR something`, and unittest's `ERROR: test_x`, are no lines of pytest's summary.
+  // A logger's `ERROR something` and unittest's `ERROR: test_x` are not lines of pytest's summary.
   const isPytest = [...found].some(
     ([name, status]) => statuses.has(status) && /::|\.py|^\[\d/.test(name),
   );
@@ -74,7 +77,9 @@ export function parseLog(
 
 const statuses: ReadonlySet<string> = new Set(['PASSED', 'FAILED', 'ERROR', 'SKIPPED']);
 
-/** The exit status that `set -x` and `echo $?` leave in the log, as a test of this one name. */
+/**
+ * The exit status that `set -x` and `echo $?` leave in the log, as a single test with this name.
+ */
 function parseReproductionScript(log: string): Map<string, string> {
   const status = /(?:^|\n)\+ echo (\p{Nd}+)(?=\n|$)/u.exec(log)?.[1];
   if (status === undefined) return new Map();
@@ -82,14 +87,14 @@ function parseReproductionScript(log: string): Map<string, string> {
 }
 
 /**
- * The part of a saved log that the reference harness reads: what comes after the command that runs
- * the tests with its coverage tracer and before it prints the coverage, if these are there, with
- * line ends as Python's text mode makes them.
+ * The part of a saved log that the reference harness reads. It starts after the command that runs
+ * the tests with the coverage tracer, and ends before the coverage is printed, if these are
+ * present. Line ends are as Python's text mode makes them.
  */
 export function testOutput(log: string): string {
   let output = log.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
   if (output.includes('trace.py --count -C coverage.cover')) {
-    // Like `re.split(...)[1]`: up to the next such command, if there are several.
+    // Like `re.split(...)[1]`: the part up to the next such command, if there are several.
     const command = /\n\+ python3 [^\n]*trace\.py --count -C coverage\.cover [^\n]*\n/;
     output = output.split(command)[1] ?? output;
   }

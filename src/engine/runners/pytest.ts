@@ -7,31 +7,32 @@ export const pytest: TestRunner = {
   packages: ['pytest'],
   plan: planPytest,
   needsAllFiles: true,
-  // What gets out of a test ends pytest with the status that it asks for (pytest.exit).
+  // An exception that escapes from a test, such as pytest.exit, ends pytest with the status that it
+  // carries.
   failsWithStatus0: ({ outcome, phase }) => outcome === 'error' && phase === 'call',
 };
 
-/** What the log parsers of the reference harness need, and no cache in the tree. */
+/** The options that the log parsers of the reference harness need, and no cache in the tree. */
 const usual = ['-rA', '-p', 'no:cacheprovider'];
 
-/** `pytest -rA FILES`, where pytest is installed. */
+/** `pytest -rA FILES`, if pytest is installed. */
 export function planPytest(planning: Planning): TestPlan | undefined {
   const { environment, files, recipe } = planning;
   if (environment.pytest === undefined) return undefined;
-  // The arguments of a recipe for tox are for the commands of its tox.ini.
+  // The arguments in a recipe for tox are meant for the commands of its tox.ini.
   const args = recipe.runner === 'pytest' ? testArgumentsOf(recipe, usual) : usual;
   return wholePlan('pytest', files, ['-m', 'pytest', ...args, ...testsOf(planning)]);
 }
 
-/** What pytest is told to run: files, or tests by their ids, with all cases of each. */
+/** The arguments that select tests: files, or ids of tests, which select all parameters of each. */
 export function testsOf({ files, select }: Planning): readonly string[] {
   return (select ?? files.map((file) => file.path)).map(noOption);
 }
 
 /**
- * Logs of pytest with `-rA`: lines such as `PASSED tests/test_a.py::test_x`. The reference harness
- * looks no further than how a line begins, and takes the words as they come, so that `PASSEDx y`
- * makes a test `y` with the status `PASSEDx`; so do these, to the letter.
+ * Parses logs of pytest with `-rA`: lines such as `PASSED tests/test_a.py::test_x`. The reference
+ * harness only looks at the beginning of a line and takes words as they are. So `PASSEDx y` gives a
+ * test `y` with the status `PASSEDx`, and these parsers do exactly the same.
  */
 
 const statuses = ['FAILED', 'PASSED', 'SKIPPED', 'ERROR'];
@@ -39,12 +40,12 @@ const statuses = ['FAILED', 'PASSED', 'SKIPPED', 'ERROR'];
 const startsWithStatus = (line: string): boolean =>
   statuses.some((status) => line.startsWith(status));
 
-/** The words of a line that begins with a status: status, name, and what follows. */
+/** The words of a line that begins with a status: status, name, and the rest. */
 function wordsOf(line: string): string[] {
   return splitPythonWords(line.startsWith('FAILED') ? line.replaceAll(' - ', ' ') : line);
 }
 
-/** @param readName what to make of the second word, the name of the test */
+/** @param readName converts the second word, the name of the test */
 function parseLines(
   log: string,
   readLine: (line: string) => string,
@@ -67,8 +68,9 @@ export function parsePytest(log: string): Map<string, string> {
 }
 
 /**
- * pytest's summary with whole names, for our own reading: a parameter may hold spaces and ` - `, which
- * also stands before the reason of a failure. Of what is skipped pytest counts places, and names none.
+ * Parses pytest's summary with whole names, for our own use. A parameter may contain spaces and ` -
+ * `, which also precedes the reason of a failure. Skipped tests are left out: pytest counts them by
+ * place, without names.
  */
 export function parsePytestNames(log: string): Map<string, string> {
   const found = new Map<string, string>();
@@ -82,7 +84,7 @@ export function parsePytestNames(log: string): Map<string, string> {
   return found;
 }
 
-/** The name before ` - ` and a reason; a parameter ends with the bracket before it. */
+/** The name before ` - ` and a reason; a parameter ends with the last bracket before that. */
 function withoutReason(text: string): string {
   const place = /^\[\d+\](?= )/.exec(text);
   if (place !== null) return place[0];
@@ -95,7 +97,10 @@ function withoutReason(text: string): string {
   return text.split(' - ', 1)[0] ?? text;
 }
 
-/** requests, pylint, pydicom: their parameters hold absolute paths, of which the last part stays. */
+/**
+ * For requests, pylint, pydicom: their parameters contain absolute paths, of which only the last
+ * part is kept.
+ */
 export function parsePytestOptions(log: string): Map<string, string> {
   return parseLines(log, same, (name) => {
     const start = name.indexOf('[');
@@ -109,7 +114,9 @@ export function parsePytestOptions(log: string): Map<string, string> {
   });
 }
 
-/** Matplotlib: what one Python shows as an enumeration's member, another shows as its value. */
+/**
+ * For Matplotlib: some versions of Python show an enumeration's member where others show its value.
+ */
 export function parseMatplotlib(log: string): Map<string, string> {
   const readLine = (line: string): string =>
     line.replaceAll('MouseButton.LEFT', '1').replaceAll('MouseButton.RIGHT', '3');
@@ -121,8 +128,8 @@ const colour = /\[\p{Nd}+m/gu;
 const control = /[\x01-\x1f]/g;
 
 /**
- * astropy, scikit-learn, sphinx: coloured output, and `name STATUS` as old versions of pytest print
- * it with `-v`. The harness stops at a line that is only a status; here it is passed over.
+ * For astropy, scikit-learn, sphinx: coloured output, and `name STATUS` as old versions of pytest
+ * print it with `-v`. A line with only a status makes the harness throw; here it is skipped.
  */
 export function parsePytestV2(log: string): Map<string, string> {
   const found = new Map<string, string>();
@@ -139,7 +146,10 @@ export function parsePytestV2(log: string): Map<string, string> {
   return found;
 }
 
-/** seaborn: failures as pytest sums them up, passes also as `name PASSED [ 10%]`; nothing else. */
+/**
+ * For seaborn: failures from pytest's summary, and passes also as `name PASSED [ 10%]`, but no
+ * other status.
+ */
 export function parseSeaborn(log: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const line of log.split('\n')) {

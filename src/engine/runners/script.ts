@@ -4,7 +4,7 @@ import type { TestPlan } from '../testPlan';
 export const script: TestRunner = {
   name: 'script',
   plan: ({ files: [file] }) => (file === undefined ? undefined : planScript(file.path)),
-  // What a script prints is its own affair.
+  // Scripts print in any format, so their output is not parsed.
   isUnrecorded: true,
 };
 

@@ -3,9 +3,10 @@ import type { TestPlan } from '../testPlan';
 import { splitPythonWords } from './pythonCharacters';
 
 /**
- * What `bin/test -C --verbose --seed 0` does, for trees without it (source releases leave it out) and
- * for single tests: `-k` of bin/test looks for parts of names, takes one word before 1.7, and after that
- * swallows the files behind it. `--only` takes names of functions, divided by commas.
+ * Does what `bin/test -C --verbose --seed 0` does, for trees without it (source releases) and for
+ * single tests. `-k` of bin/test matches parts of names. Before 1.7 it takes a single word, and
+ * afterwards it also takes the files after it. `--only` takes names of functions, separated by
+ * commas.
  */
 const program = `
 import os, sys
@@ -28,7 +29,7 @@ export const sympy: TestRunner = {
   plan: planSympy,
 };
 
-/** SymPy's own runner, with its options as R has them. */
+/** Plans SymPy's own runner, with the options that R's version has. */
 async function planSympy({ files, readFileOfR, recipe, select }: Planning): Promise<TestPlan> {
   const binTest = select === undefined ? await readFileOfR('bin/test') : undefined;
   const only =
@@ -43,8 +44,9 @@ async function planSympy({ files, readFileOfR, recipe, select }: Planning): Prom
 }
 
 /**
- * The cache cannot be switched off before 0.7.2, nor the seed be set before 0.7.1. From 1.13 on pytest
- * runs the tests unless SymPy's own runner is asked for, whose log is what the reference harness reads.
+ * Before 0.7.2 the cache cannot be disabled, and before 0.7.1 no seed can be set. From 1.13 on,
+ * pytest runs the tests unless SymPy's own runner is requested. The reference harness reads the log
+ * of SymPy's runner.
  */
 function optionsOf(binTest: string): string[] {
   const has = (option: string): boolean =>
@@ -58,8 +60,9 @@ function optionsOf(binTest: string): string[] {
 }
 
 /**
- * Logs of SymPy's `bin/test --verbose`: `test_x ok`, and, for failures that the log shows only at
- * its end, headings such as `____ sympy/core/tests/test_x.py:test_y ____` below a line of `_`.
+ * Parses logs of SymPy's `bin/test --verbose`: lines such as `test_x ok`. The log shows some
+ * failures only at its end, under headings such as `____ sympy/core/tests/test_x.py:test_y ____`
+ * below a line of `_`.
  */
 export function parseSympy(log: string): Map<string, string> {
   const found = new Map<string, string>();
@@ -84,7 +87,9 @@ const status: ReadonlyMap<string, string> = new Map([
   ['E', 'ERROR'],
 ]);
 
-/** What stands after `.py:` in lines between underscores, below a line that ends in one. */
+/**
+ * The text after `.py:` in headings between underscores, below a line that ends in an underscore.
+ */
 function* failureHeadings(log: string): Generator<string> {
   let from = 0;
   for (;;) {
@@ -100,7 +105,7 @@ function* failureHeadings(log: string): Generator<string> {
     const suffix = line.lastIndexOf('.py:', lastSpace - 4);
     if (suffix < left + 1) continue;
     yield line.slice(line[suffix + 4] === ':' ? suffix + 5 : suffix + 4, lastSpace);
-    // The heading is used up, with the underscores that end it.
+    // The heading is consumed, with the underscores that end it.
     from = start + skipUnderscores(line, lastSpace + 1);
   }
 }

@@ -2,18 +2,18 @@ import type { TestResult } from '../../domain/outcome';
 import type { Environment } from '../engine';
 import type { TestPlan } from '../testPlan';
 
-/** A test file, with the facts that the choice of a runner depends on. */
+/** A test file, with the facts that determine its runner. */
 export interface TestFile {
   readonly path: string;
-  /** Without pytest the file cannot even be loaded. */
+  /** Whether the file cannot be loaded without pytest. */
   readonly importsPytest: boolean;
-  /** Tests that unittest can run. */
+  /** Number of tests that unittest can run. */
   readonly unittestTests: number;
-  /** Tests that only pytest can run. */
+  /** Number of tests that only pytest can run. */
   readonly pytestTests: number;
 }
 
-/** What an adapter makes the command of one runner from. */
+/** The input of a runner's plan. */
 export interface PlanRequest {
   /** `owner/name` */
   readonly repo: string;
@@ -21,13 +21,16 @@ export interface PlanRequest {
   readonly version: string;
   readonly files: readonly TestFile[];
   readonly environment: Environment;
-  /** A file of R as text; undefined when R has none. Old runners lack options of newer ones. */
+  /**
+   * A file of R as text; undefined when R does not have it. Runners read R because old versions
+   * lack newer options.
+   */
   readonly readFileOfR: (path: string) => Promise<string | undefined>;
   /** Test ids to run instead of whole files, in the form `path::Class::test`. */
   readonly select?: readonly string[] | undefined;
 }
 
-/** The request with what the recipe of its repository and version says of running tests. */
+/** The request, with the recipe of its repository and version for running tests. */
 export interface Planning extends PlanRequest {
   readonly recipe: {
     /** Name of the runner that the repository uses. */
@@ -37,30 +40,34 @@ export interface Planning extends PlanRequest {
 }
 
 /**
- * A program that runs tests: its command, and what the rest of the engine has to know of it. Its outcomes
- * are recorded in its process where it builds on pytest, unittest or SymPy's runner (`tracer/`); the log
- * of any other is read. Which parser reads a log depends on the repository, not on the runner (`parseLog.ts`).
+ * A program that runs tests: its command, and the facts that the engine needs about it. Runners
+ * based on pytest, unittest or SymPy's runner record outcomes in their own process (`tracer/`). For
+ * all others, the log is read. The repository, not the runner, determines which parser reads a log
+ * (`parseLog.ts`).
  */
 export interface TestRunner {
-  /** As recipes and reports write it. */
+  /** Name of the runner in recipes and reports. */
   readonly name: string;
   /** Packages that the environment needs for it. */
   readonly packages?: readonly string[];
-  /** The plan; undefined when it cannot run in this tree and environment. */
+  /** The plan; undefined when the runner cannot run in this tree and environment. */
   readonly plan: (planning: Planning) => Promise<TestPlan | undefined> | TestPlan | undefined;
-  /** It runs nothing at all where one of its files is not there, as pytest does. */
+  /** Whether it runs nothing at all when one of its files is missing, as pytest does. */
   readonly needsAllFiles?: boolean;
-  /** Its own process runs no tests: it starts another, to which it hands on the key of the records. */
+  /**
+   * Whether it only starts another process that runs the tests, and passes the key of the records
+   * on to it.
+   */
   readonly isRelay?: boolean;
-  /** What it starts may be out of the recorder's reach, so that log and records need not fit. */
+  /** Whether the recorder may miss programs that it starts, so that log and records may differ. */
   readonly isUnrecorded?: boolean;
-  /** Whether an outcome that fails goes with an exit status of 0; none does when absent. */
+  /** Whether a failing outcome can occur with exit status 0; by default none can. */
   readonly failsWithStatus0?: (
     failed: Pick<TestResult, 'outcome' | 'message' | 'phase'>,
   ) => boolean;
 }
 
-/** A plan that covers all files of the request from the top of the tree. */
+/** A plan that covers all files of the request from the root of the tree. */
 export function wholePlan(
   runner: string,
   files: readonly TestFile[],
@@ -70,7 +77,7 @@ export function wholePlan(
   return { runner, args, env, cwd: '.', files: files.map((file) => file.path), notRun: [] };
 }
 
-/** The arguments before the tests: those of the recipe, or the usual ones. */
+/** The arguments before the tests: those of the recipe, else the usual ones. */
 export function testArgumentsOf(
   recipe: Planning['recipe'],
   usual: readonly string[],
@@ -79,19 +86,19 @@ export function testArgumentsOf(
 }
 
 /**
- * A path that no program takes for an option, nor for a file of arguments as pytest does with `@`. Test
- * ids stay the same.
+ * Writes a path so that no program reads it as an option, nor as a file of arguments, as pytest
+ * does with `@`. Test ids stay the same.
  */
 export function noOption(path: string): string {
   return /^[-@]/.test(path) ? `./${path}` : path;
 }
 
-/** Dotted names have no such spelling, but argparse has a sign for the end of the options. */
+/** Dotted names cannot be written that way, but argparse has a sign for the end of the options. */
 export function operands(names: readonly string[]): readonly string[] {
   return names.some((name) => name.startsWith('-')) ? ['--', ...names] : names;
 }
 
-/** `tests/test_a.py::A::test_x` to `tests.test_a.A.test_x`. */
+/** Converts `tests/test_a.py::A::test_x` to `tests.test_a.A.test_x`. */
 export function dotted(id: string): string {
   return id
     .replace(/\.py(?=::|$)/, '')

@@ -3,17 +3,17 @@ import type { TestPlan } from '../testPlan';
 import { planPytest, testsOf } from './pytest';
 
 /**
- * What tox hands on to its commands. It drops all else, the tracer with it, unless tox-current-env is
- * one that hands on everything (all for tox 4, and 0.0.7 and later for tox 3).
- * https://tox.wiki/en/3.28.0/config.html#conf-passenv
+ * The variables that tox passes on to its commands. Without this, it drops all others, including
+ * the tracer's. Some versions of tox-current-env pass on everything: all for tox 4, and 0.0.7 and
+ * later for tox 3. https://tox.wiki/en/3.28.0/config.html#conf-passenv
  */
 const handedOn =
   'PYTHON* SWT_* HOME TMPDIR TEMP TMP LANG LC_* LD_LIBRARY_PATH SSL_CERT_* VIRTUAL_ENV';
 
 /**
- * tox, whose plug-in makes its commands' Python a link to the running one. A Python that is found
- * through a link knows nothing of the virtual environment that the link's target is in, so there a
- * program that starts the target takes the place of the link.
+ * Runs tox. Its plug-in makes the Python of its commands a link to the running one. A Python that
+ * is started through a link does not find the virtual environment of the link's target. So in a
+ * virtual environment, a script that starts the target replaces the link.
  */
 const program = `
 import os, runpy, shlex, sys
@@ -39,9 +39,9 @@ export const tox: TestRunner = {
 };
 
 /**
- * `tox --current-env -epyXY -v -- FILES`: the commands of the tree's tox.ini in the environment as it
- * is. Without tox, or with a tox.ini that would send the tracer away, pytest runs the same files with
- * the variables that tox.ini sets.
+ * `tox --current-env -epyXY -v -- FILES`: runs the commands of the tree's tox.ini in the present
+ * environment. Without tox, or with a tox.ini that would remove the tracer, pytest runs the same
+ * files with the variables of tox.ini.
  */
 async function planTox(planning: Planning): Promise<TestPlan | undefined> {
   const { environment, files, readFileOfR, recipe } = planning;
@@ -52,14 +52,14 @@ async function planTox(planning: Planning): Promise<TestPlan | undefined> {
     return plan && { ...plan, env: Object.fromEntries(plainly(settings)) };
   }
   const [major = '3', minor = '9'] = environment.pythonVersion.split('.');
-  // The seed that the run sets is to stay: tox would choose one by chance.
+  // Keeps the seed that the run sets; tox would choose a random one.
   const seed = environment.tox.startsWith('3.') ? 'noset' : 'notset';
   return wholePlan(
     'tox',
     files,
     [
       ...['-c', program, '--current-env', `-epy${major}${minor}`, '-v', '--hashseed', seed],
-      // What is installed is what the environment has: a test user may not even write there.
+      // The environment has everything installed, and a test user may not even write there.
       ...(canSkipInstall(environment.tox) ? ['--skip-pkg-install'] : []),
       '--',
       ...testArgumentsOf(recipe, ['-rA']),
@@ -69,13 +69,13 @@ async function planTox(planning: Planning): Promise<TestPlan | undefined> {
   );
 }
 
-/** The option came with tox 3.16. */
+/** The option was added in tox 3.16. */
 function canSkipInstall(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major > 3 || (major === 3 && minor >= 16);
 }
 
-/** Variables that `[testenv]` sets, as they are written. */
+/** Variables that `[testenv]` sets, with values as written. */
 function settingsOf(ini: string): Map<string, string> {
   const section = /^\[testenv\][^\n]*\n((?:(?!\[)[^\n]*(?:\n|$))*)/m.exec(ini)?.[1] ?? '';
   const set =
@@ -88,7 +88,7 @@ function settingsOf(ini: string): Map<string, string> {
   return found;
 }
 
-/** Those that mean the same without tox: no place of tox stands in them. */
+/** The variables that mean the same without tox, because they contain no placeholder of tox. */
 function plainly(settings: ReadonlyMap<string, string>): [string, string][] {
   return [...settings].filter(([name, value]) => name !== 'PYTHONPATH' && !value.includes('{'));
 }

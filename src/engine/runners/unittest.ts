@@ -7,8 +7,8 @@ export const unittest: TestRunner = {
 };
 
 /**
- * `python -m unittest -v MODULES`, which every Python has. Files that need pytest are named in `notRun`
- * when that is what the repository runs with.
+ * `python -m unittest -v MODULES`, which every Python has. Files that need pytest are listed in
+ * `notRun` when the repository uses pytest.
  */
 function planUnittest({ environment, files, recipe, select }: Planning): TestPlan {
   const runnable = files.filter((file) => !file.importsPytest && file.unittestTests > 0);
@@ -28,7 +28,7 @@ function planUnittest({ environment, files, recipe, select }: Planning): TestPla
     ],
     env: {},
     cwd: '.',
-    // Never an empty list of names: unittest without any looks for tests everywhere.
+    // Never pass an empty list of names, since unittest would then look for tests everywhere.
     files: wanted?.length === 0 ? [] : runnable.map((file) => file.path),
     notRun: files
       .filter((file) => file.importsPytest || file.pytestTests > 0)
@@ -40,10 +40,10 @@ function planUnittest({ environment, files, recipe, select }: Planning): TestPla
 }
 
 /**
- * Logs of unittest with `-v`, for repositories that the reference harness does not know:
+ * Parses logs of unittest with `-v`, for repositories that the reference harness does not know:
  * `test_x (tests.test_a.A.test_x) ... ok`. A test may print between its name and its status, and a
- * docstring stands on a line of its own. Without `-v`, and for what happens to a whole class or
- * file, the headings of the reports at the end are read.
+ * docstring has a line of its own. Logs without `-v`, and errors of a whole class or file, are read
+ * from the headings of the reports at the end.
  */
 export function parseUnittest(log: string): Map<string, string> {
   const found = new Map<string, string>();
@@ -54,7 +54,7 @@ export function parseUnittest(log: string): Map<string, string> {
     const heading = /^(ERROR|FAIL|UNEXPECTED SUCCESS): (\S+ \([\w.<>-]+\))/.exec(line);
     if (heading?.[2] !== undefined) {
       const status = heading[1] === 'ERROR' ? 'ERROR' : 'FAILED';
-      // A later failure of a sub-test does not make an error any better.
+      // A later failure of a sub-test does not replace an error.
       if (status === 'ERROR' || found.get(heading[2]) !== 'ERROR') found.set(heading[2], status);
       continue;
     }
@@ -78,7 +78,7 @@ const statuses: readonly (readonly [words: string, status: string])[] = [
   ['unexpected success', 'FAILED'],
 ];
 
-/** The status that ends a line; without ` ... ` before it, it must be the whole line. */
+/** The status at the end of a line. Without ` ... ` before it, it must be the whole line. */
 function statusAtEnd(line: string): string | undefined {
   const dots = line.indexOf(' ... ');
   const text = (dots < 0 ? line : line.slice(dots + 5)).trimEnd();

@@ -5,23 +5,23 @@ import type { Outcome } from '../../domain/outcome';
 import type { RecordKey, Seal } from './recordKey';
 import { parseRecord, splitLine } from './records';
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const pause = 100;
 
 const limits = {
-  /** Journals that are followed. */
+  /** Number of journals that are followed. */
   files: 100,
   /** Bytes of one journal that are read at once. */
   bytes: 1024 * 1024,
 };
 
 /**
- * Tells of outcomes while a run is under way, as soon as its journals have them. For show only: a later
- * phase of a test may still make its outcome worse, and `readTrace` has the last word.
+ * Reports outcomes during a run, as soon as its journals have them. These are for display only: a
+ * later phase of a test may still make its outcome worse, and those of `readTrace` are final.
  *
  * @param folder of the trace
- * @param key of the run, where it has one: nothing without a seal is told then
- * @returns ends it; nothing is told afterwards
+ * @param key of the run, where it has one; then outcomes without a seal are not reported
+ * @returns a function that stops it; no outcome is reported afterwards
  */
 export function followTrace(
   folder: string,
@@ -37,10 +37,10 @@ export function followTrace(
     const text = Buffer.concat([journal.rest, await readFrom(join(folder, name), journal.at)]);
     journal.at += text.length - journal.rest.length;
     const end = text.lastIndexOf(0x0a) + 1;
-    // A line without an end, however long, is no record of ours.
+    // A line without an end, however long, is not one of our records.
     journal.rest = text.length - end > limits.bytes ? Buffer.alloc(0) : text.subarray(end);
     for (const line of text.subarray(0, end).toString('utf8').split('\n')) {
-      // The first record of a journal says by which key it is sealed.
+      // The first record of a journal names the key that seals it.
       const isFirst = key !== undefined && journal.seal === undefined;
       if (!isFirst && !line.includes('"outcome"')) continue;
       const { text, seal } = splitLine(line);
@@ -72,7 +72,10 @@ export function followTrace(
   };
 }
 
-/** What stands behind an offset of a regular file; the code under test may put anything in its place. */
+/**
+ * The content of a regular file after an offset. The code under test may replace the file by
+ * anything else.
+ */
 async function readFrom(path: string, at: number): Promise<Buffer> {
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags);

@@ -8,28 +8,28 @@ import {
 } from './records';
 import type { RecordKey } from './recordKey';
 
-/** What one process wrote, checked against itself. */
+/** The records of one process, checked for contradictions. */
 export interface RecordJournal {
   /** Name of its file, without the ending. */
   readonly name: string;
   readonly process: ProcessRecord | undefined;
-  /** Its records carry the key of the run. */
+  /** Whether its records are sealed with the key of the run. */
   readonly isSealed: boolean;
   readonly lastTest: string | null;
-  /** Tests that began in it, and classes and files of them (see `isScope`). */
+  /** The tests that began in it, and their classes and files (see `isScope`). */
   readonly begun: ReadonlySet<string>;
   readonly ended: boolean;
   readonly counts: readonly Counted[];
-  /** By test, the last. */
+  /** The last outcome of each test. */
   readonly outcomes: ReadonlyMap<string, OutcomeRecord>;
   readonly sessions: readonly { readonly runner: string; readonly version?: string }[];
   readonly collected: readonly string[];
   readonly files: readonly { readonly path: string; readonly how: string; readonly why?: string }[];
   readonly elsewhere: readonly { readonly path: string; readonly loaded: string }[];
   readonly problems: readonly string[];
-  /** Process ids of what it started; undefined among them where it cannot tell one. */
+  /** Ids of the processes that it started; undefined for one whose id it does not know. */
   readonly started: ReadonlySet<number | undefined>;
-  /** Where its records do not fit together, a sentence each. */
+  /** Contradictions between its records, a sentence each. */
   readonly contradictions: readonly string[];
 }
 
@@ -39,11 +39,11 @@ export interface Counted {
   readonly line: number;
   readonly test: string | null;
   readonly count: number;
-  /** From a record with a seal: nobody but the recorder wrote it. */
+  /** Whether the record has a seal, so that only the recorder can have written it. */
   readonly isSealed: boolean;
 }
 
-/** How bad an outcome is: of two of the same test, the worse one stands. */
+/** Rank of each outcome: of two outcomes of the same test, the one with the higher rank counts. */
 export const badness: Readonly<Record<OutcomeRecord['outcome'], number>> = {
   passed: 0,
   xfailed: 1,
@@ -53,7 +53,7 @@ export const badness: Readonly<Record<OutcomeRecord['outcome'], number>> = {
   error: 5,
 };
 
-/** Records that only a process with the key of the run writes. */
+/** Kinds of records that only a process with the key of the run writes. */
 const sealedOnly: ReadonlySet<JournalRecord['kind']> = new Set([
   'session',
   'outcome',
@@ -65,7 +65,8 @@ const sealedOnly: ReadonlySet<JournalRecord['kind']> = new Set([
 /**
  * Reads one journal.
  *
- * @param totals content of its `.counts` file: an unsigned 64-bit little-endian number for each slot
+ * @param totals content of its `.counts` file: an unsigned 64-bit little-endian number for each
+ * slot
  * @param key of the run; without one nothing is checked, as no record has a seal
  */
 export function readRecordJournal(
@@ -93,7 +94,7 @@ export function readRecordJournal(
   if (process !== undefined && totals !== undefined) {
     const more = unwritten(process, written, totals);
     if (key !== undefined) for (const each of more.short) contradictions.add(each);
-    // After the end of a process with a key, nothing is counted that its records do not say.
+    // After the end of a process with a key, only the counts in its records are valid.
     if (!isSealed || !ended) {
       counts.push(...more.counts.map((each) => ({ ...each, test: lastTest, isSealed: false })));
     }
@@ -106,7 +107,7 @@ export function readRecordJournal(
   };
 }
 
-/** What the records of a journal say, as far as they have been read. */
+/** The contents of a journal's records, as far as they have been read. */
 interface ReadRecords {
   process: ProcessRecord | undefined;
   lastTest: string | null;
@@ -121,7 +122,7 @@ interface ReadRecords {
   readonly elsewhere: { path: string; loaded: string }[];
 }
 
-/** @param written what the records count of each slot of the process */
+/** @param written executions that the records count for each slot of the process */
 function addCounts(
   { counts, test }: Extract<JournalRecord, { kind: 'counts' }>,
   isSealed: boolean,
@@ -175,7 +176,7 @@ function addRecord(
       read.outcomes.set(record.test, record);
       break;
     case 'collected':
-      // Not by spreading: there may be more than a call takes.
+      // A loop, since there may be more tests than a call takes arguments.
       for (const test of record.tests) read.collected.push(test);
       break;
     case 'started':
@@ -190,7 +191,10 @@ interface Checks {
   readonly contradictions: Set<string>;
 }
 
-/** The records that count: of a journal with seals, those whose seals are right, by their numbers. */
+/**
+ * The valid records. In a journal with seals, these are the records with correct seals, ordered by
+ * number.
+ */
 function recordsOf(
   name: string,
   text: string,
@@ -210,7 +214,7 @@ function recordsOf(
     if (seal === undefined || holds?.(name, seal.number, text, seal.digits) !== true) {
       others.push(line);
     } else {
-      // A record that was interrupted may be there twice.
+      // A record whose writing was interrupted may be there twice.
       sealed.set(seal.number, line);
     }
   }
@@ -254,7 +258,7 @@ function nameOf(lines: readonly { readonly record: unknown }[]): string {
   return found === undefined ? 'a process' : processName(found.record as ProcessRecord);
 }
 
-/** A process in words, by its number and the command line that it was started with. */
+/** Describes a process by its number and its command line. */
 export function processName({ pid, argv }: Pick<ProcessRecord, 'pid' | 'argv'>): string {
   const command = argv.join(' ').replace(/\s+/g, ' ').trim();
   const short = command.length > 100 ? `${command.slice(0, 100)}…` : command;
@@ -267,13 +271,14 @@ function foreign({ what, where }: Extract<JournalRecord, { kind: 'foreign' }>): 
     : `${where ?? 'something'} wrote a record "${what}" in place of the recorder`;
 }
 
-/** Outcomes without a beginning, and tests that had two where the second is the better one. */
+/** Finds outcomes without a beginning, and tests whose second outcome is better than the first. */
 function outcomesThatDoNotFit(records: readonly JournalRecord[]): string[] {
   const found: string[] = [];
   const begun = new Set<string>();
   const collected = new Set<string>();
   const last = new Map<string, OutcomeRecord>();
-  // An exception out of a handler of signals, which is a problem then, may have cost a beginning.
+  // An exception from a signal handler, which is recorded as a problem, may have prevented the
+  // record of a beginning.
   const mayLack = records.some(({ kind }) => kind === 'problem');
   let runner: string | undefined;
   for (const record of records) {
@@ -285,8 +290,8 @@ function outcomesThatDoNotFit(records: readonly JournalRecord[]): string[] {
     }
     if (record.kind !== 'outcome') continue;
     const { test, attempt, outcome, phase } = record;
-    // What a runner says of files and classes has no beginning, nor has a skip by a decorator, and a
-    // plug-in of pytest may give tests other names in their reports.
+    // Some outcomes have no beginning: those of files and classes, and a skip by a decorator. A
+    // plug-in of pytest may also report tests under other names.
     const hasBegun =
       runner === 'pytest'
         ? attempt !== 0 || phase === 'collect' || !collected.has(test)
@@ -304,7 +309,7 @@ function outcomesThatDoNotFit(records: readonly JournalRecord[]): string[] {
   return found.slice(0, 10);
 }
 
-/** Lines that end: a process that was killed while it wrote leaves a torn last one. */
+/** Complete lines only: a process that is killed while it writes leaves a torn last line. */
 function* completeLines(text: string): Generator<string> {
   let start = 0;
   for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
@@ -321,8 +326,8 @@ function slotsOf(counts: Readonly<Record<string, number>>): [number, number][] {
 }
 
 /**
- * Counts that a process made and did not live to write, which belong to the test it was in; and where
- * it wrote more than it counted.
+ * Counts that a process made but did not live to write, for the test that it was running. Also
+ * lists slots for which it wrote more executions than it counted.
  */
 function unwritten(
   process: ProcessRecord,
@@ -339,7 +344,8 @@ function unwritten(
     const [path, line] = place;
     const missing = Number(total) - (written[slot] ?? 0);
     if (missing > 0) counts.push({ path, line, count: missing });
-    // A file that is cut off was never whole: the disk was full when the process began.
+    // A file that is too short was never complete, because the disk was full when the process
+    // began.
     if (missing < 0 && totals.length === 8 * process.slots.length) {
       short.push(
         `${processName(process)} wrote more executions of ${path}:${line} than it counted`,
@@ -349,7 +355,7 @@ function unwritten(
   return { counts, short: short.slice(0, 3) };
 }
 
-/** What the rest of the program knows of a recorded outcome. */
+/** Converts a recorded outcome for the rest of the program. */
 export function resultOf(record: OutcomeRecord): TestResult {
   const { phase, exception, message, details } = record;
   const [expected, actual] = record.comparison ?? [];

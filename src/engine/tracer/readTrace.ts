@@ -13,27 +13,27 @@ import {
 import type { OutcomeRecord } from './records';
 import type { RecordKey } from './recordKey';
 
-/** What one run of tests left in its trace folder, all its processes taken together. */
+/** The contents of one run's trace folder, with all its processes combined. */
 export interface ExecutionTrace {
   readonly processes: ProcessInfo[];
-  /** `monitoring`, `bytecode`, `settrace`: how lines were counted, over all processes. */
+  /** How lines were counted, over all processes: `monitoring`, `bytecode`, `settrace`. */
   readonly techniques: string[];
   readonly counts: TracedLine[];
-  /** One for each test that got an outcome, the last and worst; also for files and classes. */
+  /** One for each test with an outcome, and for files and classes: the last and worst outcome. */
   readonly outcomes: RecordedOutcome[];
-  /** Ids of the tests that the runner found, where it says. */
+  /** Ids of the tests that the runner found, if it reports them. */
   readonly collected: string[];
   readonly sessions: { runner: string; version?: string }[];
-  /** How each changed file was counted, and why when not in the usual way. */
+  /** How each changed file was counted, and the reason when not in the usual way. */
   readonly files: { path: string; how: string; why?: string }[];
   /** Changed files whose module was loaded from outside the tree. */
   readonly elsewhere: { path: string; loaded: string }[];
   readonly problems: string[];
-  /** Where the records contradict each other, a sentence each: the run is unsound then. */
+  /** Contradictions between the records, a sentence each. Any of them makes the run unsound. */
   readonly contradictions: string[];
   /**
-   * Processes that ended inside a test which has no outcome, or, with `lastTest` null, test runners
-   * that were killed outside any test.
+   * Processes that ended inside a test without an outcome. With `lastTest` null: test runners that
+   * were killed outside of any test.
    */
   readonly unfinished: { pid: number; argv: string[]; lastTest: string | null }[];
 }
@@ -54,21 +54,26 @@ export interface TracedLine {
   readonly path: string;
   /** 1-based. */
   readonly line: number;
-  /** By test, and by class or file of tests for their set-up and tear-down (see `isScope`). */
+  /**
+   * Executions by test. Those of set-up and tear-down are listed by class or file of tests (see
+   * `isScope`).
+   */
   readonly byTest: Map<string, number>;
-  /** During import, collection and everything else that belongs to none of these. */
+  /**
+   * Executions that belong to no test, class or file, such as those during import and collection.
+   */
   readonly shared: number;
 }
 
 export type RecordedOutcome = TestResult;
 
 const limits = {
-  /** Journals of one run. */
+  /** Number of journals of one run. */
   files: 50_000,
   /** Bytes of one journal, and of all of them. */
   journal: 128 * 1024 * 1024,
   all: 512 * 1024 * 1024,
-  /** Distinct texts of problems, and ids of collected tests. */
+  /** Number of distinct texts of problems, and of ids of collected tests. */
   problems: 200,
   contradictions: 50,
   collected: 500_000,
@@ -76,12 +81,13 @@ const limits = {
 };
 
 /**
- * Reads the journals and totals that a run left in `folder`. Whatever is torn, missing or not ours is
- * passed over; what may make counts wrong is named in `problems`. A folder that is not there gives
- * an empty trace.
+ * Reads the journals and totals that a run left in `folder`. Files that are torn, missing or not
+ * ours are skipped; `problems` names whatever may make counts wrong. A missing folder gives an
+ * empty trace.
  *
- * @param key of the run, which its first process took: what does not carry it is no outcome, and where
- *   records do not fit together is said in `contradictions`. Without one nothing of this is checked.
+ * @param key of the run, which its first process took. Outcomes that it does not seal are ignored,
+ * and contradictions between records are listed in `contradictions`. Without a key nothing of this
+ * is checked.
  */
 export async function readTrace(folder: string, key?: RecordKey): Promise<ExecutionTrace> {
   const trace = startTrace();
@@ -126,14 +132,14 @@ export async function readTrace(folder: string, key?: RecordKey): Promise<Execut
   return finishTrace(trace);
 }
 
-/** Whether a journal is that of the process which took the key of the run. */
+/** Whether a journal is that of the process that took the key of the run. */
 const isFirst = ({ isSealed, process }: RecordJournal): boolean =>
   isSealed && process !== undefined && process.relay === undefined && process.forked === undefined;
 
 /**
- * The journals of processes that the run is known to have started: those with a key, those that a
- * process with a key says it started, and those below such a one. Where the system tells nothing of
- * parents (no /proc), all.
+ * The journals of processes that the run is known to have started. These are processes with a key,
+ * those that one with a key reports as started, and descendants of these. Where the system does not
+ * report parents (no /proc), these are all journals.
  */
 function explainedJournals(journals: readonly RecordJournal[]): ReadonlySet<RecordJournal> {
   const knowsParents = journals.some((each) => isFirst(each) && hasParents(each));
@@ -142,7 +148,7 @@ function explainedJournals(journals: readonly RecordJournal[]): ReadonlySet<Reco
   for (const { isSealed, process, started: pids } of journals) {
     if (!isSealed) continue;
     for (const pid of pids) {
-      // Of what the C library starts, only the parent is known.
+      // For a process that the C library starts, only the parent is known.
       if (pid !== undefined) started.add(pid);
       else if (process !== undefined) started.add(process.pid);
     }
@@ -164,7 +170,10 @@ function explainedJournals(journals: readonly RecordJournal[]): ReadonlySet<Reco
 
 const hasParents = ({ process }: RecordJournal): boolean => (process?.above?.length ?? 0) > 0;
 
-/** A regular file, at most `limit` bytes of it: not a link, nor a pipe that would never end. */
+/**
+ * Reads at most `limit` bytes of a regular file. Links are refused, and so are pipes, which might
+ * never end.
+ */
 async function readBounded(
   path: string,
   limit: number,
@@ -200,7 +209,7 @@ interface CountedLine {
   readonly line: number;
   readonly byTest: Map<string, number>;
   shared: number;
-  /** Tests, and null for none, that executed it by what records with a seal say. */
+  /** The tests that executed the line according to records with a seal; null stands for no test. */
   readonly sealed: Set<string | null>;
 }
 
@@ -238,7 +247,7 @@ function startTrace(): Building {
   };
 }
 
-/** Adds one process. */
+/** Adds the journal of one process. */
 function addJournal(trace: Building, journal: RecordJournal): void {
   for (const each of journal.counts) addCount(trace, each);
   for (const { path, how, why } of journal.files) noteFile(trace, path, how, why);
@@ -250,8 +259,9 @@ function addJournal(trace: Building, journal: RecordJournal): void {
   for (const test of journal.collected) {
     if (trace.collected.size < limits.collected) trace.collected.add(test);
   }
-  // Two processes recorded the same test: the worse stands, and of two alike the one that ran it,
-  // which took longer than to pass the result on.
+  // When two processes recorded the same test, the worse outcome counts. Of equal outcomes, the
+  // longer one counts: the process that ran the test took longer than the one that passed the
+  // result on.
   for (const [test, outcome] of journal.outcomes) {
     const other = trace.outcomes.get(test);
     const worse = other === undefined ? 1 : badness[outcome.outcome] - badness[other.outcome];
@@ -289,7 +299,7 @@ function addCount(trace: Building, { path, line, test, count, isSealed }: Counte
   if (isSealed) counted.sealed.add(test);
 }
 
-/** The same file in several processes: what is out of the ordinary in one of them stands. */
+/** When several processes report the same file, a report that gives a reason takes precedence. */
 function noteFile(trace: Building, path: string, how: string, why: string | undefined): void {
   const known = trace.files.get(path);
   if (known !== undefined && (known.why !== undefined || why === undefined)) return;
@@ -305,8 +315,8 @@ function addContradiction(trace: Building, text: string): void {
 }
 
 /**
- * Any count can be written for a process without a key, and for one that was killed before it could
- * write its own. Honest tests start such processes too.
+ * Any program can write counts for a process without a key, or for one that was killed before it
+ * wrote its own. Honest tests start such processes too.
  */
 function remarkOnCounts(trace: Building): void {
   const open = [...trace.counts.values()].filter(
@@ -322,7 +332,7 @@ function remarkOnCounts(trace: Building): void {
   );
 }
 
-/** Plug-ins may rename tests while they run, so that this proves nothing. */
+/** Plug-ins may rename tests during a run, so this is a problem and not a contradiction. */
 function remarkOnCollection(trace: Building): void {
   if (!trace.sessions.every(({ runner }) => runner === 'pytest') || trace.collected.size === 0) {
     return;
@@ -336,8 +346,8 @@ function remarkOnCollection(trace: Building): void {
 }
 
 /**
- * A test can keep the recorder from recording how it ended. So can runners that are not told of it, which
- * is why this proves nothing.
+ * A test can prevent the recorder from recording its end. A runner that is not notified of the end
+ * has the same effect, so this is a problem and not a contradiction.
  */
 function remarkOnLostOutcomes(trace: Building, journals: readonly RecordJournal[]): void {
   const lost = journals
@@ -374,7 +384,7 @@ function unfinished(trace: Building): ExecutionTrace['unfinished'] {
   const anySession = trace.sessions.length > 0;
   return trace.found
     .filter(({ info, lastTest, hasSession }) => {
-      // Also after a clean end: os._exit in a test is one.
+      // This also holds after a clean end, because a test may call os._exit.
       if (isTest(lastTest)) return !trace.outcomes.has(lastTest);
       return !info.ended && (anySession ? hasSession : !pids.has(info.ppid));
     })
@@ -385,7 +395,10 @@ function unfinished(trace: Building): ExecutionTrace['unfinished'] {
     }));
 }
 
-/** A process may well end in the set-up of a class, which has no outcome: a server that it starts. */
+/**
+ * A process, such as a server that a class starts, may well end during the set-up of the class,
+ * which has no outcome.
+ */
 function isTest(running: string | null): running is string {
   return running !== null && !isScope(running);
 }

@@ -2,19 +2,21 @@ import { createHash, randomBytes, timingSafeEqual, type Hash } from 'node:crypto
 
 /** The key of one run, with which its processes seal their records; see ../tracer/swt_seal.py. */
 export interface RecordKey {
-  /** What the engine puts into the file that the first process takes. */
+  /** Content of the key file, which the engine writes and the first process takes. */
   readonly content: Buffer;
-  /** The key of the process that runs nothing of the repository, or one derived from it. */
+  /**
+   * Returns the check for seals made with the key itself, or with the derived key of this number.
+   */
   sealOf(relay: number | undefined): Seal;
 }
 
-/** Whether a seal is that of a record: of its journal, its number in it, and its text. */
+/** Whether a seal is correct for a record: for its journal, its number there, and its text. */
 export type Seal = (journal: string, number: number, text: string, seal: string) => boolean;
 
 /**
- * A key.
+ * Makes a key.
  *
- * @param content 32 bytes, by chance unless they are known already
+ * @param content 32 bytes; random by default
  */
 export function newRecordKey(content: Buffer = randomBytes(32)): RecordKey {
   const first = keyed(content);
@@ -31,7 +33,7 @@ export function newRecordKey(content: Buffer = randomBytes(32)): RecordKey {
   };
 }
 
-/** SHA-256 after a block of key and zeros, and one of zeros. */
+/** SHA-256, after a block of the key padded with zeros and a block of zeros. */
 const keyed = (key: Buffer): Hash =>
   createHash('sha256').update(Buffer.concat([key, Buffer.alloc(128 - key.length)]));
 

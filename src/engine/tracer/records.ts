@@ -3,8 +3,8 @@ import { outcomes, phases } from '../../domain/outcome';
 
 /**
  * The records of a journal, one JSON object a line, as the Python files in ../tracer write them.
- * Tested code can write to that folder too, so that nothing here is trusted: sizes are bounded, and
- * what does not fit is dropped. Behind a record may stand a tab, its number and its seal.
+ * Tested code can write to that folder too, so nothing here is trusted: sizes are bounded, and
+ * invalid values are dropped. A tab, a number and a seal may follow a record.
  */
 
 const id = z.string().min(1).max(20_000);
@@ -27,11 +27,11 @@ const processRecord = z.object({
   implementation: z.string().max(100).catch('unknown'),
   technique: z.string().max(100).nullish(),
   slots: z.array(z.tuple([path, line])),
-  // Number of the derived key that it has.
+  // Number of the derived key that the process has.
   relay: z.number().int().positive().max(1_000_000).optional().catch(undefined),
   // Name of the journal of the process that it was forked from.
   forked: z.string().max(100).optional().catch(undefined),
-  // Process ids of its parent, its parent's and so on, when it began.
+  // Process ids of its ancestors when it began, the parent first.
   above: z.array(pid).max(100).optional().catch(undefined),
 });
 
@@ -71,7 +71,7 @@ const outcomeRecord = z.object({
   outcome: z.enum(outcomes).exclude(['missing']),
   seconds: z.number().nonnegative().catch(0),
   phase: z.enum(phases).nullish().catch(null),
-  // How often pytest has begun the test; other runners do not tell.
+  // How often pytest has begun the test; other runners do not report it.
   attempt: z.number().int().nonnegative().optional().catch(undefined),
   exception: optionalText(500).catch(undefined),
   message: optionalText(4_000).catch(undefined),
@@ -88,10 +88,12 @@ const outcomeRecord = z.object({
     .catch(undefined),
 });
 
-/** The process has started another, whose id is not known where the system's C library did it. */
+/**
+ * The process has started another one. Its id is unknown when the system's C library started it.
+ */
 const startedRecord = z.object({ kind: z.literal('started'), pid: pid.nullable() });
 
-/** Something else than the recorder tried to write: a record of the kind `what`, or a total. */
+/** Something other than the recorder tried to write: a record of the kind `what`, or a total. */
 const foreignRecord = z.object({
   kind: z.literal('foreign'),
   what: z.string().max(100),
@@ -124,10 +126,10 @@ const kinds: ReadonlySet<unknown> = new Set(
 );
 
 /**
- * One line of a journal.
+ * Parses one line of a journal.
  *
  * @returns the record; `unknown` for a kind that a later version may write; `broken` for anything
- *   that is not a record
+ * that is not a record
  */
 export function parseRecord(text: string): JournalRecord | 'unknown' | 'broken' {
   let value: unknown;
@@ -143,15 +145,15 @@ export function parseRecord(text: string): JournalRecord | 'unknown' | 'broken' 
   return parsed.success ? parsed.data : 'broken';
 }
 
-/** The seal of a line, as it is written there. */
+/** The seal of a line as it was written. */
 export interface WrittenSeal {
   readonly number: number;
   readonly digits: string;
 }
 
-/** Divides a line of a journal into its record and its seal, where it has one. */
+/** Splits a line of a journal into its record and its seal, if it has one. */
 export function splitLine(line: string): { readonly text: string; readonly seal?: WrittenSeal } {
-  // JSON has no tab but for space between its signs, which the recorder does not write.
+  // JSON allows a tab only as white space between tokens, and the recorder writes none.
   const at = line.indexOf('\t');
   if (at < 0) return { text: line };
   const [, number, digits] = /^(\d{1,10}) ([0-9a-f]{32})$/.exec(line.slice(at + 1)) ?? [];
