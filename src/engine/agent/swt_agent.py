@@ -1,13 +1,13 @@
-"""Works for the docker engine inside a sandbox: keeps the tree of the repository, runs tests as another
-user, and leaves no process of theirs behind. Runs as root, on CPython 3.6 and later, with nothing but
-the standard library.
+"""Works for the docker engine inside a sandbox. Keeps the tree of the repository, runs tests as
+another user, and leaves none of their processes behind. Runs as root, on CPython 3.6 and later,
+with the standard library only.
 
-Speaks frames over its standard input and output: a line of JSON, whose `bytes` says how many bytes
-follow it. Requests come one at a time, and each is answered by `done` or `failed`; only `stop` comes
-while tests run. After the `done` of a run comes `settled`, when the tree is put back. When its input ends, the engine or the process that asked is gone: everything is
-killed.
+Exchanges frames over its standard input and output: a line of JSON, whose `bytes` says how many
+bytes follow it. Requests come one at a time, and each is answered by `done` or `failed`; only
+`stop` comes while tests run. After the `done` of a run comes `settled`, when the tree is restored.
+When its input ends, the engine or the process that asked is gone: everything is killed.
 
-Paths are relative to the tree, with the bytes that are no UTF-8 escaped as PEP 383 has it.
+Paths are relative to the tree. Bytes that are not UTF-8 are escaped as in PEP 383.
 """
 
 import io
@@ -22,7 +22,7 @@ import sys
 import tarfile
 import time
 
-# Isolated from the folder that it is started in, and from its own.
+# The agent runs with `-I`, so that neither the current folder nor its own is searched for modules.
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from swt_processes import (
     QUIET,
@@ -43,7 +43,8 @@ from swt_wire import Wire
 
 OUTPUT_CHUNK = 1 << 16
 TRACE_LIMIT = 256 << 20
-# Where any user may write, besides the tree; in what an image has besides, nobody but root may.
+# Folders outside of the tree that any user may write to. In all others of an image, only root may
+# write.
 OPEN_PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock")
 FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -69,28 +70,29 @@ class Agent(object):
                 self.wire.send("failed", why="%s: %s" % (type(error).__name__, error))
 
     def do_digests(self, header, payload):
-        """Also the state from which later changes are told."""
+        """Sends the digests of all files, and remembers this state as the base for later changes."""
         self.tree.remember()
         self.wire.send("done", json.dumps(self.tree.digests()).encode("ascii"))
 
     def do_write(self, header, payload):
         settle = header["settle"]
         self.tree.write(header["remove"], header["files"], payload, settle)
-        # The other side may have something to compile: process numbers go on alike.
+        # The other side may have something to compile: process numbers must advance equally on
+        # both.
         is_due = any(relative.endswith(".py") for relative in settle)
         self._compile([relative for relative, _ in header["files"]], is_due)
         self.wire.send("done")
 
     def do_repository(self, header, payload):
-        """Takes a repository of git, a tar of its files, in the place of the tree's."""
+        """Replaces the tree's git repository by another one, given as a tar of its files."""
         self.tree.set_repository(payload, header["idBytes"])
         self.wire.send("done")
 
     def _compile(self, files, is_due=False):
         """
-        Compiles what was written, as tests would at their first run; what they compile themselves is not
-        kept, since it may be something else. Nothing of it is executed. When it `is_due`, a process is
-        started for it even if there is nothing to compile.
+        Compiles written files, as tests would at their first run, without executing them. Files
+        that tests compile are not kept, since they may contain something else. When it `is_due`, a
+        process is started even if there is nothing to compile.
         """
         files = [each for each in files if self.tree.compiled(each) is not None]
         if not files and not is_due:
@@ -104,7 +106,7 @@ class Agent(object):
         self.tree.know_compiled(files)
 
     def _apart(self, work, seconds):
-        """Does work in a process of the tests' user, for so many seconds at most."""
+        """Does work in a process of the tests' user, for at most so many seconds."""
         program = os.fork()
         if program == 0:
             try:
@@ -127,17 +129,17 @@ class Agent(object):
             os.setuid(self.user)
 
     def do_stop(self, header, payload):
-        """Too late: what it was to stop has ended."""
+        """Does nothing: the run that it was to stop has ended."""
 
     def do_install(self, header, payload):
-        """Runs a program of the image as root in the tree, and takes what it changes as known."""
+        """Runs a program of the image as root in the tree, and adds its changes to the known state."""
         result = self._run(header, root=True)
         self.tree.own()
         self.tree.remember()
         self.wire.send("done", **result)
 
     def do_run(self, header, payload):
-        # The same one each time: it shows in messages, and in what is made from paths.
+        # The same folder each time, since it appears in messages and in results derived from paths.
         folder = "/tmp/swt"
         remove(folder)
         os.mkdir(folder, 0o755)
@@ -164,7 +166,7 @@ class Agent(object):
         if cut:
             result["remarks"].append("the records of the run were too long, and only a part was read")
         self.wire.send("done", trace, **result)
-        # Nobody has to wait for this: it takes as long as a short test.
+        # Done after the answer, so that nobody waits for this: it takes as long as a short test.
         settled = {"altered": []}
         try:
             if others():
@@ -182,8 +184,8 @@ class Agent(object):
 
     def _lay_key(self, folder, key):
         """
-        The path of a file with the key of the run, in a folder that the tests' user can remove it from:
-        their first process does.
+        Writes the key of the run to a file and returns its path. The folder lets the tests' user
+        remove the file, which the first process of the tests does.
         """
         place = os.path.join(folder, "key")
         os.mkdir(place, 0o700)
@@ -198,7 +200,7 @@ class Agent(object):
         return path
 
     def _start(self, header, root):
-        """Starts a program; (its number, the end of the pipe with its output)."""
+        """Starts a program; returns its process id and the end of the pipe with its output."""
         reading, writing = os.pipe()
         trouble, tell = os.pipe()
         program = os.fork()
@@ -210,7 +212,7 @@ class Agent(object):
                 os.dup2(writing, 2)
                 restore_signals()
                 try:
-                    # When memory runs out, this goes and not the agent.
+                    # When memory runs out, the kernel kills this process rather than the agent.
                     with open("/proc/self/oom_score_adj", "w") as file:
                         file.write("1000")
                 except OSError:
@@ -239,8 +241,8 @@ class Agent(object):
 
     def _run(self, header, root):
         """
-        Runs a program to its end, or until it is to stop; then no process is left. Its output goes out
-        as it comes: when nobody reads on, it has to wait.
+        Runs a program until it ends or is to be stopped; then no process is left. Output is sent as
+        it arrives. The program has to wait while nobody reads it.
         """
         memory, processes = killed_for_memory(), refused_processes()
         places = [self.tree.root, "/tmp"]
@@ -260,7 +262,7 @@ class Agent(object):
         try:
             while status is None:
                 wanted = [self.wire.source, wakened] + ([output] if is_open else [])
-                # A request that came with the one before has been read already.
+                # A request that arrived together with the previous one is in the buffer already.
                 is_waiting = b"\n" in self.wire.rest
                 ready = select.select(wanted, [], [], 0 if is_waiting else 0.25)[0]
                 if wakened in ready:
@@ -287,7 +289,7 @@ class Agent(object):
                     break
             left = len([pid for pid in others() if pid != program])
             gone = kill_all()
-            # What was written before the end is still in the pipe.
+            # Output from before the end is still in the pipe.
             os.set_blocking(output, False)
             while ending == "exited" and is_open:
                 is_open = self._pass_on(output)
@@ -317,7 +319,7 @@ class Agent(object):
         }
 
     def _pass_on(self, output):
-        """Sends on what is there; whether there may be more."""
+        """Sends the available output; returns whether there may be more."""
         try:
             data = os.read(output, OUTPUT_CHUNK)
         except BlockingIOError:
@@ -329,14 +331,15 @@ class Agent(object):
     def _full(self, places, start, limit):
         for place in places:
             now, left = used(place)
-            # Also when others have filled it: what tests do then says nothing of the candidate.
+            # Applies also when other programs filled the disk: the results then say nothing about
+            # the candidate.
             if left < 1 << 20:
                 return "disk full"
             grown = now - start[place]
             if place == "/tmp" or grown < limit:
                 continue
-            # The disk is shared with others: only then look at the files themselves, which those that are
-            # open and removed are not among.
+            # The disk is shared, so the files themselves are measured, but only in this case. Open
+            # files that were removed are not among them.
             own = allocated([place] + [each for each in OPEN_PLACES if each != "/tmp"])
             if own - self.tree.bytes >= limit or grown >= 4 * limit:
                 return "disk full"
@@ -344,14 +347,16 @@ class Agent(object):
 
 
 def empty_open_places():
-    """Also of what the image brought: it may tell of what came after R."""
+    """Empties the folders that any user may write to. This includes files of the image, which may
+    reveal what came after R."""
     for place in OPEN_PLACES:
         for name in names_in(place):
             remove(os.path.join(place, name))
 
 
 def pack(folder):
-    """The regular files of a folder as a tar, and whether some had to be left out."""
+    """Packs the regular files of a folder into a tar; returns it, and whether some had to be left
+    out."""
     content = io.BytesIO()
     cut = False
     with tarfile.open(fileobj=content, mode="w:", format=tarfile.PAX_FORMAT) as archive:
@@ -374,14 +379,15 @@ def pack(folder):
 
 
 def compile_tracer(folder):
-    """So that not every process of the tests has to."""
+    """Compiles the tracer once, so that not every process of the tests has to."""
     import compileall
 
     compileall.compile_dir(folder, quiet=2)
 
 
 def in_sandbox():
-    """Whether the first process is that of a sandbox: anywhere else, killing all others is no help."""
+    """Whether the first process is that of a sandbox. Anywhere else, killing all others would do
+    harm."""
     try:
         with open("/proc/1/cmdline", "rb") as file:
             return b"swt-bench sandbox" in file.read()
@@ -394,7 +400,7 @@ def main():
         sys.exit("this runs in a sandbox of SWT-Bench only")
     config = json.loads(sys.argv[1])
     source, sink = os.dup(0), os.dup(1)
-    # Nothing that is printed by accident may get between the frames.
+    # No accidental output may get between the frames.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     for number in QUIET:

@@ -5,12 +5,12 @@ import os
 import signal
 import time
 
-# What this process does not want to be ended by, and what Python ignores.
+# Signals that must not end this process, and those that Python ignores.
 QUIET = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGPIPE)
 
 
 def restore_signals():
-    """Programs inherit what is ignored."""
+    """Restores the default handling of these signals, because programs inherit ignored ones."""
     for number in QUIET + (signal.SIGXFSZ, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
@@ -24,7 +24,7 @@ def names_in(folder):
 
 
 def read_number(path, key=None):
-    """A number of the kernel, or of a line `KEY NUMBER`; 0 when there is none."""
+    """Reads a number of the kernel, or of a line `KEY NUMBER`; 0 when there is none."""
     try:
         with open(path) as file:
             for line in file:
@@ -51,7 +51,7 @@ def refused_processes():
 
 
 def others():
-    """Living processes besides this one and the first."""
+    """Ids of the living processes besides this one and the first."""
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) not in (1, os.getpid()):
@@ -66,7 +66,7 @@ def others():
 
 
 def collect():
-    """Takes note of children that ended; (pid, status) of each."""
+    """Reaps children that ended; returns (pid, status) of each."""
     found = []
     while True:
         try:
@@ -80,7 +80,7 @@ def collect():
 
 def kill_all():
     """
-    Kills every process that this one may signal, which in a container of its own is all of them but the
+    Kills every process that this one may signal. In a container of its own, these are all but the
     first. One call reaches all at once, so that none can start another meanwhile.
     """
     pause = 0.001
@@ -99,7 +99,8 @@ def kill_all():
 
 
 def namespace_objects():
-    """(kind, number) of System V shared memory, semaphores and message queues, which outlive processes."""
+    """(kind, number) of System V shared memory, semaphores and message queues. They outlive
+    processes."""
     found = []
     for kind in "shm", "sem", "msg":
         try:
@@ -111,7 +112,7 @@ def namespace_objects():
 
 
 def remove_namespace_objects():
-    """Removes them, as the user who made them: root may not without more rights."""
+    """Removes these objects, as the user who made them: root may not without further capabilities."""
     import ctypes
 
     library = ctypes.CDLL(None)
@@ -130,7 +131,7 @@ def used(path):
 
 
 def allocated(roots):
-    """Bytes that the files below some folders take on their disk."""
+    """Bytes that the files below some folders occupy on their disk."""
     total = 0
     folders = list(roots)
     while folders:

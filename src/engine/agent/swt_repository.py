@@ -1,4 +1,5 @@
-"""The repository of git in the tree of a sandbox: one commit, and an index that knows the files as they are."""
+"""The git repository in the tree of a sandbox: one commit, and an index with the present state of
+the files."""
 
 import hashlib
 import io
@@ -12,10 +13,10 @@ STATS = struct.Struct(">10I")
 
 
 class Repository(object):
-    """Files of a repository by their paths in the tree, which the engine made."""
+    """Files of a repository by their paths in the tree. The engine made them."""
 
     INDEX = ".git/index"
-    # Later than any time that the engine gives to a file, so that git need not look into the files that
+    # Later than any time that the engine gives to a file. Otherwise git would read all files that
     # were changed at the same moment as the index.
     INDEX_TIME = 1600000000
 
@@ -28,7 +29,7 @@ class Repository(object):
         self.at = self._places()
 
     def files(self):
-        """(path in the tree, mode, contents, seconds) of all but the index."""
+        """(path in the tree, mode, contents, seconds) of all files but the index."""
         with tarfile.open(fileobj=io.BytesIO(self.archive), mode="r:") as members:
             return [
                 (".git/" + member.name, "100644", members.extractfile(member).read(), member.mtime)
@@ -37,7 +38,7 @@ class Repository(object):
             ]
 
     def _places(self):
-        """Path to the place of its entry in the index, in the format of version 2."""
+        """Maps each path to the offset of its entry in the index, in the format of version 2."""
         signature, version, count = HEADER.unpack_from(self.index)
         if (signature, version) != (b"DIRC", 2):
             raise ValueError("an index of another format")
@@ -52,12 +53,13 @@ class Repository(object):
         return found
 
     def stamp_all(self, path):
-        """Lets the index know all files as they lie there; the caller knows that they are those of the commit."""
+        """Updates the index entries of all files from the disk. The caller ensures that the files
+        are those of the commit."""
         for relative, place in self.at.items():
             self._stamp(place, path(relative))
 
     def stamp(self, relative, mode, content, path):
-        """The same for one that was written, if it is that of the commit; whether it is."""
+        """Updates the entry of one written file if it is that of the commit; returns whether it is."""
         place = self.at.get(relative)
         if place is None:
             return False

@@ -1,4 +1,5 @@
-"""The tree of the repository in a sandbox: what it should be, what tests did to it, and putting it back."""
+"""The tree of the repository in a sandbox: its known state, the changes that tests made, and their
+removal."""
 
 import fcntl
 import hashlib
@@ -13,26 +14,26 @@ import time
 from swt_processes import allocated
 from swt_repository import Repository
 
-# Seconds since 1970 that every folder of the tree has as its time of change: by its own one could tell
-# what was written into it, and when.
+# Modification time of every folder of the tree, in seconds since 1970. A folder's own time would
+# reveal when something was written into it.
 FOLDER_TIME = 400000000
-# The clock that the kernel takes the times of files from, which stands still for some milliseconds.
+# The clock that the kernel takes file times from. It advances only every few milliseconds.
 FILE_CLOCK = 5
 
 
 class Tree(object):
-    """The files of the repository, and what they were when they were last written by the engine."""
+    """The files of the repository, with their states when the engine last wrote them."""
 
     def __init__(self, root, user):
         self.root = root
         self.user = user
         self.known = {}
         self.repository = None
-        # Sources whose compiled form is gone since tests changed or removed it.
+        # Sources whose compiled file is gone because tests changed or removed it.
         self.uncompiled = set()
-        # When the last of what is known was changed.
+        # Time of the latest change to a known file.
         self.latest = 0
-        # What they took on the disk when all was as it should be.
+        # Bytes on the disk in the known state.
         self.bytes = 0
         if not is_folder(root):
             os.makedirs(root)
@@ -42,7 +43,7 @@ class Tree(object):
         return os.path.join(self.root, relative) if relative else self.root
 
     def walk(self):
-        """(relative path, lstat result) of everything, folders before contents."""
+        """Yields (relative path, lstat result) of everything, folders before contents."""
         folders = [""]
         while folders:
             folder = folders.pop()
@@ -58,8 +59,9 @@ class Tree(object):
                     folders.append(relative)
 
     def state(self, info):
-        # A process without privileges cannot set the time of the last change of an inode: it tells of
-        # contents, permissions, further names and extended attributes, whatever else looks the same.
+        # A process without privileges cannot set the time of an inode's last change. So this time
+        # reveals changes to contents, permissions, further names and extended attributes, even if
+        # all else looks the same.
         self.latest = max(self.latest, info.st_ctime_ns)
         if stat.S_ISDIR(info.st_mode):
             return (info.st_mode, info.st_uid, info.st_ctime_ns, info.st_ino)
@@ -70,21 +72,21 @@ class Tree(object):
         self.bytes = allocated([self.root])
 
     def let_time_pass(self):
-        """Waits until a file that is changed now has another time than those that are known."""
-        # Not for ever: a clock may be set back.
+        """Waits until a file that is changed now gets a later time than all known files."""
+        # At most 50 times, since a clock may be set back.
         for _ in range(50):
             if time.clock_gettime(FILE_CLOCK) * 1e9 > self.latest + 1e6:
                 return
             time.sleep(0.001)
 
     def own(self):
-        """Gives the user what a program that ran as another one has written."""
+        """Gives the tests' user the files that a program wrote as another user."""
         for relative, info in self.walk():
             if (info.st_uid, info.st_gid) != (self.user, self.user):
                 os.lchown(self.path(relative), self.user, self.user)
 
     def digests(self):
-        """Path to [mode, object id] as git has them, without the repository's own folder."""
+        """Maps each path to [mode, object id] as git has them, without the repository's own folder."""
         found = {}
         for relative, info in self.walk():
             if is_git(relative) or is_compiled(relative):
@@ -101,8 +103,9 @@ class Tree(object):
 
     def scan(self):
         """
-        What is not as the engine left it: removes what is new, puts folders and the repository back, and
-        names files that were changed or are gone. Called when no process of the tests lives.
+        Compares the tree with the known state. Removes what is new, restores folders and the
+        repository, and returns the files that were changed or are gone. Called when none of the
+        tests' processes lives.
         """
         left = dict(self.known)
         new, altered, replaced, folders = [], [], [], set()
@@ -158,7 +161,7 @@ class Tree(object):
         os.utime(path, (FOLDER_TIME, FOLDER_TIME))
 
     def set_repository(self, archive, bytes_of_id):
-        """Takes a repository in the place of whatever is there, and keeps it to put it back."""
+        """Replaces whatever repository is there, and keeps the new one to restore it later."""
         self.repository = Repository(archive, bytes_of_id)
         self.lay_repository()
         self.bytes += len(archive)
@@ -184,11 +187,12 @@ class Tree(object):
 
     def write(self, removed, files, content, settle=()):
         """
-        Removes paths, writes files, and takes the result as the known state. The folders of `settle` are
-        touched as if something had been written into them.
+        Removes paths, writes files, and adds the result to the known state. The folders of `settle`
+        are touched as if something had been written into them.
 
-        `files` holds [path, mode] as git has them; member N of the tar `content` is the contents of
-        the N-th. So paths keep bytes that a tar cannot have, and nothing else of a tar is obeyed.
+        `files` has [path, mode] as git has them; member N of the tar `content` is the contents of
+        the N-th. So paths may have bytes that a tar cannot store, and nothing else in the tar takes
+        effect.
         """
         for relative in removed:
             self._check(relative)
@@ -221,7 +225,7 @@ class Tree(object):
                 self._write_index()
 
     def _forget(self, relative):
-        """Removes a file, with what was compiled of it."""
+        """Removes a file and its compiled file."""
         remove(self.path(relative))
         self.known.pop(relative, None)
         self.uncompiled.discard(relative)
@@ -234,7 +238,7 @@ class Tree(object):
                 os.rmdir(self.path(folder))
                 self.known.pop(folder, None)
             except OSError:
-                # Others are in it.
+                # The folder has other files.
                 pass
 
     def _know(self, relative):
@@ -245,7 +249,7 @@ class Tree(object):
                 self.known[relative] = self.state(os.lstat(self.path(relative)))
 
     def _settle_folders(self, paths):
-        """Gives the folders that some paths lie in their usual time, and takes them as known."""
+        """Sets the usual time of the folders above some paths, and adds them to the known state."""
         folders = set()
         for path in paths:
             while path:
@@ -258,14 +262,14 @@ class Tree(object):
                     self.known[relative] = self.state(os.lstat(self.path(relative)))
 
     def compiled(self, relative):
-        """Where the compiled form of a file lies, if it is one that is imported."""
+        """Path of the compiled file of a module; None for other files."""
         if not relative.endswith(".py"):
             return None
         path = importlib.util.cache_from_source(self.path(relative))
         return os.path.relpath(path, self.root)
 
     def know_compiled(self, files):
-        """Takes what was compiled of files as known: tests had no part in it."""
+        """Adds the compiled files of sources to the known state, because tests had no part in them."""
         compiled = [self.compiled(relative) for relative in files]
         for relative in compiled:
             if relative is not None and os.path.isfile(self.path(relative)):
@@ -273,7 +277,7 @@ class Tree(object):
         self._settle_folders([relative for relative in compiled if relative is not None])
 
     def take_uncompiled(self):
-        """Sources that are as they should be, and whose compiled form tests changed or removed."""
+        """Returns unchanged sources whose compiled file tests changed or removed, and forgets them."""
         files = sorted(path for path in self.uncompiled if path in self.known)
         self.uncompiled.clear()
         return files
@@ -284,7 +288,7 @@ class Tree(object):
             raise ValueError("a path outside of the tree: %r" % relative)
 
     def _folder(self, relative):
-        """Makes a folder and those above it, in the place of whatever else is there."""
+        """Makes a folder and those above it; replaces whatever else is in their places."""
         path = self.root
         for part in relative.split("/") if relative else []:
             path = os.path.join(path, part)
@@ -326,7 +330,8 @@ def is_compiled(relative):
 
 
 def source_of(relative):
-    """The source of a compiled file below `__pycache__`: `a/__pycache__/b.cpython-39.pyc` is of `a/b.py`."""
+    """The source of a compiled file below `__pycache__`: `a/b.py` for
+    `a/__pycache__/b.cpython-39.pyc`."""
     folder, name = os.path.split(relative)
     return os.path.join(os.path.dirname(folder), name.split(".")[0] + ".py")
 
@@ -336,7 +341,7 @@ def is_git(relative):
 
 
 def extended_attributes(path):
-    """Names of those that a user may set, access control lists included."""
+    """Names of the extended attributes that a user may set, access control lists included."""
     try:
         names = os.listxattr(path, follow_symlinks=False)
     except OSError:
@@ -345,21 +350,21 @@ def extended_attributes(path):
 
 
 FLAGS = struct.Struct("l")
-# Flags of an inode that its owner may set: https://man7.org/linux/man-pages/man2/ioctl_iflags.2.html
-# (secrm, unrm, compr, sync, nodump, noatime, notail, dirsync, topdir, nocow). What is made in a folder
-# inherits them.
+# Inode flags that the owner may set: https://man7.org/linux/man-pages/man2/ioctl_iflags.2.html
+# (secrm, unrm, compr, sync, nodump, noatime, notail, dirsync, topdir, nocow). Whatever is created
+# in a folder inherits them.
 GET_FLAGS, SET_FLAGS = 0x80086601, 0x40086602
 OWNERS_FLAGS = 0x1 | 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x8000 | 0x10000 | 0x20000 | 0x800000
 
 
 def clear_flags(path):
-    """Takes from a folder the flags that a user may have given to it."""
+    """Clears the flags that a user may have set on a folder."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         try:
             flags = FLAGS.unpack(fcntl.ioctl(handle, GET_FLAGS, FLAGS.pack(0)))[0]
         except OSError:
-            # A file system without flags.
+            # The file system has no flags.
             return
         if flags & OWNERS_FLAGS:
             fcntl.ioctl(handle, SET_FLAGS, FLAGS.pack(flags & ~OWNERS_FLAGS))
@@ -368,7 +373,8 @@ def clear_flags(path):
 
 
 def blob(content):
-    """The object id that git gives to contents: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects"""
+    """The object id that git gives to contents:
+    https://git-scm.com/book/en/v2/Git-Internals-Git-Objects"""
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
@@ -380,7 +386,7 @@ def is_folder(path):
 
 
 def remove(path):
-    """Removes a file, a link, or a folder with all that is in it, whatever its permissions."""
+    """Removes a file, a link, or a folder with all its contents, whatever its permissions."""
     try:
         info = os.lstat(path)
     except OSError:

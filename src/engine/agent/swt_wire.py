@@ -1,4 +1,5 @@
-"""Frames between the agent and the docker engine: a line of JSON, and as many bytes as its `bytes` says."""
+"""Frames between the agent and the docker engine: a line of JSON, and as many bytes as its `bytes`
+says."""
 
 import json
 import os

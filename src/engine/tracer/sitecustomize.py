@@ -1,9 +1,9 @@
 """Starts the tracer in every Python process that has this folder on PYTHONPATH.
 
-`site` imports this module at start-up. The environment variable SWT_TRACE_CONFIG holds the path of
-the configuration (see swt_tracer); without it nothing happens. A sitecustomize module that this
-one hides is executed afterwards, as if this one were not there. Nothing here prints or raises: what
-goes wrong is written to the journal as a `problem` record.
+`site` imports this module at start-up. The environment variable SWT_TRACE_CONFIG contains the path
+of the configuration (see swt_tracer); without it nothing happens. A sitecustomize module that this
+one hides is executed afterwards, as if this one were not there. Nothing here prints or raises:
+failures are written to the journal as a `problem` record.
 """
 
 import os
@@ -13,8 +13,8 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def _read_config(path):
-    """The configuration as a dict. `json` is not used where it can be had cheaper: it imports `re`,
-    which costs as much as the rest of the start of the interpreter."""
+    """The configuration as a dict. Where possible, `json` is avoided: it imports `re`, which takes
+    as long as the rest of the interpreter's start."""
     with open(path, "rb") as stream:
         text = stream.read().decode("utf-8")
     try:
@@ -51,9 +51,10 @@ def _complain(config, text):
 
 
 def _own_path():
-    """Where modules of ours and of the interpreter are: the repository may have some of these names.
+    """A path with the modules of ours and of the interpreter only: the repository may use some of
+    their names.
 
-    It has no part in what happens before the key of the run is taken.
+    Code of the repository takes no part in what happens before the key of the run is taken.
     """
     library = os.path.dirname(os.__file__)
     return [_HERE] + [
@@ -112,5 +113,5 @@ def _chain():
 
 
 _boot()
-# What goes wrong in here is the business of `site`, as it would be without us.
+# `site` handles its errors, as it would without us.
 _chain()

@@ -1,24 +1,25 @@
 """Puts counters into the bytecode of CPython 3.6-3.11, where a changed line gives a line event.
 
-A counter is `None in cells[slot]`, with the value dropped: `cells[slot]` is an iterator that counts
-one execution each time it is asked for its next value (see swt_tracer.Cells). It needs no call,
-so no other tracer or profiler sees it, and it is one C function, so no thread can get in between.
+A counter is `None in cells[slot]`, with the value dropped. `cells[slot]` is an iterator that counts
+one execution each time it is asked for its next value (see swt_tracer.Cells). It needs no call, so
+no other tracer or profiler sees it. It is one C function, so no thread can interrupt it.
 
-Whether an instruction gives a line event depends on how control got there; the rules are those of
-`maybe_call_line_trace` in CPython's Python/ceval.c:
+Whether an instruction gives a line event depends on the instruction before it. The rules are those
+of `maybe_call_line_trace` in CPython's Python/ceval.c:
 - 3.6-3.9: at the first instruction of a range of the line table, and after any jump backwards;
 - 3.9: also in an exception handler, unless the exception came from the first instruction of a range
-  or from the first range of the code object;
+  or from the code object's first range;
 - 3.10: whenever the line is not that of the instruction executed before, and after any jump
   backwards;
 - 3.11: the same, but not after a jump to SEND. Nothing before the first RESUME, and no RESUME,
   counts.
-So every edge into an instruction is looked at, and only edges that give an event lead through the
-counter. Where that depends on the instruction an exception came from, 3.11 has a table in which the
-ways can be told apart; where this is not enough, and before 3.11, the counter looks at the offset
-or the traceback that the handler finds on the stack. The added
-instructions carry the line of the instruction they count, and so neither add line events of their
-own nor take any away for a tracer that the program uses.
+
+So this module checks every edge into an instruction, and leads only edges with an event through the
+counter. An edge may depend on the instruction that an exception came from. 3.11 has a table that
+distinguishes most of these edges. For the others, and before 3.11, the counter looks at the offset
+or the traceback that the handler finds on the stack. The added instructions have the line of the
+instruction they count. So they neither add nor remove line events for a tracer that the program
+uses.
 """
 
 import opcode
@@ -56,12 +57,12 @@ _CALM = frozenset(
         "SETUP_FINALLY", "RETURN_VALUE", "PUSH_EXC_INFO", "PUSH_NULL", "COPY", "SWAP", "RESUME",
     )
 )
-# The counter needs this many places on the stack.
+# Entries that the counter needs on the stack.
 _DEPTH = 3
 
 
 class _Instruction(object):
-    """One instruction, its EXTENDED_ARG prefixes and caches included."""
+    """One instruction, with its EXTENDED_ARG prefixes and caches."""
 
     __slots__ = (
         "op", "arg", "target", "offset", "position", "line", "begins", "place", "handler", "via",
@@ -71,21 +72,21 @@ class _Instruction(object):
     def __init__(self, op, arg, offset=0, position=0):
         self.op = op
         self.arg = arg
-        self.target = None  # the instruction a jump leads to
-        self.offset = offset  # of its first prefix
-        self.position = position  # of itself
+        self.target = None  # the instruction that a jump leads to
+        self.offset = offset  # offset of its first prefix
+        self.position = position  # offset of the instruction itself
         self.line = None
         self.begins = False  # a range of the line table starts here
         self.range = 0  # the index of its range in the line table
         self.place = (None, None, None, None)
         self.handler = None  # 3.11: (instruction, depth, whether the offset is pushed)
         self.via = False  # the jump leads through the counter
-        self.via_handler = False  # and so does the way from here to the exception handler
+        self.via_handler = False  # and so does the edge from here to the exception handler
         self.size = 1  # code units without caches
         self.counts = None  # the slot counted on entry
-        self.guard = False  # what falls into it jumps over the counter
+        self.guard = False  # the instruction before must jump over the counter
         self.only = None  # of a handler: the instructions whose exceptions it counts, None for all
-        self.among = None  # a placeholder of the constant with the offsets of these instructions
+        self.among = None  # a placeholder for the constant with the offsets of these instructions
 
 
 def _decode(code):
@@ -148,7 +149,7 @@ def _place_311(code, found, by_offset):
 def _falls(before, here, entry):
     """Whether control that comes from the instruction before gives a line event `here`."""
     if VERSION < (3, 10):
-        # After CALL_FINALLY (3.8), control comes back from the end of the finally block: backwards.
+        # After CALL_FINALLY (3.8), control returns backwards from the end of the finally block.
         return here.begins or _NAME[before.op] == "CALL_FINALLY"
     return before is None or before is entry or before.line != here.line
 
@@ -175,11 +176,12 @@ def _raises(source, here, fresh):
 
 
 def _block_sources(found):
-    """3.9, 3.10: what raises into which handler, and what passes exceptions on to others.
+    """3.9, 3.10: which instructions raise into which handler, and which handlers pass exceptions
+    on.
 
-    Returns {id of a handler: [instructions that raise]}, and a list of (handler, handler that it
-    passes exceptions on to, by which instruction: RERAISE or a bare `raise`, or None where CPython
-    goes back to that which raised). Found by following the block stack.
+    Returns {id of a handler: [instructions that raise]}, and a list of (handler, next handler,
+    instruction). The instruction passes the exception on: a RERAISE or a bare `raise`. It is None
+    where CPython goes back to the instruction that raised. Found by following the block stack.
     """
     after = {id(here): found[index + 1] for index, here in enumerate(found[:-1])}
     sources, passed, seen = {}, [], set()
@@ -214,7 +216,7 @@ def _block_sources(found):
 
 
 def _slipped_into(found):
-    """3.9: ids of instructions that are reached only by jumps, from other ranges, without event."""
+    """3.9: ids of instructions that only jumps from other ranges reach, without an event."""
     ranges = {}
     for here in found:
         if here.target is not None:
@@ -229,7 +231,8 @@ def _slipped_into(found):
 def _handled(found):
     """3.9, 3.10: {id of a handler: {instruction: whether its exceptions count there}}.
 
-    The instruction is the one the traceback tells; CPython goes by the last that passed it on.
+    The instruction is the one that the traceback names. CPython decides by the last instruction
+    that passed the exception on.
     """
     fresh = set()  # where generator.throw() may raise
     for before, here in zip([found[0]] + found, found):
@@ -239,8 +242,8 @@ def _handled(found):
             fresh.add(id(before))
     slipped = _slipped_into(found)
     sources, passed = _block_sources(found)
-    # (origin, last, stale): 3.9 may enter a range without an event, and then goes on to report the
-    # line it was on as long as it stays in that range.
+    # (origin, last, stale): 3.9 may enter a range without an event. It then reports the previous
+    # line as long as it stays in that range.
     ways = {key: [(one, one, False) for one in origins] for key, origins in sources.items()}
     grown = True
     while grown:
@@ -268,7 +271,7 @@ def _handled(found):
 def _origins(found, guarded):
     """3.11: {id of a RERAISE that restores the frame's place: [instructions that may have raised]}.
 
-    The place is that of the nearest handler before it that keeps it.
+    The place is that of the nearest handler before it that stores one.
     """
     nearest, result = (), {}
     for here in found:
@@ -284,7 +287,8 @@ def _origins(found, guarded):
 
 
 def _mark(found, slots):
-    """Sets counts, guard and via: the edges that give line events on the lines in `slots`."""
+    """Sets `counts`, `guard` and `via` from the edges that give line events on the lines in
+    `slots`."""
     entry = None
     if VERSION >= (3, 11):
         entry = next(here for here in found if _NAME[here.op] == "RESUME")
@@ -342,10 +346,10 @@ def _counter(here, none, cells, slot, name):
 
     if here.only is not None:
         if VERSION >= (3, 11):
-            # The stack ends in the offset of the instruction, the exception.
+            # The top of the stack is the offset of the instruction, then the exception.
             add("COPY", 2)
         else:
-            # The stack ends in traceback, exception, class.
+            # The top of the stack is traceback, exception, class.
             for op in ("ROT_THREE", "ROT_THREE", "DUP_TOP", "ROT_FOUR"):
                 add(op)
             add("LOAD_ATTR", name)
@@ -376,7 +380,7 @@ def _counter(here, none, cells, slot, name):
 
 
 def _assemble(code, found, starts):
-    """Lays `found` out; returns the attributes of the new code object."""
+    """Assembles `found` into bytecode; returns the attributes of the new code object."""
     for here in found:
         if here.target is not None and here.via:
             here.target = starts.get(id(here.target), here.target)
@@ -456,9 +460,9 @@ def _lines(code):
 def rewrite(code, slots, cells, always=False):
     """`code` with its nested code objects, counting the lines in `slots` ({line: slot}).
 
-    `cells` becomes a constant of every code object that counts, `cells[slot]` must be an iterator
-    that yields None. Code objects without such lines stay the very same objects, unless `always`
-    (for tests: taken apart and put together again). Raises Unsupported.
+    `cells` becomes a constant of every code object that counts; `cells[slot]` must be an iterator
+    that yields None. Code objects without such lines stay the same objects, unless `always` is set:
+    then all are disassembled and reassembled, for tests. Raises Unsupported.
     """
     consts = tuple(
         rewrite(const, slots, cells, always) if isinstance(const, CodeType) else const
@@ -477,7 +481,7 @@ def rewrite(code, slots, cells, always=False):
 
 
 def _offsets(instructions):
-    """What the traceback (before 3.11) or the stack holds when one of these raised."""
+    """Values in the traceback (before 3.11) or on the stack when one of these instructions raised."""
     for here in instructions:
         if VERSION < (3, 11):
             yield here.offset
@@ -487,7 +491,7 @@ def _offsets(instructions):
 
 
 def _insert(code, consts, found, cells):
-    """Puts the counters that were marked in `found` in place; returns changed attributes."""
+    """Inserts the counters that were marked in `found`; returns the changed attributes."""
     used = sorted({here.counts for here in found if here.counts is not None})
     first = len(consts)
     added = [None, cells] + used

@@ -1,7 +1,7 @@
-"""The two values of an assertion that failed, as text: what was expected, and what there was.
+"""The two values of a failed assertion, as text: the expected and the actual one.
 
-unittest has them in the frame of its method, pytest tells them to a hook. SymPy's runner knows of a
-failed `assert` nothing but its line. Loaded when an assertion fails, not before.
+unittest has them in the frame of its method, and pytest passes them to a hook. SymPy's runner knows
+only the line of a failed `assert`. Loaded only when an assertion fails.
 """
 
 import ast
@@ -11,7 +11,7 @@ import pprint
 import reprlib
 
 _LIMIT = 2000
-_LINES = 40  # of one statement
+_LINES = 40  # lines of one statement
 _UNITTEST = os.sep + "unittest" + os.sep
 _METHODS = frozenset(
     "assert%s" % name
@@ -23,10 +23,10 @@ _kept = []
 
 
 def keep(left, right, frame, around):
-    """Remembers what pytest tells of `left == right`; the next failure may be of that.
+    """Remembers what pytest reports of `left == right`, since the next failure may be of that.
 
-    `frame` is one that pytest calls from the assertion; `around` calls a function with nothing
-    counted for the test.
+    `frame` is one that pytest calls from the assertion; `around` calls a function without counting
+    it for the test.
     """
     del _kept[:]
     while frame is not None and frame.f_code.co_name != "_call_reprcompare":
@@ -52,7 +52,7 @@ def of(traceback, around):
     if kept is None or kept[0] is not frame.f_code or kept[1] != line:
         return None
     compared = _compared(frame.f_code.co_filename, line)
-    # Of `a == b and c` the hook hears too, whichever of them is false.
+    # For `a == b and c`, pytest calls the hook whichever of the two is false.
     return compared and _ordered(kept[2], compared)
 
 
@@ -71,8 +71,8 @@ def _of_unittest(entries, around):
 def _ordered(texts, operands):
     """[expected, actual] of two texts, given the expressions behind them or None.
 
-    Nobody prescribes the order, and most write what they expect last. A literal is what is
-    expected, and so is what says so by its name.
+    No rule says which side is expected, but most people write it last. A literal, or a name that
+    says so, marks the expected value.
     """
     if texts is None or texts[0] == texts[1]:
         return None
@@ -96,7 +96,7 @@ def _is_expected(expression):
 
 
 def _compared(path, line):
-    """Both sides of the one `==` of the assert statement that begins at a line, or None."""
+    """Both sides of the only `==` in the assert statement that begins at a line, or None."""
     for node in _nodes(path, line):
         if isinstance(node, ast.Assert):
             test = node.test
@@ -115,7 +115,7 @@ def _arguments(path, line, method):
 
 
 def _nodes(path, line):
-    """The nodes of the first statement that begins at a line; none when there is no such."""
+    """The nodes of the first statement that begins at a line; none when there is no such statement."""
     text = ""
     for number in range(line, line + _LINES):
         part = linecache.getline(path, number)
@@ -125,7 +125,7 @@ def _nodes(path, line):
         if not text.strip():
             return []
         try:
-            # Indented lines are the body of something.
+            # Indented lines are the body of another statement.
             tree = ast.parse("if 1:\n" + text if text[0] in " \t" else text)
         except (SyntaxError, ValueError):
             continue
@@ -151,7 +151,7 @@ def _texts(left, right, around):
         return _cut(left), _cut(right)
     if type(left) in _PLAIN and type(right) in _PLAIN:
         return _text(left), _text(right)
-    # The program's own `__repr__` runs now.
+    # This runs the program's own `__repr__`.
     return around(lambda: (_text(left), _text(right)))
 
 

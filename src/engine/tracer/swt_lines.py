@@ -17,7 +17,7 @@ class Unsupported(Exception):
 def read_lnotab(code):
     """3.6-3.9: [(start offset, line)] of the ranges in which CPython looks for line events.
 
-    A range starts where the table changes the line, even if changes at one offset sum up to 0.
+    A range starts where the table changes the line, even if the changes at one offset add up to 0.
     """
     table = code.co_lnotab
     ranges = []
@@ -48,7 +48,7 @@ def write_lnotab(ranges, firstline):
             table += b"\xff\x00"
             skip -= 255
         if not delta:
-            # Only a change of the line starts a range: one up, then one down.
+            # Only a change of the line starts a range, so this goes one up, then one down.
             table += bytes((skip, 1))
             skip, delta = 0, -1
         while delta > 127:

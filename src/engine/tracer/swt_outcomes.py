@@ -1,10 +1,10 @@
 """Records the outcome of every test and tells the tracer which test is running.
 
-Nothing is asked of the repository or of the test command: `install` puts a finder on
-`sys.meta_path` that looks at the few modules in which test runners live (`_pytest.config`,
-`unittest.result`, SymPy's `runtests`) and, when one of them is imported, puts the matching
-`swt_runner_*.py` beside this file to work. A program that runs no tests pays for one dictionary
-look-up per import.
+This needs nothing from the repository or the test command. `install` puts a finder on
+`sys.meta_path` that watches for the few modules of test runners (`_pytest.config`,
+`unittest.result`, SymPy's `runtests`). When one of them is imported, the finder loads the matching
+`swt_runner_*.py` beside this file. A program that runs no tests pays for one dictionary look-up per
+import.
 
 Only the outermost session is recorded. A session that a test starts, in its own process or in a
 child, must not be taken for ours: see `may_record`.
@@ -21,7 +21,7 @@ _MESSAGE = 2000
 _DETAILS = 20000
 _FRAMES = 50
 _HERE = os.path.dirname(os.path.abspath(__file__))
-#: The program may replace the functions of `os`, and still has a failing test to report then.
+#: The program may replace the functions of `os`, and a failing test must still be reported then.
 own_pid = os.getpid
 
 #: From best to worst: a later phase of a test replaces its outcome only by a worse one.
@@ -29,7 +29,8 @@ RANK = {"passed": 0, "xfailed": 1, "skipped": 2, "xpassed": 3, "failed": 4, "err
 
 
 class _State(object):
-    """What this process knows; a fork inherits it, and `session_pid` tells the two apart."""
+    """The state of this process. A forked child inherits it; `session_pid` shows whose session it
+    is."""
 
     def __init__(self):
         self.root = None
@@ -39,7 +40,7 @@ class _State(object):
         self.session_pid = None
         self.current = None  # the running test
         self.current_pid = None
-        self.outer = None  # (pid, answer) of the look for a session in a parent process
+        self.outer = None  # (pid, answer) of the search for a session in a parent process
         self.journal = None  # (pid, file descriptor) of the fallback journal
         self.problems = 0
         self.may_record = True  # False where the key of the run is in another process
@@ -49,7 +50,7 @@ state = _State()
 
 
 def install(config):
-    """Hooks the runners, now if they are loaded and else when they are.
+    """Hooks the test runners, now if they are loaded, else when they are imported.
 
     `config`: the parsed configuration, of which `root`, `out` and `outcomes` are read.
     """
@@ -71,20 +72,20 @@ def install(config):
 
 
 def _hook_starts(module):
-    """Programs that the one with the key of the run starts are records: see swt_tracer."""
+    """Records the programs that the process with the key of the run starts: see swt_tracer."""
     starting = getattr(getattr(_tracer(), "state", None), "starting", None)
     if starting is None:
         return
     original = module.fork_exec
     module.fork_exec = starting(original)
-    # Which has the function already, where it was imported before us.
+    # It has a reference to the function already if it was imported before us.
     user = sys.modules.get("subprocess")
     if getattr(user, "_fork_exec", None) is original:
         user._fork_exec = module.fork_exec
 
 
 def _hook_pytest(module):
-    """`get_config` is the one function through which every session of pytest 3 to 9 begins."""
+    """Every session of pytest 3 to 9 begins through this one function, `get_config`."""
     original = module.get_config
     if getattr(original, "swt_original", None) is not None:
         return
@@ -103,7 +104,8 @@ def _hook_pytest(module):
 
 
 def _hook_rewrite(module):
-    """pytest executes the modules it rewrites itself, past any import hook of the tracer's."""
+    """pytest itself executes the modules it rewrites, so the tracer's import hook does not see
+    them."""
     if sys.version_info < (3, 12) and hasattr(_tracer(), "instrument"):
         load("swt_rewrite").hook(module, _tracer().instrument)
 
@@ -137,7 +139,7 @@ _HOOKS = {
 
 
 class _Finder(object):
-    """Finds the modules of `_HOOKS` as the other finders do, with a loader that tells us."""
+    """Finds the modules of `_HOOKS` through the other finders, with a loader that notifies us."""
 
     def find_spec(self, name, path=None, target=None):
         if name not in _HOOKS:
@@ -154,7 +156,7 @@ class _Finder(object):
 
 
 class _Loader(object):
-    """A loader that runs a hook after the module, and leaves the real loader in its place."""
+    """A loader that runs a hook after the module, and then restores the real loader."""
 
     def __init__(self, loader, hook):
         self.swt_loader = loader
@@ -179,7 +181,7 @@ class _Loader(object):
 
 
 def load(name):
-    """A module of this folder, whatever the program has done to `sys.path` since the start."""
+    """Loads a module of this folder, whatever the program has done to `sys.path` since the start."""
     module = sys.modules.get(name)
     if module is None:
         import importlib.util
@@ -198,7 +200,8 @@ def load(name):
 
 
 def _trust(module, is_runner):
-    """Lets a module of ours write what others may not; whether this process has the key of the run.
+    """Lets a module of ours write guarded records; returns whether this process has the key of the
+    run.
 
     None when there is no key.
     """
@@ -219,18 +222,18 @@ def _tracer():
 def may_record():
     """Whether a session that begins now in this process is the outermost one.
 
-    It is not when this process has one already, when it was forked from one that has, or when a
-    parent process has one: tests start runners of their own, in every one of these ways. Where runs
-    have keys, only a process that has it (or is forked from it) records.
+    It is not when this process has a session already, was forked from one that has, or has a parent
+    process with one. Tests start runners of their own in each of these ways. Where runs have keys,
+    only the process with the key and its forks record.
     """
     return state.may_record and state.session is None and not outer_session()
 
 
 def outer_session():
-    """Whether some parent process has a session: it left a mark in the output folder.
+    """Whether some parent process has a session, by its mark in the output folder.
 
-    Parents are found by process id, since an environment variable does not reach a child that
-    gets an environment of its own making, as pytest's own tests give it.
+    Parents are found by process id. An environment variable does not reach a child whose
+    environment the program builds itself, as pytest's own tests do.
     """
     pid = own_pid()
     if state.outer is None or state.outer[0] != pid:
@@ -251,20 +254,20 @@ def _parents():
         yield pid
         try:
             with open("/proc/%d/stat" % pid, "rb") as stream:
-                # The name in brackets may hold anything, brackets and spaces included.
+                # The name in parentheses may contain anything, parentheses and spaces included.
                 pid = int(stream.read().rpartition(b")")[2].split()[1])
         except (OSError, ValueError, IndexError):
             return
 
 
 def begin_session(runner, version):
-    """Takes this process for `runner`; the caller has asked `may_record`."""
+    """Makes this process record for `runner`; the caller has asked `may_record`."""
     _begin(runner)
     write({"kind": "session", "runner": runner, "version": version})
 
 
 def begin_worker():
-    """Takes this process for a worker: another one records the outcomes of what it runs."""
+    """Makes this process a worker: another process records the outcomes of what it runs."""
     _begin("worker")
 
 
@@ -281,7 +284,7 @@ def _begin(runner):
 
 
 def end_session():
-    """Lets a later session of this process be recorded."""
+    """Allows a later session of this process to be recorded."""
     if state.session is None or state.session_pid != own_pid():
         return
     state.session = None
@@ -296,7 +299,7 @@ def _mark():
 
 
 def owns(runner):
-    """Whether this very process (not a fork of it) records the outcomes of `runner`."""
+    """Whether this very process, rather than a fork of it, records the outcomes of `runner`."""
     return state.session == runner and state.session_pid == own_pid()
 
 
@@ -306,15 +309,15 @@ def owns(runner):
 def scope_of(test, wide):
     """The id under which the set-up that `test` shares with others counts, or None.
 
-    `wide` is "class" or "module". The id is that of the class or file with `::` behind it, so that
-    it is no id of a test.
+    `wide` is "class" or "module". The id is that of the class or file followed by `::`, so that it
+    differs from every test id.
     """
     path, colons, names = test.partition("::")
     if not colons:
         return None
     if wide == "module":
         return path + "::"
-    names = names.partition("[")[0].replace("::()", "")  # which pytest had before 4.0
+    names = names.partition("[")[0].replace("::()", "")  # which pytest used before 4.0
     return "%s::%s" % (path, names.rpartition("::")[0] + "::") if "::" in names else None
 
 
@@ -326,7 +329,7 @@ def is_scope(test):
 def switch(test):
     """Makes `test` the running one; returns the former.
 
-    `test` is an id, one of `scope_of`, or None for what is shared by all.
+    `test` is an id, one of `scope_of`, or None for code that all tests share.
     """
     former = state.current
     state.current = test
@@ -340,7 +343,7 @@ def switch(test):
 
 
 def running():
-    """The running test: what `switch` was told last, here or in a parent process."""
+    """The running test: the latest argument of `switch`, here or in a parent process."""
     found = state.current
     if found is None and state.current_pid != own_pid():
         tracer = _tracer()
@@ -353,9 +356,9 @@ def outcome(test, result, seconds, phase, exception=None, message=None, details=
             comparison=None, attempt=None):
     """Writes one outcome at once, so that a process that dies right after it loses nothing.
 
-    `result` is a key of RANK, `seconds` a duration, `frames` a list of [path below root, line,
-    function] with the innermost last, `comparison` what `comparison_of` gives, `attempt` how often
-    the runner has begun the test, if it says so.
+    `result` is a key of RANK, and `seconds` a duration. `frames` is a list of [path below root,
+    line, function] with the innermost last. `comparison` comes from `comparison_of`. `attempt` is
+    how often the runner has begun the test, if it reports that.
     """
     record = {
         "kind": "outcome",
@@ -376,7 +379,7 @@ def outcome(test, result, seconds, phase, exception=None, message=None, details=
 
 
 def clip(text, limit):
-    """`text` in at most `limit` characters; of a long one the start and, mostly, the end."""
+    """`text` in at most `limit` characters; a long one keeps its start and, mostly, its end."""
     if text is None or len(text) <= limit:
         return text
     head = limit // 4
@@ -384,7 +387,7 @@ def clip(text, limit):
 
 
 def problem(text, error=None):
-    """Records what went wrong with us; a few times, since it may be in every test."""
+    """Records a failure of ours, but only the first few, since it may happen in every test."""
     state.problems += 1
     if state.problems > 20:
         return
@@ -469,7 +472,7 @@ def frames_of(traceback):
         if path is not None and "/site-packages/" not in "/" + path:
             found.append([path, traceback.tb_lineno, code.co_name])
         traceback = traceback.tb_next
-    # A recursion without end: where it was entered and where it stopped.
+    # For endless recursion: where it was entered and where it stopped.
     return found if len(found) <= _FRAMES else found[: _FRAMES // 2] + found[-_FRAMES // 2:]
 
 
@@ -495,7 +498,8 @@ def _error_of(error):
 def comparison_of(error, traceback):
     """[expected, actual] of a failed assertion that compares two values, as texts, or None.
 
-    An outcome is complete without: a test that mocks what is needed here is no problem to report.
+    An outcome is complete without them, so a test that mocks functions needed here is not reported
+    as a problem.
     """
     try:
         if isinstance(error, AssertionError):
@@ -506,7 +510,7 @@ def comparison_of(error, traceback):
 
 
 def keep_comparison(left, right, frame):
-    """Remembers what `comparison_of` may be asked for, at an assertion below which `frame` is."""
+    """Remembers the values of an assertion for `comparison_of`; `frame` is below the assertion."""
     try:
         load("swt_comparison").keep(left, right, frame, uncounted)
     except Exception:
@@ -514,7 +518,7 @@ def keep_comparison(left, right, frame):
 
 
 def uncounted(function):
-    """What `function` returns; what it runs of the program counts for no test."""
+    """Returns what `function` returns; the program's code that it runs counts for no test."""
     test = switch(None) if state.current is not None else None
     try:
         return function()

@@ -1,8 +1,8 @@
-"""Shows the tracer the modules that pytest rewrites: pytest executes their code itself.
+"""Shows the tracer the modules that pytest rewrites, because pytest executes their code itself.
 
 Before CPython 3.12 the tracer changes the code of a module where it is loaded, which pytest's
-assertion rewriting goes past. Apart from swt_runner_pytest, since `_pytest.config` imports the
-rewriter half-way through its own import.
+assertion rewriting bypasses. This is separate from swt_runner_pytest, since `_pytest.config`
+imports the rewriter half-way through its own import.
 """
 
 import sys
@@ -22,7 +22,7 @@ def hook(module, instrument):
         exec(code, *args)
 
     module.exec = execute
-    # pytest 3.1 to 4.0 on CPython 3: six.exec_, and py.builtin.exec_ before.
+    # pytest 3.1 to 4.0 on CPython 3 use six.exec_; earlier versions use py.builtin.exec_.
     if "six" in vars(module):
         module.six = _Over(module.six, exec_=execute)
     elif sys.version_info < (3, 10) and "py" in vars(module):

@@ -1,7 +1,7 @@
 """The pytest side of swt_outcomes: a plug-in for the outermost session, pytest 3.0 to 9.
 
-With pytest-xdist the controller records outcomes, which arrive there as reports, and the workers,
-where the tests run, tell the tracer which one is running.
+With pytest-xdist, reports arrive at the controller, which records outcomes. The tests run in the
+workers, which tell the tracer which test is running.
 """
 
 import os
@@ -11,7 +11,7 @@ import traceback
 import swt_outcomes as swt
 from _pytest.config import hookimpl
 
-# No option or file of the repository can block a plug-in whose name it does not know.
+# A random name, so that no option or file of the repository can block the plug-in.
 _NAME = "swt_outcomes_%s" % "".join("%02x" % byte for byte in os.urandom(8))
 _AROUND = ("setup", "teardown")
 _PHASES = ("setup", "call", "teardown")
@@ -22,7 +22,7 @@ def attach(config, frame):
     """Registers the plug-in on a new `config` when its session may be the outermost one."""
     worker = _is_worker(frame)
     if worker:
-        # A worker that a test's own xdist session started has another parent than ours.
+        # A worker that a test's own xdist session started has a parent other than our process.
         if swt.state.session is not None or not swt.has_session(os.getppid()):
             return
     elif not swt.may_record() or swt.running() is not None:
@@ -34,7 +34,7 @@ def attach(config, frame):
 
 
 def _is_worker(frame):
-    """Whether the session is made by pytest-xdist's remote module, in a process of its own."""
+    """Whether pytest-xdist's remote module creates the session, in a process of its own."""
     while frame is not None:
         if frame.f_globals.get("__name__") == "__channelexec__":
             return True
@@ -85,7 +85,7 @@ class _Plugin(object):
             swt.quiet(swt.end_session)()
 
     def _locate(self, rootdir):
-        """Node ids are relative to pytest's root folder, ours to the root of the tree."""
+        """Node ids are relative to pytest's root folder, and our ids to the root of the tree."""
         root = swt.state.root
         if os.path.realpath(rootdir) != swt.state.real_root:
             below = os.path.relpath(os.path.realpath(rootdir), swt.state.real_root)
@@ -119,7 +119,7 @@ class _Plugin(object):
             if self.active:
                 broken = made.excinfo is not None
                 if broken and self.worker:
-                    return  # the controller hears nothing of it: the test stays unfinished
+                    return  # the controller does not learn of it: the test stays unfinished
                 swt.switch(None)
                 if broken and self._records():
                     self._broke(item.nodeid, made.excinfo[1])
@@ -128,7 +128,8 @@ class _Plugin(object):
             swt.problem("a test was not told to the tracer", error)
 
     def _broke(self, nodeid, error):
-        """What gets out of a test is no failure of it: it ends pytest (INTERNALERROR, pytest.exit)."""
+        """An exception that escapes from a test is not its failure: it ends pytest (INTERNALERROR,
+        pytest.exit)."""
         if swt.RANK["error"] <= self.ranks.get(nodeid, -1):
             return
         self.ranks[nodeid] = swt.RANK["error"]
@@ -162,7 +163,7 @@ class _Plugin(object):
 
     @hookimpl(tryfirst=True)
     def pytest_assertrepr_compare(self, op, left, right):
-        """Looks on: what pytest says of the comparison is its own affair."""
+        """Only observes the comparison: returns nothing, so pytest's own explanation stays."""
         if self.active and op == "==":
             swt.keep_comparison(left, right, sys._getframe())
 
@@ -182,7 +183,7 @@ class _Plugin(object):
             swt.problem("a collection error was not looked at", error)
 
     def _keep(self, report, error):
-        """What a report does not say of its exception; in a worker it travels with the report."""
+        """Facts about the exception that a report lacks; in a worker they travel with the report."""
         frames = swt.frames_of(error.__traceback__)
         if isinstance(error, SyntaxError) and swt.relative(error.filename):
             frames.append([swt.relative(error.filename), error.lineno or 0, "<module>"])
@@ -200,7 +201,7 @@ class _Plugin(object):
         return kept or getattr(report, "swt_failure", None) or {}
 
     def pytest_runtest_logstart(self, nodeid):
-        # Once more for each attempt of a plug-in that runs failed tests again.
+        # Called again for each attempt of a plug-in that repeats failed tests.
         self.attempts[nodeid] = self.attempts.get(nodeid, 0) + 1
         self.ranks.pop(nodeid, None)
         self.durations.pop(nodeid, None)
@@ -229,7 +230,7 @@ class _Plugin(object):
         try:
             message, details = _texts(report, result, failure.get("exception"))
         except Exception as error:
-            # An outcome stands without its text, which a plug-in or an odd exception may spoil.
+            # The outcome is valid without its text, which a plug-in or an odd exception may spoil.
             swt.problem("an outcome could not be described", error)
             message = details = None
         swt.outcome(
@@ -331,7 +332,7 @@ def _result(report):
 
 
 def _texts(report, result, exception):
-    """(message, details) from the text that pytest has made of an exception already."""
+    """(message, details) from the text that pytest has already made of an exception."""
     longrepr = report.longrepr
     if result in ("xfailed", "xpassed"):
         return _cut(getattr(report, "wasxfail", ""), "reason: "), None
@@ -361,9 +362,9 @@ def _cut(text, start):
 
 
 def _leave(scope):
-    """Ends the running test for a while; for `_return`. None when there is none.
+    """Suspends the running test until `_return`. None when no test is running.
 
-    What runs meanwhile counts for its class or file, or for nobody in a wider `scope`.
+    Code that runs meanwhile counts for its class or file, or for no test in a wider `scope`.
     """
     try:
         test = swt.state.current
@@ -371,7 +372,7 @@ def _leave(scope):
             return None
         if scope not in ("class", "module"):
             return swt.switch(None)
-        # A function outside any class is a class of its own to pytest.
+        # For pytest, a function outside any class is a class of its own.
         return swt.switch(swt.scope_of(test, scope) or test)
     except Exception as error:
         swt.problem("shared work was counted for a test", error)
@@ -387,12 +388,12 @@ def _return(test):
 
 
 def _patch_wide_scopes():
-    """What is set up and torn down for several tests counts for none of them.
+    """Makes set-up and tear-down for several tests count for their class or file, and for no test.
 
-    It counts for their class or file. The first and the last test of a file would have it
-    otherwise, and which these are changes with every test added. `pytest_fixture_setup` covers
-    fixtures being set up; there is no hook around their end, nor around the `setup` of collectors,
-    which held setup_module and setUpClass before they became fixtures (pytest 4.2).
+    Otherwise they would count for the first and the last test of a file, which change with every
+    added test. `pytest_fixture_setup` covers the set-up of fixtures. No hook covers their end, nor
+    the `setup` of collectors. Before pytest 4.2, setup_module and setUpClass ran there instead of
+    in fixtures.
     """
     if _patched:
         return
@@ -402,7 +403,7 @@ def _patch_wide_scopes():
     import _pytest.runner
     import _pytest.unittest
 
-    # It is called once for each test that used the fixture, and has something to do once.
+    # pytest calls this once for each test that used the fixture, but only one call does something.
     def ends(fixture, args):
         scope = fixture.scope
         return scope if scope != "function" and getattr(fixture, "_finalizers", True) else None
@@ -419,9 +420,9 @@ def _patch_wide_scopes():
 
 
 def _scope_of(collector):
-    """The scope of fixtures that is as wide as this collector."""
+    """The fixture scope that is as wide as this collector."""
     names = [cls.__name__ for cls in type(collector).__mro__]
-    if "Package" in names:  # once a kind of Module
+    if "Package" in names:  # Package was once a subclass of Module
         return "package"
     if "Module" in names:
         return "module"

@@ -1,6 +1,6 @@
 """The SymPy side of swt_outcomes: the reporter of `bin/test`, SymPy 1.0 to now.
 
-SymPy runs its tests itself and tells a reporter of every step; its methods are wrapped.
+SymPy runs its tests itself and reports every step to a reporter, whose methods are wrapped here.
 """
 
 import sys
@@ -91,7 +91,7 @@ def _test_exception(reporter, info, *_):
     if _Running.test is not None:
         _finish("error", info)
     elif _ours():
-        # Raised by the file itself: the reporter has not been told which one it is.
+        # The file itself raised: the reporter does not know yet which file it is.
         frame = sys._getframe()
         while frame is not None and frame.f_code.co_name != "test_file":
             frame = frame.f_back
@@ -106,7 +106,7 @@ def _import_error(reporter, path, info, *_):
 
 def _failed(test, result, seconds, phase, info):
     name, message, frames = swt.error_of(info[1])
-    # The frame of the runner itself says nothing.
+    # The frame of the runner itself gives no information.
     frames = [frame for frame in frames if not frame[0].endswith("/runtests.py")]
     try:
         details = "".join(traceback.format_exception(*info[:3]))

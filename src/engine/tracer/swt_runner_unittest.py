@@ -1,8 +1,8 @@
 """The unittest side of swt_outcomes, which Django's runner shares: `unittest.TestResult`.
 
-Every result class ends in the methods of `TestResult`; they are wrapped there. A result that a
-test makes for itself, as the tests of test tools do, is left alone: the one that started the
-running test owns it until it stops it.
+The methods of every result class lead to those of `TestResult`, which are wrapped. The result
+object that started the running test owns it until it stops it. Results that a test creates itself,
+as the tests of test tools do, are ignored.
 """
 
 import os
@@ -28,7 +28,7 @@ class _Running(object):
     pid = None
     began = 0.0
     worst = None
-    comparison = None  # of the failure that is being added
+    comparison = None  # comparison of the failure that is being added
 
 
 def hook(module):
@@ -72,9 +72,9 @@ def _wrap(cls, name, after, before=None):
 
 
 def hook_loader(module):
-    """Wraps `loadTestsFromName`, which lets everything but an ImportError end the program.
+    """Wraps `loadTestsFromName`, which lets every exception but an ImportError end the program.
 
-    So a syntax error in a file named on the command line would leave no outcome.
+    Without this, a syntax error in a file named on the command line would leave no outcome.
     """
     original = module.TestLoader.loadTestsFromName
     if original in _hooked:
@@ -95,12 +95,12 @@ def hook_loader(module):
 
 
 def hook_suite(module):
-    """Wraps what a suite does between tests for a class or a module of them."""
+    """Wraps the set-up and tear-down of a class or module, which a suite runs between tests."""
     cls = module.TestSuite
     if cls in _hooked:
         return
     _hooked.append(cls)
-    # They are called for every test, and mostly have nothing to do.
+    # unittest calls them for every test, mostly without anything to do.
     _wrap_wide(cls, "_handleClassSetUp", _entered_class)
     _wrap_wide(cls, "_tearDownPreviousClass",
                lambda test, before: before if _entered_class(test, before) else None)
@@ -122,7 +122,7 @@ def _module_of(cls):
 
 
 def _wrap_wide(cls, name, wide):
-    """Counts what the method does for a class or the name of a module, which `wide` gives."""
+    """Counts the method for a class or the name of a module, which `wide` gives."""
     original = cls.__dict__.get(name)
     if original is None:
         return
@@ -147,7 +147,8 @@ def _wrap_wide(cls, name, wide):
 
 
 def _enter(wide):
-    """Begins the set-up or end of a class or module; a tuple with what ran before, or None."""
+    """Begins the set-up or tear-down of a class or module; returns a tuple with what ran before, or
+    None."""
     if swt.state.session not in (None, "unittest") or swt.running() is not None:
         return None
     if not (swt.owns("unittest") or swt.may_record() or _is_worker()):
@@ -241,7 +242,7 @@ def _add(result, test, kind, error=None, stored=None, why=None):
             name, phase = _identify(test)
             _write(name, 0.0, {"outcome": kind, "phase": phase or "call", "message": str(why)})
         return
-    # setUpClass or setUpModule: no test was started, and none of its tests will be.
+    # setUpClass or setUpModule failed: no test was started, and none of its tests will be.
     match = _HOLDER.match(getattr(test, "description", "") or "")
     if match:
         found = _describe(result, kind, error, stored, why)
@@ -288,14 +289,15 @@ def _write(test, seconds, found):
 
 
 def _compare(error):
-    """Looks at a traceback while the frames of unittest are in it, which it takes out (3.11 on)."""
+    """Reads a traceback while it still has the frames of unittest, which unittest removes from 3.11
+    on."""
     _Running.comparison = None if error is None else swt.comparison_of(error[1], error[2])
 
 
 def _describe(result, kind, error, stored, why):
-    """What is worth recording of one call; an outcome stands without the rest of it.
+    """The facts to record about one call; an outcome is valid even without them.
 
-    What the program replaced, and odd exceptions, may keep it from being described.
+    Functions that the program replaced, and odd exceptions, may prevent the description.
     """
     try:
         return _described(result, kind, error, stored, why)
@@ -305,7 +307,7 @@ def _describe(result, kind, error, stored, why):
 
 
 def _described(result, kind, error, stored, why):
-    """`_describe`, with the text that unittest has made already."""
+    """Does the work of `_describe`, with the text that unittest has already made."""
     phase = _Running.phase_if_failed or "call"
     if error is None:
         return {"outcome": kind, "phase": phase, "message": None if why is None else str(why)}
@@ -318,7 +320,8 @@ def _described(result, kind, error, stored, why):
     if _Running.phase_if_failed is None:
         phase = _phase(error[2])
     elif exception in ("ImportError", "ModuleNotFoundError") and details:
-        # unittest raises an ImportError with the traceback of the real error as its message.
+        # For an import failure, unittest raises an ImportError whose message has the real
+        # traceback.
         exception, frames = _import_failure(details, exception)
     return {
         "outcome": kind,
@@ -332,7 +335,7 @@ def _described(result, kind, error, stored, why):
 
 
 def _phase(trace):
-    """Setup or teardown when that is what unittest called."""
+    """The phase is set-up or tear-down when unittest called that."""
     while trace is not None:
         code = trace.tb_frame.f_code
         if _RUNNER not in code.co_filename:
@@ -347,7 +350,7 @@ def _message(details, exception):
     """The message of the last exception in a traceback's text."""
     if not details:
         return None
-    details = re.split(r"\n\n(?:Stdout|Stderr):\n", details)[0]  # what -b appends
+    details = re.split(r"\n\n(?:Stdout|Stderr):\n", details)[0]  # output that -b appends
     start = r"^(?:[\w.<>]+\.)?%s(?::[ \n]?|$)" % re.escape(exception)
     found = list(re.finditer(start, details, re.M))
     return details[found[-1].end():].strip() if found else None
@@ -393,7 +396,7 @@ def _file_of(module):
 
 
 def _dotted(name):
-    """`tests.test_a.Class` as `tests/test_a.py::Class`, by the longest module in it."""
+    """Converts `tests.test_a.Class` to `tests/test_a.py::Class`, by the longest module in it."""
     parts = name.split(".")
     for count in range(len(parts), 0, -1):
         path = _file_of(".".join(parts[:count]))
@@ -405,7 +408,7 @@ def _dotted(name):
 def _missing(name, text):
     """The file of a module that could not be imported, by its dotted name and unittest's words.
 
-    `python -m unittest tests.test_a` names only the last part, and the traceback the file.
+    `python -m unittest tests.test_a` names only the last part, and the traceback names the file.
     """
     parts = name.split(".")
     for folder in [os.getcwd()] + sys.path:

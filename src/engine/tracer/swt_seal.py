@@ -1,18 +1,19 @@
 """Takes the key of a run and seals the records of this process with it.
 
-The engine puts a key, fresh for each run, into a file that the first process reads and removes before
-any code of the repository can run. From then on the key is nowhere that a program can look: not in
-the environment, the configuration, an argument, an open file, or any object of Python. What is left of
-it is the inner state of a hash object, two blocks on: the key and zeros, then only zeros, which take
-the key's place in the buffer of the object.
+For each run, the engine writes a fresh key into a file. The first process reads and removes it
+before any code of the repository can run. From then on no program can find the key. It is not in
+the environment, the configuration, an argument, an open file, or any object of Python. Only the
+inner state of a hash object remains, after two blocks: the key and zeros, then only zeros. The
+zeros overwrite the key in the buffer of the object.
 
-The file holds 32 bytes of key, and behind them the number of a derived key in decimal, if it is one.
-A seal is 32 hexadecimal digits of SHA-256(key, 96 zero bytes, b"NAME NUMBER TEXT"): the journal's name,
-the number of the record in it from 0 on, and the record. Of a hash that is cut to half, nobody can
-make that of a longer text. A derived key is SHA-256(key, 96 zero bytes, b"relay NUMBER").
+The file contains 32 bytes of key, and after them the number of a derived key in decimal, if it is
+one. A seal is 32 hexadecimal digits of SHA-256(key, 96 zero bytes, b"NAME NUMBER TEXT"). NAME is
+that of the journal, NUMBER counts its records from 0 on, and TEXT is the record. As the hash is cut
+to half, nobody can derive the seal of a longer text from it. A derived key is SHA-256(key, 96 zero
+bytes, b"relay NUMBER").
 
-What this does not keep from a program: it can find the hash object through the closures of this
-process, and use it. swt_tracer lets only the recorder write, and records anybody else who tries.
+A limit of this: a program can find the hash object through the closures of this process, and use
+it. So swt_tracer lets only the recorder write, and records any other code that tries.
 """
 
 import os
@@ -25,7 +26,7 @@ _BLOCK = 64
 def _sha256():
     """The hash without OpenSSL, which takes milliseconds to load.
 
-    sitecustomize sees to it that these are modules of the interpreter, and none of the repository.
+    sitecustomize ensures that these are modules of the interpreter, not of the repository.
     """
     for name in ("_sha256", "_sha2", "hashlib"):
         try:
@@ -38,8 +39,9 @@ def _sha256():
 def take(path):
     """Reads and removes the file at `path`; None if another process has taken it.
 
-    Gives `seals`, which makes the function that seals the records of a journal from its name; `relay`,
-    which puts the next derived key into the file; and the number of this key, None for the first.
+    Gives `seals`, which returns the function that seals the records of a journal, by its name.
+    Gives `relay`, which puts the next derived key into the file. Gives the number of this key, None
+    for the first.
     """
     block = bytearray(_BLOCK)
     try:
@@ -47,7 +49,7 @@ def take(path):
     except OSError:
         return None
     try:
-        # Into memory of ours, which is overwritten: an object of bytes would stay as it is.
+        # Read into memory of ours, which is overwritten afterwards: a bytes object could not be.
         size = stream.readinto(memoryview(block)[:_KEY])
         number = stream.read(20)
     finally:

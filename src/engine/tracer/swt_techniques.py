@@ -1,6 +1,6 @@
 """The three ways of counting lines: sys.monitoring, changed bytecode, sys.settrace.
 
-They get the module swt_tracer as `tracer` and use of it: `cells` (next(cells[slot]) counts one
+They get the module swt_tracer as `tracer`. Of it they use `cells` (next(cells[slot]) counts one
 execution), `resolve` and `state.known` (the changed lines by co_filename), `note` and `problem`.
 """
 
@@ -9,7 +9,7 @@ import sys
 
 
 def choose():
-    """The name of the technique for this interpreter."""
+    """Name of the technique for this interpreter."""
     if sys.implementation.name == "cpython":
         if hasattr(sys, "monitoring"):
             return "settrace" if _free_tool() is None else "monitoring"
@@ -29,7 +29,7 @@ def begin(tracer):
 
 
 def _free_tool():
-    """A tool id of sys.monitoring that nobody has, or None; those of known tools come last."""
+    """A tool id of sys.monitoring that is free, or None; ids of known tools are tried last."""
     free = [tool for tool in (4, 3, 1, 2, 0, 5) if sys.monitoring.get_tool(tool) is None]
     return free[0] if free else None
 
@@ -42,7 +42,7 @@ def _holds(code, slots):
 
 
 def _load(name):
-    """A module of this folder, whatever the program has done to `sys.path` since the start."""
+    """Loads a module of this folder, whatever the program has done to `sys.path` since the start."""
     if name not in sys.modules:
         folder = os.path.dirname(os.path.abspath(__file__))
         sys.path.insert(0, folder)
@@ -57,20 +57,21 @@ def _load(name):
 
 
 def _begin_monitoring(tracer):
-    """Counts LINE events, and jumps back to the same line, of just the code objects concerned.
+    """Counts LINE events, and jumps back to the same line, only for code objects with changed
+    lines.
 
     One PY_START event for each code object finds these, however they came to be executed.
     """
     monitoring = sys.monitoring
     events = monitoring.events
     tool = _free_tool()
-    # All that the callbacks use is local: they may run after the module was taken down.
+    # The callbacks use only local names, because they may run after the module was torn down.
     known, resolve, note, cells = tracer.state.known, tracer.resolve, tracer.note, tracer.cells
     disable = monitoring.DISABLE
     set_local_events = monitoring.set_local_events
     local = events.LINE | events.JUMP
-    # 3.13 gives no LINE event on the line of a RESUME that was specialised, which only one without
-    # events is.
+    # 3.13 gives no LINE event on the line of a specialised RESUME. Only a RESUME without events is
+    # specialised.
     keep_resume = sys.version_info >= (3, 13)
     resume = events.PY_START | events.PY_RESUME
     settled = {}
@@ -88,7 +89,7 @@ def _begin_monitoring(tracer):
                 if _holds(code, slots):
                     if keep_resume and not slots.keys().isdisjoint(_resume_lines(code)):
                         set_local_events(tool, code, local | resume)
-                        # The code object is kept, for its id to stay its own.
+                        # Keeping the code object ensures that its id is not reused.
                         settled[id(code)] = code
                         return None
                     set_local_events(tool, code, local)
@@ -106,12 +107,13 @@ def _begin_monitoring(tracer):
         advance(cells[slot])
 
     def on_jump(code, offset, target):
-        # sys.settrace gives a line event for a jump backwards within a line, sys.monitoring none.
+        # For a jump backwards within a line, sys.settrace gives a line event and sys.monitoring
+        # none.
         if target > offset:
             return disable
         key = (id(code), offset)
         if key not in jumps:
-            # The code object is kept, for its id to stay its own.
+            # Keeping the code object ensures that its id is not reused.
             jumps[key] = (_line_at(code, offset, target), code)
         slot = known[code.co_filename].get(jumps[key][0])
         if slot is None:
@@ -150,7 +152,7 @@ def _begin_monitoring(tracer):
 
 
 def _resume_lines(code):
-    """The lines of the RESUME instructions, which start a function or come after a `yield`."""
+    """The lines of RESUME instructions, which are at the start of a function or after a `yield`."""
     import opcode
 
     resume = opcode.opmap["RESUME"]
@@ -162,7 +164,7 @@ def _resume_lines(code):
 
 
 def _line_at(code, offset, target):
-    """The line that both offsets are on, or None."""
+    """The line of both offsets, or None if they differ."""
     lines = set()
     for start, end, line in code.co_lines():
         if start <= offset < end or start <= target < end:
@@ -180,7 +182,7 @@ def get_code(self, fullname):
 
 
 def _begin_bytecode(tracer):
-    """Has modules instrumented when they are loaded: after .pyc files were read or written."""
+    """Instruments modules when they are loaded, after .pyc files were read or written."""
     fallback = Fallback(tracer)
     known, modules = tracer.state.known, sys.modules
     runpy_hooked = []
@@ -192,7 +194,7 @@ def _begin_bytecode(tracer):
         if not runpy_hooked:
             if filename.endswith("spawn.py"):
                 import runpy  # noqa: F401  multiprocessing.spawn will use it
-            # Not while it is being imported.
+            # Only once the module has been imported completely.
             if hasattr(modules.get("runpy"), "_get_code_from_file"):
                 runpy_hooked.append(True)
                 _hook_runpy(modules["runpy"], tracer.instrument)
@@ -229,7 +231,8 @@ def _constants(code):
 
 
 def _hook_runpy(runpy, instrument):
-    """runpy.run_path compiles by itself; multiprocessing loads the main script by it."""
+    """Hooks runpy, because runpy.run_path compiles files itself; multiprocessing loads the main
+    script with it."""
     original = runpy._get_code_from_file
 
     def _get_code_from_file(*args):
@@ -265,7 +268,7 @@ def _main_script(arguments):
 
 
 class Fallback(object):
-    """Counts by sys.settrace in the files that were added, or in all; slow, but always exact."""
+    """Counts by sys.settrace in the added files, or in all; slow, but always exact."""
 
     def __init__(self, tracer, everything=False):
         self.tracer = tracer
@@ -274,7 +277,8 @@ class Fallback(object):
         self.function = None
 
     def add(self, filename, why):
-        """Counts the file with this co_filename from now on; `why` not by bytecode is recorded."""
+        """Counts the file with this co_filename from now on; records `why` it is not done by
+        bytecode."""
         self.paths.add(self.tracer.state.paths[filename])
         if self.function is None and not self.begin():
             self.tracer.note(filename, "not instrumented", why)
@@ -324,7 +328,7 @@ class Fallback(object):
             if id(code) not in held:
                 if everything:
                     note(filename, "settrace")
-                # The code object is kept, for its id to stay its own.
+                # Keeping the code object ensures that its id is not reused.
                 counts = cells not in _constants(code) and _holds(code, slots)
                 held[id(code)] = (counts, code)
             return in_code if held[id(code)][0] else None

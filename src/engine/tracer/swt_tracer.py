@@ -1,27 +1,31 @@
-"""Counts the executions of a few given lines, by test, at next to no cost; CPython 3.6 to 3.14.
+"""Counts the executions of a few given lines, by test, at almost no cost; CPython 3.6 to 3.14.
 
 `start(config)` is called by sitecustomize with the configuration, a dict:
-    {"format": 2, "root": "/abs/tree", "files": {"pkg/mod.py": [12, 13]}, "out": "/abs/dir",
-     "key": "/abs/file", "relay": false}
-Each process writes `<pid>-<8 hex digits>.jsonl`, one record a line, and beside it, if there are
-lines to count, `<pid>-<8 hex digits>.counts`: one unsigned 64-bit little-endian total for each
-slot, a mapped file in which every execution is counted at once, so that no way to die loses any. A
-count is the number of line events that sys.settrace would give. swt_techniques has the three ways
-of counting.
 
-With a `key` (see swt_seal), the process that takes it and what it forks put a tab, the record's number
-and a seal behind each record: so none can be added, changed, left out or moved unseen. Only they
-record sessions and outcomes. Processes that they start by exec have no key; they write how they count
-and what, and the keyed processes say which they started. With `relay`, the process that takes the key
-runs no code of the repository (tox), and puts a derived key there for each program that it starts.
+    {"format": 2, "root": "/abs/tree", "files": {"pkg/mod.py": [12, 13]},
+     "out": "/abs/dir", "key": "/abs/file", "relay": false}
 
-Limits, of which the first five are not noticed by the tracer itself:
+Each process writes `<pid>-<8 hex digits>.jsonl`, one record a line. If there are lines to count, it
+also writes `<pid>-<8 hex digits>.counts`: one unsigned 64-bit little-endian total for each slot.
+This is a mapped file in which every execution is counted at once, so that no kind of crash loses
+any. A count is the number of line events that sys.settrace would give. swt_techniques has the three
+ways of counting.
+
+With a `key` (see swt_seal), the process that takes it and its forks put a tab, the record's number
+and a seal after each record. So no record can be added, changed, left out or moved unnoticed. Only
+these processes record sessions and outcomes. Processes that they start by exec have no key. Those
+write how and what they count, and the keyed processes record which ones they started. With `relay`,
+the process that takes the key runs no code of the repository (tox). It writes a derived key to that
+file for each program that it starts.
+
+Limits, of which the tracer itself does not notice the first five:
 - `python -I`, `-E` or `-S`, or an environment without PYTHONPATH: the process is not traced.
 - A child made by fork() in C code counts into the file of its parent until it writes a record.
-- Before 3.12, code of a changed file that is compiled and executed by the program itself, past the
-  import system, runpy and pytest's rewriting, is not counted.
-- Before 3.12, a function with a changed line holds constants and instructions of ours: marshal
-  refuses it, a just-in-time compiler of bytecode (numba) may, a tracer of opcodes sees them.
+- Before 3.12, code of a changed file is not counted if the program compiles and executes it without
+  the import system, runpy or pytest's rewriting.
+- Before 3.12, a function with a changed line has constants and instructions of ours. So marshal
+  refuses it, a just-in-time compiler of bytecode (numba) may too, and a tracer of opcodes sees
+  them.
 - A mapped file takes one file descriptor (none from 3.13 on).
 - Before 3.12, a main script with changed lines is traced by sys.settrace: exact, but slow.
 - Sub-interpreters write journals of their own, if they import `site`.
@@ -47,8 +51,9 @@ _putenv = os.putenv
 class Cells(list):
     """cells[slot] is an iterator that counts one execution each time it is advanced.
 
-    A list, so that a forked child can be given other iterators; hashable, since code objects with
-    constants must be; pickled by name, for libraries that send functions to other processes.
+    It is a list, so that a forked child can get other iterators. It is hashable, since code objects
+    with constants must be. It is pickled by name, for libraries that send functions to other
+    processes.
     """
 
     __slots__ = ()
@@ -62,11 +67,11 @@ class Cells(list):
 
 
 class _State(object):
-    """What this process knows; `None` or empty until `start`."""
+    """The state of this process; `None` or empty until `start`."""
 
     def __init__(self):
         self.root = self.out = self.stem = self.pid = self.view = self.map = None
-        self.maps = []  # all of them are kept: freeing one closes a descriptor the program may have
+        self.maps = []  # all are kept: freeing one closes a descriptor that the program may be using
         self.technique = None
         self.test = None
         self.open = False
@@ -77,16 +82,16 @@ class _State(object):
         self.known = {}  # {co_filename: {line: slot}, or None if not a target}
         self.paths = {}  # {co_filename of a target: path}
         self.how = {}  # {path: its `file` record}
-        self.counters = []  # what counts, by slot; the mapped file only shows it
-        self.counted = []  # totals by slot that are in the journal
+        self.counters = []  # the counters by slot; the mapped file only shows their values
+        self.counted = []  # totals by slot that the journal contains
         self.flushing = None  # the lock of `flush`
         self.is_flushing = False
-        self.tampered = set()  # slots whose total in the mapped file somebody else has raised
+        self.tampered = set()  # slots whose total in the mapped file other code has raised
         self.keyed = None  # whether this process has the key of the run; None when there is none
         self.problems = set()
         self.checks = []  # functions that return the text of a problem, or None
         self.instrument = None
-        self.starting = None  # makes of a function that starts programs one that records them
+        self.starting = None  # wraps a function that starts programs, so that these are recorded
         self.start_folder = None
 
 
@@ -115,7 +120,7 @@ def _encode(value):
 def write(record):
     """Appends `record`, a dict of JSON values, to the journal of this process, in one write.
 
-    Nothing happens before `start`, which puts another function in this place, as does each fork.
+    Does nothing before `start`, which replaces this function, as does each fork.
     """
 
 
@@ -125,9 +130,9 @@ _mute = write
 def _writer(name, seal, guard, _open=os.open, _write=os.write, _close=os.close):
     """`write` for the journal `name`; `seal` is a function of swt_seal, or None.
 
-    The file is opened anew each time: programs close all descriptors, or replace `os.open`. A record
-    that cannot be written, on a full disk say, waits for the next one. So does one that is interrupted
-    by an exception out of a handler of signals, and it may then be there twice.
+    The file is opened anew each time, since programs close all descriptors, or replace `os.open`. A
+    record that cannot be written, as on a full disk, waits for the next one. So does one that an
+    exception from a signal handler interrupts; it may then be there twice.
     """
     path = os.path.join(state.out, name + ".jsonl")
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
@@ -157,16 +162,16 @@ def _writer(name, seal, guard, _open=os.open, _write=os.write, _close=os.close):
             text = _encode(record).encode("ascii")
         except (UnicodeError, KeyError, TypeError):
             return
-        # One step for the interpreter: no number is without its record.
+        # For the interpreter this is one step, so that each number has its record.
         waiting.extend(zip((text,), numbers))
-        # The record of one thread is in the file before another's can be the last. Not for ever: at
-        # the very end, a thread that has the lock does not run on.
+        # Ensures that one thread's record is in the file before another thread writes the last one.
+        # The wait is limited: at the very end, a thread that has the lock no longer runs.
         locked = lock.acquire(True, 1)
         try:
             while waiting:
                 first = waiting[0]
                 put(*first)
-                # A handler of signals that came in between has written it as well.
+                # A signal handler that ran in between may have written it as well.
                 if waiting and waiting[0] is first:
                     waiting.popleft()
         except (OSError, IndexError):
@@ -182,8 +187,8 @@ def _writer(name, seal, guard, _open=os.open, _write=os.write, _close=os.close):
 
 #: Records that a verdict depends on.
 _GUARDED = frozenset(["session", "collected", "outcome", "counts", "started", "exit", "process"])
-#: Code objects by their ids, since a code object takes long to hash: of this module, of swt_outcomes,
-#: and of the modules that know a runner.
+#: Code objects by their ids, since hashing a code object takes long. They are those of this module,
+#: of swt_outcomes, and of the modules for runners.
 _own, _recorders, _runners = {}, {}, {}
 
 
@@ -202,14 +207,14 @@ def _codes(space):
 
 
 def trust(module, is_runner):
-    """Lets a module of the recorder write: swt_outcomes, or one for a runner that calls it."""
+    """Allows a module of the recorder to write: swt_outcomes, or one for a runner that calls it."""
     (_runners if is_runner else _recorders).update(_codes(vars(module)))
 
 
 def _guard(record, frame):
-    """`record`, or one that tells who wrote it if that is not the recorder.
+    """Returns `record`, or one that names the caller if that is not the recorder.
 
-    For tests that call the recorder as if they were it.
+    This catches tests that call the functions of the recorder.
     """
     if record["kind"] not in _GUARDED or id(frame.f_code) in _own:
         return record
@@ -222,7 +227,7 @@ def _guard(record, frame):
 
 
 def problem(text):
-    """Records, once, something that may make counts wrong."""
+    """Records, only once, something that may make counts wrong."""
     if text not in state.problems:
         state.problems.add(text)
         write({"kind": "problem", "text": text})
@@ -268,7 +273,8 @@ def _begin_journal(seals, relayed=None):
 
 
 def parents():
-    """Process ids of the parent, its parent and so on, as far as the system tells; cut off at 64."""
+    """Process ids of the ancestors, the parent first, as far as the system reports them; at most
+    64."""
     pid = os.getppid() if hasattr(os, "getppid") else 0
     for _ in range(64):
         if pid <= 1:
@@ -276,14 +282,14 @@ def parents():
         yield pid
         try:
             with open("/proc/%d/stat" % pid, "rb") as stream:
-                # The name in brackets may hold anything, brackets and spaces included.
+                # The name in parentheses may contain anything, parentheses and spaces included.
                 pid = int(stream.read().rpartition(b")")[2].split()[1])
         except (OSError, ValueError, IndexError):
             return
 
 
 def command_line():
-    """The arguments this process was started with, the interpreter and its options included."""
+    """The arguments of this process, the interpreter and its options included."""
     found = getattr(sys, "orig_argv", None)
     if not found:
         try:
@@ -301,7 +307,7 @@ def _open_counts():
     """Points `cells` to a new file of zeros."""
     size = 8 * len(state.slots)
     state.counted = [0] * len(state.slots)
-    # After a fork another thread may have held the one of before.
+    # After a fork, another thread may have held the previous lock.
     state.flushing = RLock()
     state.is_flushing = False
     state.counters = [count(1) for _ in state.slots]
@@ -313,7 +319,8 @@ def _open_counts():
 
         file = os.open(state.stem + ".counts", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
         try:
-            # Written, not only made long: on a full disk this fails, a hole would kill later.
+            # Write zeros rather than only set the size. On a full disk this fails here; a hole in
+            # the file would kill the process later.
             os.write(file, bytes(size))
             more = {"trackfd": False} if sys.version_info >= (3, 13) and os.name != "nt" else {}
             state.map = mmap.mmap(file, size, **more)
@@ -350,7 +357,7 @@ def _totals():
 
 
 def flush():
-    """Writes what was counted since the last record, for the current test."""
+    """Writes the counts since the last record, for the current test."""
     if state.stem is None:
         return
     if _getpid() != state.pid:
@@ -358,7 +365,8 @@ def flush():
     totals = _totals()
     if totals == state.counted:
         return
-    # What two threads saw, or a handler of signals in between, would be written twice.
+    # Without the lock, counts seen by two threads, or by a signal handler in between, would be
+    # written twice.
     with state.flushing:
         if state.is_flushing:
             return
@@ -373,14 +381,15 @@ def _flush(totals):
     before, counts = state.counted, {}
     for slot, total in enumerate(totals):
         if total != before[slot]:
-            # The next number, as `count(7)`. A program can write to the mapped file as well.
+            # Reads the next number from `count(7)`. The mapped file does not suffice, since a
+            # program can write to it too.
             true = int(repr(state.counters[slot])[6:-1]) - 1
             if total > true:
                 _tampered(slot)
             totals[slot] = true
             if true != before[slot]:
                 counts[str(slot)] = true - before[slot]
-    # First remembered, then written: what an exception in between loses is not written twice.
+    # Remember first, then write, so that an exception in between cannot make them be written twice.
     state.counted = totals
     if counts:
         write({"kind": "counts", "test": state.test, "counts": counts})
@@ -396,9 +405,10 @@ def _tampered(slot):
 
 
 def switch(test):
-    """Makes `test` the current one: its id, or None for import, collection and all that is shared.
+    """Makes `test` the current one: its id, or None for import, collection and all other shared
+    code.
 
-    What is shared by a class or file of tests has their id with `::` behind it.
+    Code that a class or file of tests shares has the id of that followed by `::`.
     """
     if test == state.test:
         return
@@ -419,7 +429,7 @@ def _begin(test):
     state.test = test
     write({"kind": "begin", "test": test})
     try:
-        # Not by os.environ: the program's view of it stays as it is.
+        # os.environ is bypassed, so that the program's view of it stays the same.
         _putenv(_ENV, test or "")
     except (ValueError, OSError, UnicodeError):
         pass
@@ -459,7 +469,8 @@ def _last_test(path):
 
 
 def resolve(filename):
-    """{line: slot} for code of this co_filename, None if it is of no changed file; keeps it."""
+    """{line: slot} for code of this co_filename, None if it is of no changed file; the answer is
+    kept."""
     found = None
     if filename.replace("\\", "/").rpartition("/")[2] in state.names:
         for folder in (state.start_folder, None):
@@ -481,7 +492,7 @@ def _real(path):
 
 
 def note(filename, how, why=None):
-    """Records how the changed file of this co_filename is counted; a fallback replaces another."""
+    """Records how the changed file of this co_filename is counted; a fallback replaces another way."""
     path = state.paths[filename]
     if path in state.how and (state.how[path]["how"] == how or why is None):
         return
@@ -493,10 +504,10 @@ def note(filename, how, why=None):
 
 
 def instrument(code):
-    """The module's code `code`, made to count if it is of a changed file; never raises.
+    """Returns the module's code `code`, with counters if it is of a changed file; never raises.
 
-    For whatever executes code past the import system. Before CPython 3.12 only: later versions
-    count without it, and get `code` itself back.
+    For code that runs a module without the import system. Only needed before CPython 3.12: later
+    versions count without it, and return `code` itself.
     """
     if state.instrument is None:
         return code
@@ -508,7 +519,7 @@ def instrument(code):
 
 
 def _report_unseen():
-    """Records changed files that were loaded uncounted, or in whose place others were loaded."""
+    """Records changed files that were loaded uncounted, or that other files were loaded for."""
     missing = [path for path in state.lines if path not in state.how]
     if not missing:
         return
@@ -519,7 +530,7 @@ def _report_unseen():
     root = _real(state.root) + os.sep
     for name, module in list(sys.modules.items()):
         try:
-            # Past the module's own __getattribute__: one that loads lazily would load now.
+            # Bypasses the module's own __getattribute__, since a lazy module would load now.
             file = object.__getattribute__(module, "__dict__").get("__file__")
         except (AttributeError, TypeError):
             continue
@@ -553,7 +564,7 @@ def start(config):
     state.out = os.path.abspath(config["out"])
     try:
         state.start_folder = os.getcwd()
-    except OSError:  # it was removed
+    except OSError:  # the folder was removed
         state.start_folder = None
     os.makedirs(state.out, exist_ok=True)
     for path in sorted(config.get("files") or {}):
@@ -576,12 +587,12 @@ def start(config):
 
 
 def _take_key(config):
-    """What swt_seal.take gives, or three times None."""
+    """The result of swt_seal.take, or three times None."""
     path = config.get("key")
     if not path:
         return None, None, None
     state.keyed = False
-    # Looked for at no cost in the many processes that come too late.
+    # A cheap check for the many processes that come after the key was taken.
     if not os.path.exists(path):
         return None, None, None
     import swt_seal
@@ -609,12 +620,13 @@ def _follow_process(is_keyed, relay):
         for name in ("posix_spawn", "posix_spawnp", "system"):
             if hasattr(os, name):
                 setattr(os, name, _starting(getattr(os, name), "os", relay, name != "system"))
-        # For swt_outcomes, which sees the module when it is imported.
+        # swt_outcomes uses this when the module is imported.
         state.starting = lambda original: _starting(original, "_posixsubprocess", relay, True)
 
 
 def _starting(original, module, relay, tells):
-    """A function that starts a program, and records which; `tells` when it returns the process id."""
+    """Wraps a function that starts a program, to record which; `tells` if it returns the process
+    id."""
 
     def start(*args, **kwargs):
         if relay is not None:
@@ -642,7 +654,7 @@ def _forking(original):
 def _ending(original, replaces):
     def end(*args, **kwargs):
         if replaces and state.keyed:
-            # The program that comes after it has no key.
+            # The program that replaces this one has no key.
             write({"kind": "started", "pid": _getpid()})
         finish()
         try:
@@ -661,11 +673,11 @@ def _dress(function, original, module="os"):
 
 
 def _after_fork():
-    """In a forked child: files of its own, counters at zero, the test of its parent."""
+    """Gives a forked child files of its own, counters at zero, and the test of its parent."""
 
 
 def _forked(seals, relayed):
-    """`_after_fork` for a process with these `seals`, which are found nowhere but in functions."""
+    """`_after_fork` for a process with these `seals`. Only functions refer to them."""
 
     def after_fork():
         try:
@@ -681,7 +693,7 @@ def _forked(seals, relayed):
 
 
 def finish():
-    """Writes all there is left to write at the end of a process; again only after a failed exec."""
+    """Writes all that is left at the end of a process; does so again only after a failed exec."""
     if not state.open:
         return
     try:
