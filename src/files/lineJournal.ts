@@ -1,26 +1,26 @@
 import { open, truncate, type FileHandle } from 'node:fs/promises';
 
-/** A file of lines that only grows. A line is whole on the disk, or not there. */
+/** A file of lines that only grows. Each line is on the disk completely or not at all. */
 export interface LineJournal {
   /**
-   * Adds a line, after those that were added before. Resolves when it is on the disk.
+   * Adds a line after all earlier ones. Resolves when it is on the disk.
    *
    * @param line without its end
-   * @throws what the system says, such as ENOSPC; a line that could not be written whole is taken back
+   * @throws what the system says, such as ENOSPC; an incomplete line is removed
    */
   append(line: string): Promise<void>;
-  /** Waits for what is being added. */
+  /** Waits for pending lines, and closes the file. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a journal for more lines, and makes it where it is missing. The torn last line of a killed process
- * is cut off. Nobody else may write to it meanwhile.
+ * Opens a journal for more lines, and creates it if it is missing. The torn last line of a killed
+ * process is cut off. No other process may write to it meanwhile.
  *
- * @throws what the system says, such as EACCES; the folder has to be there
+ * @throws what the system says, such as EACCES; the folder has to exist
  */
 export async function openLineJournal(path: string): Promise<LineJournal> {
-  // Not for appending only: the end is read.
+  // Opened for reading too, because the end is read.
   const file = await open(path, 'a+');
   try {
     const { size } = await file.stat();
@@ -55,8 +55,8 @@ export async function openLineJournal(path: string): Promise<LineJournal> {
 }
 
 /**
- * The lines of a journal that was read, with their numbers from 1. A last line without an end is torn, and
- * left out; so are blank ones.
+ * The lines of a journal's text, with their numbers from 1. Blank lines are left out, and so is a
+ * last line without an end, which is torn.
  */
 export function wholeLines(text: string): { readonly number: number; readonly line: string }[] {
   return text
@@ -66,10 +66,10 @@ export function wholeLines(text: string): { readonly number: number; readonly li
     .filter(({ line }) => line.trim() !== '');
 }
 
-/** Bytes that are read at once, from the end on. */
+/** Bytes that are read at once, from the end backwards. */
 const blockSize = 64 * 1024;
 
-/** Bytes up to the last line end, and with it. */
+/** Number of bytes up to and including the last line end. */
 async function endOfWholeLines(file: FileHandle, size: number): Promise<number> {
   for (let end = size; end > 0;) {
     const start = Math.max(0, end - blockSize);

@@ -2,8 +2,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder and those above it that are missing. Node's own `recursive` does not come to an end
- * where a folder exists and takes no entries: below /proc, the system says that its parent is missing.
+ * Makes a folder and the missing ones above it. Node's own `recursive` never finishes where a
+ * folder exists but accepts no entries: below /proc, the system reports that its parent is missing.
  *
  * @throws what the system says, such as EACCES, EROFS, ENOTDIR
  */
@@ -15,7 +15,7 @@ export async function makeFolder(path: string): Promise<void> {
     const parent = dirname(path);
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error;
     await makeFolder(parent);
-    // Once: somebody else may have made it meanwhile, or the parent takes no entries.
+    // Tried only once: another process may have made the folder, or the parent accepts no entries.
     await mkdir(path).catch(async (again: unknown) => {
       if (!(await isFolder(path))) throw again;
     });

@@ -3,9 +3,9 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * The SHA-256 digest in hexadecimal digits, 64 of them.
+ * The SHA-256 digest as 64 hexadecimal digits.
  *
- * @param parts digested as if they were one; text as UTF-8
+ * @param parts digested as one sequence of bytes; text as UTF-8
  */
 export function sha256(...parts: readonly (string | Uint8Array)[]): string {
   const hash = createHash('sha256');
@@ -13,7 +13,10 @@ export function sha256(...parts: readonly (string | Uint8Array)[]): string {
   return hash.digest('hex');
 }
 
-/** The {@link sha256} of a value as JSON: two values differ when their JSON does, the order of keys included. */
+/**
+ * The {@link sha256} of a value as JSON. Values with different JSON have different digests, also
+ * when only the order of keys differs.
+ */
 export const sha256OfJson = (value: unknown): string => sha256(JSON.stringify(value));
 
 /**

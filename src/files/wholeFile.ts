@@ -4,9 +4,10 @@ import { dirname } from 'node:path';
 import { makeFolder } from './makeFolder';
 
 /**
- * Writes a file and the folders above it. The content goes into a file beside, which is then renamed: no
- * reader ever sees half of it, not even after a crash of the machine. A link in its place is replaced, not
- * followed. For a path below a folder with foreign content there is `writeWholeFileBelow` of `repository/`.
+ * Writes a file and the folders above it. The content goes into a file beside it, which is then
+ * renamed. So no reader ever sees half of it, not even after a crash of the machine. A link in its
+ * place is replaced, not followed. For a path below a folder with foreign content, use
+ * `writeWholeFileBelow` of `repository/`.
  *
  * @throws what the system says, such as EACCES or ENOSPC; nothing is left beside
  */
@@ -16,9 +17,9 @@ export async function writeWholeFile(path: string, content: string | Uint8Array)
 }
 
 /**
- * As {@link writeWholeFile}, into a folder that is there.
+ * Works like {@link writeWholeFile}, for a folder that exists.
  *
- * @param check of the file beside, before it takes its place
+ * @param check receives the path of the new file before it replaces the old one
  * @throws what the system says, and what `check` throws
  */
 export async function writeBesideAndRename(
@@ -28,7 +29,7 @@ export async function writeBesideAndRename(
 ): Promise<void> {
   const beside = besideOf(path);
   try {
-    // Not through a link that somebody has put there.
+    // Fails rather than write through a link that somebody has put there.
     const file = await open(beside, 'wx');
     try {
       await file.writeFile(content);
@@ -43,10 +44,13 @@ export async function writeBesideAndRename(
   }
 }
 
-/** A new name for a file that is there only until it is whole. */
+/** A new name for the temporary file that exists until it is complete. */
 export const besideOf = (path: string): string => `${path}.${randomUUID()}`;
 
 const uuidAtEnd = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Whether {@link besideOf} gave the name: its file is being written, or was left by a killed process. */
+/**
+ * Whether {@link besideOf} made the name: the file is being written, or was left by a killed
+ * process.
+ */
 export const isNameBeside = (name: string): boolean => uuidAtEnd.test(name);

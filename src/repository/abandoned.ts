@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path';
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
 /**
- * Removes what killed processes left half-made beside `path`, under names `path.UUID…`. Only under the
- * lock of `path`: without it they may be at work.
+ * Removes the unfinished `path.UUID…` that killed processes left beside `path`. Call it only under
+ * the lock of `path`; without the lock, processes may still be writing to these.
  */
 export async function removeAbandonedBeside(path: string): Promise<void> {
   const start = `${basename(path)}.`;

@@ -5,16 +5,17 @@ import { throwIfAborted } from '../domain/humanError';
 import { git } from './git/git';
 import { treesFolder } from './storage';
 
-/** Python files of a code base and their lines. */
+/** Number of Python files and lines of a code base. */
 export interface CodebaseSize {
   readonly files: number;
   readonly lines: number;
 }
 
 /**
- * Counts as the reference does for its table of statistics: files whose name ends in `.py`, tests among
- * them, and their lines, blank ones and comments among them. A file that is not UTF-8 counts as a file
- * without lines, as there. Only what the commit of the tree holds is counted, not what runs left behind.
+ * Counts as the reference does for its table of statistics. It counts all files whose name ends in
+ * `.py`, tests included. It counts all their lines, blank ones and comments included. As in the
+ * reference, a file that is not UTF-8 counts as a file without lines. Only files in the commit of
+ * the tree count, not those that runs left behind.
  *
  * @param tree a git repository, such as `base` of prepared trees
  * @throws GitError when it is none, Cancelled
@@ -40,18 +41,18 @@ export async function codebaseSize(tree: string, signal?: AbortSignal): Promise<
 
 async function linesOf(root: string, path: string): Promise<number> {
   try {
-    // A link may lead anywhere: only what lies in the tree is read.
+    // A link may lead anywhere, so only files inside the tree are read.
     const target = await realpath(join(root, path));
     if (!target.startsWith(root + sep) || !(await stat(target)).isFile()) return 0;
     const content = await readFile(target);
     return isUtf8(content) ? countLines(content) : 0;
   } catch {
-    // A link that leads nowhere, or a file that somebody deletes just now.
+    // A link without a target, or a file that is being deleted.
     return 0;
   }
 }
 
-/** Lines as Python reads a text: they end with LF, CR LF or CR, and the last one need not end. */
+/** Counts lines as Python does: they end with LF, CR LF or CR, and the last one needs no end. */
 function countLines(content: Buffer): number {
   let lines = 0;
   for (let at = 0; at < content.length; at += 1) {
@@ -62,13 +63,14 @@ function countLines(content: Buffer): number {
   return last === undefined || last === 10 || last === 13 ? lines : lines + 1;
 }
 
-/** The tree of R of an instance that was prepared last; undefined when none is. */
+/** The tree of R of an instance that was prepared most recently; undefined when there is none. */
 export async function preparedBase(storage: string, id: string): Promise<string | undefined> {
   const parent = treesFolder(storage, id);
   const names = await readdir(parent).catch(() => []);
   let newest: { readonly folder: string; readonly time: number } | undefined;
   for (const name of names) {
-    // Written last, so that what is still being made does not have it; a dot marks what is beside.
+    // `trees.json` is written last, so an unfinished tree has none. Names with a dot are not whole
+    // trees.
     const made = name.includes('.')
       ? undefined
       : await stat(join(parent, name, 'trees.json')).catch(() => undefined);

@@ -20,17 +20,17 @@ import {
 } from './storage';
 
 /**
- * What the storage folder takes, in allocated bytes, as `du` counts and as freeing gives back: a tree
- * of two thousand small files takes a third more than their contents.
+ * The disk space that the storage folder takes, in allocated bytes, as `du` counts them and as
+ * freeing returns them. A tree of two thousand small files takes a third more than their contents.
  */
 export interface DiskUse {
-  /** Trees, kept runs and state, by instance. */
+  /** Bytes of trees, kept runs and state, by instance. */
   readonly instances: readonly { readonly id: string; readonly bytes: number }[];
   readonly mirrors: readonly { readonly repo: string; readonly bytes: number }[];
   readonly datasets: number;
-  /** Working copies of R and R∘X* in which tests run now. */
+  /** Bytes of working copies of R and R∘X* in which tests run now. */
   readonly sandboxes: number;
-  /** What is left of earlier versions and of killed processes, and locks. */
+  /** Bytes of locks, and of what earlier versions and killed processes left. */
   readonly other: number;
   readonly total: number;
 }
@@ -55,7 +55,7 @@ export async function diskUse(storage: string, work: Work = {}): Promise<DiskUse
   for (const name of await namesIn(mirrorsFolder(storage))) {
     const bytes = await bytesIn(join(mirrorsFolder(storage), name), signal);
     const repo = repoOfMirror(name);
-    // Marks of use and half-made clones have names with a dot and more.
+    // Marks of use and unfinished clones have further endings.
     const isWhole =
       !/\.(in-use|[0-9a-f]{8}-[0-9a-f-]{27})$/.test(name) &&
       (await repositoryAt(join(mirrorsFolder(storage), name))) !== undefined;
@@ -83,7 +83,7 @@ export async function diskUse(storage: string, work: Work = {}): Promise<DiskUse
 /**
  * Removes the trees, kept runs and state of an instance. Workspaces are elsewhere and stay.
  *
- * @throws HumanError when a window or a command is at work with it, Cancelled
+ * @throws HumanError when a window or a command uses the instance, Cancelled
  */
 export async function freeInstance(storage: string, id: string, work: Work = {}): Promise<void> {
   const folder = instanceFolder(storage, id);
@@ -100,11 +100,11 @@ export async function freeInstance(storage: string, id: string, work: Work = {})
   });
 }
 
-/** What lies in the folder of an instance; of anything else there, nobody knows whose it is. */
+/** Names of ours in the folder of an instance; all other files may belong to somebody else. */
 const isOurs = (name: string): boolean => /^(trees|runs|compiled|state\.json)(\.|$)/.test(name);
 
 /**
- * Removes the mirror of a repository; it is cloned again when it is needed.
+ * Removes the mirror of a repository, which is cloned again when it is needed.
  *
  * @throws HumanError when R is being made from it, Cancelled
  */
@@ -133,7 +133,7 @@ const inUse = (what: string, holders: readonly number[]): HumanError =>
     'Close the window or end the command that has it open, and try again',
   );
 
-/** Renamed first, so that nobody takes a half-removed folder for a whole one. */
+/** Renamed first, so that no process takes a partly removed folder for a whole one. */
 async function removeWhole(folder: string): Promise<void> {
   await removeAbandonedBeside(folder);
   const going = `${folder}.${randomUUID()}`;
@@ -166,28 +166,31 @@ async function instanceBytes(
   return bytes;
 }
 
-/** Finished trees do not change: their size is measured once, for thousands of files take a while. */
+/**
+ * Finished trees do not change. Their size is measured only once, since counting thousands of files
+ * takes a while.
+ */
 async function treesBytes(folder: string, signal: AbortSignal | undefined): Promise<number> {
   const kept = join(folder, 'bytes');
   const known = await readFile(kept, 'utf8').catch(() => '');
   if (/^\d+$/.test(known)) return Number(known);
   const bytes = await bytesIn(folder, signal);
   const finished = (await namesIn(folder)).includes('trees.json');
-  // A folder that cannot be written is measured again next time.
+  // Without write access to the folder, it is measured again next time.
   if (finished) await writeFile(kept, String(bytes)).catch(() => rm(kept, { force: true }));
   return bytes;
 }
 
 const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => []);
 
-/** Allocated bytes of a file or of all below a folder; 0 when it is not there. */
+/** Allocated bytes of a file, or of everything below a folder; 0 when it does not exist. */
 async function bytesIn(path: string, signal: AbortSignal | undefined): Promise<number> {
   throwIfAborted(signal);
   const info = await lstat(path).catch(() => undefined);
   if (info === undefined) return 0;
-  // Windows does not tell of blocks.
+  // Windows does not report blocks.
   const own = info.blocks > 0 || info.size === 0 ? info.blocks * 512 : info.size;
-  // R and R∘X* are the same file wherever the golden patch leaves it alone.
+  // R and R∘X* share each file that the golden patch does not change.
   if (!info.isDirectory()) return Math.round(own / Math.max(1, info.nlink));
   let total = own;
   const names = await namesIn(path);

@@ -2,8 +2,8 @@ import { lstatSync, type BigIntStats } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 
 /**
- * What a file is, as far as it can be told without reading it: it is another one after any change of its
- * content or attributes, since no program can set the time of the last change (`ctime`, inode(7)).
+ * Identifies the state of a file without reading it. The stamp changes with the content or
+ * attributes, because no program can set the time of the last change (`ctime`, inode(7)).
  */
 export type FileStamp = string;
 

@@ -5,19 +5,19 @@ import { bytesOf, textOf } from '../patch/bytes';
 import { unsafePath } from '../patch/unsafePath';
 import type { PatchTree } from '../patch/patchTree';
 
-/** A folder as the tree of a patch, with what was asked for and not followed. */
+/** A folder as the tree of a patch, with the links that were requested and not followed. */
 export interface FolderTree extends PatchTree {
   paths(): Promise<readonly string[]>;
   readonly links: ReadonlySet<string>;
   readonly beyondLinks: ReadonlyMap<string, string>;
 }
 
-/** More names than this are of no use to hints, and a folder that is no repository may hold millions. */
+/** More names are of no use for hints, and a folder that is no repository may have millions. */
 const mostPaths = 200_000;
 
 /**
- * Opens a folder as the tree of a patch. It is only read, never outside of it: paths that leave it do
- * not exist, and no link is followed. Texts and paths are those of `textOf`, so bytes are kept.
+ * Opens a folder as the tree of a patch. Only files inside the folder are read: paths that leave it
+ * do not exist, and no link is followed. Texts and paths are those of `textOf`, so bytes are kept.
  *
  * @throws HumanError when there is no such folder; `read` does when a file cannot be read
  */
@@ -68,7 +68,10 @@ async function contentOf(place: Buffer, path: string): Promise<Buffer> {
   });
 }
 
-/** Files below a folder, sorted, without `.git`, what links lead to, and what may not be listed. */
+/**
+ * Paths of the files below a folder, sorted. Excludes `.git`, targets of links, and unreadable
+ * folders.
+ */
 async function list(root: string): Promise<string[]> {
   const found: string[] = [];
   const folders = [''];
@@ -88,5 +91,5 @@ async function list(root: string): Promise<string[]> {
   return found.sort();
 }
 
-/** With the exact bytes of the path. */
+/** Keeps the exact bytes of the path. */
 const placeOf = (root: string, path: string): Buffer => bytesOf(join(root, path));

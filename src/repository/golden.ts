@@ -11,40 +11,40 @@ import type { TreeSource } from './source';
 import { withoutPassword } from './git/unreachable';
 import { commitAlone, stageAll } from './writeTree';
 
-/** How the golden patch went in. */
+/** How the golden patch was applied. */
 export interface Applied {
   /** The command, as a person would write it. */
   readonly appliedWith: string;
   /**
-   * The difference between R and R∘X* as git prints it, when the command was not plain `git apply`: the
-   * lines of the row's patch are not those that changed.
+   * The difference between R and R∘X* as git prints it, if the command was not plain `git apply`.
+   * Then the lines in the row's patch are not those that changed.
    */
   readonly golden?: string;
 }
 
 export const plainApply = 'git apply';
 
-/** The golden patch does not apply to R, which says something about the row and not about the machine. */
+/** The golden patch does not apply to R, which is a fault of the row and not of the machine. */
 export class GoldenPatchUnfit extends HumanError {}
 
 /**
- * Ways to apply a golden patch, each tried when those before it fail, the strictest first. The
- * reference harness falls back from `git apply --reject` to `patch --batch --fuzz=5`, both of which
- * leave a tree half-patched; every way here is all or nothing.
+ * Ways to apply a golden patch, the strictest first; each is tried when those before it fail. The
+ * reference harness tries `git apply --reject` and then `patch --batch --fuzz=5`, both of which can
+ * leave a tree half-patched. Every way here applies the whole patch or nothing.
  *
  * 1. as it is
- * 2. with other blanks in the context, as a conversion of line ends leaves them
+ * 2. with different white space in the context, as a conversion of line ends leaves it
  * 3. with one matching line of context at either end of a hunk instead of three
- * 4. `patch --fuzz=5`, the harness's last, which also does without context
+ * 4. `patch --fuzz=5`, the harness's last way, which also works without context
  *
- * Not `--recount`: a patch that was cut off would pass for whole.
+ * `--recount` is not among them, since a truncated patch would pass for whole.
  */
 const ways: readonly (readonly string[])[] = [[], ['--ignore-whitespace'], ['-C1']];
 
 /**
  * Turns a copy of R into R∘X*, which becomes the only commit of its repository.
  *
- * @throws HumanError when no way leads to a whole patch; the tree is then of no use
+ * @throws HumanError when no way applies the whole patch; the tree is then unusable
  */
 export async function applyGolden(
   instance: Instance,
@@ -97,8 +97,8 @@ async function apply(
 }
 
 /**
- * Applies a unified diff to the files of a tree with `git apply`, which refuses paths outside it and
- * changes nothing when any part does not fit.
+ * Applies a unified diff to the files of a tree with `git apply`. It refuses paths outside the
+ * tree, and changes nothing when any part does not fit.
  *
  * @throws GitError with git's words when it does not apply
  */
@@ -118,22 +118,22 @@ export async function applyToTree(
 }
 
 /**
- * Applies with GNU patch, first for show and in earnest only when every hunk goes in. Undefined when it
- * does not, or when there is no GNU patch that keeps paths inside the tree (2.7 and later do).
+ * Applies a patch with GNU patch, after a dry run in which every hunk must apply. Undefined when
+ * one does not, or without a GNU patch that keeps paths inside the tree (2.7 and later do).
  */
 async function applyFuzzily(
   tree: string,
   patch: string,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  // GNU patch takes a hunk that was cut off for one with less context.
+  // GNU patch accepts a truncated hunk as one with less context.
   const { files, problems } = parseUnified(patch);
   if (!files.every(isInside) || problems.some((each) => each.severity === 'error'))
     return undefined;
   const version = await runPatch(['--version'], tree, signal);
   if (!/^GNU patch (2\.([7-9]|\d\d)|[3-9])/.test(version?.text ?? '')) return undefined;
   const file = join(dirname(tree), `golden.${randomUUID()}.patch`);
-  // Never reversed or as an ed script, which runs commands; no .orig and no .rej beside the files.
+  // Never reversed, and never as an ed script, which runs commands. No .orig and .rej files remain.
   const options = [
     ...['--unified', '--force', '--forward', '--fuzz=5', '-p1', '--binary'],
     ...['--no-backup-if-mismatch', '--reject-file=-', '--silent', '-i', file],
@@ -161,7 +161,7 @@ function isInside(file: { readonly oldPath: string | null; readonly newPath: str
   );
 }
 
-/** Undefined when it cannot be run. */
+/** Undefined when patch cannot be run. */
 function runPatch(
   args: readonly string[],
   tree: string,
@@ -172,7 +172,7 @@ function runPatch(
     execFile(
       'patch',
       ['--directory', tree, ...args],
-      // Without POSIXLY_CORRECT, PATCH_GET and the like, which change what it does.
+      // Leaves out POSIXLY_CORRECT, PATCH_GET and similar variables, which change how patch works.
       { cwd: neutralFolder, signal, env: { ...(PATH === undefined ? {} : { PATH }), LC_ALL: 'C' } },
       (error, stdout, stderr) => {
         if (signal?.aborted === true) return fail(new Cancelled());

@@ -9,23 +9,25 @@ import { hasEnded, ownerWord } from './owner';
 import { noSpace } from './space';
 
 /**
- * Milliseconds without a sign of life after which a lock is taken over. Long, because an editor can be
- * busy or asleep for a while; a process that has ended is recognised at once by its number.
+ * Milliseconds without a sign of life after which a lock is taken over. It is long because an
+ * editor can be busy or asleep for a while. A process that has ended is recognised at once by its
+ * number.
  */
 const stale = 30_000;
 
 export interface LockOptions {
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
-  /** What the other process does while this one waits: `prepares sympy__sympy-23117`. */
+  /** What the other process does during the wait: `prepares sympy__sympy-23117`. */
   readonly what: string;
 }
 
 /**
- * Does `work` while no other process, and nothing else in this one, holds the lock at `path`. Says so
- * when it has to wait. A lock whose holder has ended, by whatever means, is taken over.
+ * Does `work` while no other process, and no other code in this one, holds the lock at `path`.
+ * Reports progress when it has to wait. Takes over a lock whose holder has ended, however that
+ * happened.
  *
- * The signal given to `work` also fires when the lock is lost, as after the machine slept.
+ * The signal given to `work` also fires when the lock is lost, for example after the machine slept.
  *
  * @throws Cancelled, also while waiting; HumanError when the folder of locks cannot be written
  */
@@ -67,7 +69,7 @@ async function acquire(
     }
     await breakIfAbandoned(path);
     if (!told) {
-      // Not for the moment that a neighbour needs to read a few files.
+      // A short wait without a message, for another process that only reads a few files.
       const short = await tryFor(path, onLost, 300, signal);
       if (short !== undefined) return short;
       told = true;
@@ -92,7 +94,7 @@ async function tryFor(
   return undefined;
 }
 
-/** The release of a lock that was had; undefined when somebody else has it. */
+/** A function that releases the lock; undefined when another process holds it. */
 async function tryLock(
   path: string,
   onLost: () => void,
@@ -105,35 +107,35 @@ async function tryLock(
     if ((error as NodeJS.ErrnoException).code === 'ELOCKED') return undefined;
     throw noSpace(error, dirname(path)) ?? error;
   }
-  // Without the owner's name the lock still works; a killed owner is then noticed later.
+  // The lock works without the owner's name, but a killed owner is then noticed later.
   await writeFile(ownerPath(path), `${await ownerWord()} ${await identity(path)}`).catch(
     () => undefined,
   );
   return async () => {
     await rm(ownerPath(path), { force: true });
-    // Fails when the lock was lost: then it is somebody else's.
+    // Fails when the lock was lost, because another process holds it then.
     await release().catch(() => undefined);
   };
 }
 
 /**
- * Whether a process that is known holds the lock at `path`, and has not ended as far as that can be told.
- * A lock without a name is either just being made, or was left by a process that was killed while it made
- * it: `withLock` takes that over after a while.
+ * Whether a known process holds the lock at `path` and, as far as can be told, has not ended. A
+ * lock without a name is being made, or was left by a process that was killed while making it.
+ * `withLock` takes over such a lock after a while.
  */
 export async function isKnownToBeHeld(path: string): Promise<boolean> {
   const word = await ownerOf(path);
   return word !== undefined && !(await hasEnded(word));
 }
 
-/** The word of the process that holds the lock that is there now. */
+/** The word of the process that holds the present lock. */
 async function ownerOf(path: string): Promise<string | undefined> {
   const text = await readFile(ownerPath(path), 'utf8').catch(() => '');
   const [word = '', id] = text.split(' ');
   return id !== undefined && id === (await identity(path)) ? word : undefined;
 }
 
-/** Takes the lock away from a process that has ended. Only one process at a time looks. */
+/** Takes the lock away from a process that has ended. Only one process at a time checks. */
 async function breakIfAbandoned(path: string): Promise<void> {
   const abandoned = async (): Promise<boolean> => {
     const word = await ownerOf(path);
@@ -147,7 +149,7 @@ async function breakIfAbandoned(path: string): Promise<void> {
   if (release === undefined) return;
   try {
     if (!(await abandoned())) return;
-    // The name first: a new lock without a name is nobody's to break.
+    // Remove the name first, because no process breaks a new lock without a name.
     await rm(ownerPath(path), { force: true });
     await rmdir(`${path}.lock`).catch(() => undefined);
   } finally {
@@ -163,7 +165,7 @@ const lockOptions = (path: string) => ({
 
 const ownerPath = (path: string): string => `${path}.owner`;
 
-/** Tells this lock from one made later at the same path. */
+/** Distinguishes this lock from one made later at the same path. */
 async function identity(path: string): Promise<string> {
   const info = await stat(`${path}.lock`).catch(() => undefined);
   return info === undefined ? 'none' : `${info.ino}:${info.birthtimeMs}`;

@@ -1,8 +1,8 @@
 import { readForeign } from './git/readForeign';
 
 /**
- * What makes a folder the workspace of an instance. It names the instance and where its row is to be
- * found, and holds nothing of X* or T*: whatever searches the folder finds no answer.
+ * Marks a folder as the workspace of an instance. It names the instance and the source of its row.
+ * It contains nothing of X* or T*, so that a search in the folder finds no answer.
  */
 export interface WorkspaceMarker {
   readonly format: 1;
@@ -13,12 +13,12 @@ export interface WorkspaceMarker {
   readonly sources: readonly string[];
 }
 
-/** Relative to the workspace folder; `activationEvents` in package.json names it too. */
+/** Path relative to the workspace folder; `activationEvents` in package.json contains it too. */
 export const markerPath = '.swt-bench/instance.json';
 
 /** The marker of a folder; undefined when the folder is not the workspace of an instance. */
 export async function readMarker(folder: string): Promise<WorkspaceMarker | undefined> {
-  // A folder that was opened may bring a marker that is a pipe, or a link to anything.
+  // The opened folder may be foreign, and its marker a pipe or a link to anything.
   const text = await readForeign(folder, markerPath);
   if (text === undefined) return undefined;
   try {

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { sha256 } from '../files/sha256';
 import { makeFolder } from '../files/makeFolder';
 
-/** A process, told apart from a later one that was given the same number. */
+/** Identifies a process, even if a later one gets the same number. */
 interface Owner {
   readonly pid: number;
-  /** Digest of the machine and, in containers, of the space that its process numbers count in. */
+  /** Digest of the machine and, in containers, of the namespace of its process numbers. */
   readonly machine: string;
-  /** When it started, in the kernel's own words; empty where that cannot be had. */
+  /** Start time in the kernel's own format; empty where it is not available. */
   readonly started: string;
 }
 
@@ -31,19 +31,20 @@ function thisProcess(): Promise<Owner> {
 /** Field 22 of /proc/PID/stat (proc(5)): clock ticks from boot to the start of the process. */
 async function startOf(pid: number): Promise<string> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The second field is the program's name in parentheses, which may hold blanks and parentheses.
+  // The second field is the program's name in parentheses, which may contain blanks and
+  // parentheses.
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
-/** This process as one word, to be written down and asked about by another process. */
+/** This process as one word, which other processes can read and pass to {@link hasEnded}. */
 export async function ownerWord(): Promise<string> {
   const { pid, machine, started } = await thisProcess();
   return `${pid}-${machine}-${started}`;
 }
 
 /**
- * Whether the process of an {@link ownerWord} has ended. False when it cannot be known: it belongs to
- * another machine, or the word is damaged.
+ * Whether the process of an {@link ownerWord} has ended. False when that cannot be known, because
+ * it belongs to another machine or the word is damaged.
  */
 export async function hasEnded(word: string): Promise<boolean> {
   const match = /^(\d{1,10})-([0-9a-f]{12})-(\d*)$/.exec(word);
@@ -59,12 +60,12 @@ export async function hasEnded(word: string): Promise<boolean> {
   return match[3] !== '' && started !== '' && started !== match[3];
 }
 
-/** Milliseconds after which a mark from another machine is taken for left over. */
+/** Milliseconds after which a mark from another machine counts as left over. */
 const foreignMark = 24 * 3600 * 1000;
 
 /**
- * Marks a folder as in use by this process until the returned function is called. The mark of a
- * process that has ended counts no longer, however it ended.
+ * Marks a folder as in use by this process until the returned function is called. A mark is void
+ * once its process has ended, however that happened.
  */
 export async function holdFolder(folder: string): Promise<() => Promise<void>> {
   const marks = marksOf(folder);
@@ -74,7 +75,7 @@ export async function holdFolder(folder: string): Promise<() => Promise<void>> {
   return () => rm(mark, { force: true });
 }
 
-/** Process numbers that use a folder now. Marks of processes that ended are removed. */
+/** Numbers of the processes that use a folder now. Marks of ended processes are removed. */
 export async function holdersOf(folder: string): Promise<number[]> {
   const marks = marksOf(folder);
   const holders: number[] = [];

@@ -9,8 +9,8 @@ import { noSpace } from './space';
 import { withoutPassword } from './git/unreachable';
 
 /**
- * Where R comes from. A snapshot is not the base commit itself, only what somebody says is close to
- * it (a release, for example), so reports name it.
+ * The origin of R. A snapshot is not the base commit itself. Somebody only declares it to be close,
+ * such as a release, so reports name it.
  */
 export interface TreeSource {
   readonly kind: 'commit' | 'snapshot';
@@ -21,7 +21,7 @@ export interface TreeSource {
 /** `--source` arguments: `owner/name=WHERE` for one repository, or `WHERE` for every one. */
 export type Sources = ReadonlyMap<string, string>;
 
-/** @throws HumanError on an empty part */
+/** @throws HumanError when a part is empty */
 export function parseSources(values: readonly string[]): Sources {
   const sources = new Map<string, string>();
   for (const value of values) {
@@ -38,7 +38,7 @@ export function parseSources(values: readonly string[]): Sources {
   return sources;
 }
 
-/** Where the tree of an instance is to be had: what `--source` says, else GitHub. */
+/** The source for the tree of an instance: the one of `--source`, else GitHub. */
 export async function sourceOf(instance: Instance, sources: Sources): Promise<TreeSource> {
   const where = sources.get(instance.repo) ?? sources.get('*');
   if (where === undefined)
@@ -86,7 +86,7 @@ export async function repositoryAt(path: string): Promise<string | undefined> {
 }
 
 /**
- * Writes the files of a snapshot into the empty folder `out`, without any history.
+ * Writes the files of a snapshot, without any history, into the empty folder `out`.
  *
  * @throws HumanError when the folder or archive cannot be read
  */
@@ -118,21 +118,21 @@ async function copySnapshot(
     filter: (path) => {
       throwIfAborted(signal);
       const name = basename(path);
-      // In any case of letters: it would be the repository of the copy on some disks.
+      // In upper or lower case, because some disks would take it for the repository of the copy.
       return !/^\.git$/i.test(name) && !/^(__pycache__|\.hg|\.tox|\.venv|node_modules)$/.test(name);
     },
   }).catch((error: unknown) => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    // What is neither file, folder nor link, such as a pipe.
+    // The cause is something that is neither file, folder nor link, such as a pipe.
     if (!code.startsWith('ERR_FS_CP_')) throw error;
     throw new HumanError(
       `The snapshot ${from} cannot be copied (${messageOf(error)})`,
-      'Remove what is no file, or name another one with --source',
+      'Remove everything that is no file, folder or link, or name another snapshot with --source',
     );
   });
 }
 
-/** Unpacks an archive; a single folder at its top (`sympy-1.11.1/`) is taken as the root. */
+/** Unpacks an archive; a single folder at its top (`sympy-1.11.1/`) becomes the root. */
 async function unpack(
   archive: string,
   out: string,
@@ -163,7 +163,7 @@ async function unpack(
       'Download it again, or unpack it and name the folder',
     );
   } finally {
-    // After an error in one entry, others may still be on their way to the disk.
+    // After an error in one entry, others may still be being written.
     await removeForce(beside);
   }
 }

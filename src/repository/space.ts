@@ -3,10 +3,10 @@ import { HumanError, messageOf } from '../domain/humanError';
 import { GitError } from './git/git';
 
 /**
- * The error for a person when `error` says that a disk or quota is full, from Node or in the words of
- * git; undefined for any other error.
+ * The error for a person when `error` says that a disk or quota is full, from Node or in the words
+ * of git. Undefined for any other error.
  *
- * @param folder what was written to
+ * @param folder the folder that was written to
  */
 export function noSpace(error: unknown, folder: string): HumanError | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -26,14 +26,14 @@ export function noSpace(error: unknown, folder: string): HumanError | undefined 
 }
 
 /**
- * As {@link noSpace}, and also when git failed in other words on a disk that is full: it does not always
- * give the cause. To be asked before anything is removed.
+ * Like {@link noSpace}, but also checks the disk itself, because git does not always give the
+ * cause. Call it before anything is removed.
  */
 export async function fullDisk(error: unknown, folder: string): Promise<HumanError | undefined> {
   const known = noSpace(error, folder);
   if (known !== undefined || !(error instanceof GitError)) return known;
   const disk = await statfs(folder).catch(() => undefined);
-  // Some file systems do not count their inodes and say 0 of 0.
+  // Some file systems do not count inodes and report 0 of 0.
   const full =
     disk !== undefined &&
     (disk.bavail * disk.bsize < 32 * 1024 || (disk.files > 0 && disk.ffree === 0));

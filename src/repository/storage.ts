@@ -4,18 +4,19 @@ import { checkedId } from '../domain/instanceId';
 import { HumanError } from '../domain/humanError';
 
 /**
- * The layout of the storage folder, shared by the command line and every window of the editor. It
- * holds only what can be made again:
+ * The layout of the storage folder, which the command line and all windows of the editor share. It
+ * contains only files that can be made again:
  *
  * - `data/swt-bench/` datasets
  * - `mirrors/<owner>__<name>/` bare clones
- * - `instances/<id>/trees/<key>/` R and R∘X*, `instances/<id>/runs/` finished runs,
- *   `instances/<id>/state.json` validation and last verdict,
- *   `instances/<id>/compiled/<build>/` what an interpreter has compiled of the trees
+ * - `instances/<id>/trees/<key>/` R and R∘X*
+ * - `instances/<id>/runs/` finished runs
+ * - `instances/<id>/state.json` validation and last verdict
+ * - `instances/<id>/compiled/<build>/` files that an interpreter has compiled from the trees
  * - `pairs/` running sandboxes
- * - `environments/` which files of an environment tests have changed
- * - `images/` when images of the docker engine were used last, logs of how they were made
- * - `locks/` who is at work on what
+ * - `environments/` names of the files of an environment that tests have changed
+ * - `images/` times when images of the docker engine were last used, and logs of their builds
+ * - `locks/` names of the processes that work on something
  */
 
 /** `$SWT_BENCH_STORAGE`, else `swt-bench` in `$XDG_CACHE_HOME` or `~/.cache`. */
@@ -23,7 +24,7 @@ export function defaultStorage(env: NodeJS.ProcessEnv = process.env): string {
   const own = env['SWT_BENCH_STORAGE'] ?? '';
   if (own !== '') return resolve(own);
   const cache = env['XDG_CACHE_HOME'] ?? '';
-  // The XDG specification says that a relative path is to be ignored.
+  // The XDG specification requires that a relative path is ignored.
   return join(isAbsolute(cache) ? cache : join(homedir(), '.cache'), 'swt-bench');
 }
 
@@ -57,7 +58,7 @@ export const mirrorFolder = (storage: string, repo: string): string =>
 
 /** `owner/name` of a folder in `mirrors/`; undefined when it is not the name of a mirror. */
 export function repoOfMirror(name: string): string | undefined {
-  // An owner's name on GitHub has no underscores in a row; the first pair is where it ends.
+  // An owner's name on GitHub never has two underscores in a row, so the first pair ends it.
   const match = /^([A-Za-z0-9_-][A-Za-z0-9_.-]*?)__([A-Za-z0-9_.-]+)$/.exec(name);
   return match === null ? undefined : `${match[1]}/${match[2]}`;
 }
@@ -66,7 +67,10 @@ export const dataFolder = (storage: string): string => join(storage, 'data', 'sw
 
 export const pairsFolder = (storage: string): string => join(storage, 'pairs');
 
-/** Where the lock of a name lies; nothing else lies beside it, so that no freeing takes it away. */
+/**
+ * Path of the lock for a name. It is outside of all folders that can be freed, so no freeing
+ * removes it.
+ */
 export const lockPath = (
   storage: string,
   kind: 'instance' | 'mirror' | 'image' | 'environment',

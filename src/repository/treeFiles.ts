@@ -20,15 +20,15 @@ import { applyToTree } from './golden';
 
 /** A file or link of a tree. */
 export interface TreeFile {
-  /** As git has it: `100644`, `100755`, or `120000` for a link, whose content is where it leads. */
+  /** Mode as in git: `100644`, `100755`, or `120000` for a link, whose content is its target. */
   readonly mode: '100644' | '100755' | '120000';
   readonly content: Buffer;
 }
 
-/** What a tree holds, without contents. */
+/** A file or link of a tree, without its content. */
 export interface TreeEntry {
   readonly mode: string;
-  /** Object id of the contents: equal ids, equal bytes. */
+  /** Object id of the content: equal ids mean equal bytes. */
   readonly id: string;
 }
 
@@ -51,11 +51,11 @@ export async function treeEntries(
   return entries;
 }
 
-/** The object id that git gives to contents (gitformat-pack(5), "blob"). */
+/** The object id that git gives to content (gitformat-pack(5), "blob"). */
 export const blobId = (content: Buffer): string =>
   createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex');
 
-/** A file or link below a folder; undefined when there is none. */
+/** Reads a file or link below a folder; undefined when there is none. */
 export async function readTreeFile(tree: string, path: string): Promise<TreeFile | undefined> {
   const place = placeOf(tree, path);
   const info = await lstat(place).catch(() => undefined);
@@ -68,8 +68,8 @@ export async function readTreeFile(tree: string, path: string): Promise<TreeFile
 }
 
 /**
- * The files of a tree as a patch leaves them, by path; undefined for a file that it removes. The tree
- * itself stays as it is. Files that the patch does not change are not named.
+ * The files that a patch changes, by path, as the patch leaves them; undefined for a removed file.
+ * The tree itself stays unchanged.
  *
  * @throws GitError when the patch does not apply or leaves the tree, Cancelled
  */
@@ -109,7 +109,9 @@ export async function patchedFiles(
   }
 }
 
-/** Git refuses to write where a link leads; a copy of the touched files alone would not show it. */
+/**
+ * Git refuses to write through a link, but a copy of only the touched files would not show this.
+ */
 async function beyondLink(tree: string, path: string): Promise<string | undefined> {
   for (let up = dirname(path); up !== '.' && up !== '/'; up = dirname(up)) {
     const info = await lstat(placeOf(tree, up)).catch(() => undefined);
@@ -136,5 +138,5 @@ async function writeTreeFile(folder: string, path: string, file: TreeFile): Prom
   if (file.mode === '100755') await chmod(place, 0o755);
 }
 
-/** With the exact bytes of the path. */
+/** Keeps the exact bytes of the path. */
 const placeOf = (folder: string, path: string): Buffer => bytesOf(join(folder, path));

@@ -33,8 +33,8 @@ import {
 export { applyToTree, copyTree };
 
 /**
- * The trees of one instance: git repositories without remote or history. Each is one commit without a
- * parent, with the same message, author and date, so that neither tells which side it is.
+ * The trees of one instance: git repositories without remote or history. Each is one commit without
+ * a parent, with the same message, author and date, so that a tree does not reveal its side.
  */
 export interface Trees extends Applied {
   /** R. */
@@ -42,7 +42,7 @@ export interface Trees extends Applied {
   /** R∘X*. */
   readonly fixed: string;
   readonly source: TreeSource;
-  /** Object ids of the two git trees: equal ids, equal content. */
+  /** Object ids of the two git trees: equal ids mean equal content. */
   readonly digest: { readonly base: string; readonly fixed: string };
 }
 
@@ -51,7 +51,7 @@ interface Work {
   readonly reporter: Reporter;
 }
 
-/** What is kept beside the trees: enough to use them again. */
+/** The record beside kept trees, with all that is needed to use them again. */
 const madeSchema = z.object({
   digest: z.object({ base: z.string(), fixed: z.string() }),
   appliedWith: z.string(),
@@ -60,14 +60,16 @@ const madeSchema = z.object({
 
 type Made = Pick<Trees, 'digest' | 'appliedWith' | 'golden'>;
 
-/** Raised when the layout or content of kept trees changes, so that older ones are made again. */
+/** Version of the layout and content of kept trees; raised so that older ones are made again. */
 const layout = 5;
 
 /**
  * The trees of an instance below `storage`, made once and kept. They are pristine: nothing runs in
- * them, work is done on copies. Processes that ask at once wait for the one that makes them.
+ * them, and all work uses copies. Processes that ask at the same time wait for the one that makes
+ * them.
  *
- * @throws HumanError when R cannot be had, the golden patch does not apply to it, or the disk is full
+ * @throws HumanError when R is not available, the golden patch does not apply to it, or the disk is
+ * full
  */
 export async function prepareTrees(
   instance: Instance,
@@ -75,7 +77,7 @@ export async function prepareTrees(
   storage: string,
   work: Work,
 ): Promise<Trees> {
-  // Equal commits are equal wherever they come from; a snapshot is only what lies there now.
+  // A commit has the same content from any source, but a snapshot has only its present content.
   const content =
     source.kind === 'snapshot'
       ? [source.from, await snapshotStamp(source.from)]
@@ -86,7 +88,7 @@ export async function prepareTrees(
   const trees = {
     base: join(folder, 'base'),
     fixed: join(folder, 'fixed'),
-    // This goes into reports, where a token has no place.
+    // Reports include this, so it must not contain a token.
     source: { ...source, from: withoutPassword(source.from) },
   };
   const known = await readMade(folder);
@@ -103,14 +105,17 @@ export async function prepareTrees(
       return { ...trees, ...made };
     });
   } catch (error) {
-    // Only folders that are empty go: what failed leaves no trace in the list of what uses the disk.
+    // Only empty folders are removed, so that a failure leaves no trace in the list of disk use.
     await rmdir(parent).catch(() => undefined);
     await rmdir(instanceFolder(storage, instance.id)).catch(() => undefined);
     throw noSpace(error, storage) ?? error;
   }
 }
 
-/** Makes a folder beside and renames it, so that it is there whole or not at all. Under its lock. */
+/**
+ * Makes a folder beside and renames it, so that it appears whole or not at all. Call it under its
+ * lock.
+ */
 async function makeInPlace(
   folder: string,
   storage: string,
@@ -122,7 +127,7 @@ async function makeInPlace(
     await removeHalfMade(dirname(folder));
     const made = await make(beside);
     await writeFile(join(beside, 'trees.json'), JSON.stringify(made));
-    // What stands there is damaged: it could not be read.
+    // The existing folder is damaged, since it could not be read.
     await removeForce(folder);
     await rename(beside, folder);
     return made;
@@ -133,13 +138,13 @@ async function makeInPlace(
   }
 }
 
-/** Trees of any key that a killed process did not finish. */
+/** Removes trees of any key that a killed process did not finish. */
 async function removeHalfMade(parent: string): Promise<void> {
   const keys = new Set((await readdir(parent)).map((name) => name.split('.')[0] ?? ''));
   for (const key of keys) await removeAbandonedBeside(join(parent, key));
 }
 
-/** The description of finished trees; undefined when they are not there, or not whole. */
+/** The description of finished trees; undefined when they are missing or incomplete. */
 async function readMade(folder: string): Promise<Made | undefined> {
   try {
     const { golden, ...rest } = madeSchema.parse(
@@ -169,7 +174,7 @@ async function makeTrees(
 }
 
 /**
- * Makes R in the empty folder `out`: its files, committed as the only commit.
+ * Makes R in the empty folder `out`, with its files as the only commit.
  *
  * @param work its `storage` has the mirrors, for a source that is an address
  */
@@ -194,7 +199,7 @@ export async function writeTreeOfR(
     }
   } catch (error) {
     if (!(error instanceof GitError) || (await fullDisk(error, out)) !== undefined) throw error;
-    // Attributes of R, for one, may ask for what its files do not have.
+    // One possible cause: attributes of R that its files do not satisfy.
     throw new HumanError(
       `Git cannot make the tree of ${instance.id} from ${withoutPassword(source.from)} (${error.stderr.trim().split('\n').at(-1)})`,
       'Name another source with --source',
@@ -214,32 +219,31 @@ async function packR(
     work.reporter.progress(`${id}: writing R and R∘X*`);
     return repositoryFromCommit(found, out, work.signal);
   });
-  // Those of a mirror were looked at when they were fetched.
+  // Objects of a mirror were verified when they were fetched.
   if (isUrl(source.from)) return;
   await verifyObjects(out, work.signal).catch((error: unknown) => {
     if (!(error instanceof GitError)) throw error;
     throw new HumanError(
-      `The repository ${source.from} holds an object of ${commit.slice(0, 12)} that is not what its id says`,
+      `The repository ${source.from} has an object of ${commit.slice(0, 12)} whose content does not match its id`,
       'It is damaged or forged: `git fsck` there says more. Name another one with --source',
     );
   });
 }
 
-/**
- * What a reader of results on these trees should know; undefined when there is nothing to say.
- */
+/** A remark for readers of results on these trees; undefined when there is none. */
 export function remarkOn(trees: Pick<Trees, 'appliedWith'>): string | undefined {
   return trees.appliedWith === plainApply
     ? undefined
     : `the golden patch does not apply with \`git apply\`; R∘X* was made with \`${trees.appliedWith}\`, and changed lines are those that it changed`;
 }
 
-/** Keeps the trees from being freed until the returned function is called. */
+/** Prevents the trees from being freed until the returned function is called. */
 export const holdTrees = (trees: Pick<Trees, 'base'>): Promise<() => Promise<void>> =>
   holdFolder(dirname(trees.base));
 
 /**
- * Why a patch does not apply to a tree, in git's words, or undefined when it does. Changes nothing.
+ * The reason in git's words why a patch does not apply to a tree; undefined when it does. Changes
+ * nothing.
  */
 export async function whyNotApply(
   tree: string,
@@ -259,7 +263,10 @@ export async function whyNotApply(
   }
 }
 
-/** Changes when a snapshot does: the listing of a folder's files, or an archive's size and time. */
+/**
+ * Changes when a snapshot does: built from the listing of a folder's files, or from an archive's
+ * size and time.
+ */
 async function snapshotStamp(path: string): Promise<string> {
   const info = await stat(path);
   if (info.isFile()) return `${info.size}:${info.mtimeMs}`;
@@ -269,7 +276,7 @@ async function snapshotStamp(path: string): Promise<string> {
     .sort();
   for (const name of names) {
     const { size, mtimeMs, mode } = await lstat(join(path, name));
-    // The time of a folder changes with files that are left out here.
+    // The time of a folder also changes with files that are left out here.
     if ((mode & constants.S_IFMT) === constants.S_IFDIR) continue;
     hash.update(`${name}\0${size}\0${mtimeMs}\n`);
   }

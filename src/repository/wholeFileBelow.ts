@@ -5,12 +5,13 @@ import { writeBesideAndRename } from '../files/wholeFile';
 import { unsafePath } from '../patch/unsafePath';
 
 /**
- * As `writeWholeFile`, into a folder whose content is foreign, such as the files of R. It never writes
- * through a link: it checks every folder on the way, and makes those that are missing.
+ * Works like `writeWholeFile`, for a folder with foreign content, such as the files of R. It never
+ * writes through a link: it checks every folder on the way, and makes those that are missing.
  *
  * @param folder its path is ours; its content may be anything
  * @param path relative to it, with `/` between its parts
- * @param options.replacesLink the place is ours: a link or file there goes. Else a link stays
+ * @param options.replacesLink the place is ours, so a link or file there is replaced; without it, a
+ * link stays
  * @throws HumanError when a link, or something that is no folder, is in the way
  */
 export async function writeWholeFileBelow(
@@ -31,7 +32,7 @@ export async function writeWholeFileBelow(
   if (there?.isSymbolicLink() === true && !replacesLink) throw inTheWay(folder, path, 'a link');
   const parent = join(await realpath(folder), ...parts.slice(0, -1));
   await writeBesideAndRename(place, content, async (beside) => {
-    // A link that has taken the place of a folder meanwhile would have led this elsewhere.
+    // A link that has replaced a folder meanwhile would have redirected this file.
     if ((await realpath(beside)) !== join(parent, basename(beside))) {
       throw inTheWay(folder, parts.slice(0, -1).join('/'), 'a link');
     }
@@ -41,7 +42,7 @@ export async function writeWholeFileBelow(
   });
 }
 
-/** Goes one folder down, and makes it where nothing is. */
+/** Creates one folder on the way. Throws when something other than a folder is there. */
 async function enterFolder(folder: string, path: string): Promise<void> {
   const place = join(folder, ...path.split('/'));
   const made = await mkdir(place).then(

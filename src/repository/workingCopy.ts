@@ -21,64 +21,69 @@ import { applyToTree } from './golden';
 import { stampAt, stampOf, stampsBelow, type FileStamp } from './fileStamp';
 import { copyTree } from './writeTree';
 
-/** A copy of a tree in which code runs that nobody has read. */
+/** A copy of a tree in which unreviewed code runs. */
 export interface WorkingCopy {
-  /** Python files of the pristine tree by their names. */
+  /** Python files of the pristine tree, by name. */
   readonly modules: ReadonlyMap<string, PristineModule>;
   /**
-   * Makes the tree what it was, whatever was done to it: contents, permissions and times of all files,
-   * what git ignores too, and nothing besides. Compiled Python files are those that `compiled` has.
+   * Restores the tree, whatever was done to it: contents, permissions and times of all files,
+   * ignored ones included. All other files are removed. Compiled Python files are those that
+   * `compiled` has.
    *
-   * Not to be cut short: it takes a moment, and half of it is neither the one tree nor the other.
+   * It cannot be cancelled: it takes only a moment, and half of it would leave an undefined tree.
    *
-   * @throws when something cannot be put back; the copy is then of no more use
+   * @throws when something cannot be restored; the copy is then unusable
    */
   reset(): Promise<void>;
-  /** Applies a patch to the tree that was reset. @throws GitError when it does not apply */
+  /** Applies a patch to the tree after a reset. @throws GitError when it does not apply */
   apply(patch: string): Promise<void>;
   /**
-   * Modules of the pristine tree that a run has compiled, and that `compiled` does not have yet. Their
-   * names are all that is taken from the run.
+   * Modules of the pristine tree that a run has compiled and that `compiled` does not have yet.
+   * Only their names are taken from the run.
    */
   compiledByRun(): Promise<readonly PristineModule[]>;
 }
 
 /** A Python file of a pristine tree. */
 export interface PristineModule {
-  /** Equal ids, equal content. */
+  /** Equal ids mean equal content. */
   readonly id: string;
-  /** Its path in the tree, in Latin-1: the same in R and R∘X*. */
+  /** Path in the tree, in Latin-1: the same in R and R∘X*. */
   readonly name: string;
-  /** Absolute, in the pristine tree. */
+  /** Absolute path in the pristine tree. */
   readonly path: string;
 }
 
-/** Compiled files that are made from pristine modules alone, by a program that runs nothing of them. */
+/** Compiled files that are made only from pristine modules, by a program that does not run them. */
 export interface CompiledFiles {
-  /** What the interpreter puts behind the name of a module: `.cpython-311.pyc`. */
+  /** The ending of compiled files after the name of the module: `.cpython-311.pyc`. */
   readonly suffix: string;
-  /** The file to put into `__pycache__` for a module that has {@link treeTime}; undefined for none. */
+  /** The file to put into `__pycache__` for a module with {@link treeTime}; undefined for none. */
   find(module: PristineModule): string | undefined;
-  /** Resolves when everything is made that was asked for. */
+  /** Resolves when all requested files are made. */
   ready(): Promise<void>;
 }
 
 /**
- * The time of every file of a tree, in seconds since 1970: that of its commit. With one time for all,
- * times do not tell which files X* changed, and compiled files are right in every copy of a tree.
+ * The modification time of every file of a tree, in seconds since 1970: that of its commit. As it
+ * is the same for all, times do not reveal which files X* changed, and compiled files are valid in
+ * every copy.
  */
 export const treeTime = Date.UTC(2000, 0, 1) / 1000;
 
-/** The time of files that a candidate writes: no compiled file of the tree's own is taken for theirs. */
+/**
+ * The time of files that a candidate writes, so that no compiled file of the tree itself is used
+ * for them.
+ */
 const patchTime = treeTime + 2;
 
-/** What belongs at a path of the tree. Paths are in Latin-1, a character for each byte. */
+/** What belongs at a path of the tree. Paths are in Latin-1, with one character for each byte. */
 type Entry =
   | { readonly kind: 'folder'; readonly mode: number; readonly names: Set<string> }
   | {
       readonly kind: 'file';
       readonly mode: number;
-      /** Of the file in the pristine tree. */
+      /** Stamp of the file in the pristine tree. */
       readonly pristine: FileStamp | undefined;
       stamp: FileStamp | undefined;
     }
@@ -88,14 +93,14 @@ type Entry =
 const cacheFolder = '__pycache__';
 
 /**
- * Copies a pristine tree. The repository that candidates are applied with lies in `gitFolder`, out of the
- * way of tests that commit, leave locks or set up hooks. The tree holds another `.git`, for the many
- * projects that ask git for their version: made anew with every reset, and never read here.
+ * Copies a pristine tree. The repository for applying candidates is in `gitFolder`, out of reach of
+ * tests that commit, leave locks or set up hooks. The tree has another `.git`, for the many
+ * projects that ask git for their version. It is made anew with every reset, and never read here.
  *
- * What the tree holds is remembered in memory, out of the reach of tests: neither an index nor a time of
- * modification is believed.
+ * The state of the tree is kept in memory, where tests cannot change it. Neither an index nor a
+ * modification time is trusted.
  *
- * @param gitFolder outside `tree`, on the same disk, not there yet
+ * @param gitFolder outside `tree`, on the same disk, not existing yet
  * @param compiled compiled files to have in the tree; none when absent
  */
 export async function openWorkingCopy(
@@ -118,11 +123,11 @@ export async function openWorkingCopy(
   return new TrackedCopy(parts, modules, repository);
 }
 
-/** Gives git's index the times that files now have, so that tests find a clean work tree. */
+/** Updates the times in git's index to those of the files, so that tests find a clean work tree. */
 async function refreshIndex(tree: string, env: Readonly<Record<string, string>>): Promise<void> {
   await git(['update-index', '-q', '--really-refresh'], { cwd: tree, env }).catch(
     (error: unknown) => {
-      // Files that its attributes would write otherwise are never up to date.
+      // Files that the tree's attributes would write differently are never up to date.
       if (!(error instanceof GitError)) throw error;
     },
   );
@@ -192,7 +197,7 @@ class TrackedCopy implements WorkingCopy {
     return found;
   }
 
-  /** Lets the compiled files that there are belong to the tree. */
+  /** Adds the available compiled files to the tree's entries. */
   private addCompiled(): void {
     const { entries, compiled } = this.parts;
     if (compiled === undefined) return;
@@ -253,7 +258,7 @@ const infoAt = (path: Buffer): BigIntStats | undefined =>
 
 const modeOf = (info: BigIntStats): number => Number(info.mode & 0o7777n);
 
-/** Remembers what a copy holds that was just made, after giving all of it {@link treeTime}. */
+/** Records the content of a new copy, after setting all times to {@link treeTime}. */
 async function readEntries(tree: string, from: string): Promise<Map<string, Entry>> {
   const entries = new Map<string, Entry>();
   const read = async (path: string, info: BigIntStats): Promise<void> => {
@@ -300,17 +305,18 @@ async function pythonModules(
     const path = bytesOf(name).toString('latin1').split('/').join(sep);
     const info = name === '' ? undefined : infoAt(place(tree, path));
     if (info === undefined || entries.get(path)?.kind !== 'file') continue;
-    // With the size: attributes may write the same content with other line ends.
+    // The size is part of the id, because attributes may write the same content with other line
+    // ends.
     modules.set(path, { id: `${id}-${info.size}`, name: path, path: join(from, name) });
   }
   return modules;
 }
 
 /**
- * Makes a folder of the tree what it was.
+ * Restores a folder of the tree.
  *
  * @returns whether a file of the tree was written again
- * @throws when something cannot be put back
+ * @throws when something cannot be restored
  */
 async function restore(
   tree: string,
@@ -370,7 +376,8 @@ async function writeEntry(
         `something has changed ${source.toString()}, which is pristine and only SWT-Bench writes to`,
       );
     }
-    // A copy, never a link: what is written into it reaches neither the pristine tree nor the other side.
+    // A copy and never a link, so that writes to it reach neither the pristine tree nor the other
+    // side.
     await copyFile(source, at, constants.COPYFILE_FICLONE);
     await chmod(at, entry.kind === 'compiled' ? 0o644 : entry.mode);
     await utimes(at, treeTime, treeTime);
@@ -378,7 +385,7 @@ async function writeEntry(
   entry.stamp = stampAt(at);
 }
 
-/** Removes what is there, also below folders whose permissions were taken away. */
+/** Removes everything at a path, even below folders whose permissions were removed. */
 async function removeWhole(path: Buffer): Promise<void> {
   const options = { recursive: true, force: true };
   await rm(path, options).catch(async () => {
@@ -409,7 +416,7 @@ async function repositoryFiles(gitFolder: string): Promise<ReadonlyMap<string, B
   return files;
 }
 
-/** Gives the tree a repository of its own, which borrows its objects. */
+/** Gives the tree a repository of its own, which borrows the objects of `gitFolder`. */
 async function writePublished(
   tree: string,
   gitFolder: string,
@@ -428,6 +435,6 @@ async function writePublished(
     await mkdir(dirname(join(own, path)), { recursive: true });
     await writeFile(join(own, path), content);
   }
-  // The tree's folder was put back before this was put into it.
+  // The tree's folder was restored before this wrote into it.
   await utimes(tree, treeTime, treeTime);
 }

@@ -11,8 +11,8 @@ import { writeWholeFileBelow } from './wholeFileBelow';
 import { copyTree, type Trees } from './trees';
 
 /**
- * Makes the workspace of an instance: a copy of R with its marker, written beside and renamed. A
- * workspace that is there already is left as it is, with the author's edits.
+ * Makes the workspace of an instance: a copy of R with its marker, written beside and renamed. An
+ * existing workspace stays unchanged, with the author's edits.
  *
  * @throws HumanError when the disk is full or R has a link where the marker belongs, Cancelled
  */
@@ -29,7 +29,8 @@ export async function makeWorkspace(
     await copyTree(trees.base, beside, signal);
     const content: WorkspaceMarker = { format: 1, id: instance.id, ...marker };
     const text = `${JSON.stringify(content, null, 2)}\n`;
-    // R may bring something of this name: the place is the marker's, the folder above it R's.
+    // R may have a file of this name. The marker may replace it, but not the folder above it, which
+    // is R's.
     await writeWholeFileBelow(beside, markerPath, text, { replacesLink: true }).catch(
       (error: unknown) => {
         if (!(error instanceof HumanError)) throw error;
@@ -40,12 +41,12 @@ export async function makeWorkspace(
       },
     );
   }).catch(async (error: unknown) => {
-    // Another window made the same one meanwhile.
+    // Another window made the same workspace meanwhile.
     if (!(await isThere())) throw error;
   });
 }
 
-/** Copies a pristine tree to a place that is free or empty, all of it or nothing. */
+/** Copies a pristine tree to a new or empty folder, completely or not at all. */
 export async function copyTreeTo(
   tree: string,
   folder: string,
@@ -54,7 +55,7 @@ export async function copyTreeTo(
   await makeBeside(folder, (beside) => copyTree(tree, beside, signal));
 }
 
-/** What is made beside a person's folder is named so. */
+/** Prefix of unfinished folders beside a person's folder. */
 const prefix = '.swt-bench-';
 
 async function makeBeside(folder: string, make: (beside: string) => Promise<void>): Promise<void> {
@@ -63,7 +64,7 @@ async function makeBeside(folder: string, make: (beside: string) => Promise<void
   try {
     await removeHalfMade(parent);
     await make(beside);
-    // Only an empty folder may be in the way; rmdir refuses any other, and then rename does.
+    // rmdir only removes an empty folder; with any other in the way, rename fails.
     await rmdir(folder).catch(() => undefined);
     await rename(beside, folder);
   } catch (error) {
@@ -73,7 +74,7 @@ async function makeBeside(folder: string, make: (beside: string) => Promise<void
   }
 }
 
-/** What killed processes left half-made in the parent folder. */
+/** Removes unfinished folders that killed processes left in the parent folder. */
 async function removeHalfMade(parent: string): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
     if (!name.startsWith(prefix)) continue;

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { git } from './git/git';
 import { writeWholeFileBelow } from './wholeFileBelow';
 
-/** The place of our dev container where R brings none of its own. */
+/** Place of our dev container when R has none. */
 const usualPlace = '.devcontainer/devcontainer.json';
-/** Where it brings one: VS Code offers every folder below `.devcontainer` as a choice. */
+/** Its place when R has one: VS Code offers every folder below `.devcontainer` as a choice. */
 const besideOthers = '.devcontainer/swt-bench/devcontainer.json';
 
 /**
- * Writes a `devcontainer.json` into the workspace of an instance, outside the files that R tracks: no
- * part of a candidate. One that was written before is replaced.
+ * Writes a `devcontainer.json` into the workspace of an instance, replacing one that was written
+ * before. It is outside the files that R tracks, and so no part of a candidate.
  *
- * @param base the pristine tree of R, which says what R tracks
+ * @param base the pristine tree of R, which determines the tracked files
  * @returns its path relative to the workspace
  * @throws HumanError when a link is in the way
  */
@@ -28,10 +28,10 @@ export async function writeDevContainer(
 }
 
 /**
- * Lets the title of the window name the instance, by a setting of the workspace. Where R tracks its own
- * settings, or something else is there, that stays as it is.
+ * Makes the title of the window name the instance, by a setting of the workspace. When R tracks its
+ * own settings, or something else is at that path, nothing is written.
  *
- * @param base the pristine tree of R, which says what R tracks
+ * @param base the pristine tree of R, which determines the tracked files
  */
 export async function writeWindowTitle(folder: string, base: string, id: string): Promise<void> {
   const place = '.vscode/settings.json';

@@ -15,16 +15,19 @@ import { throwIfAborted } from '../domain/humanError';
 import { git } from './git/git';
 import type { CommitTree } from './git/commitTree';
 
-/** The ref that keeps R in every tree, so that an author who commits still has a candidate against R. */
+/**
+ * The ref that points to R in every tree, so that a candidate is compared with R even after the
+ * author commits.
+ */
 export const refOfR = 'refs/swt-bench/R';
 
 /**
- * Message of the only commit of a tree. The same for R and R∘X*, and without the id of the instance, which
- * names the pull request: tests and models can read it.
+ * Message of the only commit of a tree, the same for R and R∘X*. It does not contain the id of the
+ * instance, because that names the pull request, and tests and models can read the message.
  */
 const message = 'swt-bench';
 
-/** Patterns of files that runs and editors leave in a tree; never part of a candidate. */
+/** Patterns of files that runs and editors leave in a tree; they are never part of a candidate. */
 export const leftovers = [
   '__pycache__/',
   '*.py[co]',
@@ -36,9 +39,9 @@ export const leftovers = [
 ];
 
 /**
- * Makes the repository of R in the empty folder `tree`, without its files. It holds one commit with the
- * tree of the found one, and no other object. The objects are copied into a pack of their own, not
- * borrowed, so that neither the history nor the place of their repository can be found.
+ * Makes the repository of R in the empty folder `tree`, without its files. It has one commit with
+ * the tree of the found commit, and no other object. The objects are copied into a new pack rather
+ * than borrowed, so that neither their history nor the path of their repository can be found.
  */
 export async function repositoryFromCommit(
   found: CommitTree,
@@ -50,14 +53,15 @@ export async function repositoryFromCommit(
   const lent = await git(['--git-dir', found.gitDir, 'rev-parse', '--git-path', 'objects'], {
     signal,
   });
-  // Without a search for deltas, which takes three times as long; those that are there are used.
+  // Existing deltas are used; a search for further ones takes three times as long.
   const quick = ['--window=0', '--compression=1', '--quiet'];
   await git(
     [...['--git-dir', found.gitDir, 'pack-objects', ...quick], join(place, 'pack', 'pack')],
     {
       signal,
       input: `${found.objects.join('\n')}\n`,
-      // Whatever git writes, a half-made pack too, goes to the new tree and not to where it reads.
+      // Everything that git writes, unfinished packs included, goes to the new tree and not to the
+      // source.
       env: {
         GIT_OBJECT_DIRECTORY: place,
         GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(resolve(lent.trimEnd())),
@@ -71,10 +75,10 @@ export async function repositoryFromCommit(
 }
 
 /**
- * Finds out whether the objects of a tree that was just packed are what their ids say. Git believes the
- * ids of a repository on the disk, and what is kept under them is used for every other source.
+ * Verifies that the objects of a newly packed tree match their ids. Git trusts the ids in a local
+ * repository, and the kept objects are then used for every other source.
  *
- * @throws GitError when one is not
+ * @throws GitError when one does not match
  */
 export async function verifyObjects(tree: string, signal: AbortSignal | undefined): Promise<void> {
   const packs = join(tree, '.git', 'objects', 'pack');
@@ -84,7 +88,7 @@ export async function verifyObjects(tree: string, signal: AbortSignal | undefine
   }
 }
 
-/** Makes the repository of R in a folder that holds the files of R; they become its only commit. */
+/** Makes the repository of R in a folder with the files of R, which become its only commit. */
 export async function repositoryFromFiles(
   tree: string,
   signal: AbortSignal | undefined,
@@ -95,8 +99,8 @@ export async function repositoryFromFiles(
 }
 
 /**
- * Replaces the repository of a tree by one that holds what is staged, as one commit without a parent and
- * with no other object. Nothing in it tells what the tree was made from, or what came before.
+ * Replaces the repository of a tree by one with the staged files as one commit without a parent,
+ * and no other object. Nothing in it reveals what the tree was made from, or what came before.
  */
 export async function commitAlone(tree: string, signal: AbortSignal | undefined): Promise<void> {
   const staged = (await git(['write-tree'], { cwd: tree, signal })).trim();
@@ -125,7 +129,7 @@ export async function commitAlone(tree: string, signal: AbortSignal | undefined)
   }
 }
 
-/** A path as git takes it in a list of paths, whatever characters it has. */
+/** Quotes a path for git's lists of paths, whatever characters it has. */
 export const quoted = (path: string): string => `"${path.replace(/["\\]/g, '\\$&')}"`;
 
 async function init(
@@ -144,7 +148,7 @@ async function init(
 
 async function setR(tree: string, commit: string, signal: AbortSignal | undefined): Promise<void> {
   const refs = `create ${refOfR} ${commit}\nupdate refs/heads/R ${commit}\n`;
-  // No log: it would name what a tree was made from.
+  // Without a log, which would name what a tree was made from.
   await git(['-c', 'core.logAllRefUpdates=false', 'update-ref', '--stdin'], {
     cwd: tree,
     signal,
@@ -154,17 +158,18 @@ async function setR(tree: string, commit: string, signal: AbortSignal | undefine
 
 /** Stages all files of a tree. */
 export async function stageAll(tree: string, signal: AbortSignal | undefined): Promise<void> {
-  // "Big" files go into one pack: thousands of small files are what takes time, here and in copies.
+  // All files count as "big", so they go into one pack: thousands of small files take time, here
+  // and in copies.
   const onePack = ['-c', 'core.bigFileThreshold=1', '-c', 'core.compression=1'];
-  // A further name changes nothing of a file but this time, and it need not be read again.
+  // A further hard link changes only this time of a file, so the file need not be read again.
   const linked = ['-c', 'core.trustctime=false'];
-  // Forced: files that .gitignore names can be part of the published tree.
+  // Forced, because the published tree can have files that .gitignore names.
   await git([...onePack, ...linked, 'add', '--all', '--force', '.'], { cwd: tree, signal });
 }
 
 /** Writes the files of HEAD into a tree that has none yet. */
 export async function checkOut(tree: string, signal: AbortSignal | undefined): Promise<void> {
-  // On as many cores as there are, and with an index that knows the files it has just written.
+  // Uses all cores, and leaves an index that has the times of the files.
   await git(['-c', 'checkout.workers=0', 'read-tree', '-u', '--reset', 'HEAD'], {
     cwd: tree,
     signal,
@@ -172,8 +177,8 @@ export async function checkOut(tree: string, signal: AbortSignal | undefined): P
 }
 
 /**
- * Lets files whose line ends are not as the attributes of R want them stay as they are. Git would put
- * them right in the next commit, and a candidate would seem to change every line of them.
+ * Keeps files whose line ends differ from what the attributes of R require. Git would correct them
+ * in the next commit, and a candidate would seem to change every line of them.
  */
 export async function keepLineEnds(tree: string, signal: AbortSignal | undefined): Promise<void> {
   const converted = [':(attr:text)', ':(attr:eol=crlf)', ':(attr:eol=lf)'];
@@ -189,8 +194,8 @@ export async function keepLineEnds(tree: string, signal: AbortSignal | undefined
 }
 
 /**
- * Copies a pristine tree, with its repository. The files are written by git from the one pack they are
- * in, which takes a fifth of the time of copying them one by one; edits are not copied.
+ * Copies a pristine tree, with its repository but without edits. Git writes the files from their
+ * single pack, which takes a fifth of the time of copying them one by one.
  */
 export async function copyTree(from: string, to: string, signal?: AbortSignal): Promise<void> {
   await copyRepository(from, to);
@@ -198,13 +203,13 @@ export async function copyTree(from: string, to: string, signal?: AbortSignal): 
 }
 
 /**
- * Makes a second tree with the files of the first, as further names of the same files where the disk can
- * do that: a sixth of the time and none of the space. Only for trees that are never edited in place; git
- * and patch write a changed file anew, under a name of its own.
+ * Makes a second tree from hard links to the files of the first, where the disk supports them. This
+ * takes a sixth of the time and no space. Only for trees that are never edited in place; git and
+ * patch write a changed file under a new name first.
  */
 export async function twinTree(from: string, to: string, signal?: AbortSignal): Promise<void> {
   await copyRepository(from, to);
-  // With the bytes of names and targets, which need not be UTF-8.
+  // As bytes, because names and targets need not be UTF-8.
   const linkAll = async (path: Buffer): Promise<void> => {
     throwIfAborted(signal);
     const [old, made] = [
@@ -232,7 +237,7 @@ export async function twinTree(from: string, to: string, signal?: AbortSignal): 
     await linkAll(Buffer.alloc(0));
     await copyFile(join(from, '.git', 'index'), join(to, '.git', 'index'));
   } catch (error) {
-    // The disk knows no links, or not so many.
+    // The disk does not support links, or not so many.
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EINVAL'].includes(String(code))) {
       throw error;
@@ -249,7 +254,7 @@ async function copyRepository(from: string, to: string): Promise<void> {
       entries.map(async (entry) => {
         const inner = join(path, entry.name);
         if (entry.isDirectory()) return copy(inner);
-        // The index says when the files of the other tree were written.
+        // The index has the times of the other tree's files.
         if (/^index$|\.lock$/.test(entry.name)) return;
         await copyFile(join(from, inner), join(to, inner), constants.COPYFILE_FICLONE);
       }),

@@ -347,7 +347,7 @@ describe('images of instances', () => {
     assert.match(logs[0]?.join('\n') ?? '', /no prebuilt image/);
     assert.doesNotMatch(logs[1]?.join('\n') ?? '', /prebuilt/, 'it is said once');
     const text = await readFile(join(storage, 'images', 'logs', `${owner}__project-6.log`), 'utf8');
-    assert.match(text, /not to be had within the last hour/);
+    assert.match(text, /within the last hour found that it is not available/);
   });
 
   it('leave no container and no image behind when cancelled @full', async function () {

@@ -224,7 +224,7 @@ describe('mirrors', function () {
         await assert.rejects(prepare(from()), (error) => {
           assert.ok(error instanceof HumanError, String(error));
           assert.match(error.message, why);
-          assert.match(error.message, /Commit [0-9a-f]{40} of octo\/cat cannot be had from/);
+          assert.match(error.message, /Commit [0-9a-f]{40} of octo\/cat cannot be obtained from/);
           assert.match(error.next ?? '', /--source octo\/cat=/);
           assert.doesNotMatch(error.message, /\n/);
           return true;

@@ -139,7 +139,9 @@ describe('trees of R and R∘X*', function () {
           prepare({ kind: 'commit', from }, { baseCommit: missing }),
           (error) =>
             error instanceof HumanError &&
-            error.message.includes(`Commit ${missing} of octo/cat cannot be had from ${from}`) &&
+            error.message.includes(
+              `Commit ${missing} of octo/cat cannot be obtained from ${from}`,
+            ) &&
             (error.next ?? '').includes('--source octo/cat='),
         );
       }
@@ -149,7 +151,7 @@ describe('trees of R and R∘X*', function () {
     it('an address that leads nowhere', async () => {
       await assert.rejects(prepare({ kind: 'commit', from: `file://${folder}/nowhere.git` }), {
         name: 'HumanError',
-        message: /cannot be had from file:/,
+        message: /cannot be obtained from file:/,
       });
     });
 
@@ -185,7 +187,7 @@ describe('trees of R and R∘X*', function () {
       await writeFile(place, deflateSync(`blob ${content.length}\0${content}`));
       await assert.rejects(prepare({ kind: 'commit', from: forged }), {
         name: 'HumanError',
-        message: /holds an object of [0-9a-f]{12} that is not what its id says/,
+        message: /has an object of [0-9a-f]{12} whose content does not match its id/,
       });
       // Trees of the same commit are the same wherever it is from: this one is not taken for it.
       await assertIsR((await prepare({ kind: 'commit', from: origin })).base);

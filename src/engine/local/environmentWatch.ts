@@ -185,7 +185,7 @@ class Watch implements EnvironmentWatch {
   private wasChanged(paths: readonly string[]): HumanError {
     const more = paths.length > 3 ? ` and ${paths.length - 3} more` : '';
     return new HumanError(
-      `While tests ran, the environment of ${this.environment.interpreter} was changed, and what they did is not graded: ${paths.slice(0, 3).join(', ')}${more}`,
+      `The environment of ${this.environment.interpreter} was changed while tests ran, so their results are not graded: ${paths.slice(0, 3).join(', ')}${more}`,
       `Remove what does not belong there, or install its package again (pip install --force-reinstall); if you made the change yourself, delete ${this.marker}`,
     );
   }

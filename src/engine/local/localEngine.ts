@@ -214,7 +214,7 @@ function localSandbox(box: LocalSandbox): Sandbox {
         throw (
           (await fullDisk(error, box.scratch)) ??
           new SandboxUnusable(
-            `The sandbox of ${sideName[box.side]} cannot be put back: ${messageOf(error)}`,
+            `The sandbox of ${sideName[box.side]} cannot be restored: ${messageOf(error)}`,
             'Run the tests again',
           )
         );

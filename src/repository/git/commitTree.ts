@@ -1,4 +1,4 @@
-/** A commit's tree in a repository on this machine, with nothing of it missing. */
+/** A commit's tree in a repository on this machine, with all of its objects. */
 export interface CommitTree {
   readonly gitDir: string;
   /** Object id of the tree. */

@@ -7,13 +7,13 @@ import { git, GitError } from './git';
 import { isUrl } from '../source';
 import { quoted } from '../writeTree';
 
-/** How objects are named (extensions.objectFormat of git-config(1)). */
+/** The hash of object ids (extensions.objectFormat of git-config(1)). */
 export type ObjectFormat = 'sha1' | 'sha256';
 
 /**
- * Makes a repository of our own that borrows the objects of another. Objects are named by their content
- * and run nothing. Git looks for configuration, hooks, attributes, refs and submodules in our repository,
- * and never reads those of the other one.
+ * Makes a repository of our own that borrows the objects of another one. Objects are named by their
+ * content and run nothing. Git looks for configuration, hooks, attributes, refs and submodules in
+ * our repository, and never reads those of the other one.
  *
  * @param own folder that does not exist yet, or that an earlier call made
  * @param objects folder with the objects, `objects` of the other repository
@@ -44,12 +44,12 @@ export async function borrowObjects(
     await writeFile(join(beside, formatFile), format);
     await rename(beside, own).catch(async (error: unknown) => {
       if (await isMade()) throw error;
-      // It was made for another place, or is damaged.
+      // The existing folder was made for other objects, or is damaged.
       await removeForce(own);
       await rename(beside, own);
     });
   } catch (error) {
-    // Another window made the same one meanwhile.
+    // Another window made the same repository meanwhile.
     if (!(await isMade())) throw error;
   } finally {
     await removeForce(beside);
@@ -57,21 +57,21 @@ export async function borrowObjects(
 }
 
 const alternates = join('objects', 'info', 'alternates');
-/** Says what the repository was made for, without asking git. */
+/** File with the object format of the repository, to be read without git. */
 const formatFile = 'swt-bench-format';
 
-/** A repository of somebody else. Its files are read directly, never by git. */
+/** A repository of somebody else. We read its files ourselves, never through git. */
 export interface ForeignRepository {
   /** Folder of its objects. */
   readonly objects: string;
   readonly format: ObjectFormat;
-  /** Addresses that a partial clone has its missing objects from. */
+  /** Addresses from which a partial clone fetches its missing objects. */
   readonly promisors: readonly string[];
 }
 
 /**
- * Reads what borrowing from a repository needs. Linked work trees and partial clones are followed to the
- * folder of their objects.
+ * Reads the facts that borrowing from a repository needs. Linked work trees and partial clones are
+ * followed to the folder of their objects.
  *
  * @param gitDir `.git` of a work tree, also as a file, or a bare repository
  * @throws GitError when there is no repository
@@ -90,7 +90,7 @@ export async function foreignRepository(
     const to = /^gitdir: (.+)$/s.exec((await text(folder)) ?? '')?.[1];
     if (to !== undefined) folder = resolve(dirname(folder), to);
   }
-  // gitrepository-layout(5): a linked work tree says where the rest of its repository is.
+  // gitrepository-layout(5): a linked work tree names the folder with the rest of its repository.
   const common = await text(join(folder, 'commondir'));
   if (common !== undefined) folder = resolve(folder, common);
   const objects = join(folder, 'objects');
@@ -103,18 +103,18 @@ export async function foreignRepository(
   return { objects, format, promisors: promisorsOf(config, dirname(gitDir)) };
 }
 
-/** Last values by name. A file that is named is read as it is, without what it includes. */
+/** The last value of each name in a configuration file, without the files that it includes. */
 async function configOf(
   file: string,
   signal: AbortSignal | undefined,
 ): Promise<ReadonlyMap<string, string>> {
-  // Without such a file a repository has no settings, and is one all the same.
+  // A repository without this file has no settings, but is still valid.
   if ((await stat(file).catch(() => undefined))?.isFile() !== true) return new Map();
   const listed = await git(['config', '--file', file, '--no-includes', '--list', '-z'], { signal });
   return new Map(
     listed.split('\0').flatMap((entry) => {
       const [name = '', ...value] = entry.split('\n');
-      // A name without a value means that it is so.
+      // A name without a value means `true`.
       return name === '' ? [] : [[name, value.length === 0 ? 'true' : value.join('\n')] as const];
     }),
   );
@@ -130,7 +130,7 @@ function promisorsOf(config: ReadonlyMap<string, string>, beside: string): strin
     const url = config.get(`remote.${remote}.url`);
     if (url === undefined) return [];
     if (isUrl(url)) return [url];
-    // Whatever else has a colon in front is a name of a remote helper, or of a host.
+    // Any other address with a colon in front names a remote helper or a host.
     if (/^[^/\\]*:/.test(url) && !isAbsolute(url)) return [];
     return [pathToFileURL(resolve(beside, url)).href];
   });

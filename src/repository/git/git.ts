@@ -6,21 +6,21 @@ import { bytesOf, textOf } from '../../patch/bytes';
 
 export interface GitOptions {
   /**
-   * The folder of a tree, whose repository is its `.git`. None is looked for above it, nor anywhere where
-   * neither this, `--git-dir` nor `GIT_DIR` in `env` names one.
+   * The folder of a tree, whose repository is its `.git`. Git searches no folders above it. Without
+   * this, `--git-dir` or `GIT_DIR` in `env`, git uses no repository.
    */
   readonly cwd?: string;
-  /** Standard input; bytes that are no UTF-8 as {@link textOf} writes them. */
+  /** Standard input; bytes that are not UTF-8 are as {@link textOf} writes them. */
   readonly input?: string;
   readonly signal?: AbortSignal | undefined;
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * Reaches another repository. Only then protocols are allowed, and the user's own configuration
-   * (proxies, credentials) is read: signing, hooks, line ends and templates of the user must not change
-   * the trees that tests run on.
+   * Whether the command contacts another repository. Only then are protocols allowed, and the
+   * user's own configuration (proxies, credentials) is read. Otherwise the user's signing, hooks,
+   * line ends and templates could change the trees that tests run on.
    */
   readonly fetches?: boolean;
-  /** Called with the lines of standard error as they come, as git's `--progress` writes them. */
+  /** Called with each line of standard error, as git's `--progress` writes them. */
   readonly onProgress?: ((line: string) => void) | undefined;
 }
 
@@ -37,18 +37,18 @@ export class GitError extends Error {
 }
 
 /**
- * Where programs are started that are looked up by name. On Windows, and where PATH has an empty part or
- * a dot, one is found in the folder that it is started in first: neither in a tree, nor in the folder that
- * this process happens to be in, which may be the workspace.
+ * Working folder for programs that are found by name. Windows, and a PATH with an empty part or a
+ * dot, look for a program in the working folder first. So the working folder must be neither a tree
+ * nor that of this process, which may be the workspace.
  */
 export const neutralFolder = parse(process.execPath).root;
 
 const nullDevice = process.platform === 'win32' ? 'NUL' : '/dev/null';
 
 /**
- * Stronger than the configuration of a repository. Commands that a repository could name otherwise
- * (hooks, monitors, filters, helpers) are named here or have no name that git would look up; see
- * `foreignRepository.ts` for repositories that are not ours.
+ * Settings that override the configuration of a repository. Commands that a repository could set
+ * (hooks, monitors, filters, helpers) are set here, or have no name that git would look up. See
+ * `foreignRepository.ts` for repositories of others.
  */
 const fixedConfig = [
   'core.autocrlf=false',
@@ -56,29 +56,33 @@ const fixedConfig = [
   `core.hooksPath=${nullDevice}`,
   `core.attributesFile=${nullDevice}`,
   'core.fsmonitor=false',
-  // What this prints is taken for refs of a repository that lends objects; git else asks that one itself.
+  // Git takes the output of this command for refs of a repository that lends objects. Without it,
+  // git would ask that repository itself.
   'core.alternateRefsCommand=:',
   'core.quotePath=true',
   'core.longPaths=true',
   'commit.gpgSign=false',
   'gc.auto=0',
   'maintenance.auto=false',
-  // A repository of the user's may be checked out in part; R is always whole.
+  // A user's repository may be a sparse checkout, but R is always whole.
   'core.sparseCheckout=false',
   'advice.detachedHead=false',
-  // The repository of a submodule belongs to whoever wrote it.
+  // The repository of a submodule belongs to its author, who may be anybody.
   'submodule.recurse=false',
   'fetch.recurseSubmodules=false',
   'safe.bareRepository=explicit',
   'protocol.allow=never',
 ];
 
-/** Ways to reach another repository. A remote helper such as `ext` runs what an address says. */
+/**
+ * Protocols to contact another repository. A remote helper such as `ext` would run commands from an
+ * address.
+ */
 const protocols = ['file', 'git', 'http', 'https', 'ssh'];
 
 /**
- * Runs git and returns its standard output, of which {@link bytesOf} gives the exact bytes. When it was
- * cancelled it has ended, so that what it was writing can be removed.
+ * Runs git and returns its standard output; {@link bytesOf} gives its exact bytes. After a
+ * cancellation git has ended, so the caller can remove what it was writing.
  *
  * @throws GitError with git's own words; HumanError when there is no git; Cancelled
  */
@@ -97,7 +101,7 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => stderr.add(chunk.toString('utf8')));
 
-    // Cancelled work is over only when git is: what it was writing is removed next.
+    // Wait until git has ended, because the caller then removes what it was writing.
     let killing: NodeJS.Timeout | undefined;
     const cancel = (): void => {
       child.kill('SIGTERM');
@@ -110,7 +114,7 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
     };
     child.on('exit', () => {
       if (signal?.aborted !== true) return;
-      // Helpers that git leaves behind may hold the pipes open.
+      // Helper processes that git leaves behind may keep the pipes open.
       child.stdout.destroy();
       child.stderr.destroy();
     });
@@ -126,7 +130,7 @@ export function git(args: readonly string[], options: GitOptions = {}): Promise<
       ended();
       if (signal?.aborted === true) reject(new Cancelled());
       else if (status === 0) resolve(textOf(Buffer.concat(stdout)));
-      // Without the folder, git's own words say nothing about what it was to do there.
+      // When the folder is missing, git's own words do not say what it was to do there.
       else if (cwd !== undefined && !existsSync(cwd))
         reject(new Error(`the folder ${cwd} does not exist`));
       else reject(new GitError(args.slice(0, 2).join(' '), stderr.text(), status ?? undefined));
@@ -147,7 +151,8 @@ function environmentFor(args: readonly string[], options: GitOptions): NodeJS.Pr
   return {
     ...withoutGit(process.env, fetches),
     GIT_ATTR_NOSYSTEM: '1',
-    // Beyond configuration, these reach the processes that git starts in other repositories.
+    // Unlike configuration, these variables reach the processes that git starts in other
+    // repositories.
     GIT_ALLOW_PROTOCOL: fetches ? protocols.join(':') : '',
     GIT_NO_LAZY_FETCH: '1',
     GIT_NO_REPLACE_OBJECTS: '1',
@@ -155,7 +160,7 @@ function environmentFor(args: readonly string[], options: GitOptions): NodeJS.Pr
     GIT_DEFAULT_REF_FORMAT: 'files',
     ...repositoryOf(args, options),
     ...(fetches ? {} : { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: nullDevice }),
-    // Fixed names and dates give the same content the same commit id on every machine.
+    // With fixed names and dates, the same content has the same commit id on every machine.
     GIT_AUTHOR_NAME: name,
     GIT_AUTHOR_EMAIL: email,
     GIT_AUTHOR_DATE: date,
@@ -168,14 +173,17 @@ function environmentFor(args: readonly string[], options: GitOptions): NodeJS.Pr
   };
 }
 
-/** Names the repository, so that git does not look for one in the folders around it. */
+/** Names the repository, so that git does not search for one in the folders above. */
 function repositoryOf(args: readonly string[], { cwd }: GitOptions): Record<string, string> {
   if (args.includes('--git-dir')) return {};
   if (cwd === undefined) return { GIT_DIR: join(nullDevice, 'none') };
   return { GIT_DIR: resolve(cwd, '.git'), GIT_WORK_TREE: resolve(cwd) };
 }
 
-/** Standard error: every line to `onLine`, the last part kept. Progress rewrites its line with \r. */
+/**
+ * Collects standard error: passes every line to `onLine`, and keeps the last part. Progress
+ * rewrites its line with \r.
+ */
 function lastOf(onLine: ((line: string) => void) | undefined): {
   add(text: string): void;
   text(): string;
@@ -202,12 +210,12 @@ function lastOf(onLine: ((line: string) => void) | undefined): {
 
 const isProgress = (line: string): boolean => /^(remote: )?[A-Z][a-z ]+: +\d+%|^\s*$/.test(line);
 
-/** What a user sets to reach a server, or to have git found at all. */
+/** Variables with which users set how to contact a server, or where git is. */
 const connection = /^GIT_(SSH.*|ASKPASS|PROXY.*|SSL.*|HTTP_.*|CURL_.*|EXEC_PATH|TRACE.*)$/;
 
 /**
- * A surrounding git hook or editor exports GIT_DIR and the like, which would redirect our commands;
- * others, such as GIT_DIFF_OPTS, change what they print.
+ * Removes variables such as GIT_DIR, which a surrounding git hook or editor exports and which would
+ * redirect our commands. Others, such as GIT_DIFF_OPTS, would change the output.
  */
 function withoutGit(env: NodeJS.ProcessEnv, fetches: boolean): NodeJS.ProcessEnv {
   return Object.fromEntries(

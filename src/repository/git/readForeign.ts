@@ -2,12 +2,12 @@ import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Bytes of a small file; what is longer is not one of those that are read here. */
+/** Bytes of the longest file that is read; those that are needed are much smaller. */
 const longest = 1024 * 1024;
 
 /**
- * The text of a small file below a folder whose content somebody else wrote. No link is followed, and
- * nothing but a plain file is opened: a pipe would keep the reader waiting, a device is endless.
+ * The text of a small file below a folder with foreign content. No link is followed, and only a
+ * plain file is opened: a pipe would keep the reader waiting, and a device is endless.
  *
  * @param path relative, with `/` between its parts
  * @returns undefined when there is no such file, or it is longer than 1 MiB
@@ -20,7 +20,7 @@ export async function readForeign(folder: string, path: string): Promise<string 
   }
   const place = join(folder, ...parts);
   if ((await lstat(place).catch(() => undefined))?.isFile() !== true) return undefined;
-  // Should a link or a pipe have taken its place meanwhile. Windows knows neither of the two.
+  // These flags are for a link or a pipe that replaces the file meanwhile. Windows has neither.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const file = await open(place, flags).catch(() => undefined);
   if (file === undefined) return undefined;

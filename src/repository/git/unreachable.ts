@@ -1,15 +1,15 @@
 import { HumanError } from '../../domain/humanError';
 import type { GitError } from './git';
 
-/** A repository that cannot be reached now, for reasons of the network: it may be in a moment. */
+/** A repository that cannot be reached now because of the network; a later attempt may succeed. */
 export class RepositoryUnreachable extends HumanError {}
 
-/** Git's and curl's words for why a repository cannot be had, and what they mean to a person. */
+/** Words of git and curl for why a commit could not be fetched, with an explanation for people. */
 const causes: readonly {
   readonly words: RegExp;
   readonly why: string;
   readonly next: string;
-  /** The network is to blame. */
+  /** Whether the network is the cause, so that a later attempt may succeed. */
   readonly passing?: boolean;
 }[] = [
   {
@@ -26,14 +26,15 @@ const causes: readonly {
     next: 'Check the network and try again',
   },
   {
-    // Git's words for the status of a server: overloaded, or being restarted.
+    // Git's words for the status of a server that is overloaded or restarting.
     words: /returned error: (429|5\d\d)|HTTP (429|5\d\d)/i,
     passing: true,
     why: 'its server cannot answer now',
     next: 'Try again in a while',
   },
   {
-    // GitHub asks for a name where a repository does not exist, so as not to tell of private ones.
+    // For a repository that does not exist, GitHub asks for a name, so that private ones stay
+    // hidden.
     words: /repository .*not found|not found|could not read (Username|Password)|error: 404/i,
     why: 'there is no such repository, or it is private',
     next: 'It may have moved or been deleted',
@@ -71,12 +72,12 @@ export function cannotBeHad(
   const said = withoutPassword(lastLine(error.stderr));
   const Kind = cause?.passing === true ? RepositoryUnreachable : HumanError;
   return new Kind(
-    `Commit ${commit} of ${repo} cannot be had from ${withoutPassword(asked.from)}: ${cause === undefined ? said : `${cause.why} (${said})`}`,
+    `Commit ${commit} of ${repo} cannot be obtained from ${withoutPassword(asked.from)}: ${cause === undefined ? said : `${cause.why} (${said})`}`,
     `${cause === undefined ? '' : `${cause.next}. `}Give --source ${repo}=PATH_OR_URL of a repository that has it, or a folder or archive with a release that the patch fits`,
   );
 }
 
-/** An address as it may be shown: a token in it stays out of logs and reports. */
+/** Removes the password or token from an address, to keep it out of logs and reports. */
 export const withoutPassword = (text: string): string =>
   text.replace(/(\w:\/\/)[^/\s@]+@/g, '$1***@');
 

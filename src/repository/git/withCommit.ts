@@ -29,8 +29,9 @@ export interface CommitRequest {
 }
 
 /**
- * Finds the tree of a commit in the local repository or in the mirror, and passes it to `use`. A mirror is
- * made where there is none, and fetches the commits that it lacks. It stays in place while `use` runs.
+ * Finds the tree of a commit in the local repository or in the mirror, and passes it to `use`. A
+ * missing mirror is cloned, and missing commits are fetched into it. The mirror cannot be freed
+ * while `use` runs.
  *
  * @throws HumanError naming the repository, the commit and where it was looked for
  */
@@ -60,8 +61,8 @@ async function find(request: CommitRequest): Promise<Found> {
 }
 
 /**
- * A repository on this machine may be of anybody, and its configuration names programs: git sees its
- * objects alone, from a repository of our own that goes when they have been used.
+ * Finds a commit in a repository on this machine. Its configuration may name programs, and may be
+ * written by anybody. So git sees only its objects, through a temporary repository of our own.
  */
 async function localCommit(request: CommitRequest): Promise<Found> {
   const { from, repo, signal } = request;
@@ -82,7 +83,7 @@ async function localCommit(request: CommitRequest): Promise<Found> {
   }
 }
 
-/** A partial clone of the user's lacks files: they are fetched from where it has them from. */
+/** Fetches the files that a user's partial clone lacks, from the address that it uses itself. */
 async function completeLocal(
   own: string,
   promisors: readonly string[],
@@ -115,7 +116,9 @@ async function mirroredCommit(request: CommitRequest): Promise<Found> {
   );
 }
 
-/** Fetches what the mirror lacks of the commit: the commit itself, then its files all at once. */
+/**
+ * Fetches what the mirror lacks of the commit: first the commit itself, then all its files at once.
+ */
 async function complete(gitDir: string, request: CommitRequest): Promise<CommitTree> {
   const { commit, repo, from, signal } = request;
   let state = await treeOf(gitDir, commit, signal).catch((error: unknown) => {
@@ -127,7 +130,8 @@ async function complete(gitDir: string, request: CommitRequest): Promise<CommitT
     await fetchCommit(gitDir, request);
     state = await treeOf(gitDir, commit, signal);
   }
-  // More than one round only where a mirror lacks trees, whose files are not known before.
+  // A further round is needed only where a mirror lacks trees, because their files are unknown
+  // before.
   for (let round = 0; state.missing.length > 0 && round < 20; round++) {
     await removeLeftovers(gitDir);
     await fetchInto(
@@ -148,6 +152,7 @@ async function complete(gitDir: string, request: CommitRequest): Promise<CommitT
 
 /**
  * The objects of a commit's tree, without fetching any.
+ *
  * @throws GitError when the commit or its tree is not there
  */
 async function treeOf(
@@ -170,10 +175,13 @@ async function treeOf(
   return { gitDir, tree, objects, missing };
 }
 
-/** A server that stops sending is given up after a minute. */
+/** Gives up on a server that sends nothing for a minute. */
 const patience = ['-c', 'http.lowSpeedLimit=1000', '-c', 'http.lowSpeedTime=60'];
 
-/** Makes the mirror: every commit, no file contents. Servers that cannot leave those out send all. */
+/**
+ * Makes the mirror with every commit but no file contents. Servers that cannot leave those out send
+ * everything.
+ */
 async function clone(folder: string, url: string, request: CommitRequest): Promise<void> {
   const { signal, repo } = request;
   await makeFolder(dirname(folder));
@@ -187,7 +195,7 @@ async function clone(folder: string, url: string, request: CommitRequest): Promi
       fetches: true,
       onProgress: progressOf(request, `cloning ${repo}`),
     });
-    // A token in the address is not written down; fetches name the address they are asked for.
+    // A token in the address is not stored; each fetch names the requested address.
     const shown = withoutPassword(url);
     if (shown !== url) {
       await git(['--git-dir', beside, 'config', 'remote.origin.url', shown], { signal });
@@ -198,14 +206,16 @@ async function clone(folder: string, url: string, request: CommitRequest): Promi
   }
 }
 
-/** Fetches one commit, or, from a server that gives no commit by its id, all branches and tags. */
+/**
+ * Fetches one commit. From a server that serves no commit by its id, fetches all branches and tags.
+ */
 async function fetchCommit(gitDir: string, request: CommitRequest): Promise<void> {
   const { commit, repo, from, signal } = request;
   const what = `${repo}: fetching ${commit.slice(0, 12)}`;
   let first: unknown;
   if (/^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(commit)) {
     try {
-      // Under a name, so that the next fetch does not send this history again.
+      // Stored under a ref, so that the next fetch does not transfer this history again.
       const named = `+${commit}:refs/swt-bench/${commit}`;
       return await fetchInto(gitDir, from, [], [named], what, request);
     } catch (error) {
@@ -228,8 +238,8 @@ async function fetchInto(
   what: string,
   request: CommitRequest & { readonly input?: string },
 ): Promise<void> {
-  // The address asked for may be another than the mirror was made from. Named only for this command,
-  // so that neither the address nor a password in it is written down.
+  // The requested address may differ from that of the mirror. It is set only for this command, so
+  // that neither the address nor a password in it is stored.
   const remote = [
     ...['-c', `remote.asked.url=${url}`],
     ...['-c', 'remote.asked.promisor=true', '-c', 'remote.asked.partialclonefilter=blob:none'],
@@ -249,7 +259,7 @@ async function fetchInto(
   );
 }
 
-/** Tells how far git is, at most four times a second. */
+/** Reports git's progress, at most four times a second. */
 function progressOf({ reporter }: CommitRequest, what: string): (line: string) => void {
   reporter.progress(what);
   let last = 0;
@@ -266,7 +276,7 @@ function progressOf({ reporter }: CommitRequest, what: string): (line: string) =
 }
 
 /**
- * Removes what a git that was killed leaves in a mirror: locks and half-received packs. Only under the
+ * Removes what a killed git leaves in a mirror: locks and incomplete packs. Call it only under the
  * lock of the mirror, when nobody else writes to it.
  */
 async function removeLeftovers(gitDir: string): Promise<void> {

@@ -25,10 +25,10 @@ import { writeWholeFile } from '../../files/wholeFile';
 import { leftovers, quoted, refOfR } from '../writeTree';
 
 /**
- * What a workspace holds of R, and what was changed in it since. The repository in the workspace belongs
- * to whoever wrote the workspace: of it only objects are used, and as text the ref of R and what it
- * excludes. Git works with a repository of our own, so that no setting, hook, filter, monitor or helper
- * of the workspace is looked up, and no repository nested in it is entered.
+ * R as the repository of a workspace has it, and the changes since. The author of the workspace may
+ * be anybody, so little of its repository is used. These are its objects and, as text, the ref of R
+ * and the exclude patterns. Git works with a repository of our own. So it uses no setting, hook,
+ * filter, monitor or helper of the workspace, and enters no repository nested in it.
  */
 export class WorkspaceRepository {
   private readonly opening = new RetryingMemo(() => this.open());
@@ -42,7 +42,7 @@ export class WorkspaceRepository {
     private readonly own: string,
   ) {}
 
-  /** The commit that is R. @throws HumanError when the workspace has no repository with one */
+  /** The commit of R. @throws HumanError when the workspace has no repository with one */
   r(): Promise<string> {
     return this.opening.get();
   }
@@ -51,8 +51,8 @@ export class WorkspaceRepository {
     const r = await commitOfR(this.folder);
     if (r === undefined) {
       throw new HumanError(
-        `The workspace ${this.folder} has no git repository that says what R is`,
-        'Open the instance anew: what was edited in this folder stays',
+        `The workspace ${this.folder} has no git repository with the commit of R`,
+        'Open the instance again: the edits in this folder stay',
       );
     }
     const objects = join(this.folder, '.git', 'objects');
@@ -64,7 +64,7 @@ export class WorkspaceRepository {
     ) {
       throw new HumanError(
         `The git repository of ${this.folder} borrows its objects from elsewhere`,
-        'Open the instance anew, or make it whole: `git repack -a -d`, and remove .git/objects/info/alternates and links in .git/objects',
+        'Open the instance again, or make the repository complete: `git repack -a -d`, and remove .git/objects/info/alternates and links in .git/objects',
       );
     }
     const format = r.length === 64 ? 'sha256' : 'sha1';
@@ -73,8 +73,8 @@ export class WorkspaceRepository {
   }
 
   /**
-   * Folder of our repository, for who makes trees of R. The one in the workspace is no source: what its
-   * configuration says of other places would be followed.
+   * Folder of our repository, for callers that make trees of R. The one in the workspace is not a
+   * safe source, because git would follow its configuration to other places.
    *
    * @throws HumanError as `r`
    */
@@ -89,16 +89,18 @@ export class WorkspaceRepository {
     return listed.split('\0').filter((path) => path !== '');
   }
 
-  /** A file of R with its exact bytes (see patch/bytes.ts); undefined when R has none. */
+  /** A file of R with its exact bytes (see patch/bytes.ts); undefined when R does not have it. */
   async read(path: string): Promise<string | undefined> {
     const r = await this.r();
     return this.ask(['cat-file', 'blob', `${r}:${path}`]).catch(() => undefined);
   }
 
-  /** Files of R by path, as `read` gives one; those that R has none of are absent. One call of git. */
+  /**
+   * Files of R by path, as from `read`, without those that R does not have. Calls git only once.
+   */
   async readMany(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const r = await this.r();
-    // Its input is one name a line.
+    // The input has one name a line.
     const names = paths.filter((path) => !path.includes('\n'));
     if (names.length === 0) return new Map();
     const input = names.map((path) => `${r}:${path}\n`).join('');
@@ -123,16 +125,16 @@ export class WorkspaceRepository {
   }
 
   /**
-   * The edits of the workspace against R, committed or not, new files included, as a patch. Submodules of
-   * R and repositories inside the workspace are left out, with all that is in them.
+   * The edits of the workspace against R as a patch, committed or not, new files included.
+   * Submodules of R and repositories inside the workspace are left out, with all their content.
    *
    * @throws HumanError when the workspace has no repository with R, Cancelled
    */
   async edits(signal?: AbortSignal): Promise<string> {
     const r = await this.r();
-    // Index and contents of files lie in a place of their own, so that the repository does not grow with
-    // every look. Git leaves locks and half-written objects behind when it is cancelled; here they go
-    // with the folder.
+    // Index and contents of files are in a temporary folder, so that the repository does not grow
+    // with every call. A cancelled git leaves locks and incomplete objects behind, which are
+    // removed with the folder.
     const look = await mkdtemp(join(tmpdir(), 'swt-bench-edits-'));
     const index = join(look, 'index');
     const objects = join(look, 'objects');
@@ -154,7 +156,8 @@ export class WorkspaceRepository {
         ask(['ls-files', '-z', '--others', '--exclude-standard']),
       ]);
       const paths = [...changed.split('\0'), ...added.split('\0')].filter(
-        // A folder in the list is a repository in the workspace. Where R tracks a marker, ours is no edit.
+        // A folder in the list is a repository in the workspace. Our marker is never an edit, even
+        // if R tracks a file of that name.
         (path) => path !== '' && !path.endsWith('/') && path !== markerPath,
       );
       if (paths.length === 0) return '';
@@ -173,13 +176,13 @@ export class WorkspaceRepository {
   }
 
   /**
-   * Patterns of the workspace's repository are text, and go with those of ours. Whole or not at all, since
-   * another look may be reading them.
+   * Combines the patterns of the workspace's repository, read as text, with ours. Each file is
+   * replaced as a whole, since another call may be reading it.
    */
   private async takeExcludes(): Promise<void> {
     for (const [name, ours] of [
       ['exclude', leftovers],
-      // As it was checked out; drivers that attributes name exist in no configuration here.
+      // The attributes of the checkout. Drivers that they name exist in no configuration here.
       ['attributes', []],
     ] as const) {
       const theirs = (await readForeign(this.folder, `.git/info/${name}`)) ?? '';
@@ -191,8 +194,8 @@ export class WorkspaceRepository {
   }
 
   /**
-   * An index of R that knows the times of the files that are as in R: they need not be read again. Kept
-   * for the next look, in a place of ours, since one of the workspace can hide edits.
+   * An index of R with the times of unchanged files, which need not be read again. It is kept for
+   * the next call in our own folder, because an index in the workspace can hide edits.
    */
   private async indexOfR(
     r: string,
@@ -209,11 +212,11 @@ export class WorkspaceRepository {
       await copyIndex(index, beside);
       await rename(beside, kept);
     } catch {
-      await rm(beside, { force: true }); // a full disk costs the next look some time
+      await rm(beside, { force: true }); // a full disk only makes the next call slower
     }
   }
 
-  /** Paths of files and links, and those where neither is. */
+  /** Separates paths of files and links from paths without either. */
   private async parted(paths: readonly string[]): Promise<[string[], string[]]> {
     const files: string[] = [];
     const others: string[] = [];
@@ -227,15 +230,15 @@ export class WorkspaceRepository {
   }
 }
 
-/** Nothing but R and the files decides what a comparison shows. */
+/** Options that make a comparison depend only on R and the files. */
 const contentOnly = ['--no-ext-diff', '--no-textconv', '--ignore-submodules=all'];
 
 const isThere = async (path: string): Promise<boolean> =>
   (await lstat(path).catch(() => undefined)) !== undefined;
 
 /**
- * Whether a folder of objects has nothing but files and folders. A link leads elsewhere, and git waits
- * without end for what writes to a pipe.
+ * Whether a folder of objects contains only files and folders. A link leads elsewhere, and reading
+ * a pipe can block git for ever.
  */
 async function holdsPlainFiles(folder: string): Promise<boolean> {
   const entries = await readdir(folder, { withFileTypes: true });
@@ -249,8 +252,8 @@ async function holdsPlainFiles(folder: string): Promise<boolean> {
 const nulEnded = (paths: readonly string[]): string => paths.map((path) => `${path}\0`).join('');
 
 /**
- * Copies an index with its own time, which is how git knows the files that were written too shortly
- * before it to be sure of them.
+ * Copies an index and keeps its time. Git needs it to recognise files that were written too shortly
+ * before the index to be trusted.
  *
  * @returns that time in milliseconds; undefined when there is none to copy
  */
@@ -266,7 +269,9 @@ async function copyIndex(from: string, to: string): Promise<number | undefined> 
   }
 }
 
-/** The commit that is R in a workspace, from the files of its repository; HEAD where no ref says it. */
+/**
+ * The commit of R in a workspace, read from the files of its repository; HEAD when no ref names it.
+ */
 async function commitOfR(folder: string): Promise<string | undefined> {
   const r = await commitOf(folder, refOfR);
   if (r !== undefined) return r;

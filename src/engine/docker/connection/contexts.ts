@@ -133,7 +133,7 @@ async function optional(file: string): Promise<string | undefined> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw new HumanError(`${file} cannot be read (${code})`, 'Look at its permissions');
+    throw new HumanError(`${file} cannot be read (${code})`, 'Check its permissions');
   }
 }
 
@@ -142,13 +142,13 @@ function parsed<T>(file: string, text: string, schema: z.ZodType<T>): T {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new HumanError(`${file} is not JSON`, 'Mend it, or move it away');
+    throw new HumanError(`${file} is not JSON`, 'Correct it, or move it away');
   }
   const read = schema.safeParse(value);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   throw new HumanError(
     `${file} is not as the docker command writes it: ${issue?.path.join('.')}: ${issue?.message}`,
-    'Mend it, or move it away',
+    'Correct it, or move it away',
   );
 }

@@ -211,7 +211,9 @@ async function pulledPrebuilt(
   // A registry that cannot be reached is recorded once for all of its images.
   const { registry } = parseImageName(name);
   if ((await wasMissing(storage, name)) || (await wasMissing(storage, registry))) {
-    place.log.line(`not pulling ${name}: it was not to be had within the last hour`);
+    place.log.line(
+      `not pulling ${name}: an attempt within the last hour found that it is not available`,
+    );
     return undefined;
   }
   try {

@@ -53,7 +53,7 @@ export class Agent {
   unusable(why: string): SandboxUnusable {
     this.close(why);
     return new SandboxUnusable(
-      `The sandbox of ${sideName[this.parts.side]} (engine at ${this.parts.address}) is of no more use: ${this.gone}`,
+      `The sandbox of ${sideName[this.parts.side]} (engine at ${this.parts.address}) cannot be used any more: ${this.gone}`,
       'Run the tests again; if it happens again, look at the engine',
     );
   }
@@ -137,7 +137,7 @@ export class Agent {
    */
   async settled(): Promise<Settled> {
     const timer = setTimeout(() => {
-      this.close('it did not put the tree back in time');
+      this.close('it did not restore the tree in time');
       this.parts.kill();
     }, settlingTime);
     try {

@@ -361,7 +361,9 @@ export class ContainerSandbox implements Sandbox {
         folders: [image.folder],
         remarks: [
           ...(header.remarks ?? []),
-          ...[...this.unbuilt].map((path) => `${path} was changed, and is not built again here`),
+          ...[...this.unbuilt].map(
+            (path) => `${path} was changed, but this image cannot build it again`,
+          ),
         ],
       };
     } finally {
