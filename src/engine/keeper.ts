@@ -43,7 +43,7 @@ main = os.fork()
 if main == 0:
     try:
         os.setsid()
-        # Python ignores the last two, and what it starts would too.
+        # Python ignores the last two, and its child processes would inherit that.
         for each in stoppers + (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(each, signal.SIG_DFL)
         os.execvp(sys.argv[1], sys.argv[1:])
@@ -76,7 +76,7 @@ def collect():
             killed += 1
 
 def kill(pid):
-    # A group at once: none of it can start another while it is being killed.
+    # The whole group at once, so that no member can start another process meanwhile.
     for action in (lambda: os.getpgid(pid) != os.getpgrp() and os.killpg(os.getpgid(pid), signal.SIGKILL),
                    lambda: os.kill(pid, signal.SIGKILL)):
         try:

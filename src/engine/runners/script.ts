@@ -4,7 +4,7 @@ import type { TestPlan } from '../testPlan';
 export const script: TestRunner = {
   name: 'script',
   plan: ({ files: [file] }) => (file === undefined ? undefined : planScript(file.path)),
-  // Scripts print in any format, so their output is not parsed.
+  // A script may print anything, so its log need not match the records.
   isUnrecorded: true,
 };
 

@@ -4,8 +4,8 @@ A counter is `None in cells[slot]`, with the value dropped. `cells[slot]` is an 
 one execution each time it is asked for its next value (see swt_tracer.Cells). It needs no call, so
 no other tracer or profiler sees it. It is one C function, so no thread can interrupt it.
 
-Whether an instruction gives a line event depends on the instruction before it. The rules are those
-of `maybe_call_line_trace` in CPython's Python/ceval.c:
+Whether an instruction gives a line event depends on how control reaches it. The rules are those of
+`maybe_call_line_trace` in CPython's Python/ceval.c:
 - 3.6-3.9: at the first instruction of a range of the line table, and after any jump backwards;
 - 3.9: also in an exception handler, unless the exception came from the first instruction of a range
   or from the code object's first range;
@@ -84,7 +84,7 @@ class _Instruction(object):
         self.via_handler = False  # and so does the edge from here to the exception handler
         self.size = 1  # code units without caches
         self.counts = None  # the slot counted on entry
-        self.guard = False  # the instruction before must jump over the counter
+        self.guard = False  # control that falls into it must jump over the counter
         self.only = None  # of a handler: the instructions whose exceptions it counts, None for all
         self.among = None  # a placeholder for the constant with the offsets of these instructions
 

@@ -335,7 +335,7 @@ def _described(result, kind, error, stored, why):
 
 
 def _phase(trace):
-    """The phase is set-up or tear-down when unittest called that."""
+    """Gives "setup" or "teardown" if unittest called such a method, else "call"."""
     while trace is not None:
         code = trace.tb_frame.f_code
         if _RUNNER not in code.co_filename:

@@ -66,7 +66,7 @@ try:
         raise OSError('git failed')
     ignored = set(answer.split(b'\\0'))
 except OSError:
-    # Without git: what could be run by mistake.
+    # Without git, only remove what could be run by mistake.
     ignored = set(path for path in rest if not path.endswith(b'.py'))
 gone += [path for path in rest if path not in ignored]
 for path in gone:
@@ -138,7 +138,7 @@ const closing = `
 import glob, json, os, shutil, stat, sys
 folder, wanted, standing, time, python = sys.argv[1], int(sys.argv[2]), sys.argv[3].split(':'), int(sys.argv[4]), sys.argv[5]
 USUAL = set('.dockerenv bin boot dev etc lib lib32 lib64 libx32 opt proc run sbin sys tmp usr var'.split())
-# By reading alone: what an interpreter says of its own places, it says by running what is installed for it.
+# Only read files: an interpreter that is asked for its folders runs the code that is installed for it.
 needed = set([folder])
 for executable in python, os.path.realpath(python):
     prefix = os.path.dirname(os.path.dirname(executable))
@@ -166,7 +166,7 @@ def leads_to_needed(path):
     return any(each.startswith(path + '/') for each in needed)
 
 def close(place, spared=()):
-    """Leaves what is needed to the user, and gives all besides to root alone."""
+    """Leaves needed paths to the user, and makes all others accessible to root only."""
     for name in sorted(os.listdir(place)):
         path = os.path.join(place, name)
         info = os.lstat(path)
@@ -179,7 +179,7 @@ def close(place, spared=()):
             os.chown(path, 0, 0)
             os.chmod(path, 0o700)
         elif place == '/':
-            # A test that must be root would read it whatever its mode.
+            # Removed, because a test that must run as root could read it whatever its mode.
             os.remove(path)
         else:
             os.chown(path, 0, 0)
@@ -198,7 +198,7 @@ for place in standing:
 device = os.lstat('/').st_dev
 
 def is_around(path):
-    # Nor the caches of builds, which are mounted.
+    # Mounted folders, such as caches of builds, are left out too.
     return path not in standing + [folder] and not os.path.islink(path) and os.lstat(path).st_dev == device
 
 def around():
@@ -222,7 +222,7 @@ for path in clones:
     os.chmod(path, 0o700)
 user = wanted
 if wanted != 0 and owned.get(wanted, 0) > 1000:
-    # To take it all away would copy it.
+    # Changing the owner of so many files would copy them all, so another user is chosen.
     user = next(number for number in range(61000, 65000) if number not in owned)
 if user != 0:
     reading, writing = os.pipe()

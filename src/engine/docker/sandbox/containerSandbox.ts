@@ -398,7 +398,7 @@ export class ContainerSandbox implements Sandbox {
   }
 }
 
-/** Where the tracer lies in a container. */
+/** Folder of the tracer in a container. */
 export const tracerFolder = '/swt/tracer';
 
 type PatchedFiles = Awaited<ReturnType<typeof patchedFiles>>;

@@ -148,7 +148,7 @@ def compile_folder(folder):
     try:
         compileall.compile_dir(folder, quiet=2, workers=min(os.cpu_count() or 1, 4), **usual)
     except Exception:
-        # Where processes cannot be shared out, as without /dev/shm.
+        # Where several processes are impossible, as without /dev/shm.
         compileall.compile_dir(folder, quiet=2, **usual)
 `;
 

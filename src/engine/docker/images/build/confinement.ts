@@ -189,7 +189,7 @@ def collect():
             status = how
 
 def kill_all():
-    """One call reaches all at once, so that none can start another; nobody can reach back meanwhile."""
+    """One call reaches all at once, so that none can start another. None of them can signal this process."""
     pause = 0.001
     for _ in range(300):
         os.setresuid(65534, user, 0)
@@ -210,7 +210,7 @@ def used():
     return (info.f_blocks - info.f_bfree) * info.f_frsize, info.f_bavail * info.f_frsize
 
 def allocated():
-    """Bytes of the files that are the user's: of all that the commands wrote, as far as it has a name."""
+    """Bytes of the user's files: everything that the commands wrote, except open files that were removed."""
     total, folders, device = 0, ["/"], os.stat("/").st_dev
     while folders:
         try:
@@ -244,7 +244,7 @@ if program == 0:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         try:
-            # When memory runs out, this goes and not what watches it.
+            # When memory runs out, the kernel kills this process rather than the supervisor.
             with open("/proc/self/oom_score_adj", "w") as file:
                 file.write("1000")
         except OSError:
@@ -270,7 +270,7 @@ while status is None and not ending:
     if left < 1 << 20 or grown >= 4 * limit:
         ending = DISK
     elif grown >= limit and now - looked > 2:
-        # The disk is shared with others: only then the files themselves.
+        # The disk is shared, so the files themselves are measured, but only in this case.
         looked = now
         if allocated() >= limit:
             ending = DISK

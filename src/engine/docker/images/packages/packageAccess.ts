@@ -108,5 +108,5 @@ export function packageAccess(request: PackageRequest, place: BuildPlace): Packa
   };
 }
 
-/** Where uv lies in a container. */
+/** Folder of uv in a container. */
 export const toolFolder = posix.dirname(uvPath);

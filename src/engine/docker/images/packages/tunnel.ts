@@ -158,7 +158,7 @@ import os, queue, socket, struct, sys, threading
 DATA, END, CREDIT, READY = range(4)
 source, target = sys.stdin.buffer, sys.stdout.buffer
 lock = threading.Lock()
-# Threads are counted by the limit of processes.
+# The container's limit of processes counts threads too.
 places = threading.BoundedSemaphore(60)
 channels = {}
 
@@ -191,11 +191,11 @@ def inwards(number, client, waiting, other):
             if is_open:
                 client.sendall(data)
         except OSError:
-            # Whoever sends must not wait for a reader that is gone.
+            # The sender must not wait for a reader that is gone, so credit is still given.
             is_open = False
         send(CREDIT, number, struct.pack(">I", len(data)))
     try:
-        # Whoever asked may still send; what answers has said all.
+        # The answer is complete, even if the client might still send.
         client.shutdown(socket.SHUT_RDWR)
     except OSError:
         pass
