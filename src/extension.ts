@@ -3,14 +3,19 @@ import { ExtensionWindow } from './editor/shell/extensionWindow';
 
 let open: ExtensionWindow | undefined;
 
-/** Opens the extension in this window and tells how long that took in milliseconds, which the tests print. */
+/**
+ * Activates the extension in this window. Returns how many milliseconds that took; the tests print
+ * the figure.
+ */
 export function activate(context: vscode.ExtensionContext): { readonly activationMs: number } {
   const started = performance.now();
   open = new ExtensionWindow(context);
   return { activationMs: performance.now() - started };
 }
 
-/** VS Code waits for it: the containers of the window are gone before its process is. */
+/**
+ * VS Code awaits this promise, so the containers of the window are removed before its process ends.
+ */
 export async function deactivate(): Promise<void> {
   await open?.close();
 }

@@ -14,15 +14,15 @@ import { answerInstructions, askedFor, issueText } from './prompts';
 import { openTurn, whyNoAnswer, type ChatCall, type Turn } from './turn';
 import { improve, reproduce, type Written } from './reproduceAndImprove';
 
-/** What a turn leaves behind for the follow-ups. */
+/** The result of a turn, from which the follow-ups are made. */
 export interface TurnResult extends vscode.ChatResult {
   readonly metadata: { readonly command: string; readonly written: Written };
 }
 
 /**
- * Answers a request to `@swt`. Whatever goes wrong is told in the answer, in words of the person.
+ * Answers a request to `@swt`. An error appears in the answer, in plain language.
  *
- * @param open the open instance, if any; only what a model may know of it is asked for
+ * @param open the open instance, if any; the turn reads only what a model may know of it
  */
 export async function answerChat(
   call: ChatCall,
@@ -74,7 +74,7 @@ async function run(asked: string, turn: Turn): Promise<Written> {
   }
 }
 
-/** A question without a command: about the issue, the code and the tests of R. */
+/** Answers a question without a command: about the issue, the code and the tests of R. */
 async function answer(turn: Turn): Promise<void> {
   const { repo, issue } = turn.view;
   const mayCall = callsTools(turn.model);
@@ -87,7 +87,7 @@ async function answer(turn: Turn): Promise<void> {
   await new Conversation(turn, answerInstructions(mayCall), offered).say(content.join('\n\n'));
 }
 
-/** What may be asked next. */
+/** The requests that the chat suggests next. */
 export function followupsOf(result: vscode.ChatResult): vscode.ChatFollowup[] {
   const metadata = result.metadata as Partial<TurnResult['metadata']> | undefined;
   if (result.errorDetails !== undefined || metadata === undefined) return [];

@@ -9,22 +9,21 @@ import { scheme } from '../shell/names';
 import { escapeMarkdown } from '../shell/plainText';
 import { workspacePath } from '../shell/workspacePath';
 
-/** What of attached things a model is given, and what a person is told of the rest. */
+/** What a model receives of the attachments, and what the person reads about the rest. */
 export interface Attached {
-  /** For the model; empty when there is nothing for it. */
+  /** For the model; empty when no attachment is for it. */
   readonly text: string;
-  /** Markdown in which nothing untrusted is markup: one sentence for each thing that is left out. */
+  /** One sentence for each thing that is left out. Markdown in which untrusted text is escaped. */
   readonly leftOut: readonly string[];
 }
 
-/** Characters of one attached file. */
+/** Most characters of one attached file. */
 const most = 40_000;
 
 /**
- * Reads what a person has attached to a request, as far as it is no way to the answer: files of R, as R
- * has them, and tests of the workspace, as their editors show them. Everything else is left out, for
- * nobody can tell what a dataset, a result, a log or the tree of R∘X* beside the workspace would give
- * away.
+ * Reads the attachments of a request that cannot reveal the answer. These are files of R, as R has
+ * them, and tests of the workspace, as their editors show them. Everything else is left out: nobody
+ * can tell what a dataset, a result, a log or the tree of R∘X* gives away.
  */
 export async function readAttached(
   references: readonly Pick<vscode.ChatPromptReference, 'id' | 'value' | 'modelDescription'>[],
@@ -34,7 +33,7 @@ export async function readAttached(
   const texts: string[] = [];
   const leftOut: string[] = [];
   for (const { id, value } of references) {
-    // The file of the active editor, which VS Code adds by itself: of that only what is selected is meant.
+    // VS Code attaches the file of the active editor by itself. Only the selection in it is meant.
     const isImplicit = id.startsWith('vscode.implicit');
     const uri = value instanceof vscode.Location ? value.uri : value;
     if (!(uri instanceof vscode.Uri)) {
@@ -44,8 +43,8 @@ export async function readAttached(
       continue;
     }
     const name = vscode.workspace.asRelativePath(uri, false).replace(/^\//, '');
-    // What is said here is part of the next request: which file X* or T* touches, and a folder that is
-    // called after the instance, are no matter of a model's either.
+    // The next request to the model contains these sentences. They must not name the files that X*
+    // or T* touch, nor a folder named after the instance.
     const unnamed = vscode.l10n.t('A document');
     if (uri.scheme === scheme) {
       const why = vscode.l10n.t('what may hold the answer is shown to no model');
@@ -75,11 +74,11 @@ const withoutIt = (name: string, why: string): string =>
 
 interface Found {
   readonly text: string;
-  /** Ranges of the workspace are ranges of the text. */
+  /** Whether an editor shows this text, so that ranges of the workspace are ranges of it. */
   readonly isShown: boolean;
 }
 
-/** A test as its editor shows it, or else the file of R. */
+/** The text of a test as its editor shows it, or of any other file as R has it. */
 async function textOf(
   path: string,
   open: Pick<InstanceForModels, 'folder'>,
@@ -96,7 +95,10 @@ async function textOf(
   return { text: inR, isShown: now !== undefined && inR === asShown(now) };
 }
 
-/** Path of a file in the workspace; undefined for any other, and for what git and we keep there. */
+/**
+ * Path of a file in the workspace. Undefined for files elsewhere, and for files that git or this
+ * extension keeps there.
+ */
 export function pathIn(folder: vscode.WorkspaceFolder, uri: vscode.Uri): string | undefined {
   const path = workspacePath(folder, uri);
   return path === undefined || unsafePath(path) !== undefined ? undefined : path;

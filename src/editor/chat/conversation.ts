@@ -7,9 +7,12 @@ import { leftOutResult, noMoreCalls } from './prompts';
 import { tellCall, tellDone, tellRead } from './tellCalls';
 import { ModelProblem, type Turn } from './turn';
 
-/** Requests to the model in one turn, so that one that goes round in circles comes to an end. */
+/** Most requests to the model in one turn. The limit ends a model that goes round in circles. */
 const mostRequests = 40;
-/** Of what a model takes; the rest is for its answer, and for tokenizers that count in other ways. */
+/**
+ * Share of the context window that a request may fill. The rest is for the answer, and for
+ * tokenizers that count differently.
+ */
 const shareOfContext = 0.85;
 
 interface Said {
@@ -18,16 +21,18 @@ interface Said {
 }
 
 /**
- * What is said between a person and a model in one turn: asks, streams what the model writes, makes the
- * calls that it asks for, and keeps within what it takes.
+ * The conversation of one turn. It sends requests, streams what the model writes, makes the calls
+ * that the model asks for, and stays within its context window.
  */
 export class Conversation {
   private readonly messages: vscode.LanguageModelChatMessage[];
-  /** Tokens of messages, which do not change. */
+  /** Token counts of messages. Messages do not change. */
   private readonly counted = new WeakMap<vscode.LanguageModelChatMessage, Promise<number>>();
   private requests = 0;
 
-  /** @param system what the model is told first; VS Code has no other role for it */
+  /**
+   * @param system the system prompt, sent as the first message, since VS Code has no role for it
+   */
   constructor(
     private readonly turn: Turn,
     system: string,
@@ -37,9 +42,10 @@ export class Conversation {
   }
 
   /**
-   * Says something and gives what the model writes at last, when it makes no more calls.
+   * Sends a message, makes the calls that the model asks for, and returns its last text.
    *
-   * @throws HumanError when the conversation is longer than the model takes; ModelProblem, Cancelled
+   * @throws HumanError when the conversation does not fit the context window; ModelProblem,
+   * Cancelled
    */
   async say(content: string): Promise<string> {
     this.messages.push(vscode.LanguageModelChatMessage.User(redactKeys(content)));
@@ -50,7 +56,7 @@ export class Conversation {
         vscode.LanguageModelChatMessage.Assistant([
           ...(text === '' ? [] : [new vscode.LanguageModelTextPart(text)]),
           ...calls,
-          // No message is empty: some providers refuse it.
+          // A message must not be empty: some providers refuse it.
           ...(text === '' && calls.length === 0 ? [new vscode.LanguageModelTextPart(' ')] : []),
         ]),
       );
@@ -99,7 +105,7 @@ export class Conversation {
       }
     };
     try {
-      // Who serves the model may not listen to the token.
+      // A provider may ignore the cancellation token.
       await Promise.race([receive(), aborted(work.signal)]);
     } catch (error) {
       throwIfAborted(work.signal);
@@ -107,7 +113,7 @@ export class Conversation {
     } finally {
       work.signal.removeEventListener('abort', stop);
       cancel.dispose();
-      // What follows is no part of a block that the model has not closed.
+      // Closes a block of code that the model left open, so that later text is not part of it.
       if (text !== '') stream.markdown(`${fenceClosing(text)}\n\n`);
     }
     throwIfAborted(work.signal);
@@ -130,7 +136,7 @@ export class Conversation {
     return resultOf(call, text);
   }
 
-  /** Leaves out results of calls, the oldest first, until what is said fits. */
+  /** Replaces results of calls, the oldest first, until the messages fit. */
   private async makeRoom(tokensOfTools: number): Promise<void> {
     const { maxInputTokens } = this.turn.model;
     if (!(maxInputTokens > 0)) return;
@@ -138,7 +144,7 @@ export class Conversation {
     const counts = await Promise.all(this.messages.map((message) => this.tokensOf(message)));
     let total = counts.reduce((sum, each) => sum + each, 0);
     for (const [at, message] of this.messages.entries()) {
-      // Those of the last calls are what the model waits for.
+      // The model still waits for the results of the last calls.
       if (total <= most || at === this.messages.length - 1) break;
       const results = message.content.filter(
         (part) => part instanceof vscode.LanguageModelToolResultPart,
@@ -167,7 +173,8 @@ export class Conversation {
     let counting = this.counted.get(message);
     if (counting === undefined) {
       counting = Promise.resolve(this.turn.model.countTokens(message)).catch(
-        // A request does not fail since nobody counts it: some four characters are a token.
+        // The estimate of four characters a token keeps a request alive when the provider cannot
+        // count.
         () => Math.ceil(JSON.stringify(message.content).length / 4),
       );
       this.counted.set(message, counting);
@@ -189,7 +196,7 @@ const resultOf = (
 ): vscode.LanguageModelToolResultPart =>
   new vscode.LanguageModelToolResultPart(callId, [new vscode.LanguageModelTextPart(text)]);
 
-/** Whether a model calls tools; VS Code tells it since versions newer than its types here. */
+/** Whether a model calls tools. VS Code says so since a version newer than the types used here. */
 export function callsTools(model: vscode.LanguageModelChat): boolean {
   const { capabilities } = model as { readonly capabilities?: unknown };
   if (typeof capabilities !== 'object' || capabilities === null) return true;

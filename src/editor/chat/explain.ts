@@ -12,9 +12,9 @@ import { locationOfPlace, placesOf, type PlaceOfR } from './showCandidate';
 import type { Turn } from './turn';
 import { callWithoutModel, withTestsOfWorkspace } from './reproduceAndImprove';
 
-/** Lines that are shown around a place of a failure, on each side. */
+/** Lines that the prompt shows on each side of a place of a failure. */
 const around = 20;
-/** Places of a failure that are shown. */
+/** Most places of failures that the prompt shows. */
 const mostPlaces = 4;
 
 const readingTools = tools.filter(({ effect }) => effect === 'reads');
@@ -25,10 +25,10 @@ interface FoundTest {
 }
 
 /**
- * `/explain`: why the test that is named, or the one at the cursor, fails on R. The model is given the
- * test, what it does on R, and the code that its failure names.
+ * Answers `/explain`: why the named test, or the one at the cursor, fails on R. The model receives
+ * the test, its outcome on R, and the code that its failure names.
  *
- * @throws HumanError when it is not plain which test is meant; ModelProblem, Cancelled
+ * @throws HumanError when it is not clear which test is meant; ModelProblem, Cancelled
  */
 export async function explain(asked: Turn): Promise<void> {
   const turn = await withTestsOfWorkspace(asked);
@@ -43,7 +43,7 @@ export async function explain(asked: Turn): Promise<void> {
   const { signal, timeoutSeconds, reporter } = work;
   const tests = [test.id];
   const run = await view.runOnR(candidate, { tests, signal, timeoutSeconds, reporter });
-  // The same run, which is kept, in the words that models get.
+  // This call reuses the run above, which is cached, and words the result for models.
   const told = await callWithoutModel(turn, 'run_tests', { tests });
   const places = placesOfAll(run.tests);
   stream.reference(own);
@@ -75,14 +75,14 @@ export async function explain(asked: Turn): Promise<void> {
   }
 }
 
-/** Places that failures name, each once. */
+/** The places that failures name, without duplicates. */
 function placesOfAll(results: readonly TestResult[]): PlaceOfR[] {
   const places = new Map<string, PlaceOfR>();
   for (const place of results.flatMap(placesOf)) places.set(`${place.path}:${place.line}`, place);
   return [...places.values()].slice(0, mostPlaces);
 }
 
-/** Lines of R around places; a place in a file that only the candidate has is passed over. */
+/** Lines of R around places. Skips places in files that only the candidate has. */
 async function codeAround({ view }: Turn, places: readonly PlaceOfR[]): Promise<string[]> {
   const parts: string[] = [];
   for (const { path, line } of places) {
@@ -98,8 +98,8 @@ async function codeAround({ view }: Turn, places: readonly PlaceOfR[]): Promise<
 }
 
 /**
- * The test that a request is about: the one that it names, else the one at the cursor, else the only one
- * that the workspace adds or changes.
+ * The test that a request is about: the one it names, else the one at the cursor. Without either,
+ * the only test that the workspace adds or changes.
  */
 async function testMeant(turn: Turn): Promise<FoundTest> {
   const { prompt, view, work } = turn;
@@ -137,13 +137,16 @@ async function testMeant(turn: Turn): Promise<FoundTest> {
 }
 
 interface Named {
-  /** As it is written, without parameters. */
+  /** As written in the request, without parameters. */
   readonly id: string;
   readonly path: string | undefined;
   readonly name: string;
 }
 
-/** Words of a request that are names of tests: `test_x`, `Class::test_x`, `tests/test_a.py::test_x`. */
+/**
+ * The words of a request that are names of tests: `test_x`, `Class::test_x`,
+ * `tests/test_a.py::test_x`.
+ */
 function namesIn(prompt: string): Named[] {
   const words = prompt.match(/[\w./-]+(?:::[\w]+)+(?:\[[^\]]*\])?|\btest_\w+\b/g) ?? [];
   return words.map((word) => {
@@ -160,7 +163,7 @@ async function definedIn({ view, work }: Turn, name: string): Promise<readonly s
   return [...new Set(lines.map(({ path }) => path))].slice(0, 20);
 }
 
-/** Tests of a file: as editors show it where it is the candidate's, else of R. */
+/** Tests of a file: as editors show it when the candidate has it, else as in R. */
 async function testsOf(
   { open, view }: Turn,
   ofCandidate: readonly string[],

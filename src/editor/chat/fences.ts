@@ -1,9 +1,9 @@
-/** A mark of at least three, at most three blanks into its line, as it opens or closes a block of code. */
+/** Three or more marks, indented by at most three blanks, that open or close a block of code. */
 const mark = /^ {0,3}(`{3,}(?!.*`)|~{3,})(.*)$/;
 
 /**
- * What closes the block of code that a Markdown text leaves open, with the line end before it; empty when
- * none is open (CommonMark, section 4.5).
+ * Text that closes the block of code a Markdown text leaves open, with a line end before it. Empty
+ * when no block is open (CommonMark, section 4.5).
  */
 export function fenceClosing(text: string): string {
   let open: string | undefined;
@@ -18,7 +18,7 @@ export function fenceClosing(text: string): string {
   return open === undefined ? '' : `\n${open}`;
 }
 
-/** A text as a block of code that it cannot end, whatever is in it. */
+/** Wraps a text in a block of code whose fence is longer than any in the text. */
 export function fenced(text: string, language: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);

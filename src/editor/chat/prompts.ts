@@ -1,11 +1,11 @@
 import { instructions } from '../../method/tools/tools';
 
 /**
- * What a model is told in the chat. These texts are for models and stay English; what a person reads is
- * translated elsewhere. None may say anything of R∘X*: they are made of the issue, of R and of runs on R.
+ * Prompts of the chat. They are for models and stay English; texts for people are translated
+ * elsewhere. None may mention R∘X*: they are made of the issue, of R and of runs on R.
  */
 
-/** For models that may call tools, whatever the turn is about. */
+/** For models that may call tools, in every turn. */
 const withTools =
   'You work in a chat beside a developer. Say briefly what you find as you go on, and quote places in the code as `path:line`. When you have what you need, answer without another call.';
 
@@ -46,7 +46,7 @@ export const answerInstructions = (callsTools: boolean): string =>
     ...(callsTools ? [withTools] : []),
   ].join('\n');
 
-/** What a person has asked and attached, as the end of a first message. */
+/** The end of a first message: what the person asked and attached. */
 export function askedFor(prompt: string, attached: string): string {
   return [
     ...(attached === '' ? [] : ['The developer has attached:', attached]),
@@ -59,7 +59,7 @@ export const reproduceRequest = (repo: string): string =>
 
 export const issueText = (issue: string): string => `<issue>\n${issue.trim()}\n</issue>`;
 
-/** The tests of the developer, and what they do on R. */
+/** Request to improve the developer's tests, with their outcomes on R. */
 export function improveRequest(parts: {
   readonly repo: string;
   readonly issue: string;
@@ -77,7 +77,10 @@ export function improveRequest(parts: {
   ].join('\n\n');
 }
 
-/** A test, what it does on R, and the code around the places that its failure names. */
+/**
+ * Request to explain a test: its text, its outcome on R, and the code around the places that its
+ * failure names.
+ */
 export function explainRequest(parts: {
   readonly repo: string;
   readonly issue: string;
@@ -103,21 +106,21 @@ export function explainRequest(parts: {
   ].join('\n\n');
 }
 
-/** For a model without tools, whose answer is no patch or fails on R for a wrong reason. */
+/** For a model without tools, when its answer is no patch or fails on R for a wrong reason. */
 export const tryAgain = (why: string): string =>
   [
     why,
     'Write the tests again, as one whole patch on the repository as it is, in the same format as before.',
   ].join('\n\n');
 
-/** How a model without tools writes tests when it makes existing ones better. */
+/** Tells a model without tools to answer with one whole patch when it improves existing tests. */
 export const wholePatch =
   'If something is to be changed, end with the whole candidate anew: one unified diff on the repository as it is, in a block that begins with ```diff. Otherwise write no block.';
 
-/** The last thing that a model hears when it has made as many calls as it may. */
+/** The last message to a model that has used up its calls. */
 export const noMoreCalls =
   'You have made as many calls as you may. Answer now, without another call, by what you know.';
 
-/** What stands in the place of a result that made room for later ones. */
+/** Replaces a result that was removed to make room for later ones. */
 export const leftOutResult =
   '[This result was left out to save room. Make the call again if it is needed.]';

@@ -22,17 +22,20 @@ import {
 import { showCandidate } from './showCandidate';
 import { withCandidate, type Turn } from './turn';
 
-/** What became of the candidate of a turn. */
+/** What a turn did to the candidate. */
 export type Written = 'written' | 'unchanged' | 'nothing';
 
-/** Answers that a model without tools may give until its tests apply and fail on R. */
+/** Most answers of a model without tools, until its tests apply and fail on R. */
 const mostAnswers = 3;
-/** Tokens of a prompt for a model without tools, as for the methods; less where the model takes less. */
+/**
+ * Tokens of a prompt for a model without tools, as for the methods. A smaller context window lowers
+ * it.
+ */
 const contextTokens = 27_000;
 
 /**
- * `/reproduce`: the model writes tests, with the tools where it calls any, and else as ZeroShotPlus does.
- * Ends with the tests and what they do on R.
+ * Answers `/reproduce`: the model writes tests, with the tools if it calls any, else as
+ * ZeroShotPlus does. The answer ends with the tests and their outcomes on R.
  *
  * @throws HumanError, ModelProblem, Cancelled
  */
@@ -48,8 +51,8 @@ export async function reproduce(turn: Turn): Promise<Written> {
 }
 
 /**
- * `/improve`: the same with the tests of the workspace, unsaved ones too, as the first candidate. Edits
- * of files that are no tests are left out: on R is what counts.
+ * Answers `/improve`: as `/reproduce`, but the tests of the workspace, unsaved ones too, are the
+ * first candidate. Edits outside tests are left out, since outcomes on R count.
  *
  * @throws HumanError when there are no tests; ModelProblem, Cancelled
  */
@@ -80,10 +83,10 @@ export async function improve(asked: Turn): Promise<Written> {
 }
 
 /**
- * A turn with the tests of the workspace as its candidate, which is empty when none is added or changed.
- * Edits of files that are no tests are left out, so that R stays R.
+ * A turn whose candidate is the tests of the workspace; it is empty when none is added or changed.
+ * Edits outside tests are left out, so that R stays R.
  *
- * @throws HumanError when an editor holds what a patch cannot
+ * @throws HumanError when an editor holds text that a patch cannot express
  */
 export async function withTestsOfWorkspace(turn: Turn): Promise<Turn> {
   const { open, view, work } = turn;
@@ -94,7 +97,7 @@ export async function withTestsOfWorkspace(turn: Turn): Promise<Turn> {
   return withCandidate(turn, read.applies && read.files.length > 0 ? read.patch : '');
 }
 
-/** What a tool says, when it is not the model that calls it. */
+/** Calls a tool without the model and returns the tool's text. */
 export async function callWithoutModel(
   { view, work }: Turn,
   name: 'run_tests' | 'apply_candidate',
@@ -105,7 +108,7 @@ export async function callWithoutModel(
   return callTool(tool, view, input, work);
 }
 
-/** Shows the candidate, where the model has written one: by a tool, or at the end of its answer. */
+/** Shows the candidate that the model wrote by a tool or at the end of its answer, if any. */
 async function finish(turn: Turn, text: string, before: string): Promise<Written> {
   const { stream, view, work } = turn;
   if ((await work.candidate.read()) === before && hasPatch(text)) {
@@ -125,11 +128,14 @@ async function finish(turn: Turn, text: string, before: string): Promise<Written
   return 'written';
 }
 
-/** Whether a text may hold a patch, in any of the formats: prose is not to be read as a wrong one. */
+/**
+ * Whether a text may hold a patch in any of the formats. Prose without one must not be read as a
+ * faulty patch.
+ */
 const hasPatch = (text: string): boolean =>
   /^(?:--- |diff(?: --git .*)?\s*$|<{4,} ?SEARCH)/m.test(text);
 
-/** Asks until the tests apply and one of them fails on R, for a few times. */
+/** Asks a few times, until the tests apply and one of them fails on R. */
 async function writeWithoutTools(
   turn: Turn,
   system: string,
@@ -160,7 +166,7 @@ async function writeWithoutTools(
   return finish(turn, '', before);
 }
 
-/** The prompt of ZeroShotPlus, with as many files of R as the model takes. */
+/** The prompt of ZeroShotPlus, with as many files of R as the context window allows. */
 async function promptWithFiles(turn: Turn): Promise<{ system: string; content: string }> {
   const { view, stream, model, work } = turn;
   stream.progress(vscode.l10n.t('Looks for files that matter'));

@@ -8,19 +8,19 @@ import { escapeMarkdown } from '../shell/plainText';
 import { fenced } from './fences';
 import type { Turn } from './turn';
 
-/** Tests that are listed one by one. */
+/** Most tests that are listed one by one. */
 const mostTests = 20;
 
 /**
- * Ends an answer with the candidate: what its tests do on R, the patch, and buttons. Tests that have just
- * run are not run again.
+ * Ends an answer with the candidate: the outcomes of its tests on R, the patch, and buttons. Tests
+ * that have just run do not run again.
  *
  * @throws HumanError, Cancelled
  */
 export async function showCandidate(turn: Turn): Promise<void> {
   const { view, stream, work } = turn;
   const patch = await work.candidate.read();
-  // Without a word of progress: VS Code folds away what was written before the last one.
+  // No progress is reported here: VS Code folds away what was written before the last report.
   const run = await view.runOnR(patch, work);
   stream.markdown(`${summaryOf(run)}\n\n`);
   for (const result of run.tests.slice(0, mostTests)) listTest(turn, result);
@@ -57,7 +57,7 @@ function summaryOf({ applies, problem, tests }: RunOnR): string {
     : count;
 }
 
-/** One line of the list: the outcome on R in words, why, and a link to where. */
+/** Writes one line of the list: the outcome on R, the reason, and a link to the place. */
 function listTest({ open, stream }: Turn, result: TestResult): void {
   const { test, outcome, exception, message } = result;
   const fails = isFailure(result);
@@ -67,7 +67,7 @@ function listTest({ open, stream }: Turn, result: TestResult): void {
     ? vscode.l10n.t('{0} fails on R', escapeMarkdown(test))
     : vscode.l10n.t('{0}: {1} on R', escapeMarkdown(test), outcome);
   stream.markdown(`- ${said}${fails && why !== '' ? `: ${escapeMarkdown(why)}` : ''} `);
-  // A frame of a test is numbered as in the candidate, which is not in the workspace.
+  // Line numbers of a frame in the test count in the candidate, which is not in the workspace.
   const [place] = placesOf(result);
   if (fails && place !== undefined) {
     stream.anchor(locationOfPlace(open.folder, place), `${place.path}:${place.line}`);
@@ -75,17 +75,17 @@ function listTest({ open, stream }: Turn, result: TestResult): void {
   stream.markdown('\n');
 }
 
-/** A line of a file of R. */
+/** A line in a file of R. */
 export interface PlaceOfR {
-  /** Relative to the tree, and safe. */
+  /** Relative to the tree, and checked not to lead out of it. */
   readonly path: string;
   /** 1-based. */
   readonly line: number;
 }
 
 /**
- * Places that a failure names, the innermost first, without those of the test's own file. What tests
- * print is read for them: a path that leads out of the tree is none.
+ * Places that a failure names, the innermost first, without those in the test's own file. They come
+ * from output of tests, so paths that lead out of the tree are dropped.
  */
 export const placesOf = ({ test, frames = [] }: TestResult): PlaceOfR[] =>
   frames

@@ -3,7 +3,7 @@ import type { Tool } from '../../method/tools/tool';
 import { escapeMarkdown } from '../shell/plainText';
 import type { Turn } from './turn';
 
-/** What a call does, in one line for the person who waits for it. */
+/** What a call does, in one line for the person who waits. */
 export function tellCall({ name }: Tool, input: object): string {
   const place = said(input, 'path') ?? said(input, 'folder') ?? vscode.l10n.t('the repository');
   switch (name) {
@@ -28,7 +28,9 @@ export function tellCall({ name }: Tool, input: object): string {
   }
 }
 
-/** What a call has changed or run, for good: its progress is gone when it is done. */
+/**
+ * Writes what a call changed or ran into the answer. Progress lines disappear when the call ends.
+ */
 export function tellDone({ stream }: Turn, { name }: Tool, isError: boolean): void {
   const said = doneText(name, isError);
   if (said !== undefined) stream.markdown(`*${said}*\n\n`);
@@ -47,10 +49,10 @@ function doneText(name: string, isError: boolean): string | undefined {
   }
 }
 
-/** Adds a file that was read to those that the answer refers to. */
+/** Adds a file that a call read to the references of the answer. */
 export function tellRead({ open, stream }: Turn, { name }: Tool, input: object): void {
   if (name !== 'read_file' && name !== 'outline_file') return;
-  // The call has succeeded: the path is one of R, and leads nowhere else.
+  // The call succeeded, so the path is one of R and leads nowhere else.
   const path = 'path' in input && typeof input.path === 'string' ? input.path : '';
   const relative = path
     .trim()
@@ -67,7 +69,7 @@ export function tellRead({ open, stream }: Turn, { name }: Tool, input: object):
   );
 }
 
-/** A text that a model has given, short and without markup. */
+/** A text from the model, shortened and without markup. */
 function said(input: object, key: string): string | undefined {
   const value: unknown = (input as Record<string, unknown>)[key];
   if (typeof value !== 'string' || value.trim() === '') return undefined;

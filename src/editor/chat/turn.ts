@@ -9,7 +9,7 @@ import { timeoutSeconds } from '../shell/settings';
 import { readAttached } from './attached';
 import { turnsBefore } from './turnsBefore';
 
-/** A request to the participant as VS Code hands it over. */
+/** A request to the participant as VS Code passes it. */
 export interface ChatCall {
   readonly request: vscode.ChatRequest;
   readonly context: vscode.ChatContext;
@@ -18,15 +18,15 @@ export interface ChatCall {
 }
 
 /**
- * One request of a person to `@swt`, and what every command needs for its answer: whatever is repeated
- * from turn to turn is done here. It knows the instance only as a model may.
+ * One request of a person to `@swt`, with everything that each command needs for its answer. It
+ * knows of the instance only what a model may know.
  */
 export interface Turn {
   /** What the person has typed, without participant and command. */
   readonly prompt: string;
-  /** What they have attached, as far as a model may read it; empty when nothing. */
+  /** The attachments that a model may read; empty when there are none. */
   readonly attached: string;
-  /** What was said before in this conversation. */
+  /** The earlier messages of this conversation. */
   readonly before: readonly vscode.LanguageModelChatMessage[];
   readonly model: vscode.LanguageModelChat;
   readonly open: InstanceForModels;
@@ -36,9 +36,10 @@ export interface Turn {
 }
 
 /**
- * Opens the view of the instance and reads what is attached; what is left out of that is told.
+ * Opens the view of the instance and reads the attachments. The answer names the attachments that
+ * are left out.
  *
- * @param signal ends with the request's token
+ * @param signal aborts with the request's token
  * @throws HumanError, Cancelled
  */
 export async function openTurn(
@@ -49,7 +50,8 @@ export async function openTurn(
   stream.progress(vscode.l10n.t('Reading the issue and R'));
   const view = await open.modelView().catch((error: unknown): never => {
     if (!(error instanceof HumanError)) throw error;
-    // Why may be that X* does not fit R, and where. What is said here may be read by a model later.
+    // The reason may name the place where X* does not fit R. A model may read the answer later, so
+    // only the log gets it.
     reporter.log(error.message);
     throw new HumanError(
       vscode.l10n.t('The repository of this instance cannot be had'),
@@ -81,14 +83,14 @@ export async function openTurn(
   };
 }
 
-/** The same turn with a candidate that is there already. */
+/** The same turn with a candidate to start from. */
 export async function withCandidate(turn: Turn, patch: string): Promise<Turn> {
   const candidate: CandidateSlot = candidateInMemory();
   await candidate.apply(patch);
   return { ...turn, work: { ...turn.work, candidate } };
 }
 
-/** What went wrong in a turn, in the words of whoever asked; undefined when they have stopped it. */
+/** Why a turn failed, for the person who asked. Undefined when they stopped it. */
 export function whyNoAnswer(
   error: unknown,
   model: vscode.LanguageModelChat | undefined,
@@ -105,7 +107,7 @@ export function whyNoAnswer(
   );
 }
 
-/** Whatever a model, or VS Code for it, has thrown. */
+/** An error that a model, or VS Code on its behalf, has thrown. */
 export class ModelProblem extends Error {
   override readonly name = 'ModelProblem';
   constructor(override readonly cause: unknown) {

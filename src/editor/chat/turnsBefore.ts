@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 
-/** Turns before this one that a model is told of, and characters of each. */
+/** Most earlier turns that a model receives, and most characters of each. */
 const mostTurns = 8;
 const mostCharacters = 6000;
 
-/** What was said before to this participant and by it, for the model; bounded. */
+/** Earlier requests to this participant and its answers, as bounded messages for the model. */
 export function turnsBefore(
   history: vscode.ChatContext['history'],
 ): vscode.LanguageModelChatMessage[] {
@@ -22,7 +22,7 @@ export function turnsBefore(
   });
 }
 
-/** The end of an answer tells more than its beginning. */
+/** The end of an answer says more than its beginning. */
 const bounded = (text: string): string =>
   text.length <= mostCharacters
     ? text

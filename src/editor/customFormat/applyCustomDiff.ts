@@ -15,10 +15,10 @@ import {
 import { uriIn } from './workspaceTree';
 
 /**
- * Makes the changes of a custom diff in the workspace: one edit, which one Undo takes back, new files
- * included. Files are saved where `files.refactoring.autoSave` says so.
+ * Applies a custom diff to the workspace as one edit, new files included, which one Undo reverts.
+ * Saves the files if `files.refactoring.autoSave` says so.
  *
- * @throws HumanError when it has an error, or when an editor cannot hold a file as it is
+ * @throws HumanError when the diff has an error, or when an editor cannot hold a file as it is
  */
 export async function applyCustomDiff(diff: DiffInEditor, python: PythonParser): Promise<void> {
   const converted = await convertCustomDiff(diff, python);
@@ -37,11 +37,11 @@ export async function applyCustomDiff(diff: DiffInEditor, python: PythonParser):
 }
 
 /**
- * One edit that makes the changes, the lines that stay left alone.
+ * One edit that makes the changes and leaves the unchanged lines alone.
  *
- * @param files what they hold now, editors before the disk, and what they are to hold
- * @param otherwise what to do where an editor cannot hold a file as it is
- * @throws HumanError there
+ * @param files their texts now, editors before the disk, and their new texts
+ * @param otherwise advice for the error about a file that no editor can hold
+ * @throws HumanError when an editor cannot hold a file as it is
  */
 export async function workspaceEdit(
   folder: vscode.WorkspaceFolder,
@@ -64,7 +64,7 @@ export async function workspaceEdit(
         );
       }
       const document = await vscode.workspace.openTextDocument(uri);
-      // An editor may not have seen yet what the disk holds, or read it in another encoding.
+      // The editor may not have loaded a change on disk yet, or decodes the file differently.
       if (document.getText().replaceAll('\r\n', '\n') !== plain(before)) {
         throw new HumanError(
           vscode.l10n.t('The editor of {0} holds another text than the file', path),
@@ -79,7 +79,7 @@ export async function workspaceEdit(
   return edit;
 }
 
-/** What of a text an editor does not keep as it is; undefined when it keeps everything. */
+/** What an editor does not preserve of a text; undefined when it preserves everything. */
 export function notInEditors(text: string): string | undefined {
   if (asShown(text) !== text) return vscode.l10n.t('holds bytes that are not UTF-8');
   if (text.includes('\r\n') && /(^|[^\r])\n/.test(text))
@@ -87,7 +87,7 @@ export function notInEditors(text: string): string | undefined {
   return undefined;
 }
 
-/** The lines that differ, so that cursors and marks elsewhere stay where they are. */
+/** Edits of the differing lines only, so that cursors and marks elsewhere stay in place. */
 function textEdits(
   document: vscode.TextDocument,
   before: string,
@@ -117,7 +117,10 @@ function textEdits(
   return edits;
 }
 
-/** As a document has it: no byte order mark, one kind of line ends, which the editor puts back. */
+/**
+ * A text as a document holds it: no byte order mark and one kind of line ends. The editor restores
+ * both.
+ */
 const plain = (text: string): string => text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
 
 async function tell(converted: ConvertedDiff): Promise<void> {

@@ -7,7 +7,7 @@ import type { PythonParser } from '../../python/parser';
 import { documentName, type DiffInEditor } from './diffInEditor';
 import { folderOf, workspaceTree, type WorkspaceTree } from './workspaceTree';
 
-/** A custom diff as it changes the workspace. */
+/** A custom diff converted to changes of the workspace. */
 export interface ConvertedDiff {
   readonly diff: DiffInEditor;
   readonly conversion: Conversion;
@@ -16,17 +16,18 @@ export interface ConvertedDiff {
   readonly files: ReadonlyMap<string, ChangedText>;
 }
 
-/** What a file holds before and after; undefined where there is none. */
+/** Text of a file before and after; undefined where the file does not exist. */
 export interface ChangedText {
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
 
 /**
- * Converts a custom diff for the folder of the workspace that it is about.
+ * Converts a custom diff for the workspace folder that it belongs to.
  *
- * @param signal of who has no use for it any more; a person can end what takes long if absent
- * @throws HumanError with the words of the first error, or when there is nothing to convert for; Cancelled
+ * @param signal aborts when the caller no longer needs the result; without it, a notification lets
+ * the person cancel
+ * @throws HumanError with the text of the first error, or when no folder is open; Cancelled
  */
 export async function convertCustomDiff(
   diff: DiffInEditor,
@@ -67,7 +68,7 @@ export async function convertCustomDiff(
   return { diff, conversion, tree, files };
 }
 
-/** The engine's words, and where in the document. */
+/** The engine's text of the first error, with its place in the document. */
 function refusal(diff: DiffInEditor, first: Diagnostic, others: number): HumanError {
   const more =
     others === 0 ? '' : others === 1 ? ' (and 1 more error)' : ` (and ${others} more errors)`;
@@ -83,14 +84,14 @@ function refusal(diff: DiffInEditor, first: Diagnostic, others: number): HumanEr
   );
 }
 
-/** The first line (0-based) of a file after a change that is not as it was, or follows what is gone. */
+/** The first line (0-based) of the new text that differs, or that follows removed lines. */
 export function firstChange(before: string | undefined, after: string | undefined): number {
   const [old, now] = [(before ?? '').split('\n'), (after ?? '').split('\n')];
   const differs = now.findIndex((line, i) => line !== old[i]);
   return differs === -1 ? Math.max(0, now.length - 1) : differs;
 }
 
-/** How many warnings there are, for the end of a message; empty when there is none. */
+/** Number of warnings as the end of a message; empty when there are none. */
 export function warningsIn({ conversion }: ConvertedDiff): string {
   const n = conversion.diagnostics.filter((each) => each.severity === 'warning').length;
   if (n === 0) return '';

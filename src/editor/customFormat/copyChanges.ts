@@ -10,9 +10,9 @@ import { workspaceTree } from './workspaceTree';
 import { workspacePath } from '../shell/workspacePath';
 
 /**
- * Puts the author's edits in R, unsaved ones too, into the clipboard as a custom diff.
+ * Copies the author's edits of R, unsaved ones too, to the clipboard as a custom diff.
  *
- * @throws HumanError when there are none, or none that the format can express
+ * @throws HumanError when there are no edits, or none that the format can express
  */
 export async function copyChanges(open: FilesOfR, python: PythonParser): Promise<void> {
   const edits = await editsIn(open);
@@ -61,7 +61,7 @@ async function editsIn(open: FilesOfR): Promise<FileEdit[]> {
   }
   const edits: FileEdit[] = [];
   for (const path of [...paths].sort()) {
-    if (path.endsWith('.swtdiff')) continue; // What is copied may lie in the workspace already.
+    if (path.endsWith('.swtdiff')) continue; // A custom diff that was copied before may lie in the workspace.
     const [before, after] = [await open.textOfR(path), await tree.read(path)];
     if (before !== after) edits.push({ path, before, after });
   }

@@ -31,7 +31,9 @@ export class CustomDiffCommands implements vscode.Disposable {
     private readonly reporter: Reporter,
   ) {}
 
-  /** Starts the language server, once. What goes wrong is shown: the commands work without it. */
+  /**
+   * Starts the language server, once. Shows an error if that fails; the commands work without it.
+   */
   async startLanguage(): Promise<void> {
     if (this.language !== undefined) return;
     this.language = new CustomDiffLanguageClient(join(this.extension, 'dist'));
@@ -42,14 +44,14 @@ export class CustomDiffCommands implements vscode.Disposable {
    * Runs a command.
    *
    * @param open the open instance, if any
-   * @param argument what it is about; see {@link customDiffOf}
+   * @param argument the custom diff; see {@link customDiffOf}
    * @throws HumanError
    */
   async run(id: CommandId, open: OpenInstance | undefined, argument: unknown): Promise<void> {
     try {
       await this.runToEnd(id, open, argument);
     } catch (error) {
-      // The person has ended it.
+      // A person who cancelled needs no message.
       if (!(error instanceof Cancelled)) throw error;
     }
   }

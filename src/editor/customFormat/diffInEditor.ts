@@ -3,21 +3,21 @@ import { HumanError } from '../../domain/humanError';
 import { customDiffsIn } from '../../language/customDiffs';
 import { customDiffLanguage } from '../shell/names';
 
-/** The custom diff in a document on which a command works. */
+/** The custom diff in a document that a command works on. */
 export interface DiffInEditor {
   readonly document: vscode.TextDocument;
   /** As many lines as the document; lines outside the custom diff are empty. */
   readonly text: string;
-  /** Which of the document's Markdown fences is meant, 0-based; undefined for all of the document. */
+  /** Index of the Markdown fence that is meant, 0-based; undefined for the whole document. */
   readonly fence: number | undefined;
 }
 
 /**
- * What a command is about: what it was given (an address, or `{ uri, range }` as the language server
- * gives it), else what the active editor shows. Of a Markdown document that is the fence that the range
- * or the cursor is in, or all of them when it is in none.
+ * The custom diff that a command is about. The argument names it (an address, or `{ uri, range }`
+ * from the language server), else the active editor shows it. In a Markdown document it is the
+ * fence at the range or the cursor, or all fences when none is there.
  *
- * @throws HumanError when that holds no custom diff
+ * @throws HumanError when there is no custom diff
  */
 export async function customDiffOf(argument: unknown): Promise<DiffInEditor> {
   const given = readArgument(argument);
@@ -34,7 +34,10 @@ export async function customDiffOf(argument: unknown): Promise<DiffInEditor> {
   return read(document, (all) => (line === undefined ? undefined : fenceAt(all, line)));
 }
 
-/** The same of the document as it is by now. @throws HumanError when it holds no custom diff any more */
+/**
+ * The same diff in the document's current text. @throws HumanError when it holds no custom diff any
+ * more
+ */
 export const again = ({ document, fence }: DiffInEditor): DiffInEditor =>
   read(document, () => fence);
 
@@ -65,7 +68,7 @@ function read(
   return { document, text: lines.join('\n'), fence };
 }
 
-/** The fence that a line is in, the lines with its marks included. */
+/** The fence that contains a line; its opening and closing marks belong to it. */
 function fenceAt(all: ReturnType<typeof customDiffsIn>, line: number): number | undefined {
   const found = all.findIndex(
     ({ start, lines }) => start - 1 <= line && line <= start + lines.length,

@@ -8,15 +8,15 @@ import {
 } from 'vscode-languageclient/node';
 import { customDiffLanguage } from '../shell/names';
 
-/** Text of an open Python file that is not saved, or null when the disk has it (again). */
+/** Text of an open Python file that is not saved, or null once it equals the disk again. */
 interface OpenText {
   readonly uri: string;
   readonly text: string | null;
 }
 
 /**
- * The language server of custom diffs, in a process of its own, and what it is told of the workspace:
- * folders, files that change on disk, and Python files that are edited and not saved.
+ * Client of the language server of custom diffs, which runs in its own process. It reports the
+ * folders of the workspace, changes on disk, and unsaved edits of Python files.
  */
 export class CustomDiffLanguageClient implements vscode.Disposable {
   private readonly client: LanguageClient;
@@ -29,7 +29,7 @@ export class CustomDiffLanguageClient implements vscode.Disposable {
     const server = {
       module: join(dist, 'server.js'),
       transport: TransportKind.ipc,
-      // Else the process begins in the workspace, which may not be trusted.
+      // Without `cwd` the process would start in the workspace, which may not be trusted.
       options: { cwd: dist },
     };
     const options: LanguageClientOptions = {
@@ -59,7 +59,7 @@ export class CustomDiffLanguageClient implements vscode.Disposable {
     );
   }
 
-  /** Resolves when the server answers. @throws when it cannot be started */
+  /** Resolves when the server answers. @throws when the server does not start */
   async start(): Promise<void> {
     await this.client.start();
     for (const document of vscode.workspace.textDocuments) this.tell(document);
@@ -73,7 +73,7 @@ export class CustomDiffLanguageClient implements vscode.Disposable {
     if (isUnsaved) this.told.add(uri);
     const given: OpenText = { uri, text: isUnsaved ? document.getText() : null };
     void this.client.sendNotification('swt-bench/openText', given).catch(() => {
-      this.told.delete(uri); // The server has ended; a new one is told by the next edit.
+      this.told.delete(uri); // The server has ended. A new server gets the text with the next edit.
     });
   }
 
@@ -84,7 +84,7 @@ export class CustomDiffLanguageClient implements vscode.Disposable {
   /** Ends the server's process. */
   async close(): Promise<void> {
     for (const each of this.subscriptions.splice(0)) each.dispose();
-    // Rejects when the server never started.
+    // `dispose` rejects when the server never started.
     await this.client.dispose().catch(() => undefined);
   }
 }

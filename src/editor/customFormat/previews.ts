@@ -11,20 +11,22 @@ import {
 import { again, documentName, type DiffInEditor } from './diffInEditor';
 import { uriIn } from './workspaceTree';
 
-/** Milliseconds without an edit after which a preview is made anew. */
+/** Milliseconds without an edit before a preview refreshes. */
 const pause = 300;
 
 interface Preview {
   readonly diff: DiffInEditor;
-  /** Kept while the custom diff is being edited and has an error. */
+  /**
+   * The last files without an error. They stay while an edit of the custom diff leaves it faulty.
+   */
   files: ConvertedDiff['files'];
 }
 
 type Side = 'before' | 'after';
 
 /**
- * What custom diffs would make of the files they name, as diffs: the file on the left, the effect on
- * the right. Previews follow edits of the custom diff and of the files, and change nothing.
+ * Previews of custom diffs: the file on the left, the result on the right. They follow edits of the
+ * custom diff and of the files, and change nothing.
  */
 export class Previews implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
@@ -47,9 +49,10 @@ export class Previews implements vscode.Disposable {
   }
 
   /**
-   * Opens the effect of a custom diff: a diff editor for one file, one for all of them otherwise.
+   * Opens the preview of a custom diff: a diff editor for one file, one multi-file editor for
+   * several.
    *
-   * @throws HumanError when it has an error
+   * @throws HumanError when the custom diff has an error
    */
   async show(diff: DiffInEditor): Promise<void> {
     const { files, tree } = await convertCustomDiff(diff, await this.python());
@@ -96,8 +99,8 @@ export class Previews implements vscode.Disposable {
         );
         preview.files = files;
       } catch {
-        if (refreshing.signal.aborted) return; // A later text is being read.
-        continue; // Half-typed; the Problems view tells.
+        if (refreshing.signal.aborted) return; // A newer refresh has started.
+        continue; // The diff is half-typed; the Problems view shows the error.
       }
       this.changedAll(id, preview.files);
     }
@@ -153,7 +156,7 @@ async function showAll(
   await vscode.commands.executeCommand(
     'vscode.changes',
     vscode.l10n.t('Preview of {0}', documentName(diff.document)),
-    // Both sides with the same path: with different ones the editor calls the file renamed.
+    // Both sides have the same path, since with different ones the editor reports a rename.
     [...files].map(([path, { before, after }]) => [
       uriIn(folder, path),
       before === undefined ? undefined : previewUri(path, id, 'before'),
@@ -175,6 +178,6 @@ function readQuery({ query }: vscode.Uri): { readonly side: Side; readonly id: s
   return { side: query.startsWith('before') ? 'before' : 'after', id: query.slice(end + 1) };
 }
 
-/** One preview for each document, or fence of it: a second one shows the same. */
+/** One preview for each document, or fence of it. Opening it again reuses the preview. */
 const idOf = ({ document, fence }: DiffInEditor): string =>
   `${document.uri.toString()}${fence === undefined ? '' : `#${fence}`}`;

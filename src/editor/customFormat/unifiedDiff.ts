@@ -6,8 +6,8 @@ import { convertCustomDiff, warningsIn } from './convertCustomDiff';
 import type { DiffInEditor } from './diffInEditor';
 
 /**
- * Opens the unified diff that `git apply` accepts and that changes the same. Where an editor cannot hold
- * its bytes it offers to save them.
+ * Opens the unified diff that makes the same changes and that `git apply` accepts. Offers to save
+ * it as a file when an editor cannot hold its bytes.
  *
  * @throws HumanError when the custom diff has an error
  */

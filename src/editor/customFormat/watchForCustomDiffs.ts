@@ -1,15 +1,18 @@
 import * as vscode from 'vscode';
 import { contextKeys, customDiffLanguage } from '../shell/names';
 
-/** Whether a Markdown text holds a custom diff: cheap, for every text that is opened or typed. */
+/**
+ * Whether a Markdown text holds a custom diff. A cheap check, since it runs for each opened or
+ * typed text.
+ */
 const holdsCustomDiff = (text: string): boolean =>
   /^[ \t]*(`{3,}|~{3,})\s*custom-diff\b/im.test(text);
 
 /**
- * Watches for custom diffs, in `.swtdiff` files and in Markdown, so that nothing is loaded before there
- * is one; and lets menus know when the active editor shows Markdown that holds one.
+ * Watches for custom diffs in `.swtdiff` files and in Markdown, so that nothing loads before one
+ * appears. Sets the context key for menus when the active Markdown editor holds one.
  *
- * @param found called once, with the first one
+ * @param found called once, for the first custom diff
  */
 export function watchForCustomDiffs(found: () => void): vscode.Disposable {
   let isFound = false;

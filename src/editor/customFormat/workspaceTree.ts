@@ -3,17 +3,19 @@ import type { PatchTree } from '../../patch/patchTree';
 import { folderTree } from '../../repository/folderTree';
 import { workspacePath } from '../shell/workspacePath';
 
-/** More files than this are not listed: hints are then about fewer. */
+/** Most files that are listed. Hints ignore the rest. */
 const mostPaths = 50_000;
 
-/** The tree that a custom diff is about: a folder of the workspace, unsaved edits before the disk. */
+/**
+ * The tree that a custom diff belongs to: a folder of the workspace, unsaved edits before the disk.
+ */
 export interface WorkspaceTree extends PatchTree {
   readonly folder: vscode.WorkspaceFolder;
   /** Every file that the workspace does not exclude. */
   paths(): Promise<readonly string[]>;
 }
 
-/** The folder that holds a document, else the first one; undefined when none is open. */
+/** The folder that holds a document, else the first folder; undefined when none is open. */
 export function folderOf(uri: vscode.Uri): vscode.WorkspaceFolder | undefined {
   return (
     vscode.workspace.getWorkspaceFolder(uri) ??
@@ -22,7 +24,7 @@ export function folderOf(uri: vscode.Uri): vscode.WorkspaceFolder | undefined {
 }
 
 /**
- * A folder of the workspace as a tree. Nothing outside it is read, and no link is followed.
+ * A folder of the workspace as a tree. It reads nothing outside the folder and follows no link.
  *
  * @throws HumanError when the folder is gone
  */
@@ -33,13 +35,13 @@ export async function workspaceTree(folder: vscode.WorkspaceFolder): Promise<Wor
     links: disk.links,
     beyondLinks: disk.beyondLinks,
     async read(path) {
-      // Asked before the disk, too: what is saved while that is read may not be in it.
+      // Checked before the disk read too: that read may miss an edit that is saved meanwhile.
       const wasEdited = documentOf(uriIn(folder, path))?.isDirty === true;
       const onDisk = await disk.read(path);
       if (onDisk === undefined || disk.links.has(path)) return onDisk;
       const edited = documentOf(uriIn(folder, path));
       if (edited === undefined || !(wasEdited || edited.isDirty)) return onDisk;
-      // An editor shows no byte order mark and keeps it.
+      // An editor hides the byte order mark and preserves it.
       return (onDisk.startsWith('\ufeff') ? '\ufeff' : '') + edited.getText();
     },
     async paths() {
