@@ -23,7 +23,7 @@ import { goldenFilesOf } from './goldenFiles';
 import { shownCoverage } from './shownCoverage';
 import { WorkspaceLines } from './workspaceLines';
 
-/** The icon of a state, for one kind of theme. Their shapes differ as well. */
+/** The icon of a state, for one kind of theme. Shapes differ as well as colours. */
 export function stateIcon(
   extensionUri: vscode.Uri,
   state: LineState,
@@ -33,10 +33,10 @@ export function stateIcon(
   return vscode.Uri.joinPath(extensionUri, 'media', 'gutter', file);
 }
 
-/** Name of the measures of how long it took to hand marks to VS Code, kept like its own. */
+/** Name of the performance measures of passing marks to VS Code, kept like its own measures. */
 const drawingMeasure = 'swt-bench.changeCoverageMarks';
 
-/** What an editor shows already. */
+/** What an editor already shows. */
 interface Drawn {
   readonly coverage: ChangeCoverage | undefined;
   readonly version: number;
@@ -45,8 +45,9 @@ interface Drawn {
 }
 
 /**
- * The four states of the changed lines: in the gutters of both sides of the golden diff, removed lines on
- * R and added lines on R∘X*, and in the files of the workspace, which are R. Counts show on hover.
+ * The four states of the changed lines. They stand in the gutters of the golden diff, removed lines
+ * on R and added lines on R∘X*, and in the files of the workspace, which are R. Counts show on
+ * hover.
  */
 export class ChangeCoverageGutters implements vscode.Disposable {
   private readonly types: ReadonlyMap<LineState, vscode.TextEditorDecorationType>;
@@ -69,7 +70,7 @@ export class ChangeCoverageGutters implements vscode.Disposable {
           light: { gutterIconPath: stateIcon(extensionUri, state, 'light') },
           dark: { gutterIconPath: stateIcon(extensionUri, state, 'dark') },
           gutterIconSize: 'contain',
-          // A line that is added above or below has no state of its own.
+          // A line that is inserted above or below has no state.
           rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
           ...(ruler === undefined
             ? {}
@@ -94,7 +95,7 @@ export class ChangeCoverageGutters implements vscode.Disposable {
       this.noteType,
       open.onDidChange(draw),
       vscode.window.onDidChangeVisibleTextEditors(draw),
-      // VS Code moves marks with the text; what was rewritten is looked at when typing pauses.
+      // VS Code moves marks with the text. Rewritten lines are examined when typing pauses.
       vscode.workspace.onDidChangeTextDocument(() => {
         clearTimeout(this.timer);
         this.timer = setTimeout(draw, 150);
@@ -147,7 +148,7 @@ export class ChangeCoverageGutters implements vscode.Disposable {
     return marked === undefined ? undefined : documentMarks(marked, coverage, this.files);
   }
 
-  /** What changed lines are marked in; undefined for files that the golden patch leaves as they are. */
+  /** The kind of marks of a document; undefined for files that the golden patch does not change. */
   private markedDocument(document: vscode.TextDocument): MarkedDocument | undefined {
     const file = sideOfUri(document.uri);
     if (file !== undefined) return file;
@@ -173,7 +174,7 @@ export class ChangeCoverageGutters implements vscode.Disposable {
     );
   }
 
-  /** Made when it is asked for: a large change has thousands of lines. */
+  /** Made on demand: a large change has thousands of lines. */
   private hover(
     document: vscode.TextDocument,
     position: vscode.Position,
@@ -184,7 +185,7 @@ export class ChangeCoverageGutters implements vscode.Disposable {
       : new vscode.Hover(coverageHover(line), document.lineAt(position.line).range);
   }
 
-  /** The changed line that stands on a line of a document, 1-based, if its state is shown. */
+  /** The changed line at a line of a document (1-based), if its state is shown. */
   lineAt(document: vscode.TextDocument, line: number): CoveredLine | undefined {
     const coverage = shownCoverage(this.open);
     if (coverage === undefined) return undefined;
@@ -192,7 +193,10 @@ export class ChangeCoverageGutters implements vscode.Disposable {
     return place === undefined ? undefined : coveredLineAt(coverage, place);
   }
 
-  /** What a line of a document is on the side that the document shows; undefined for what R lacks. */
+  /**
+   * Place of a document's line on the side that the document shows; undefined when R has no such
+   * line.
+   */
   placeOf(document: vscode.TextDocument, line: number): PlaceOnSide | undefined {
     const marked = this.markedDocument(document);
     return marked === undefined ? undefined : placeOnSide(marked, line);
@@ -202,7 +206,7 @@ export class ChangeCoverageGutters implements vscode.Disposable {
     return this.files?.some(({ oldPath }) => oldPath === path) === true;
   }
 
-  /** Files of the golden patch, read once they are to be shown. */
+  /** Reads the files of the golden patch at the first use. */
   private readFiles(): void {
     if (this.files !== undefined || this.reading) return;
     this.reading = true;
@@ -212,7 +216,8 @@ export class ChangeCoverageGutters implements vscode.Disposable {
         this.draw();
       },
       () => {
-        // Without its trees an instance has no verdict either; a restored one is drawn as far as it goes.
+        // Without its trees an instance has no new verdict either. A restored verdict is drawn as
+        // far as possible.
         this.reading = false;
       },
     );

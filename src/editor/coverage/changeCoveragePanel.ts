@@ -15,7 +15,7 @@ import { contextKeys, coverageCommandIds, viewIds } from '../shell/names';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 import { shownCoverage } from './shownCoverage';
 
-/** What is still to do comes first. */
+/** Order of the states: what is still to do comes first. */
 const order: readonly LineState[] = [
   'missed',
   'newly covered',
@@ -43,7 +43,7 @@ interface LineNode {
 
 type Node = FileNode | StateNode | LineNode;
 
-/** The changed line that a row of the view stands for. */
+/** The changed line of a row in the view. */
 export function lineOfRow(row: unknown): CoveredLine | undefined {
   if (typeof row !== 'object' || row === null || !('kind' in row)) return undefined;
   return row.kind === 'line' ? (row as LineNode).line : undefined;
@@ -112,7 +112,7 @@ export class ChangeCoveragePanel implements vscode.TreeDataProvider<Node>, vscod
       return;
     }
     const current = await this.open.isCurrent().catch(() => false);
-    if (turn !== this.turn) return; // a later change is told already
+    if (turn !== this.turn) return; // A later change has already drawn the view.
     const missed = coverage.lines.filter((line) => line.state === 'missed').length;
     this.view.description = `ΔC ${coverageCell(coverage)
       .trim()
@@ -138,7 +138,7 @@ export class ChangeCoveragePanel implements vscode.TreeDataProvider<Node>, vscod
     const byPath = new Map<string, CoveredLine[]>();
     for (const line of inDiffOrder(coverage.lines, files)) {
       if (this.missedOnly && line.state !== 'missed') continue;
-      // Both sides of a renamed file are one file.
+      // Both sides of a renamed file appear as one file.
       const path =
         line.change === 'removed'
           ? (files.find(({ oldPath }) => oldPath === line.path)?.newPath ?? line.path)
@@ -164,7 +164,7 @@ export class ChangeCoveragePanel implements vscode.TreeDataProvider<Node>, vscod
     item.id = path;
     item.iconPath = new vscode.ThemeIcon('file-code');
     const { covered, executable } = changeCoverageOf(lines);
-    // Short, since it stands behind a path.
+    // Short, since the text follows a path.
     item.description = this.missedOnly ? `${lines.length}` : `${covered}/${executable}`;
     const inWords = this.missedOnly
       ? vscode.l10n.t('{0} lines missed', lines.length)

@@ -14,14 +14,16 @@ import { shownCoverage, sideOf } from './shownCoverage';
 
 export type CoverageCommand = (typeof coverageCommandIds)[keyof typeof coverageCommandIds];
 
-/** What shows change coverage, and the commands about a changed line. */
+/** The views of change coverage, and the commands about a changed line. */
 export class ChangeCoverageViews implements vscode.Disposable {
   private readonly gutters: ChangeCoverageGutters;
   private readonly panel: ChangeCoveragePanel;
   private readonly subscriptions: readonly vscode.Disposable[];
-  /** Where a person last was in R or R∘X*; a tree view may have the focus. */
+  /** The last place of the cursor in R or R∘X*, since a tree view may have the focus now. */
   private at: PlaceOnSide | undefined;
-  /** Where the cursor went last; what it is in R or R∘X* takes a diff, so it is asked for when needed. */
+  /**
+   * The last place of the cursor. Mapping it to R or R∘X* takes a diff, so that happens on demand.
+   */
   private cursor: { readonly document: vscode.TextDocument; readonly line: number } | undefined;
 
   constructor(
@@ -37,7 +39,7 @@ export class ChangeCoverageViews implements vscode.Disposable {
         const line = selections[0]?.active.line;
         if (line === undefined) return;
         const { document } = textEditor;
-        // A place in a document is kept when its editor is left.
+        // The place is mapped when its editor is left.
         if (this.cursor?.document !== document) this.at = this.here();
         this.cursor = { document, line: line + 1 };
       }),
@@ -45,7 +47,7 @@ export class ChangeCoverageViews implements vscode.Disposable {
   }
 
   /**
-   * @param about a row of the Change Coverage view; else the line at the cursor is meant
+   * @param about a row of the Change Coverage view; the line at the cursor if absent
    * @throws HumanError when there is no such line
    */
   async run(command: CoverageCommand, about: unknown): Promise<void> {
@@ -79,7 +81,7 @@ export class ChangeCoverageViews implements vscode.Disposable {
     );
   }
 
-  /** Where a person last was in R or R∘X*. */
+  /** The last place of the cursor in R or R∘X*. */
   private here(): PlaceOnSide | undefined {
     const { cursor } = this;
     if (cursor === undefined) return this.at;

@@ -16,11 +16,11 @@ import type { FilesOfR, InstanceSource } from '../instance/instanceRoles';
 const title = (): string => vscode.l10n.t('Golden tests ↔ candidate');
 
 /**
- * Shows golden tests and candidate as one diff, the candidate's side to be edited, and beside it what
- * each covers of the changed lines. Asks before it reveals the golden tests, and runs the candidate
- * where the last verdict is not about what is in the workspace.
+ * Shows golden tests and candidate as one diff with an editable candidate, and beside it a table of
+ * what each covers. Asks before it reveals the golden tests. Runs the candidate if the last verdict
+ * is not about the current workspace.
  *
- * @throws HumanError when there is no candidate, or it cannot be run
+ * @throws HumanError when there is no candidate, or it cannot run
  */
 export async function compareWithGolden(open: OpenInstance, reporter: Reporter): Promise<void> {
   if (!(await open.reveal(vscode.l10n.t('Compare with Golden Tests')))) return;
@@ -30,7 +30,7 @@ export async function compareWithGolden(open: OpenInstance, reporter: Reporter):
   });
   if (evaluated === undefined) return;
   const { result, digest } = evaluated;
-  // The table comes into the second column: in a third nothing could be read.
+  // The table goes into the second column, since a third one would be too narrow.
   await vscode.commands.executeCommand('workbench.action.focusFirstEditorGroup');
   await showDiff(open, result.patch);
   const { changeCoverage: candidate, goldenCoverage: golden } = result;
@@ -45,7 +45,7 @@ export async function compareWithGolden(open: OpenInstance, reporter: Reporter):
   await vscode.commands.executeCommand('markdown.showPreviewToSide', uri);
 }
 
-/** Files of both, golden tests on the left. */
+/** Opens the diff of all files of both, with the golden tests on the left. */
 async function showDiff(open: InstanceSource & FilesOfR, patch: string): Promise<void> {
   const golden = await goldenTestFiles(open);
   const paths = new Set(golden.keys());
@@ -72,12 +72,13 @@ async function showDiff(open: InstanceSource & FilesOfR, patch: string): Promise
   await vscode.commands.executeCommand('vscode.changes', title(), rows);
 }
 
-/** Closes what shows the golden tests. */
+/** Closes the tabs that show the golden tests. */
 export async function closeComparisons(): Promise<void> {
   const shows = (tab: vscode.Tab): boolean => {
     const { input } = tab;
     if (input instanceof vscode.TabInputText) return isComparisonDocument(input.uri);
-    // Neither a diff of several files nor a preview tells what it shows.
+    // Tabs of multi-file diffs and previews do not expose their documents, so their titles identify
+    // them.
     return [title(), vscode.l10n.t('Candidate and golden tests')].some((name) =>
       tab.label.includes(name),
     );

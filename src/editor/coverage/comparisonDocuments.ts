@@ -5,12 +5,12 @@ import { scheme } from '../shell/names';
 import type { FilesOfR, InstanceSource, Revealing } from '../instance/instanceRoles';
 import { pathBelow } from '../shell/workspacePath';
 
-/** Files as the golden tests leave them. */
+/** Authority of files as the golden tests leave them. */
 const goldenTestsAuthority = 'golden-tests';
-/** What candidate and golden tests cover. */
+/** Authority of tables of what candidate and golden tests cover. */
 const tableAuthority = 'comparison';
 
-/** Tables of a window, by the query of their documents: each is about one verdict. */
+/** Tables of a window, by the query of their documents. Each is about one verdict. */
 const tables = new WeakMap<object, Map<string, string>>();
 
 /** Whether a document belongs to a comparison with the golden tests. */
@@ -19,19 +19,19 @@ export function isComparisonDocument({ scheme: of, authority }: vscode.Uri): boo
 }
 
 /**
- * Address of a file of the workspace as the golden tests leave it. It has the whole path of that file,
- * since a diff editor calls files with different paths renamed.
+ * Address of a file of the workspace as the golden tests leave it. It has the file's whole path,
+ * since a diff editor reports files with different paths as renamed.
  */
 export function goldenTestsUri(open: InstanceSource, path: string): vscode.Uri {
   const file = vscode.Uri.joinPath(open.folder.uri, path);
   return vscode.Uri.from({ scheme, authority: goldenTestsAuthority, path: file.path });
 }
 
-/** Keeps a table, as the document at the address that is returned. */
+/** Stores a table and returns the address of its document. */
 export function tableUri(open: object, text: string, digest: string): vscode.Uri {
   const kept = tables.get(open) ?? new Map<string, string>();
   tables.set(open, kept);
-  // Two verdicts on one candidate may differ, and an open document is not read again.
+  // Two verdicts on one candidate may differ, and VS Code does not reread an open document.
   const query = `${digest.slice(0, 12)}-${kept.size}`;
   kept.set(query, text);
   return vscode.Uri.from({
@@ -42,7 +42,10 @@ export function tableUri(open: object, text: string, digest: string): vscode.Uri
   });
 }
 
-/** Content of such a document: only once the golden tests are revealed, whoever asks. */
+/**
+ * Content of a document of the comparison. It is empty until the golden tests are revealed, whoever
+ * asks.
+ */
 export async function comparisonDocumentText(
   open: InstanceSource & Revealing & FilesOfR,
   uri: vscode.Uri,

@@ -4,11 +4,11 @@ import { hoverMarkdown } from '../shell/hoverMarkdown';
 import type { Note } from './coverageMarks';
 import { coverageHoverParts, noteFor, noteHover } from './coverageText';
 
-/** State, counts, and the candidate's tests that ran the line. Names of tests are not markup. */
+/** State, counts, and the candidate's tests that ran the line. Names of tests are escaped. */
 export const coverageHover = (line: CoveredLine): vscode.MarkdownString =>
   hoverMarkdown(coverageHoverParts(vscode.l10n, line));
 
-/** A note at its line (1-based), which the document has. */
+/** A note at its line (1-based), which must exist in the document. */
 export function noteAt(
   { line, lines }: Note,
   document: vscode.TextDocument,

@@ -6,7 +6,7 @@ import {
 } from '../../domain/changeCoverage';
 import type { ChangeBlock } from '../../patch/changeBlocks';
 
-/** Changed lines of the other side, told beside a line of this one. */
+/** A note beside a line, about changed lines of the other side. */
 export interface Note {
   /** 1-based. */
   readonly line: number;
@@ -15,12 +15,12 @@ export interface Note {
 
 /** What is drawn in one document. */
 export interface CoverageMarks {
-  /** 1-based lines of the document by the state of the changed line that stands there. */
+  /** 1-based lines of the document, by the state of the changed line there. */
   readonly states: ReadonlyMap<LineState, readonly number[]>;
   readonly notes: readonly Note[];
 }
 
-/** @param placeOf the line of the document where a changed line stands; undefined when it is gone */
+/** @param placeOf maps a changed line to its line in the document; undefined when it is gone */
 function statesOf(
   lines: readonly CoveredLine[],
   placeOf: (line: number) => number | undefined,
@@ -33,14 +33,14 @@ function statesOf(
   return states;
 }
 
-/** The document is R, as the golden patch has it: each line stands where its number says. */
+/** Marks of R as the golden patch has it: each line is at its own number. */
 export function marksOfR(removed: readonly CoveredLine[]): CoverageMarks {
   return { states: statesOf(removed, (line) => line), notes: [] };
 }
 
 /**
- * The document is R∘X*. What was removed is told in the line above, where a diff shows it when it has
- * no room for two sides: there, R has no gutter.
+ * Marks of R∘X*. The note about removed lines is at the line above. A diff shows it there when it
+ * has no room for two sides and so no gutter of R.
  */
 export function marksOfFixed(
   added: readonly CoveredLine[],
@@ -54,10 +54,10 @@ export function marksOfFixed(
 }
 
 /**
- * The document is a file of R in the workspace, where it may have been edited. What the golden patch adds
- * is told at the end of what it replaces.
+ * Marks of a file of R in the workspace, which may be edited. The note about added lines is at the
+ * end of the lines that they replace.
  *
- * @param placeOf where a line of R stands now; undefined when it is gone
+ * @param placeOf maps a line of R to its line in the document; undefined when it is gone
  */
 export function marksOfWorkspace(
   removed: readonly CoveredLine[],
@@ -87,7 +87,7 @@ function notesOf(
   const notes = new Map<number, CoveredLine[]>();
   for (const block of blocks) {
     const told = block[change].flatMap((line) => byNumber.get(line) ?? []);
-    // Where nothing could run there is nothing to look for.
+    // Lines that no test can run need no note.
     if (told.every((line) => line.state === 'not executable')) continue;
     const place = placeOf(block);
     notes.set(place, [...(notes.get(place) ?? []), ...told]);
@@ -95,16 +95,16 @@ function notesOf(
   return [...notes].map(([line, told]) => ({ line, lines: told }));
 }
 
-/** Lines of one state, as first and last of those that follow each other. */
+/** Consecutive lines of one state, as first and last line. */
 export interface LinesOfState {
   readonly state: LineState;
   readonly runs: readonly (readonly [from: number, to: number])[];
 }
 
-/** What a short text leaves out at its end is what matters least. */
+/** The most important states first, since a short text drops its end. */
 const byWeight: readonly LineState[] = ['missed', 'newly covered', 'already covered'];
 
-/** The states of lines in few words; without those that are not executable. */
+/** The states of lines in few words, without those that are not executable. */
 export function linesByState(lines: readonly CoveredLine[]): LinesOfState[] {
   return byWeight.flatMap((state) => {
     const runs: [number, number][] = [];

@@ -6,10 +6,10 @@ import { stateSymbol } from '../testing/transitionTexts';
 import { linesByState } from './coverageMarks';
 import { sideOf } from './shownCoverage';
 
-/** Tests named in one hover. */
+/** Most tests that one hover names. */
 const mostTests = 10;
 
-/** A state as it is called everywhere. */
+/** The name of a state in every view. */
 export function stateName(l10n: typeof vscode.l10n, state: LineState): string {
   switch (state) {
     case 'newly covered':
@@ -36,14 +36,14 @@ function why(l10n: typeof vscode.l10n, state: LineState): string {
   }
 }
 
-/** `R∘X* 58`: a changed line by its number on its side. */
+/** Name of a changed line by its number on its side: `R∘X* 58`. */
 export const lineName = (line: CoveredLine): string => `${sideName[sideOf(line)]} ${line.line}`;
 
-/** `✗ missed: the golden tests run it, the candidate does not`. */
+/** Meaning of a state: `✗ missed: the golden tests run it, the candidate does not`. */
 export const stateInWords = (l10n: typeof vscode.l10n, { state }: CoveredLine): string =>
   `${stateSymbol[state]} ${stateName(l10n, state)}: ${why(l10n, state)}`;
 
-/** How often the line ran, by whom. */
+/** How often the line ran, by candidate and base tests. */
 function countsInWords(l10n: typeof vscode.l10n, line: CoveredLine): string {
   const { base, candidate, golden } = line.counts;
   return l10n.t(
@@ -55,14 +55,14 @@ function countsInWords(l10n: typeof vscode.l10n, line: CoveredLine): string {
   );
 }
 
-/** State, counts, and the candidate's tests that ran the line. Names of tests are not markup. */
+/** State, counts, and the candidate's tests that ran the line. Names of tests are plain text. */
 export function coverageHoverParts(l10n: typeof vscode.l10n, line: CoveredLine): HoverPart[] {
   const said = { plain: `${stateInWords(l10n, line)}\n${countsInWords(l10n, line)}\n` };
   const { coveredBy, executions } = line;
   if (coveredBy.length === 0) return [said];
   const named = coveredBy.slice(0, mostTests).map((test) => {
     const times = executions[test];
-    // A saved report names the tests and does not count for each.
+    // A saved report names the tests without a count for each.
     return times === undefined ? test : `${times}× ${test}`;
   });
   const more = coveredBy.length - named.length;
@@ -75,14 +75,14 @@ export function coverageHoverParts(l10n: typeof vscode.l10n, line: CoveredLine):
 }
 
 /**
- * Columns of text that are in sight: of a diff without room for two sides, where removed lines are told,
- * and of an editor by itself, where added ones are.
+ * Columns that are visible: for notes about removed lines, in a diff without room for two sides;
+ * for notes about added lines, in an editor by itself.
  */
 const inSight = { removed: 54, added: 100 } as const;
 
 /**
- * The note for a line: in words where they fit behind the code, else in symbols, and before the code where
- * there is no room for those either.
+ * The note for a line: in words if they fit behind the code, else in symbols. It stands before the
+ * code when even symbols do not fit.
  *
  * @param length of the code, in characters
  */
@@ -100,11 +100,11 @@ export function noteFor(
 }
 
 /**
- * Lines of the other side, with the sign that a diff has for them: `− R: ✗ missed 53 · ✓ newly covered
- * 50–52` of removed lines, `+ R∘X*: ✗ missed 53` of added ones.
+ * Lines of the other side with their sign in a diff: `− R: ✗ missed 53 · ✓ newly covered 50–52` for
+ * removed lines, `+ R∘X*: ✗ missed 53` for added ones.
  *
  * @param lines of one side, at least one of them executable
- * @param inWords names the states; else symbols stand for them
+ * @param inWords whether words name the states, else symbols
  */
 function noteText(
   l10n: typeof vscode.l10n,
@@ -127,7 +127,7 @@ export function noteHover(l10n: typeof vscode.l10n, lines: readonly CoveredLine[
   const [first] = lines;
   if (first === undefined) return [];
   const width = Math.max(...lines.map(({ state }) => stateName(l10n, state).length));
-  // A hover is narrow: what all lines are indented by is left out.
+  // A hover is narrow, so the common indentation is dropped.
   const indents = lines
     .filter(({ text }) => text.trim() !== '')
     .map(({ text }) => text.search(/\S/));

@@ -9,12 +9,15 @@ import { listedUri, sideOfUri } from '../shell/documents';
 import type { Revealing } from '../instance/instanceRoles';
 import { linesBySide } from './shownCoverage';
 
-/** What each entry of the view is about: a later run does not change what an older one says. */
+/**
+ * The coverage that each entry of the view belongs to, so that a later run does not change older
+ * entries.
+ */
 const coverages = new WeakMap<vscode.FileCoverage, ChangeCoverage>();
 
 /**
- * ΔC for VS Code's coverage view: for each file of a side, how many of its executable changed lines are
- * newly covered. Empty unless the golden patch is revealed.
+ * ΔC for VS Code's coverage view: for each file of a side, how many executable changed lines are
+ * newly covered. Empty until the golden patch is revealed.
  *
  * @param coverage of the run
  * @param itemOf the row of a test function in the Testing view
@@ -45,10 +48,10 @@ export function coverageOfRun(
 }
 
 /**
- * The lines of one of these files, for the editor that shows it. Without a test, a line that only the base
- * tests run is left out: the line is executable, but the candidate does not cover it.
+ * The lines of one of these files, for its editor. Without a test, lines that only the base tests
+ * run are left out: they are executable, but the candidate does not cover them.
  *
- * @param test id of the test function whose own executions are wanted; undefined for the whole candidate
+ * @param test id of the test function whose executions to load; undefined for the whole candidate
  */
 export function loadDetailedCoverage(
   open: Revealing,

@@ -17,7 +17,7 @@ export function inDiffOrder(
  * The next or previous line in the order of the golden diff. The first line follows the last one.
  *
  * @param lines in any order
- * @param from a line of either side; undefined starts with the first or the last line
+ * @param from a line of either side; without it, the first or the last line is the result
  */
 export function neighbour(
   lines: readonly CoveredLine[],

@@ -5,28 +5,33 @@ import type { FilePatch } from '../../patch/unified/parsedPatch';
 import { marksOfFixed, marksOfR, marksOfWorkspace, type CoverageMarks } from './coverageMarks';
 import { linesBySide } from './shownCoverage';
 
-/** A document that changed lines are marked in. */
+/** A document in which changed lines are marked. */
 export type MarkedDocument =
   /** A side of the golden diff. */
   | { readonly side: Side; readonly path: string }
-  /** A file of the workspace, which is R and may have been edited: a line of R to where it stands now. */
+  /**
+   * A file of the workspace, which is R and may be edited. `map` gives the current line of each
+   * line of R.
+   */
   | { readonly workspacePath: string; readonly map: ReadonlyMap<number, number> };
 
-/** How lines of a state are marked: the name of their icon, and a colour of the theme for the ruler. */
+/**
+ * The marks of each state: the name of the icon, and a colour of the theme for the overview ruler.
+ */
 export const gutterLook: Readonly<
   Record<LineState, { readonly icon: string; readonly ruler: string | undefined }>
 > = {
   'newly covered': { icon: 'newly-covered', ruler: 'swtBench.newlyCovered' },
   'already covered': { icon: 'already-covered', ruler: 'swtBench.alreadyCovered' },
   missed: { icon: 'missed', ruler: 'swtBench.missed' },
-  // There is nothing to look for: the ruler leaves them out.
+  // The ruler leaves these lines out, since there is nothing to find.
   'not executable': { icon: 'not-executable', ruler: undefined },
 };
 
 /**
- * What is marked in a document.
+ * The marks of a document.
  *
- * @param files of the golden patch; undefined while they are not read
+ * @param files of the golden patch; undefined before they are read
  */
 export function documentMarks(
   document: MarkedDocument,
@@ -73,7 +78,10 @@ export interface PlaceOnSide {
   readonly line: number;
 }
 
-/** What a line of a document is on the side that it shows; undefined for what R lacks. */
+/**
+ * Place of a document's line on the side that the document shows; undefined when R has no such
+ * line.
+ */
 export function placeOnSide(document: MarkedDocument, line: number): PlaceOnSide | undefined {
   if (!('workspacePath' in document)) return { ...document, line };
   for (const [ofR, now] of document.map) {
@@ -82,7 +90,7 @@ export function placeOnSide(document: MarkedDocument, line: number): PlaceOnSide
   return undefined;
 }
 
-/** The changed line that stands at a place; undefined where the golden patch leaves it as it is. */
+/** The changed line at a place; undefined where the golden patch changes nothing. */
 export function coveredLineAt(
   coverage: ChangeCoverage,
   { side, path, line }: PlaceOnSide,

@@ -4,25 +4,26 @@ import type { PlaceOnSide } from './documentMarks';
 import { goldenFilesOf } from './goldenFiles';
 import type { InstanceSource, Revealing } from '../instance/instanceRoles';
 
-/** In the title of every diff that shows X*, by which its tab is known again. */
+/** Part of the title of every diff that shows X*, which identifies its tab. */
 const sides = '(R ↔ R∘X*)';
 
 const titleOf = (open: InstanceSource): string =>
   vscode.l10n.t('Golden patch of {0} {1}', open.marker.id, sides);
 
-/** Milliseconds that an editor of a diff has to appear. */
+/** Most milliseconds to wait for the editor of a diff. */
 const patience = 3000;
 
 /**
- * Opens the golden patch as one diff of all its files, R on the left and R∘X* on the right, with the
- * states of the changed lines in the gutters. The first time it asks, since it gives the fix away.
+ * Opens the golden patch as one diff of all its files, R on the left and R∘X* on the right. The
+ * gutters show the states of the changed lines. Asks the first time, since the diff gives the fix
+ * away.
  */
 export async function showChangeCoverage(open: InstanceSource & Revealing): Promise<void> {
   if (!(await open.reveal(vscode.l10n.t('Show Change Coverage')))) return;
   await showDiff(open, undefined);
 }
 
-/** Shows a line in the golden diff, opened for it unless its file is in sight. */
+/** Shows a line in the golden diff. Opens the diff unless the line's file is visible. */
 export async function showInGoldenDiff(
   open: InstanceSource & Revealing,
   at: PlaceOnSide,
@@ -52,7 +53,7 @@ interface DiffOfFile {
   readonly modified: vscode.Uri;
 }
 
-/** A side that does not have a file is an empty document. */
+/** The pairs of documents of the diff. A side without the file is an empty document. */
 async function diffsOf(open: InstanceSource): Promise<readonly DiffOfFile[]> {
   return (await goldenFilesOf(open)).flatMap(({ oldPath, newPath }) => {
     const [before, after] = [oldPath ?? newPath, newPath ?? oldPath];
@@ -67,7 +68,8 @@ async function showDiff(open: InstanceSource, at: PlaceOnSide | undefined): Prom
   const title = titleOf(open);
   const wanted =
     at === undefined ? undefined : diffs.find((each) => isOf(each, sideUri(at.side, at.path)));
-  // What `vscode.changes` runs, with which an editor is found again and shows a chosen file.
+  // The command behind `vscode.changes`: with an id it finds its editor again and shows a chosen
+  // file.
   const shown = await vscode.commands
     .executeCommand('_workbench.openMultiDiffEditor', {
       multiDiffSourceUri: vscode.Uri.from({
@@ -94,7 +96,7 @@ async function showDiff(open: InstanceSource, at: PlaceOnSide | undefined): Prom
   );
 }
 
-/** The diff of one file by itself. */
+/** Opens the diff of one file. */
 async function showFile(open: InstanceSource, at: PlaceOnSide): Promise<void> {
   const diff = (await diffsOf(open)).find((each) => isOf(each, sideUri(at.side, at.path)));
   if (diff === undefined) return;
@@ -112,7 +114,7 @@ const isOf = ({ original, modified }: DiffOfFile, uri: vscode.Uri): boolean =>
 const editorOf = (uri: vscode.Uri): vscode.TextEditor | undefined =>
   vscode.window.visibleTextEditors.find((each) => each.document.uri.toString() === uri.toString());
 
-/** The editor of a document that is about to be shown; undefined when it does not appear. */
+/** The editor of a document that is about to appear; undefined when it does not. */
 function appearing(uri: vscode.Uri): Promise<vscode.TextEditor | undefined> {
   const there = editorOf(uri);
   if (there !== undefined) return Promise.resolve(there);
@@ -130,12 +132,12 @@ function appearing(uri: vscode.Uri): Promise<vscode.TextEditor | undefined> {
   });
 }
 
-/** Closes what shows X*. */
+/** Closes the tabs that show X*. */
 export async function closeGoldenDiffs(): Promise<void> {
   await closeTabs(({ input, label }) => {
     if (input instanceof vscode.TabInputTextDiff) return sideOfUri(input.modified) !== undefined;
     if (input instanceof vscode.TabInputText) return sideOfUri(input.uri) !== undefined;
-    // A diff of several files does not tell what it shows.
+    // The tab of a multi-file diff does not expose its documents, so the title identifies it.
     return label.includes(sides);
   });
 }

@@ -10,9 +10,9 @@ import type { InstanceSource } from '../instance/instanceRoles';
 const known = new WeakMap<object, Promise<readonly FilePatch[]>>();
 
 /**
- * The files of the golden patch, with the line numbers at which its hunks went in.
+ * The files of the golden patch, with the line numbers at which its hunks apply.
  *
- * @throws HumanError when the trees cannot be had
+ * @throws HumanError when the trees are unavailable
  */
 export function goldenFilesOf(open: InstanceSource): Promise<readonly FilePatch[]> {
   return retryingMemoOf(known, open, () => read(open));
@@ -21,7 +21,7 @@ export function goldenFilesOf(open: InstanceSource): Promise<readonly FilePatch[
 async function read(open: InstanceSource): Promise<readonly FilePatch[]> {
   const trees = await open.trees();
   const golden = parseUnified(trees.golden ?? (await open.instance()).goldenPatch);
-  // On a snapshot the hunks may lie elsewhere than the patch says.
+  // In a snapshot the hunks may apply at other lines than the patch says.
   const applied = await applyPatch(golden, (path) =>
     readFile(join(trees.base, path)).then(textOf, () => undefined),
   );

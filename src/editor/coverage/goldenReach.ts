@@ -8,7 +8,7 @@ import { lineName } from './coverageText';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 
 /**
- * Shows which golden tests run a line that the candidate misses, and opens the one that is chosen. Asks
+ * Lists the golden tests that run a line which the candidate misses, and opens the chosen one. Asks
  * before it reveals them.
  *
  * @throws HumanError when no golden test runs the line

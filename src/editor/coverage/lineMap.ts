@@ -1,9 +1,10 @@
 import { diffArrays } from 'diff';
 
 /**
- * Where the lines of a text stand in a later version of it.
+ * Maps the lines of a text to a later version of it.
  *
- * @returns 1-based lines of `now` by 1-based lines of `before`; without those that are gone or changed
+ * @returns 1-based lines of `now` by 1-based lines of `before`, without those that are gone or
+ * changed
  */
 export function lineMap(before: readonly string[], now: readonly string[]): Map<number, number> {
   const map = new Map<number, number>();
@@ -14,7 +15,8 @@ export function lineMap(before: readonly string[], now: readonly string[]): Map<
   while (tail < shorter - head && before.at(-1 - tail) === now.at(-1 - tail)) tail++;
   for (let i = 0; i < head; i++) map.set(i + 1, i + 1);
   for (let i = 0; i < tail; i++) map.set(before.length - i, now.length - i);
-  // Past this many edits the middle is another text, and looking for what is left of it takes long.
+  // Beyond this many edits the middle counts as replaced: finding what is left of it takes too
+  // long.
   const parts = diffArrays(
     before.slice(head, before.length - tail),
     now.slice(head, now.length - tail),

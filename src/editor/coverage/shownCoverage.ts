@@ -2,20 +2,23 @@ import type { ChangeCoverage, CoveredLine } from '../../domain/changeCoverage';
 import type { Side } from '../../domain/outcome';
 import type { LatestVerdict, Revealing } from '../instance/instanceRoles';
 
-/** Lines of one side by path, in the order of their numbers. */
+/** Lines of one side by path, ordered by number. */
 export type LinesOfSide = ReadonlyMap<string, readonly CoveredLine[]>;
 
-/** Change coverage of the last verdict, as far as it may be shown: its lines are those of X*. */
+/**
+ * Change coverage of the last verdict. Undefined while the golden patch is hidden, since its lines
+ * are those of X*.
+ */
 export function shownCoverage(open: Revealing & LatestVerdict): ChangeCoverage | undefined {
   return open.revealed ? open.last?.result.changeCoverage : undefined;
 }
 
-/** The side that a changed line stands on. */
+/** The side of a changed line. */
 export const sideOf = ({ change }: CoveredLine): Side => (change === 'removed' ? 'base' : 'fixed');
 
 const indexed = new WeakMap<ChangeCoverage, Readonly<Record<Side, LinesOfSide>>>();
 
-/** Changed lines by side and path; made once for each coverage. */
+/** Changed lines by side and path, cached for each coverage. */
 export function linesBySide(coverage: ChangeCoverage): Readonly<Record<Side, LinesOfSide>> {
   const known = indexed.get(coverage);
   if (known !== undefined) return known;

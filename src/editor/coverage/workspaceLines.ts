@@ -8,13 +8,13 @@ interface Known {
   readonly map: ReadonlyMap<number, number>;
 }
 
-/** Where lines of R stand in the workspace, whose files are edited. */
+/** Maps lines of R to the files of the workspace, which may be edited. */
 export class WorkspaceLines {
-  /** Lines of R by path; undefined while they are read and where R has no such file. */
+  /** Lines of R by path; undefined while they are being read, and when R has no such file. */
   private readonly ofR = new Map<string, readonly string[] | undefined>();
   private readonly maps = new WeakMap<vscode.TextDocument, Known>();
 
-  /** @param onRead called when a file of R that was asked for is there */
+  /** @param onRead called when a requested file of R has been read */
   constructor(
     private readonly open: FilesOfR,
     private readonly onRead: () => void,
@@ -25,7 +25,7 @@ export class WorkspaceLines {
     return workspacePath(this.open.folder, uri);
   }
 
-  /** Lines of the document by lines of R, 1-based; undefined when that is not known yet. */
+  /** Lines of the document by lines of R, 1-based; undefined while that is unknown. */
   mapOf(document: vscode.TextDocument, path: string): ReadonlyMap<number, number> | undefined {
     const before = this.linesOfR(path);
     if (before === undefined) return undefined;

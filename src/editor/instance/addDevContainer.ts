@@ -29,10 +29,9 @@ export async function addDevContainer(open: OpenInstance, reporter: Reporter): P
 }
 
 /**
- * The dev container on the image that the docker engine uses, where that is the one that is set; else on
- * the one that somebody publishes.
+ * The dev container on the docker engine's image if that engine is set, else on a published image.
  *
- * @throws HumanError when the image cannot be had, Cancelled
+ * @throws HumanError when the image is unavailable, Cancelled
  */
 export async function devContainerText(
   instance: Instance,

@@ -16,7 +16,7 @@ import { storageFolder } from '../shell/settings';
 const bundledPredictions = (extension: string): string =>
   join(extension, 'media', 'sample', 'predictions.jsonl');
 
-/** Makes the workspace of the bundled instance, if it is not there yet, and opens it. */
+/** Creates the workspace of the bundled instance, unless it exists, and opens it. */
 export async function openBundledInstance(
   context: vscode.ExtensionContext,
   reporter: Reporter,
@@ -66,8 +66,8 @@ export async function bundledCandidates(
 }
 
 /**
- * Lets the newcomer choose one of the bundled candidates and puts it into the workspace, over what
- * was there, as one edit that can be undone.
+ * Lets a newcomer choose a bundled candidate and puts it into the workspace. It replaces the
+ * author's edits, as one edit that Undo reverts.
  */
 export async function applyBundledCandidate(
   extension: string,
@@ -103,7 +103,7 @@ export async function applyBundledCandidate(
   await replaceEdits(open, converted.files);
 }
 
-/** Takes the author's edits back to R and puts `files` in, in one workspace edit, and saves. */
+/** Reverts the author's edits to R and adds `files`, in one workspace edit, and saves. */
 async function replaceEdits(
   open: FilesOfR,
   files: ReadonlyMap<string, string | undefined>,

@@ -3,12 +3,17 @@ import { sha256 } from '../../files/sha256';
 import { bytesOf } from '../../patch/bytes';
 import { hasUnsaved } from './saveEdits';
 
-/** Milliseconds without a change before files are looked at: a checkout writes many. */
+/**
+ * Milliseconds without a change before files are examined. A checkout writes many files in a row.
+ */
 const quiet = 200;
-/** Milliseconds after the first change by which they are looked at though changes go on. */
+/** Most milliseconds from the first change to the examination, even if changes continue. */
 const longest = 2000;
 
-/** Tells when what is saved in a workspace, or whether all of it is, may have changed. */
+/**
+ * Fires when the saved files of a workspace may have changed, or when unsaved edits appear or
+ * vanish.
+ */
 export class Edits implements vscode.Disposable {
   private readonly edited = new vscode.EventEmitter<void>();
   readonly onDidEdit = this.edited.event;
@@ -20,7 +25,7 @@ export class Edits implements vscode.Disposable {
   constructor(private readonly open: { readonly folder: vscode.WorkspaceFolder }) {
     this.unsaved = hasUnsaved(open);
     const { folder } = open;
-    // Files change outside of editors too: in a terminal, in the Explorer, by other tools.
+    // Files also change outside editors: in a terminal, in the Explorer, by other tools.
     const watcher = vscode.workspace.createFileSystemWatcher(
       new vscode.RelativePattern(folder, '**'),
     );
@@ -35,7 +40,7 @@ export class Edits implements vscode.Disposable {
       watcher.onDidChange(soon),
       watcher.onDidCreate(soon),
       watcher.onDidDelete(soon),
-      // Some folders may be excluded from being watched.
+      // The watcher may exclude some folders.
       vscode.workspace.onDidSaveTextDocument(({ uri }) => soon(uri)),
       vscode.workspace.onDidChangeTextDocument(ifSaved),
       vscode.workspace.onDidCloseTextDocument(ifSaved),
@@ -53,7 +58,9 @@ export class Edits implements vscode.Disposable {
     }, wait);
   }
 
-  /** Not for every key stroke: only the first edit and the last save say something new. */
+  /**
+   * Fires only at the first edit and the last save, since other key strokes change nothing here.
+   */
   private tellIfSavedOrNot(): void {
     const unsaved = hasUnsaved(this.open);
     if (unsaved === this.unsaved) return;
@@ -67,5 +74,5 @@ export class Edits implements vscode.Disposable {
   }
 }
 
-/** What tells one state of the workspace from another, of its patch on R. */
+/** Digest of the workspace's patch on R, which identifies its state. */
 export const patchDigest = (patch: string): string => sha256(bytesOf(patch));

@@ -12,15 +12,13 @@ import { bundledDataset, bundledSource } from './bundledDataset';
 import { isRemote, keptInstance, type KeptInstance } from './keptInstance';
 import { storageFolder } from '../shell/settings';
 
-/** Where an open instance comes from: its row, and the trees that are made of it. Each is had once. */
+/** The origin of an open instance: its row, and the trees made from it. Loads each once. */
 export class InstanceOrigin {
-  /** The dataset may be there again the next time. */
+  /** A failure is not kept, since the dataset may be available the next time. */
   private readonly known = new RetryingMemo(() => this.find());
   private readonly preparing = new RetryingMemo(() => this.prepare());
 
-  /**
-   * @param repository what the workspace holds of R
-   */
+  /** @param repository the repository of the workspace, which contains R */
   constructor(
     private readonly context: vscode.ExtensionContext,
     private readonly marker: WorkspaceMarker,
@@ -75,7 +73,8 @@ export class InstanceOrigin {
     const storage = storageFolder();
     const work = { reporter: this.reporter };
     if (kept !== undefined) {
-      // Where the dataset is not, no mirror is: R is what the workspace holds of it.
+      // A machine without the dataset has no mirror either, so R comes from the workspace's
+      // repository.
       const baseCommit = await this.repository.r();
       const own = { kind: 'commit', from: await this.repository.repository() } as const;
       const trees = await prepareTrees({ ...instance, baseCommit }, own, storage, work);
@@ -91,6 +90,6 @@ export class InstanceOrigin {
 
 interface Origin {
   readonly instance: Instance;
-  /** Set when the row is the one that was kept, since its dataset is not at hand. */
+  /** Set when the row is the stored one, since its dataset is unavailable. */
   readonly kept: KeptInstance | undefined;
 }

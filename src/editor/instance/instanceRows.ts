@@ -11,27 +11,27 @@ import type { TreeRow } from '../shell/treeRow';
 import { successInWords } from '../testing/transitionTexts';
 import { findingsInWords } from '../verdict/verdictSentences';
 
-/** What the view of the open instance tells of. */
+/** What the view of the open instance shows. */
 export interface InstanceAtAGlance {
-  /** Text of the issue; its first line is shown. */
+  /** Text of the issue; the view shows its first line. */
   readonly issue: string;
-  /** What keeps tests from running. */
+  /** What prevents tests from running. */
   readonly problem: EngineProblem | undefined;
   readonly isRunning: boolean;
   /** The last verdict, if any. */
   readonly result: CandidateResult | undefined;
-  /** The workspace is what the last verdict, if any, is about. */
+  /** Whether the last verdict, if any, is about the current workspace. */
   readonly current: boolean;
   readonly revealed: boolean;
 }
 
-/** A row before it is made complete: every row of this view has all of these. */
+/** The parts that every row of this view sets; `instanceRows` adds the rest. */
 type Glance = Required<Pick<TreeRow, 'label' | 'description' | 'tooltip' | 'icon'>> & {
   /** Id of the command that a click runs. */
   readonly runs: string;
 };
 
-/** The open instance at a glance: what hinders, issue, candidate, change coverage, golden patch. */
+/** The open instance at a glance: the problem, issue, candidate, change coverage, golden patch. */
 export function instanceRows(l10n: typeof vscode.l10n, about: InstanceAtAGlance): TreeRow[] {
   return [
     ...(about.problem === undefined ? [] : [hindrance(l10n, about.problem)]),
@@ -42,12 +42,12 @@ export function instanceRows(l10n: typeof vscode.l10n, about: InstanceAtAGlance)
   ].map(({ runs, ...row }) => ({
     ...row,
     command: { command: runs, title: row.label },
-    // The icon alone tells a verdict to those who see it.
+    // A screen reader cannot read the icon, which shows the verdict.
     spoken: `${row.label}: ${row.description}. ${row.tooltip}`,
   }));
 }
 
-/** What keeps tests from running, at the top. */
+/** The row at the top that says what prevents tests from running. */
 const hindrance = (l10n: typeof vscode.l10n, { missing, text }: EngineProblem): Glance => ({
   label: missing === containerEngine ? l10n.t('No container engine') : l10n.t('No Python'),
   description: l10n.t('tests cannot run; click to look again'),
@@ -64,7 +64,7 @@ const issueRow = (l10n: typeof vscode.l10n, issue: string): Glance => ({
   runs: commandIds.showIssue,
 });
 
-/** What a row says of a verdict that is not about what is in the workspace now. */
+/** Note of a row whose verdict is not about the current workspace. */
 const outdated = (
   l10n: typeof vscode.l10n,
   was: string,
@@ -101,7 +101,7 @@ function candidateRow(
   return {
     ...row,
     description: [
-      // In front: the view is narrow.
+      // At the front, since the view is narrow.
       ...(findings.length === 0 ? [] : [findingsInWords(l10n, findings.length)]),
       strict.success ? successInWords(l10n) : strict.reason,
     ].join(' · '),

@@ -16,33 +16,33 @@ import { RunQueue } from './runQueue';
 import type { RunRequestOptions } from './runRequest';
 import type { WarmSession } from './warmSession';
 
-/** What runs of the open instance need of it. */
+/** What runs need of the open instance. */
 export interface InstanceRunsParts {
-  /** The workspace folder, whose settings hold. */
+  /** The workspace folder, whose settings apply. */
   readonly scope: Uri;
   readonly session: WarmSession;
-  /** Takes the verdicts. */
+  /** Stores the verdicts. */
   readonly known: KnownResults;
-  /** What the author has changed in the workspace, as a patch on R. */
+  /** The author's changes in the workspace, as a patch on R. */
   candidatePatch(signal: AbortSignal): Promise<string>;
-  /** Called when a run begins to wait, shows something or ends. */
+  /** Called when a run begins to wait, has a first result, or ends. */
   changed(): void;
 }
 
-/** A complete run, to be brought up to date by runs of few tests. */
+/** A complete run, which runs of few tests bring up to date. */
 interface LastComplete {
-  /** Where it was done: another session has another environment. */
+  /** The session that ran it: another session has another environment. */
   readonly session: InstanceSession;
   readonly run: CompleteRun;
-  /** When all of its tests had run. */
+  /** Time when all of its tests had run. */
   readonly endedAt: Date;
 }
 
 type RunWork = RunRequestOptions & { readonly timeoutSeconds: number };
 
 /**
- * Runs the open instance's tests, one run after the other, so that none sees the files, the output or
- * the verdict of another.
+ * Runs the open instance's tests, one run at a time, so that no run meets the files, output or
+ * verdict of another.
  */
 export class InstanceRuns {
   private readonly queue = new RunQueue();
@@ -52,13 +52,13 @@ export class InstanceRuns {
 
   constructor(private readonly parts: InstanceRunsParts) {}
 
-  /** Something runs, or waits for its turn. */
+  /** Whether something runs, or waits for its turn. */
   get isRunning(): boolean {
     return this.queue.length > 0;
   }
 
   /**
-   * Opens the pair of sandboxes, so that a run does not wait for it.
+   * Opens the pair of sandboxes in advance, so that a run need not wait for it.
    *
    * @throws HumanError, Cancelled
    */
@@ -67,9 +67,9 @@ export class InstanceRuns {
   }
 
   /**
-   * Grades what is in the workspace, as saved when its turn comes.
+   * Grades the workspace as it is saved when the run's turn comes.
    *
-   * @throws HumanError, Cancelled; the last verdict is then what it was
+   * @throws HumanError, Cancelled; the last verdict then stays
    */
   evaluate(options: RunRequestOptions): Promise<Evaluated> {
     const askedAt = options.askedAt ?? performance.now();
@@ -104,7 +104,7 @@ export class InstanceRuns {
     });
   }
 
-  /** Grades a patch, from the last complete run where that suffices. */
+  /** Grades a patch, reusing outcomes of the last complete run where that suffices. */
   private async evaluateIn(
     session: InstanceSession,
     patch: string,
@@ -133,7 +133,7 @@ export class InstanceRuns {
     return { result, isWhole, endedAt };
   }
 
-  /** Shows what the candidate's own tests gave, until the whole files have run. */
+  /** Shows the outcomes of the candidate's own tests until the whole files have run. */
   private showFirst(
     session: InstanceSession,
     { signal }: RunWork,
@@ -155,8 +155,8 @@ export class InstanceRuns {
   }
 
   /**
-   * Grades a candidate that need not be in the workspace, in its warm sandboxes. The last verdict, which
-   * is about the workspace, stays.
+   * Grades a candidate that need not be in the workspace, in the warm sandboxes. The last verdict
+   * stays, since it is about the workspace.
    *
    * @param patch unified diff on R
    * @throws HumanError, Cancelled
@@ -174,7 +174,7 @@ export class InstanceRuns {
   /**
    * Runs chosen tests of the workspace on one side.
    *
-   * @param select ids of tests, with parameters for one case; all of the files when undefined
+   * @param select ids of tests, with parameters for one case; undefined for whole files
    * @throws HumanError, Cancelled
    */
   runOn(
@@ -194,10 +194,10 @@ export class InstanceRuns {
   }
 
   /**
-   * Hands chosen tests of the workspace to a debugger, on one side. Runs go on meanwhile: the debugger
-   * has sandboxes of its own.
+   * Passes chosen tests of the workspace to a debugger, on one side. Other runs continue, since the
+   * debugger has its own sandboxes.
    *
-   * @param start starts the debugger and resolves when it has ended
+   * @param start starts the debugger and resolves when its session ends
    * @throws HumanError, Cancelled
    */
   async debugOn(
@@ -213,7 +213,7 @@ export class InstanceRuns {
     return session.debug({ patch, files, select }, side, work, start);
   }
 
-  /** Does work when everything that was asked for before has ended. */
+  /** Does work after all earlier requests have ended. */
   private async inTurn<T>(
     options: RunRequestOptions,
     work: (options: RunWork) => Promise<T>,
@@ -231,7 +231,7 @@ export class InstanceRuns {
     }
   }
 
-  /** Cancels what runs and what waits. */
+  /** Cancels the run under way and all waiting ones. */
   cancel(): void {
     this.closing.abort();
   }

@@ -10,7 +10,7 @@ import type { OpenInstance } from './openInstance';
 import type { InstanceSource } from './instanceRoles';
 import { hasUnsaved } from './saveEdits';
 
-/** The open instance at a glance: what hinders, issue, candidate, change coverage, golden patch. */
+/** The open instance at a glance: the problem, issue, candidate, change coverage, golden patch. */
 export class InstanceTree implements vscode.TreeDataProvider<TreeRow>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.changed.event;
@@ -54,7 +54,9 @@ export class InstanceTree implements vscode.TreeDataProvider<TreeRow>, vscode.Di
     });
   }
 
-  /** The text of the issue; undefined, with welcome content instead, when the row is gone. */
+  /**
+   * The text of the issue. Undefined when the row is gone; the view then shows its welcome content.
+   */
   private async issueOf(open: InstanceSource): Promise<string | undefined> {
     const instance = await open.instance().catch((error: unknown) => {
       this.reporter.log(`${open.marker.id}: ${messageOf(error)}`);

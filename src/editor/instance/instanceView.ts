@@ -8,7 +8,7 @@ import type { Trees } from '../../repository/trees';
 import { engineSettings, storageFolder } from '../shell/settings';
 import { requireTestsOfModels } from '../tools/testsOfModels';
 
-/** What a view of the open instance is made of. */
+/** What a view of the open instance is made from. */
 export interface InstanceViewParts {
   readonly folder: vscode.WorkspaceFolder;
   instance(): Promise<Instance>;
@@ -18,8 +18,9 @@ export interface InstanceViewParts {
 }
 
 /**
- * What models may know of the open instance: one view for all of them, so that they share its sandbox of
- * R. Made when it is asked for, and made anew when the engine that its tests run with is another.
+ * What models may know of the open instance. All models have one view, so that they share its
+ * sandbox of R. The view is made on demand, and made again when the engine that its tests run with
+ * changes.
  */
 export class InstanceView {
   private made: { readonly settings: string; readonly view: Promise<ModelView> } | undefined;
@@ -28,7 +29,7 @@ export class InstanceView {
 
   constructor(private readonly parts: InstanceViewParts) {}
 
-  /** @throws HumanError when the row or the trees cannot be had, or a setting cannot be used */
+  /** @throws HumanError when the row or the trees are unavailable, or a setting is invalid */
   async get(): Promise<ModelView> {
     if (this.disposed) throw new Error('the window closes');
     const settings = JSON.stringify([engineSettings(this.parts.folder.uri), storageFolder()]);
@@ -37,7 +38,7 @@ export class InstanceView {
       const view = this.make();
       this.made = { settings, view };
       view.catch(() => {
-        // The dataset may be there again the next time.
+        // A failure is not kept, since the dataset may be available the next time.
         if (this.made?.view === view) this.made = undefined;
       });
     }
@@ -65,7 +66,7 @@ export class InstanceView {
     ]);
   }
 
-  /** Stops what runs. Resolves when its sandbox is gone. */
+  /** Stops the runs of the view. Resolves when its sandbox is gone. */
   async dispose(): Promise<void> {
     this.disposed = true;
     this.close();

@@ -9,10 +9,10 @@ export interface KeptInstance {
 }
 
 /**
- * A window inside a container has neither the dataset of the machine outside nor its mirrors, and
- * golden patch and tests must not lie in the workspace that it mounts. The secret storage of VS Code
- * is the extension's own, encrypted, and reached from both windows: an instance whose workspace gets a
- * dev container is kept there.
+ * Stores an instance whose workspace gets a dev container, in the secret storage of VS Code. A
+ * window in the container has neither the dataset of the outer machine nor its mirrors. Golden
+ * patch and tests must not lie in the workspace, which the container mounts. The secret storage is
+ * encrypted, private to the extension, and reachable from both windows.
  */
 export async function keepInstance(
   secrets: vscode.SecretStorage,
@@ -23,17 +23,17 @@ export async function keepInstance(
   await secrets.store(keyOf(instance.id), JSON.stringify(kept));
 }
 
-/** The instance as it was kept; undefined when it was not. */
+/** The stored instance; undefined when there is none. */
 export async function keptInstance(
   secrets: vscode.SecretStorage,
   id: string,
 ): Promise<KeptInstance | undefined> {
   const text = await secrets.get(keyOf(id));
-  // Written by this extension alone, so that it needs no checking.
+  // Only this extension writes it, so it needs no validation.
   return text === undefined ? undefined : (JSON.parse(text) as KeptInstance);
 }
 
-/** The window runs on another machine than the one that it is shown on, such as a container. */
+/** Whether the window runs on another machine than the one that shows it, such as a container. */
 export const isRemote = (): boolean => vscode.env.remoteName !== undefined;
 
 const keyOf = (id: string): string => `instance.${id}`;

@@ -37,9 +37,9 @@ import { suggestDocker } from '../shell/suggestDocker';
 import { distOf, WarmSession } from './warmSession';
 
 /**
- * The instance whose workspace is open: what it is, its trees and sandboxes once they are needed, and
- * the last verdict. Everything that draws listens to `onDidChange`. Members of a role are described in
- * instanceRoles.ts.
+ * The instance whose workspace is open: what it is, its trees and sandboxes on demand, and the last
+ * verdict. Everything that draws listens to `onDidChange`. Comments of instanceRoles.ts describe
+ * the members of a role.
  */
 export class OpenInstance
   implements InstanceSource, Revealing, LatestVerdict, FilesOfR, TestsOfInstance, vscode.Disposable
@@ -73,7 +73,7 @@ export class OpenInstance
         if (id === marker.id) this.changed.fire();
       }),
     ];
-    // Outside of the workspace, and kept for the windows that open it later.
+    // Outside the workspace, and kept for later windows of it.
     const own = context.storageUri?.fsPath ?? instanceFolder(storageFolder(), marker.id);
     this.repository = new WorkspaceRepository(folder.uri.fsPath, join(own, 'workspace'));
     this.known = new KnownResults(context, marker.id, reporter, () => this.instance());
@@ -108,7 +108,7 @@ export class OpenInstance
     return this.marker.dataset === 'bundled';
   }
 
-  /** Takes up the verdict of the window before. To be awaited before anything is drawn. */
+  /** Restores the verdict of the window before. Await it before anything is drawn. */
   async restore(): Promise<void> {
     await this.known.restore(() => this.changed.fire());
   }
@@ -141,7 +141,7 @@ export class OpenInstance
     return this.session.environment;
   }
 
-  /** Disposes of something with the instance. */
+  /** Disposes of an object together with the instance. */
   own(disposable: vscode.Disposable): void {
     this.subscriptions.push(disposable);
   }
@@ -158,7 +158,7 @@ export class OpenInstance
     return this.revelations.ask(this.marker.id, title);
   }
 
-  /** True the first time that it is asked in this workspace. */
+  /** True at the first call in this workspace. */
   async isFirstTime(): Promise<boolean> {
     const known = this.context.workspaceState.get('opened', false);
     await this.context.workspaceState.update('opened', true);
@@ -179,7 +179,7 @@ export class OpenInstance
     return this.origin.trees();
   }
 
-  /** Lets a window in a container know the instance. */
+  /** Stores the instance, so that a window in a container finds it. */
   async keepForContainer(): Promise<void> {
     const { secrets } = this.context;
     if (!this.isBundled)
@@ -229,7 +229,7 @@ export class OpenInstance
     void this.close();
   }
 
-  /** Ends what runs. Resolves when nothing of the engine is left and the last verdict is kept. */
+  /** Ends the runs. Resolves when nothing of the engine is left and the last verdict is written. */
   async close(): Promise<void> {
     this.runs.cancel();
     for (const each of this.subscriptions.splice(0)) each.dispose();

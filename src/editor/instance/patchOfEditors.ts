@@ -9,10 +9,9 @@ import { unsavedIn } from './saveEdits';
 import { workspacePath } from '../shell/workspacePath';
 
 /**
- * What is in the workspace, as a patch on R: with what its editors show and nobody has saved. Nothing is
- * saved by asking.
+ * The workspace as a patch on R, including unsaved edits of its editors. Saves nothing.
  *
- * @throws HumanError when an editor writes a file in an encoding that a patch does not have
+ * @throws HumanError when an editor writes a file in an encoding that a patch cannot express
  */
 export async function patchOfEditors(
   open: InstanceForModels,
@@ -25,7 +24,7 @@ export async function patchOfEditors(
   for (const document of unsavedIn(open)) {
     const path = workspacePath(open.folder, document.uri);
     if (path === undefined) continue;
-    // What neither R nor the patch has is nothing that git looks at, such as settings of the workspace.
+    // A file in neither R nor the patch is one that git ignores, such as settings of the workspace.
     const isCandidates = inPatch.has(path) || (await open.textOfR(path)) !== undefined;
     if (!isCandidates) continue;
     if (!/^utf-?8/i.test(document.encoding)) {
@@ -40,7 +39,7 @@ export async function patchOfEditors(
   return withShown(open, saved, parts, unsaved);
 }
 
-/** The patch with the parts made anew that are about a file of `paths`. */
+/** The patch with the parts about files of `paths` replaced by their texts in editors. */
 async function withShown(
   open: InstanceForModels,
   patch: string,

@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 
 /**
- * For which instances a person has asked to see X*, T* and later hints. Remembered for good, by
- * instance and not by window: what was seen once cannot be unseen, and a verdict on tests written
- * afterwards is to be read with that in mind.
+ * The instances whose X*, T* and later hints the person asked to see. Stored permanently, by
+ * instance and not by window. What was seen once cannot be unseen, and a verdict on tests written
+ * later must be read with that in mind.
  */
 export class Revealed implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<string>();
@@ -16,7 +16,7 @@ export class Revealed implements vscode.Disposable {
     return this.memory.get<boolean>(keyOf(id), false);
   }
 
-  /** Whether it was revealed at any time, hidden again or not. */
+  /** Whether it was ever revealed, even if it is hidden again. */
   hasBeen(id: string): boolean {
     return this.memory.get<boolean>(`${keyOf(id)}.ever`, false);
   }
@@ -27,7 +27,7 @@ export class Revealed implements vscode.Disposable {
     this.changed.fire(id);
   }
 
-  /** Asks before revealing, unless it is revealed already. @returns whether it is revealed then */
+  /** Asks before revealing, unless it is revealed already. @returns whether it is revealed now */
   async ask(id: string, title: string): Promise<boolean> {
     if (this.has(id)) return true;
     const reveal = vscode.l10n.t('Reveal golden patch, golden tests and hints of {0}', id);
@@ -41,7 +41,7 @@ export class Revealed implements vscode.Disposable {
         },
         { label: vscode.l10n.t('Keep them hidden') },
       ],
-      // Asked from a walkthrough, whose page takes the focus back when it is drawn anew.
+      // The page of a walkthrough takes the focus back when it redraws.
       { title, ignoreFocusOut: true },
     );
     if (answer?.label !== reveal) return false;

@@ -1,15 +1,15 @@
 import { Cancelled } from '../../domain/humanError';
 
 /**
- * Lets one piece of work run at a time, in the order in which they were asked for. What is cancelled
- * while it waits ends at once; what is cancelled while it runs is waited for, since until it has ended
- * it may still hold what the next one needs.
+ * Runs one piece of work at a time, in the order of the requests. Work that is cancelled while it
+ * waits ends at once. Work that is cancelled while it runs delays the next one until it has ended,
+ * since it may still hold what the next one needs.
  */
 export class RunQueue {
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
 
-  /** How much was asked for and has not ended. */
+  /** Number of requests that have not ended. */
   get length(): number {
     return this.waiting;
   }
@@ -19,7 +19,7 @@ export class RunQueue {
     const before = this.last;
     let end = (): void => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
-    // The next one waits for everything before us as well, even when we are cancelled.
+    // The next request waits for all earlier ones too, even when this one is cancelled.
     this.last = Promise.all([before, ended]);
     this.waiting++;
     try {
@@ -32,7 +32,7 @@ export class RunQueue {
   }
 }
 
-/** Waits for what never fails. @throws Cancelled as soon as the signal aborts */
+/** Waits for a promise that never rejects. @throws Cancelled as soon as the signal aborts */
 function until(earlier: Promise<unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancel = (): void => reject(new Cancelled());

@@ -2,18 +2,18 @@ import type { Outcome, Side } from '../../domain/outcome';
 import type { Reporter } from '../../domain/reporter';
 import type { FirstResult } from '../../evaluation/firstResult';
 
-/** How a run is done, and who is told of it. */
+/** Options of a run, and its listeners. */
 export interface RunRequestOptions {
   readonly signal: AbortSignal;
   readonly reporter: Reporter;
   readonly onOutput?: (side: Side, text: string) => void;
-  /** Told of outcomes as they come, where the engine sees them. */
+  /** Called with each outcome as it arrives, if the engine reports them. */
   readonly onOutcome?: (side: Side, test: string, outcome: Outcome) => void;
   readonly onFirst?: (first: FirstResult) => void;
-  /** Only what an edit since the last complete run can have an effect on has to run. */
+  /** Run only the tests that an edit since the last complete run can affect. */
   readonly onlyAffected?: boolean;
-  /** Called when nothing that was asked for before is running any more. */
+  /** Called when all earlier requests have ended. */
   readonly onTurn?: () => void;
-  /** `performance.now()` of the save or request that asks for the run; by default now. */
+  /** `performance.now()` of the save or request that caused the run; by default now. */
   readonly askedAt?: number;
 }

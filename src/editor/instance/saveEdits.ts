@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/humanError';
 
-/** Milliseconds that saving may take, and between two looks. */
+/** Most milliseconds that saving may take, and the pause between two attempts. */
 const longest = 3000;
 const step = 100;
 
@@ -10,7 +10,7 @@ interface InFolder {
   readonly folder: vscode.WorkspaceFolder;
 }
 
-/** Documents of the workspace whose editors hold something else than the disk. */
+/** Documents of the workspace whose editors differ from the disk. */
 export function unsavedIn({ folder }: InFolder): vscode.TextDocument[] {
   return vscode.workspace.textDocuments.filter(
     ({ isDirty, uri }) =>
@@ -20,19 +20,21 @@ export function unsavedIn({ folder }: InFolder): vscode.TextDocument[] {
   );
 }
 
-/** Whether an editor shows something else of the workspace than what is saved, and would run. */
+/**
+ * Whether an editor of the workspace differs from the saved file, which is the one that would run.
+ */
 export function hasUnsaved(open: InFolder): boolean {
   return unsavedIn(open).length > 0;
 }
 
 /**
- * Saves what is edited in the workspace.
+ * Saves the edits of the workspace.
  *
  * @throws HumanError when a document stays unsaved
  */
 export async function saveEdits(open: InFolder): Promise<void> {
   for (const document of unsavedIn(open)) await document.save();
-  // What autosave is just writing is not said to be saved before that has come to its end.
+  // Autosave may be writing a document now; it counts as saved only after that.
   for (let waited = 0; waited < longest && unsavedIn(open).length > 0; waited += step) {
     await new Promise((resolve) => setTimeout(resolve, step));
     for (const document of unsavedIn(open)) await document.save();

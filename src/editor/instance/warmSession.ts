@@ -7,22 +7,22 @@ import { openEngine } from '../../engine/openEngine';
 import type { InstanceSession } from '../../evaluation/session';
 import { engineSettings, storageFolder, type EngineSettings } from '../shell/settings';
 
-/** What a window's session is made with. */
+/** What a window's session is made from. */
 export interface WarmSessionParts {
-  /** The workspace folder, whose settings hold. */
+  /** The workspace folder, whose settings apply. */
   readonly scope: vscode.Uri;
   /** Folder with the tracer and the agent. */
   readonly dist: string;
   readonly reporter: Reporter;
   /** Opens a session on an engine. */
   open(engine: Engine): Promise<InstanceSession>;
-  /** Called when `step` has changed. */
+  /** Called when `step` changes. */
   redraw(): void;
 }
 
 /**
- * The engine and the session of the open instance. Both open when something is to run, and open again
- * when a setting of the engine has changed since.
+ * The engine and the session of the open instance. Both open at the first run, and again after a
+ * setting of the engine has changed.
  */
 export class WarmSession {
   private opening:
@@ -34,7 +34,7 @@ export class WarmSession {
     | undefined;
   private closing: Promise<unknown> = Promise.resolve();
   private current: InstanceSession | undefined;
-  /** The session whose pair of sandboxes was open last. */
+  /** The session whose pair of sandboxes opened last. */
   private warm: InstanceSession | undefined;
   private preparingStep: string | undefined;
   private environmentText: string | undefined;
@@ -42,20 +42,23 @@ export class WarmSession {
 
   constructor(private readonly parts: WarmSessionParts) {}
 
-  /** What is done before anything can run, such as building an image; undefined when nothing is. */
+  /**
+   * The preparation before anything can run, such as building an image; undefined when there is
+   * none.
+   */
   get step(): string | undefined {
     return this.preparingStep;
   }
 
-  /** The engine and what the tests run with; undefined before it was needed. */
+  /** The engine and the environment of the tests; undefined before its first use. */
   get environment(): string | undefined {
     return this.environmentText;
   }
 
   /**
-   * The session, its sandboxes perhaps not yet open.
+   * The session; its sandboxes may not be open yet.
    *
-   * @throws HumanError when a setting cannot be used or the engine cannot be had
+   * @throws HumanError when a setting is invalid or the engine is unavailable
    */
   async session(): Promise<InstanceSession> {
     if (this.disposed) throw new Error('the window closes');
@@ -68,7 +71,7 @@ export class WarmSession {
       const opened = this.openWith(settings, abort.signal);
       this.opening = opening = { settings: key, opened, abort };
       opened.catch(() => {
-        // The next run tries again: the engine may have been started.
+        // A failure is not kept: the person may start the engine before the next run.
         if (this.opening?.opened === opened) this.opening = undefined;
       });
     }
@@ -109,7 +112,7 @@ export class WarmSession {
   }
 
   private async openWith(settings: EngineSettings, signal: AbortSignal): Promise<Opened> {
-    // Two engines of one window would hold twice the memory.
+    // The old engine closes first, since two engines would take twice the memory.
     await this.closing;
     const engine = await openEngine({
       ...settings,
@@ -118,7 +121,7 @@ export class WarmSession {
       signal,
     });
     try {
-      // What the tests run with there is not yet known.
+      // The environment of the tests is not known before their sandboxes open.
       this.environmentText = engine.description;
       const session = await this.parts.open(engine);
       this.current = session;
@@ -135,7 +138,7 @@ export class WarmSession {
     this.parts.redraw();
   }
 
-  /** Ends the session, if there is one; the next run opens another. */
+  /** Ends the session, if any; the next run opens another. */
   private close(): void {
     const old = this.opening;
     this.opening = undefined;

@@ -5,20 +5,23 @@ import type { InstanceSource, LatestVerdict, TestsOfInstance } from './instanceR
 import { showEngineProblem } from '../shell/problems';
 import { engineSettings } from '../shell/settings';
 
-/** Milliseconds after which the work is worth a notification: a pair from a present image is open by then. */
+/**
+ * Milliseconds after which a notification appears. A pair of sandboxes from a present image opens
+ * sooner.
+ */
 const quick = 4000;
 
 /**
- * Opens the sandboxes of the open instance in the background, so that the first run does not wait for
- * them: with docker an image may have to be pulled or built. What takes long is shown in a
- * notification and can be cancelled; the next run does it again.
+ * Opens the sandboxes of the open instance in the background, so that the first run need not wait.
+ * With docker this may pull or build an image. Long work shows a notification and can be cancelled;
+ * the next run then repeats it.
  */
 export async function warmUpInBackground(
   open: InstanceSource & LatestVerdict & TestsOfInstance,
   reporter: Reporter,
 ): Promise<void> {
   try {
-    // Pairs of the local engine open in a moment, when they are needed.
+    // Sandboxes of the local engine open in a moment, on demand.
     if (engineSettings(open.folder.uri).name === 'local') return;
     const abort = new AbortController();
     const warming = open.runs.warmUp(abort.signal);

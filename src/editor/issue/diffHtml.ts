@@ -1,6 +1,6 @@
 import { escapeHtml } from './sanitise';
 
-/** Lines of a diff that are drawn; a page with more of them is slow and nobody reads them. */
+/** Most lines of a diff that are drawn. Longer pages are slow and nobody reads them. */
 const maxLines = 5000;
 
 type LineKind = 'file' | 'hunk' | 'added' | 'removed' | 'context';

@@ -2,13 +2,13 @@ import type { Instance } from '../../domain/instance';
 import { diffHtml } from './diffHtml';
 import { escapeAttribute, escapeHtml } from './sanitise';
 
-/** Title and body of an issue: datasets put the title into the first line. */
+/** Splits an issue into title and body: datasets put the title into the first line. */
 export function splitIssue(issue: string): { readonly title: string; readonly body: string } {
   const text = issue.replaceAll('\r\n', '\n').replace(/^\s*\n/, '');
   const end = text.indexOf('\n');
   const first = (end < 0 ? text : text.slice(0, end)).trim();
   const heading = /^#{1,6}\s+(.*)/.exec(first)?.[1];
-  // A first line that begins a block is part of the body.
+  // A first line that begins a block belongs to the body.
   if (heading === undefined && /^(?:[>#`|~*-]\s|```|~~~)/.test(first)) {
     return { title: '', body: text };
   }
@@ -19,9 +19,9 @@ export interface IssuePage {
   readonly instance: Instance;
   /** The body, made by `renderIssue`. */
   readonly body: string;
-  /** The body as it was written, made by `renderIssue` from escaped text. */
+  /** The source text of the body, made by `renderIssue` from escaped text. */
   readonly source: string;
-  /** What the developer has asked to see; undefined as long as it is hidden. */
+  /** What the developer has revealed; undefined while it is hidden. */
   readonly revealed: { readonly hints: string } | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface PageResources {
   readonly texts: PageTexts;
 }
 
-/** What the page says itself, in the language of the window; inserted escaped. */
+/** Texts of the page itself, in the language of the window. They are inserted escaped. */
 export interface PageTexts {
   readonly plainText: string;
   readonly instance: string;
@@ -54,7 +54,7 @@ export interface PageTexts {
   readonly none: (title: string) => string;
 }
 
-/** The document of the panel. `body`, `source` and `hints` are inserted as they are. */
+/** The HTML document of the panel. Inserts `body`, `source` and `hints` without escaping. */
 export function issueDocument(page: IssuePage, resources: PageResources): string {
   const { instance, revealed } = page;
   const { texts } = resources;
@@ -77,7 +77,7 @@ ${revealed === undefined ? hiddenNote(texts) : revealedSections(instance, reveal
   );
 }
 
-/** A page that says why there is none, or that it is being made. */
+/** A page that says why there is no issue, or that it is loading. */
 export function messageDocument(id: string, message: string, resources: PageResources): string {
   return documentOf(
     id,
@@ -130,7 +130,7 @@ function remarks(instance: Instance): string {
     .join('');
 }
 
-/** The number in an id is that of the pull request, which gives the fix away. */
+/** Links to the pull request, whose number ends the id. The link gives the fix away. */
 function linkToGitHub(instance: Instance, texts: PageTexts): string {
   const number = /-(\d+)$/.exec(instance.id)?.[1];
   if (number === undefined || !/^[\w.-]+\/[\w.-]+$/.test(instance.repo)) return '';
@@ -186,7 +186,7 @@ ${content}
 </details>`;
 }
 
-/** Plain text but for code in backticks, as titles on GitHub are shown. */
+/** Plain text except for code in backticks, as GitHub shows titles. */
 function inlineCode(title: string): string {
   return title
     .split(/(`[^`]+`)/)

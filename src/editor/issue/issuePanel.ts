@@ -10,37 +10,37 @@ import { renderIssue } from './renderIssue';
 import { escapeHtml } from './sanitise';
 import { issueViewType } from './viewType';
 
-/** What the panel needs to know of an instance, open or only listed. */
+/** What the panel needs of an instance, open or only listed. */
 export interface IssueSource {
   readonly id: string;
   readonly extensionUri: vscode.Uri;
-  /** @throws HumanError when the dataset or the row is gone; its message is shown in the panel */
+  /** @throws HumanError when the dataset or the row is gone; the panel shows its message */
   instance(): Promise<Instance>;
   isRevealed(): boolean;
-  /** Asks the developer and remembers the answer. The panel draws anew afterwards. */
+  /** Asks the developer and remembers the answer. The panel redraws afterwards. */
   reveal(): Promise<void>;
-  /** Finds places in R; undefined where there is no tree of it, so that nothing is linked. */
+  /** Finds places in R; undefined when there is no tree of R, so that nothing becomes a link. */
   resolver(): Promise<ResolveReference | undefined>;
-  /** Shows a place of R in `column`, which is another one than the panel's. */
+  /** Shows a place of R in `column`, which is another column than the panel's. */
   openReference(place: ReferenceTarget, column: vscode.ViewColumn): Promise<void>;
-  /** Shows what went wrong while a message of the page was carried out. */
+  /** Shows the error of handling a message of the page. */
   failed(error: unknown): void;
 }
 
-/** What the page may say. A reference is the index of a place that was found before. */
+/** The messages of the page. A reference is the index of a place that was found before. */
 const message = z.discriminatedUnion('do', [
   z.object({ do: z.literal('open'), reference: z.number().int().nonnegative() }),
   z.object({ do: z.literal('reveal') }),
 ]);
 
-/** What the page keeps for `restore`; it keeps more, which is its own business. */
+/** The part of the page's state that `restore` reads. The page adds keys of its own. */
 const state = z.object({ id: z.string().min(1).max(500) });
 
 /** The issue of an instance beside the code: one panel for each instance. */
 export class IssuePanel implements vscode.Disposable {
   private static readonly panels = new Map<string, IssuePanel>();
 
-  /** Shows the issue, in the panel that it has already or in a new one. */
+  /** Shows the issue, in its existing panel or in a new one. */
   static show(source: IssueSource, column: vscode.ViewColumn): IssuePanel {
     const known = IssuePanel.panels.get(source.id);
     if (known !== undefined) {
@@ -60,8 +60,8 @@ export class IssuePanel implements vscode.Disposable {
   /**
    * Fills a panel that VS Code brings back after a reload.
    *
-   * @param saved what the page kept; it comes from outside
-   * @param sourceOf gives the instance of an id; undefined closes the panel
+   * @param saved the state that the page stored; it is untrusted
+   * @param sourceOf returns the instance of an id; undefined closes the panel
    */
   static async restore(
     panel: vscode.WebviewPanel,
@@ -77,7 +77,7 @@ export class IssuePanel implements vscode.Disposable {
     new IssuePanel(panel, source);
   }
 
-  /** Draws anew what is shown of an instance, or of all: after a reveal, or once there is a tree. */
+  /** Redraws the panel of one instance, or all: after a reveal, or once a tree exists. */
   static updateAll(id?: string): void {
     for (const panel of IssuePanel.panels.values()) {
       if (id === undefined || panel.source.id === id) panel.update();
@@ -105,7 +105,7 @@ export class IssuePanel implements vscode.Disposable {
     this.update();
   }
 
-  /** Draws the page anew; it keeps where it is scrolled to. */
+  /** Redraws the page, which keeps its scroll position. */
   update(): void {
     void this.draw();
   }
@@ -127,7 +127,7 @@ export class IssuePanel implements vscode.Disposable {
         resources,
       ),
     );
-    if (turn !== this.drawing) return; // a later change is drawn already
+    if (turn !== this.drawing) return; // A later change has already drawn the page.
     this.places = places;
     this.drawn = true;
     this.set(html);
@@ -136,13 +136,13 @@ export class IssuePanel implements vscode.Disposable {
   private async page(places: ReferenceTarget[], resources: PageResources): Promise<string> {
     const instance = await this.source.instance();
     const resolve = await this.source.resolver().catch((error: unknown) => {
-      this.source.failed(error); // an issue without links is still worth reading
+      this.source.failed(error); // An issue without links is still worth reading.
       return undefined;
     });
     const { body } = splitIssue(instance.issue);
     const rendered = await renderIssue(await markdown(body), resolve, places);
     const source = await renderIssue(plain(body), resolve, places);
-    // Asked last: what was hidden meanwhile is not drawn.
+    // Read last, so that what was hidden meanwhile is not drawn.
     const revealed = this.source.isRevealed()
       ? { hints: await renderIssue(await markdown(instance.hints), resolve, places) }
       : undefined;
@@ -182,7 +182,7 @@ export class IssuePanel implements vscode.Disposable {
     }
   }
 
-  /** Code opens in another group of editors than the issue, if there is one. */
+  /** The column for code: another group of editors than the issue's, if there is one. */
   private columnForCode(): vscode.ViewColumn {
     const other = vscode.window.tabGroups.all.find(
       (group) => group.viewColumn !== this.panel.viewColumn,
@@ -204,12 +204,15 @@ const titleOf = (id: string): string => vscode.l10n.t('Issue of {0}', id);
 
 const plain = (text: string): string => `<pre>${escapeHtml(text)}</pre>`;
 
-/** HTML of VS Code's own renderer, which is not safe as it is; the text itself where there is none. */
+/**
+ * HTML from VS Code's own renderer, which is not sanitised; plain text when the renderer is
+ * missing.
+ */
 async function markdown(text: string): Promise<string> {
   try {
     const html: unknown = await vscode.commands.executeCommand('markdown.api.render', text);
     return typeof html === 'string' ? html : plain(text);
   } catch {
-    return plain(text); // the built-in extension is disabled
+    return plain(text); // The built-in extension is disabled.
   }
 }

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { PageTexts } from './issuePage';
 
-/** What the page of an issue says itself, in the language of the window. */
+/** Texts of the issue page itself, in the language of the window. */
 export function pageTexts(): PageTexts {
   return {
     plainText: vscode.l10n.t('Plain text'),

@@ -2,16 +2,16 @@ import { findReferences, type Reference } from '../../python/references';
 import type { ReferenceTarget, ResolveReference } from '../../python/resolveReferences';
 import { escapeAttribute, escapeHtml, sanitise } from './sanitise';
 
-/** References that are looked up in one text: it may have been written to keep us busy. */
+/** Most references that are looked up in one text. A hostile text may hold any number. */
 const maxReferences = 500;
 
 /**
- * Sanitises what a markdown renderer made of an untrusted text and links what it says about files of R.
+ * Sanitises the HTML of an untrusted text and links its references to files of R.
  *
- * @param html of the renderer; nothing in it is trusted
- * @param resolve finds the place of a reference; undefined where there is no tree to look into
- * @param places receives the places of the links. A link holds the index of its place, never a path, so
- *   that what comes back from the page can only name what was found here.
+ * @param html output of the Markdown renderer; untrusted
+ * @param resolve finds the place of a reference; undefined when there is no tree
+ * @param places receives the places of the links. A link holds the index of its place, never a
+ * path, so that messages of the page can only name places found here.
  * @returns well-formed HTML
  */
 export async function renderIssue(
@@ -19,7 +19,7 @@ export async function renderIssue(
   resolve: ResolveReference | undefined,
   places: ReferenceTarget[],
 ): Promise<string> {
-  // The style sheet shows new lines of paragraphs, so that a break before one would count twice.
+  // The style sheet shows the line ends in paragraphs, so a break before one would count twice.
   const safe = sanitise(html).replaceAll('<br />\n', '<br />');
   if (resolve === undefined) return safe;
   const pieces = split(safe);
@@ -49,17 +49,17 @@ interface Tag {
 
 interface Text {
   readonly kind: 'text';
-  /** Without entities. */
+  /** With entities decoded. */
   readonly text: string;
   /** Parts of the text that become links, in order. */
   readonly links: { readonly start: number; readonly end: number; readonly opening: string }[];
 }
 
-/** Text that is read as one although tags stand in it: a paragraph, a block of code, a link. */
+/** Text that is read as one piece across tags: a paragraph, a block of code, a link. */
 interface Run {
   text: string;
   readonly parts: { readonly offset: number; readonly piece: Text }[];
-  /** The opening tag of the link to elsewhere that the run is in. */
+  /** The opening tag of the external link around the run. */
   readonly anchor: Tag | undefined;
 }
 
@@ -75,7 +75,7 @@ const inline = new Set([
   ...['s', 'del', 'ins', 'mark', 'small', 'q', 'cite', 'abbr'],
 ]);
 
-/** Cuts what `sanitise` gives into tags and text. */
+/** Cuts the output of `sanitise` into tags and text. */
 function split(html: string): (Tag | Text)[] {
   return (html.match(/<[^>]*>|[^<]+/g) ?? []).map((piece) => {
     const tag = /^<(\/?)([a-z0-9]+)/.exec(piece);
@@ -105,7 +105,7 @@ function runsOf(pieces: readonly (Tag | Text)[]): Run[] {
   return runs.map((each) => (each.anchor === undefined ? each : targetOf(each, each.anchor)));
 }
 
-/** What a link to elsewhere refers to is its address, whatever its text is. */
+/** The reference of an external link is read from its address, whatever its text is. */
 function targetOf(run: Run, anchor: Tag): Run {
   const address = /\bhref="([^"]*)"/.exec(anchor.html)?.[1] ?? '';
   return { ...run, text: unescape(address) };
@@ -113,7 +113,7 @@ function targetOf(run: Run, anchor: Tag): Run {
 
 function insert(run: Run, reference: Reference, opening: string): void {
   if (run.anchor !== undefined) {
-    // Links do not nest: the one that is there now leads into R. Attributes of it are dropped.
+    // Links do not nest, so the existing link now leads into R and loses its attributes.
     run.anchor.html = opening;
     return;
   }
@@ -121,7 +121,7 @@ function insert(run: Run, reference: Reference, opening: string): void {
     const start = Math.max(0, reference.start - offset);
     const end = Math.min(piece.text.length, reference.end - offset);
     if (start >= end) continue;
-    // Tags inside a reference cut its link into several, of which the keyboard stops at the first.
+    // Tags inside a reference cut its link into several. The keyboard stops only at the first.
     const continued = reference.start < offset;
     piece.links.push({
       start,

@@ -1,6 +1,6 @@
 import sanitizeHtml from 'sanitize-html';
 
-/** What issues use of HTML: what their markdown becomes, and what GitHub lets through. */
+/** The HTML that issues use: what their Markdown becomes, and what GitHub allows. */
 const allowedTags = [
   ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'div', 'blockquote', 'pre', 'hr', 'br'],
   ...['ul', 'ol', 'li', 'dl', 'dt', 'dd', 'details', 'summary'],
@@ -9,11 +9,11 @@ const allowedTags = [
   ...['em', 'strong', 'b', 'i', 'u', 's', 'del', 'ins', 'mark', 'small', 'q', 'cite', 'abbr'],
 ];
 
-/** Wrappers that are dropped while what they hold stays. */
+/** Wrappers that are dropped while their content stays. */
 const droppedTags = [
   ...['html', 'body', 'article', 'section', 'header', 'footer', 'main', 'figure', 'figcaption'],
   ...['picture', 'source', 'center', 'font', 'big', 'strike', 'colgroup', 'col', 'wbr'],
-  // Of the formulas that VS Code renders.
+  // The MathML of formulas that VS Code renders.
   ...['math', 'semantics', 'annotation', 'mrow', 'mi', 'mo', 'mn', 'ms', 'mtext', 'mspace', 'msup'],
   ...['msub', 'msubsup', 'mfrac', 'msqrt', 'mroot', 'mtable', 'mtr', 'mtd', 'munder', 'mover'],
   ...['munderover', 'mstyle', 'mpadded', 'mphantom', 'menclose'],
@@ -39,7 +39,7 @@ const options: sanitizeHtml.IOptions = {
   allowProtocolRelative: false,
   allowedStyles: {},
   disallowedTagsMode: 'discard',
-  // Text of MathML, and of whatever would hold active content if it came this far.
+  // The text of these tags is dropped: MathML, and tags that would hold active content.
   nonTextTags: [
     ...['mi', 'mo', 'mn', 'ms', 'mtext'],
     ...['script', 'style', 'noscript', 'template', 'textarea', 'option', 'svg', 'object'],
@@ -48,7 +48,8 @@ const options: sanitizeHtml.IOptions = {
   transformTags: {
     a: (tagName, attribs) => ({ tagName, attribs: onlyHttps(attribs, 'href') }),
     img: (tagName, attribs) => ({ tagName, attribs: onlyHttps(attribs, 'src') }),
-    // A formula comes as its source, as MathML and as boxes that need a style sheet: the source stays.
+    // A formula arrives as its source, as MathML and as boxes that need a style sheet. Only the
+    // source stays.
     annotation: () => ({ tagName: 'code', attribs: {} }),
     span: (tagName, attribs) => ({
       tagName: / katex-html /.test(` ${attribs['class'] ?? ''} `) ? 'mi' : tagName,
@@ -57,20 +58,20 @@ const options: sanitizeHtml.IOptions = {
   },
 };
 
-/** Without addresses that are relative, too: below our panel they would be files of the extension. */
+/** Drops relative addresses too: in the panel they would mean files of the extension. */
 function onlyHttps(attribs: sanitizeHtml.Attributes, name: string): sanitizeHtml.Attributes {
   if (/^https:\/\//i.test(attribs[name] ?? '')) return attribs;
   return Object.fromEntries(Object.entries(attribs).filter(([each]) => each !== name));
 }
 
 /**
- * Untrusted HTML with only what an issue needs: no scripts, styles, forms, frames, handlers of events,
- * and no addresses but of https. Tags that are not allowed become text: they are what an issue about
- * HTML speaks of, or no HTML at all, such as `<module>` in a traceback, and some of them would swallow
- * the rest of the issue.
+ * Reduces untrusted HTML to what an issue needs: no scripts, styles, forms, frames or event
+ * handlers, and only https addresses. Disallowed tags become text. An issue about HTML speaks of
+ * them; others are no HTML, such as `<module>` in a traceback, or would swallow the rest of the
+ * issue.
  *
- * The result is well-formed. `<` and `>` stand in it for nothing but the ends of tags, and text holds
- * no entities but `&amp;`, `&lt;` and `&gt;`: `renderIssue` relies on both.
+ * The result is well-formed, which `renderIssue` relies on. `<` and `>` only delimit tags, and text
+ * holds no entities but `&amp;`, `&lt;` and `&gt;`.
  */
 export function sanitise(html: string): string {
   const kept = html.replace(/<(\/?)([A-Za-z][^\s<>/]*)/g, (tag, slash: string, name: string) =>
@@ -79,12 +80,12 @@ export function sanitise(html: string): string {
   return sanitizeHtml(kept, options);
 }
 
-/** Text as HTML. */
+/** Escapes text for HTML. */
 export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Text as the value of an attribute in double quotes. */
+/** Escapes text for an attribute value in double quotes. */
 export function escapeAttribute(text: string): string {
   return escapeHtml(text).replaceAll('"', '&quot;').replaceAll("'", '&#39;');
 }

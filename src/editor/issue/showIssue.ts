@@ -8,7 +8,7 @@ import type { FilesOfR, InstanceSource } from '../instance/instanceRoles';
 import type { Revealed } from '../instance/revealed';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
-/** What an issue can be shown from: the open instance, or a row of the list. */
+/** Where an issue can come from: the open instance, or a row of the list. */
 export interface IssueParts {
   readonly context: vscode.ExtensionContext;
   readonly revealed: Revealed;
@@ -17,7 +17,9 @@ export interface IssueParts {
   readonly id: string;
 }
 
-/** Shows the issue of an instance: beside the code when it is open, else in the editor area. */
+/**
+ * Shows the issue of an instance: beside the code if the instance is open, else in the editor area.
+ */
 export async function showIssue(parts: IssueParts): Promise<void> {
   const column = parts.opened === undefined ? vscode.ViewColumn.Active : vscode.ViewColumn.Beside;
   IssuePanel.show(issueSource(parts), column);
@@ -35,7 +37,7 @@ export function restoreIssue(
   });
 }
 
-/** Draws the issue of an instance anew, if it is shown: something was revealed or hidden. */
+/** Redraws the issue of an instance, if it is shown, after a reveal or a hide. */
 export function redrawIssue(id: string): void {
   IssuePanel.updateAll(id);
 }
@@ -77,7 +79,7 @@ function issueSource({ context, revealed, listed, opened, id }: IssueParts): Iss
   };
 }
 
-/** Finds places in R as it was made; the author's edits do not move the links. */
+/** Finds places in the pristine R, so that the author's edits do not move the links. */
 async function resolverIn(opened: InstanceSource & FilesOfR): Promise<ResolveReference> {
   const { repo } = await opened.instance();
   return referenceResolver(

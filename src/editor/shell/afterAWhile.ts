@@ -1,9 +1,12 @@
 import * as vscode from 'vscode';
 
-/** What is done sooner is not announced, in milliseconds. */
+/** Work that ends within this time shows no notification, in milliseconds. */
 const unnoticed = 1000;
 
-/** Does work that is seldom long: where it is, a notification says so, and lets the person end it. */
+/**
+ * Does work that is usually short. When it takes long, a notification appears, with which the
+ * person can cancel it.
+ */
 export async function afterAWhile<T>(
   title: string,
   work: (signal: AbortSignal) => Promise<T>,

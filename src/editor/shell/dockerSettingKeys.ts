@@ -5,8 +5,8 @@ import {
 } from '../../engine/docker/dockerSettings';
 
 /**
- * Settings of the docker engine in VS Code, by their names there. They stand apart from the other ids,
- * which the small bundle holds: the table of these settings brings its validation library along.
+ * Settings of the docker engine in VS Code, by their names there. They are apart from the other
+ * ids, which the small bundle contains: their table imports the validation library.
  */
 export const dockerSettingKeys = Object.fromEntries(
   dockerSettingNames.map((name) => [name, dockerSettingId(name)]),

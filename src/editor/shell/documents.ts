@@ -11,15 +11,18 @@ export function sideUri(side: Side, path: string): vscode.Uri {
   return vscode.Uri.from({ scheme, authority: side, path: `/${path}` });
 }
 
-/** Authority of the same documents in the coverage view, which shows it as the root of the files. */
+/**
+ * Authority of the same documents in the coverage view, which shows it as the root folder of the
+ * files.
+ */
 const listed = 'golden-patch';
 
-/** Address of a file of R or R∘X* where the address is read by people. */
+/** Address of a file of R or R∘X* for places where people read the address. */
 export function listedUri(side: Side, path: string): vscode.Uri {
   return vscode.Uri.from({ scheme, authority: listed, path: `/${sideName[side]}/${path}` });
 }
 
-/** Side and path of a document of ours; undefined for any other. */
+/** Side and path of a document of this extension; undefined for any other. */
 export function sideOfUri(uri: vscode.Uri): { side: Side; path: string } | undefined {
   if (uri.scheme !== scheme) return undefined;
   if (uri.authority === listed) {
@@ -31,9 +34,9 @@ export function sideOfUri(uri: vscode.Uri): { side: Side; path: string } | undef
 }
 
 /**
- * Content of a document that is not in the workspace: a side of the golden diff, or what belongs to a
- * comparison with the golden tests. It is served only once that was revealed, whoever asks. The verdict
- * as a document says for itself what may be said.
+ * Content of a document outside the workspace: a side of the golden diff, or a document of the
+ * comparison with the golden tests. Both are empty until the golden patch is revealed, whoever
+ * asks. The verdict document itself leaves out what is hidden.
  */
 export async function documentText(
   open: InstanceSource & Revealing & LatestVerdict & FilesOfR,
@@ -50,6 +53,6 @@ export async function documentText(
     );
     return `${hidden}\n`;
   }
-  // Whoever asks may name any path.
+  // Any extension may ask, with any path.
   return unsafePath(file.path) === undefined ? open.fileOfSide(file.side, file.path) : '';
 }

@@ -10,16 +10,19 @@ import { dockerSettingKeys } from './dockerSettingKeys';
 import { contextKeys, settingKeys } from './names';
 import { engineSettings } from './settings';
 
-/** What keeps tests from running: no Python for the local engine, no container engine for docker. */
+/**
+ * What prevents tests from running: no Python for the local engine, or no container engine for
+ * docker.
+ */
 export interface EngineProblem {
   readonly missing: 'python' | typeof containerEngine;
-  /** What was tried and what to do, for a person. */
+  /** What was tried and what to do, as text for a person. */
   readonly text: string;
 }
 
 /**
- * Whether the engine of the open instance can be had, found out before anything is to run, so that
- * views say what is missing where a person looks and not after a run that failed.
+ * Checks in advance whether the engine is available, so that views can say what is missing before a
+ * run fails.
  */
 export class EngineReadiness implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
@@ -42,18 +45,18 @@ export class EngineReadiness implements vscode.Disposable {
         if (keys.some((key) => event.affectsConfiguration(key, scope))) again();
       }),
       vscode.window.onDidChangeWindowState((state) => {
-        // Back from installing or starting what was missing.
+        // The person may be back from installing or starting what was missing.
         if (state.focused && this.found !== undefined) again();
       }),
     ];
   }
 
-  /** What is missing, as far as is known. */
+  /** What is missing, by the last check. */
   get problem(): EngineProblem | undefined {
     return this.found;
   }
 
-  /** Looks for the engine, and tells the views. Never rejects. */
+  /** Checks the engine and updates the views. Never rejects. */
   async check(): Promise<void> {
     const turn = ++this.turn;
     const problem = await this.look();

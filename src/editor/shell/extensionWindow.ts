@@ -45,7 +45,7 @@ import type { Runs } from '../runs/runs';
 import type { RunNode } from '../runs/runTreeRow';
 import { WorkspaceTrust } from './workspaceTrust';
 
-/** What exists while an instance is open in the window. */
+/** Parts that exist while an instance is open in the window. */
 interface OpenedParts {
   readonly instance: OpenInstance;
   readonly readiness: EngineReadiness;
@@ -55,12 +55,12 @@ interface OpenedParts {
   readonly candidates: Candidates;
 }
 
-/** What runs for a command, with what VS Code hands to it. */
+/** Runs a command with the arguments of VS Code. */
 type CommandHandler = (...args: unknown[]) => Promise<void>;
 
 /**
- * The extension in one window: constructs its parts and registers what VS Code calls. Heavy parts are
- * loaded when they are used for the first time.
+ * The extension in one window: constructs its parts and registers them with VS Code. Heavy parts
+ * load at their first use.
  */
 export class ExtensionWindow {
   private readonly reporter: OutputReporter;
@@ -73,12 +73,15 @@ export class ExtensionWindow {
   private readonly agents: ForAgents;
   private readonly documentChanged = new vscode.EventEmitter<vscode.Uri>();
   private readonly customDiffs = new RetryingMemo(() => this.loadCustomDiffs());
-  /** Resolves when it is known whether an instance is open. A new promise once a workspace is trusted. */
+  /**
+   * Resolves when it is known whether an instance is open. Granting trust to the workspace replaces
+   * the promise.
+   */
   private opening: Promise<void> = Promise.resolve();
   private opened: OpenedParts | undefined;
 
   constructor(private readonly context: vscode.ExtensionContext) {
-    // Other extensions of this process may need the keys in its environment: they stay there.
+    // The keys stay in the environment, since other extensions of this process may need them.
     noteKeys(allKeyVariables);
     this.reporter = outputReporter(context.subscriptions);
     this.revealed = new Revealed(context.globalState);
@@ -100,7 +103,7 @@ export class ExtensionWindow {
     this.opening = this.shown(() => this.openWorkspace());
   }
 
-  /** Ends the engine of the window. To be awaited before the process ends. */
+  /** Ends the engine of the window. Await it before the process ends. */
   async close(): Promise<void> {
     await this.agents.close();
     await Promise.all([
@@ -110,7 +113,7 @@ export class ExtensionWindow {
     ]);
   }
 
-  /** The open instance, once it is known whether there is one. */
+  /** The open instance. Waits until it is known whether there is one. */
   private async openInstance(): Promise<OpenInstance | undefined> {
     await this.opening;
     return this.opened?.instance;
@@ -149,12 +152,12 @@ export class ExtensionWindow {
     );
   }
 
-  /** Commands that need no open instance, or are about one that a row of a view names. */
+  /** Commands that need no open instance, or that are about the instance of a row. */
   private windowCommands(): Record<string, CommandHandler> {
     const { context, revealed, steps, reporter } = this;
     return {
       [commandIds.openBundled]: async (from) => {
-        // The window reloads: it goes on with the walkthrough that it was opened from.
+        // The window reloads. This flag shows the walkthrough again afterwards.
         await context.globalState.update(goesOn, from === 'walkthrough' ? true : undefined);
         const { openBundledInstance } = await import('./parts');
         await openBundledInstance(context, reporter);
@@ -204,7 +207,7 @@ export class ExtensionWindow {
       [commandIds.exportReproduction]: async (folder) => {
         const { instance } = await this.requireOpened();
         const { exportReproduction } = await import('./parts');
-        // Code that runs the command gives a folder; a person chooses one.
+        // Only code that runs the command passes a folder; otherwise the person chooses one.
         const into = folder instanceof vscode.Uri ? folder : undefined;
         const written = await exportReproduction(instance, reporter, into);
         if (written?.isReproduction === true) await steps.tell(contextKeys.exported);
@@ -225,7 +228,7 @@ export class ExtensionWindow {
     };
   }
 
-  /** @throws HumanError when no instance is open, with the reason */
+  /** @throws HumanError with the reason when no instance is open */
   private async requireOpened(): Promise<OpenedParts> {
     await this.opening;
     if (this.opened === undefined) throw this.trust.whyNoInstance();
@@ -233,9 +236,10 @@ export class ExtensionWindow {
   }
 
   /**
-   * The instance that a command is about: of the given row, else the open one, else the selected one.
+   * The instance that a command is about: of the given row, else the open one, else the selected
+   * one.
    *
-   * @returns its id, and the open instance when it is that
+   * @returns its id, and the open instance if that is the one
    * @throws HumanError when there is none
    */
   private async instanceOf(row: unknown): Promise<{ id: string; opened?: OpenInstance }> {
@@ -254,7 +258,7 @@ export class ExtensionWindow {
       ),
       this.revealed.onDidChange(() => {
         for (const { uri } of vscode.workspace.textDocuments) {
-          // Both sides and what is compared with them; a preview does not depend on it.
+          // Documents of both sides and of the comparison depend on revealing; previews do not.
           if (uri.scheme !== scheme || uri.authority === previewAuthority) continue;
           this.documentChanged.fire(uri);
         }
@@ -329,7 +333,7 @@ export class ExtensionWindow {
     const { context, reporter, revealed, steps } = this;
     const parts = await import('./parts');
     const instance = new parts.OpenInstance(context, folder, marker, revealed, reporter);
-    // Before anything below can fail.
+    // Registered before anything below can fail.
     context.subscriptions.push(instance);
     await instance.restore();
     const readiness = new parts.EngineReadiness(folder.uri, context.extensionPath, reporter);
@@ -354,7 +358,7 @@ export class ExtensionWindow {
     void parts.warmUpInBackground(instance, reporter);
   }
 
-  /** Shows the walkthrough where it led here, and the issue where the instance is new. */
+  /** Shows the walkthrough if it opened this window, and the issue if the instance is new. */
   private async showFirst(instance: OpenInstance): Promise<void> {
     const { context, revealed, steps } = this;
     const isFirst = await instance.isFirstTime();
@@ -369,7 +373,7 @@ export class ExtensionWindow {
     }
   }
 
-  /** Runs something and shows what goes wrong, once. */
+  /** Runs something and shows its error once. */
   private async shown(run: () => void | Promise<void>): Promise<void> {
     try {
       await run();
@@ -379,7 +383,7 @@ export class ExtensionWindow {
   }
 }
 
-/** One handler for a group of commands, which is told the id of the one that was run. */
+/** One handler for each command of a group; it receives the id of the command. */
 function handlers<Id extends string>(
   ids: Readonly<Record<string, Id>>,
   run: (id: Id, args: readonly unknown[]) => Promise<void>,
@@ -387,7 +391,7 @@ function handlers<Id extends string>(
   return Object.values(ids).map((id) => [id, (...args) => run(id, args)]);
 }
 
-/** Key of the note that a walkthrough opened the bundled instance. */
+/** Key of the flag that the walkthrough opened the bundled instance. */
 const goesOn = 'walkthroughGoesOn';
 
 /** A folder of the window that is the workspace of an instance. */
@@ -396,7 +400,10 @@ interface Found {
   readonly marker: WorkspaceMarker;
 }
 
-/** The first such folder: one instance to a window, since verdict and status bar are about one candidate. */
+/**
+ * The first such folder. A window has one instance, since verdict and status bar are about one
+ * candidate.
+ */
 async function findInstance(): Promise<Found | undefined> {
   for (const folder of vscode.workspace.workspaceFolders ?? []) {
     if (folder.uri.scheme !== 'file') continue;
@@ -411,7 +418,7 @@ interface LazyInstances {
   readonly loaded: () => Promise<Instances>;
 }
 
-/** The Instances view, whose contents are loaded when it is looked at or a command needs them. */
+/** The Instances view. Its contents load when the view is visible or a command needs them. */
 function lazyInstances(context: vscode.ExtensionContext, reporter: Reporter): LazyInstances {
   const redraw = new vscode.EventEmitter<void>();
   let made: Promise<Instances> | undefined;
@@ -441,7 +448,7 @@ interface LazyRuns {
   readonly close: () => Promise<void>;
 }
 
-/** The Runs view, likewise. */
+/** The Runs view, loaded in the same way. */
 function lazyRuns(
   context: vscode.ExtensionContext,
   revealed: Revealed,

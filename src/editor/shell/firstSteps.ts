@@ -3,15 +3,15 @@ import type { CandidateTests } from '../testing/candidateTests';
 import { contextKeys, walkthrough } from './names';
 import type { LatestVerdict } from '../instance/instanceRoles';
 
-/** What the manifest says of a walkthrough, as far as it is used here. */
+/** The part of a walkthrough's manifest that this file reads. */
 interface Walkthrough {
   readonly steps: readonly { readonly id: string; readonly completionEvents: readonly string[] }[];
 }
 
 /**
- * Says by context keys how far the author is: the steps of the walkthrough are completed by them.
- * VS Code ticks a step off when its key becomes true while walkthroughs are loaded, which they are
- * with the first that is shown; what was done before that is ticked off when ours is shown.
+ * Sets context keys for the author's progress, which complete the steps of the walkthrough. VS Code
+ * completes a step when its key becomes true while walkthroughs are loaded. The first one shown
+ * loads them all; earlier progress is marked when this one is shown.
  */
 export class FirstSteps {
   private readonly told = new Map<string, boolean>();
@@ -36,7 +36,7 @@ export class FirstSteps {
     return vscode.Disposable.from(open.onDidChange(tell), tests.onDidChange(tell));
   }
 
-  /** Opens the walkthrough. */
+  /** Opens the walkthrough, with the steps done so far completed. */
   async show(): Promise<void> {
     const { contributes } = this.extension.packageJSON as {
       contributes: { walkthroughs: readonly Walkthrough[] };
@@ -44,7 +44,7 @@ export class FirstSteps {
     for (const step of contributes.walkthroughs.flatMap((each) => each.steps)) {
       const keys = step.completionEvents.map((event) => event.replace(/^onContext:/, ''));
       if (!keys.some((key) => this.told.get(key) === true)) continue;
-      // It is no harm where this VS Code cannot: the step is there to be done again.
+      // A VS Code without this command only leaves the step to be done again.
       await vscode.commands
         .executeCommand('welcome.markStepComplete', `${walkthrough}#${step.id}`)
         .then(undefined, () => undefined);

@@ -7,9 +7,9 @@ import { McpProvider } from '../tools/mcpProvider';
 import { registerTools } from '../tools/register';
 import type { WorkspaceTools } from '../tools/workspaceTools';
 
-/** What agents of this VS Code are offered, and those that it starts an MCP server for. */
+/** The language-model tools and the MCP server that this window offers to agents. */
 export interface ForAgents extends vscode.Disposable {
-  /** An instance was opened. */
+  /** Announces that an instance was opened. */
   tell(): void;
   /** Ends the calls under way. */
   close(): Promise<void>;

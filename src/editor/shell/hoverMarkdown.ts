@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { HoverPart } from './hoverPart';
 import { appendPlainText } from './plainText';
 
-/** Adds a part of a hover. */
+/** Appends a part of a hover to Markdown. */
 export function appendPart(markdown: vscode.MarkdownString, part: HoverPart): void {
   if ('plain' in part) appendPlainText(markdown, part.plain);
   else if ('code' in part) markdown.appendCodeblock(part.code, 'text');

@@ -1,6 +1,4 @@
-/**
- * Ids that package.json and the code share. A test holds the two equal.
- */
+/** Ids that package.json and the code share. A test compares the two. */
 export const commandIds = {
   openBundled: 'swt-bench.openBundledInstance',
   applyBundledCandidate: 'swt-bench.applyBundledCandidate',
@@ -19,7 +17,7 @@ export const commandIds = {
   copyMcp: 'swt-bench.copyMcpConfiguration',
 } as const;
 
-/** Commands about one test: of a CodeLens, of the Testing view, or of the one at the cursor. */
+/** Commands about one test: from a CodeLens, from the Testing view, or at the cursor. */
 export const inlineCommandIds = {
   reproduce: 'swt-bench.reproduceTest',
   runOnR: 'swt-bench.runTestOnR',
@@ -87,7 +85,7 @@ export const customDiffCommandIds = {
 /** The participant `@swt` of the chat. */
 export const chatParticipantId = 'swt-bench.swt';
 
-/** What it is asked for by `/`. */
+/** Its slash commands. */
 export const chatCommands = ['reproduce', 'explain', 'improve'] as const;
 
 /** The tools of src/method/tools, which agents of the editor find by `idOfTool`. */
@@ -107,7 +105,7 @@ export type ModelToolName = (typeof modelToolNames)[number];
 /** A tool by the name that package.json gives it: names are shared by all extensions. */
 export const idOfTool = (name: ModelToolName): string => `swt-bench_${name}`;
 
-/** Who tells VS Code of the MCP server of the open instance. */
+/** Id of the provider that registers the MCP server of the open instance with VS Code. */
 export const mcpProviderId = 'swt-bench.instance';
 
 /** Commands about candidates of a model; they need an open instance. */
@@ -150,24 +148,24 @@ export const settingKeys = {
 
 export const contextKeys = {
   instanceOpen: 'swt-bench.instanceOpen',
-  /** The workspace of an instance, which is opened when it is trusted. */
+  /** The workspace is that of an instance, which opens when the workspace is trusted. */
   untrusted: 'swt-bench.instanceUntrusted',
   bundled: 'swt-bench.bundledInstanceOpen',
-  /** The row or the trees of the open instance cannot be had. */
+  /** The row or the trees of the open instance are unavailable. */
   instanceFailed: 'swt-bench.instanceFailed',
-  /** What is missing to run tests: `python` or `docker`; not set when nothing is. */
+  /** What is missing to run tests: `python` or `docker`; not set when nothing is missing. */
   engineProblem: 'swt-bench.engineProblem',
-  /** What an author has done so far; the walkthrough is completed by them. */
+  /** What an author has done so far; these keys complete the steps of the walkthrough. */
   issueShown: 'swt-bench.issueShown',
   candidateWritten: 'swt-bench.candidateWritten',
   candidateReproduces: 'swt-bench.candidateReproduces',
   coverageShown: 'swt-bench.changeCoverageShown',
   /** A model has written candidates for the open instance. */
   candidates: 'swt-bench.hasCandidates',
-  /** What the Instances view has to show: none, reading, failed, loaded. */
+  /** State of the Instances view: none, reading, failed, loaded. */
   dataset: 'swt-bench.datasetState',
   filtered: 'swt-bench.instancesFiltered',
-  /** What the Change Coverage view has to show: hidden, none, unknown, lines. */
+  /** State of the Change Coverage view: hidden, none, unknown, lines. */
   coverage: 'swt-bench.changeCoverageState',
   missedOnly: 'swt-bench.missedLinesOnly',
   /** A reference reproduction of the open instance was exported in this window. */
@@ -187,19 +185,19 @@ export const viewIds = {
 /** Scheme of documents that are not files of the workspace: golden sides and the issue. */
 export const scheme = 'swt-bench';
 
-/** Authority of those documents that show the effect of a custom diff. */
+/** Authority of documents that show the effect of a custom diff. */
 export const previewAuthority = 'preview';
 
-/** Authority of those documents that show a candidate of a model, and what it was asked. */
+/** Authority of documents that show a model's candidate, its prompt and its answer. */
 export const candidateAuthority = 'candidate';
 
-/** Authority of those documents that show what tests printed on a side. */
+/** Authority of documents that show what tests printed on a side. */
 export const outputAuthority = 'output';
 
 /** Authority of the document that holds the verdict as a note. */
 export const verdictAuthority = 'verdict';
 
-/** Authority of those documents that show what a saved result is about. */
+/** Authority of documents that show what a saved result is about. */
 export const resultAuthority = 'result';
 
 /** Type of the panel of the dashboard, in package.json as `onWebviewPanel:…`. */
@@ -208,8 +206,8 @@ export const dashboardViewType = 'swt-bench.dashboard';
 /** Language of `.swtdiff` files and of `custom-diff` fences. */
 export const customDiffLanguage = 'swt-custom-diff';
 
-/** Command of VS Code that shows whether the workspace is trusted, to change it. */
+/** Command of VS Code that opens the editor of workspace trust. */
 export const trustCommand = 'workbench.trust.manage';
 
-/** The walkthrough, as `workbench.action.openWalkthrough` names it. */
+/** Id of the walkthrough for `workbench.action.openWalkthrough`. */
 export const walkthrough = 'swt-bench.swt-bench#firstSteps';

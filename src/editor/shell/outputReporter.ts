@@ -2,14 +2,14 @@ import * as vscode from 'vscode';
 import type { Reporter } from '../../domain/reporter';
 import { redactKeys } from '../../engine/keysInUse';
 
-/** A log that can be opened. */
+/** A log that a command can open. */
 export interface OutputReporter extends Reporter {
   show(): void;
 }
 
 /**
- * Logs and steps in the output channel "SWT-Bench", which is made when there is something to say. No key
- * in use is written to it.
+ * Writes logs and steps to the output channel "SWT-Bench", which the first entry creates. No entry
+ * contains a key that is in use.
  */
 export function outputReporter(subscriptions: vscode.Disposable[]): OutputReporter {
   let channel: vscode.LogOutputChannel | undefined;

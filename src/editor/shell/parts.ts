@@ -1,6 +1,6 @@
 /**
- * Everything that an opened instance needs. The build makes a bundle of its own of this module, which
- * is loaded when an instance is opened or a command is run: activation only reads the small one.
+ * Everything that an opened instance needs. The build makes a separate bundle of this module, which
+ * loads when an instance opens or a command runs. Activation loads only the small bundle.
  */
 export { addDevContainer } from '../instance/addDevContainer';
 export { applyBundledCandidate, openBundledInstance } from '../instance/bundled';

@@ -6,19 +6,25 @@ import { redactKeys } from '../../engine/keysInUse';
 import { commandIds, settingKeys } from './names';
 import { withoutLinkMarkup } from './withoutLinkMarkup';
 
-/** What went wrong, in words for a person; what is no fault of theirs is called ours. */
+/**
+ * An error as text for a person. One that is not the person's fault is called a fault of the
+ * extension.
+ */
 export function problemText(error: unknown): string {
   return redactKeys(
     error instanceof HumanError ? error.message : `SWT-Bench: internal error: ${messageOf(error)}`,
   );
 }
 
-/** Logs what went wrong and shows it once. */
+/** Logs an error and shows it once. */
 export function showProblem(error: unknown, reporter: Reporter): void {
   void vscode.window.showErrorMessage(withoutLinkMarkup(logged(error, reporter)));
 }
 
-/** As {@link showProblem}, for work that needed the engine: with what a person may want to do next. */
+/**
+ * As {@link showProblem}, for work that needed the engine: the message offers next steps as
+ * buttons.
+ */
 export function showEngineProblem(
   error: unknown,
   reporter: Reporter,
@@ -45,7 +51,10 @@ export function showEngineProblem(
   });
 }
 
-/** Sets the engine of an open instance, or of everything where none is open. */
+/**
+ * Sets the engine in the settings of the open instance's workspace, or in the user settings when
+ * none is open.
+ */
 export async function useEngine(
   engine: EngineName,
   folder?: vscode.WorkspaceFolder,

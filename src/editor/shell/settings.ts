@@ -14,8 +14,8 @@ import { dockerSettingKeys } from './dockerSettingKeys';
 import { settingKeys } from './names';
 
 /**
- * Folder of everything that can be made again: datasets, mirrors, trees, kept runs. The command line
- * uses the same one by default, so that neither makes again what the other has.
+ * Folder of everything that can be rebuilt: datasets, mirrors, trees, kept runs. The command line
+ * has the same default, so that the two share their files.
  */
 export function storageFolder(): string {
   const set = text(settingKeys.storage);
@@ -28,13 +28,16 @@ export function datasetName(): string {
   return name.startsWith('~/') ? join(homedir(), name.slice(2)) : name;
 }
 
-/** The file with tags, notes and classifications: what the setting names, else one in `folder`. */
+/**
+ * The file with tags, notes and classifications, which the setting names; by default a file in
+ * `folder`.
+ */
 export function triageFile(folder: string): string {
   const set = text(settingKeys.triageFile);
   return set === '' ? join(folder, 'triage.json') : absolute(set, settingKeys.triageFile);
 }
 
-/** Where repositories are to be had, as `--source` arguments. */
+/** Where to get repositories instead of GitHub, as `--source` arguments. */
 export function repositorySources(): string[] {
   const set: unknown = vscode.workspace.getConfiguration().get(settingKeys.repositorySources);
   if (typeof set !== 'object' || set === null) return [];
@@ -45,7 +48,7 @@ export function repositorySources(): string[] {
   );
 }
 
-/** Filter lists by the names that the person gave them. */
+/** Filter lists by the person's names for them. */
 export function filterLists(): Record<string, string | { from: string; exclude: boolean }> {
   const set: unknown = vscode.workspace.getConfiguration().get(settingKeys.filterLists);
   if (typeof set !== 'object' || set === null) return {};
@@ -61,7 +64,7 @@ export function filterLists(): Record<string, string | { from: string; exclude: 
   return lists;
 }
 
-/** What the settings say of the engine. */
+/** The settings of the engine. */
 export interface EngineSettings {
   readonly name: EngineName;
   /** Interpreter or virtual environment of the local engine; undefined for the one on PATH. */
@@ -69,7 +72,7 @@ export interface EngineSettings {
   readonly docker: DockerSettings;
 }
 
-/** @throws HumanError naming the setting that cannot be used */
+/** @throws HumanError naming the setting whose value is invalid */
 export function engineSettings(scope?: vscode.Uri): EngineSettings {
   const set = text(settingKeys.engine, scope);
   const name = engineNames.find((each) => each === set);

@@ -6,8 +6,8 @@ import { knownRepositories } from '../../engine/runners/parseLog';
 import { useEngine } from './problems';
 
 /**
- * Says, once in a workspace, that the repository of the instance belongs to another Python than the
- * local engine has.
+ * Suggests the docker engine, once in a workspace, when the instance's repository needs another
+ * Python than the local engine has.
  */
 export async function suggestDocker(
   instance: Instance,

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { TreeRow } from './treeRow';
 
-/** Draws a row. */
+/** Makes the item of VS Code that shows a row. */
 export function treeItemOf(row: TreeRow): vscode.TreeItem {
   const item = new vscode.TreeItem(row.label, foldingOf(row));
   const { id, description, tooltip, icon, contextValue, command, spoken } = row;

@@ -1,26 +1,26 @@
 /**
- * A row of a tree view as plain data. What a view shows is computed by functions that run without VS Code;
- * `treeItemOf` draws it. Such functions take what translates, `vscode.l10n`, as their first parameter
- * `l10n`, and import `vscode` as a type only: `npm run l10n` finds calls of `l10n.t` in no other files.
+ * A row of a tree view as plain data. Functions that run without VS Code compute what a view shows;
+ * `treeItemOf` draws it. Such functions take `vscode.l10n` as their first parameter `l10n` and
+ * import `vscode` as a type only. `npm run l10n` finds calls of `l10n.t` in no other files.
  */
 export interface TreeRow {
   readonly label: string;
-  /** What VS Code remembers of a row, such as whether it is folded, it remembers by this. */
+  /** The id under which VS Code remembers a row, such as whether it is folded. */
   readonly id?: string;
   readonly description?: string;
   /** Plain text. */
   readonly tooltip?: string;
-  /** An icon of VS Code by its id, and a colour of the theme. */
+  /** Id of an icon of VS Code, and a colour of the theme. */
   readonly icon?: { readonly id: string; readonly colour?: string };
-  /** How rows below it begin; undefined where there are none. */
+  /** Whether the rows below it begin folded; undefined when it has none. */
   readonly children?: 'folded' | 'unfolded';
-  /** What menus look at. */
+  /** Menus test it in their `when` clauses. */
   readonly contextValue?: string;
   readonly command?: {
     readonly command: string;
     readonly title: string;
     readonly arguments?: readonly unknown[];
   };
-  /** Read out in place of label and description: an icon says nothing to who does not see it. */
+  /** A screen reader says this in place of label and description, since it cannot read an icon. */
   readonly spoken?: string;
 }

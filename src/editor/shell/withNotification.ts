@@ -2,7 +2,10 @@ import * as vscode from 'vscode';
 import { Cancelled } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 
-/** Work with a notification that shows its steps and can be cancelled; undefined when it was. */
+/**
+ * Does work with a notification that shows its steps and can be cancelled. Resolves to undefined
+ * when it was cancelled.
+ */
 export async function withNotification<T>(
   title: string,
   reporter: Reporter,

@@ -1,6 +1,7 @@
 /**
- * A text as a notification may show it. VS Code makes links of `[label](target)` there, to commands as
- * well, and messages quote what somebody else wrote: paths, code, names of tests.
+ * A text without the markup that notifications turn into links. There, VS Code makes links, even to
+ * commands, of `[label](target)`; messages quote foreign text, such as paths, code and names of
+ * tests.
  */
 export function withoutLinkMarkup(text: string): string {
   return text.replaceAll('](', '] (');

@@ -1,11 +1,11 @@
 import type * as vscode from 'vscode';
 
-/** What of an address says where something lies. */
+/** The parts of an address that say where a file is. */
 type Place = Pick<vscode.Uri, 'scheme' | 'authority' | 'path'>;
 
 /**
- * The path of a file relative to a folder, with `/` between its parts and none at its start, as in the
- * tree of R; undefined where the file is not below the folder.
+ * The path of a file relative to a folder, with `/` as separator and none at its start, as in the
+ * tree of R. Undefined when the file is not below the folder.
  */
 export function workspacePath(folder: { readonly uri: Place }, file: Place): string | undefined {
   const { scheme, authority } = folder.uri;
@@ -14,8 +14,8 @@ export function workspacePath(folder: { readonly uri: Place }, file: Place): str
 }
 
 /**
- * As {@link workspacePath}, of an address whose scheme is another: a document of ours that stands for a
- * file of the workspace has the path of it.
+ * As {@link workspacePath}, for an address with another scheme: a document of this extension has
+ * the path of the workspace file that it stands for.
  */
 export function pathBelow(
   folder: { readonly uri: Place },
@@ -27,6 +27,6 @@ export function pathBelow(
     : undefined;
 }
 
-/** Windows writes the letter of a drive in either case. */
+/** Windows writes a drive letter in either case. */
 const withSmallDrive = (path: string): string =>
   path.replace(/^\/[A-Z]:/, (drive) => drive.toLowerCase());

@@ -4,16 +4,16 @@ import { HumanError } from '../../domain/humanError';
 import { contextKeys, trustCommand } from './names';
 
 /**
- * The gate between a workspace and everything that would act on it. An instance is opened behind it, so
- * that before the workspace is trusted no git, no Python and no engine runs in it, and nothing that its
- * marker names is opened or asked for: its files are text.
+ * Opens an instance only once its workspace is trusted. Until then no git, no Python and no engine
+ * runs in the workspace, and nothing that its marker names is opened or requested. Its files are
+ * only text.
  */
 export class WorkspaceTrust implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[] = [];
   private waiting: string | undefined;
 
   /**
-   * Does the work when the workspace is trusted: now, or as soon as it is. Until then the window says
+   * Does the work once the workspace is trusted, which may be now. Until then the status bar says
    * what waits.
    *
    * @param id of the instance that is to be opened
@@ -59,7 +59,7 @@ export class WorkspaceTrust implements vscode.Disposable {
   }
 }
 
-/** Said where verdicts are said later. */
+/** The status-bar item that stands in the place of the verdict until the workspace is trusted. */
 function waitingItem(id: string): vscode.StatusBarItem {
   const item = vscode.window.createStatusBarItem(
     'swt-bench.untrusted',

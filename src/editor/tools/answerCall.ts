@@ -16,14 +16,14 @@ export interface EditorCall {
   readonly opened: InstanceForModels | undefined;
   /** Where the candidate of that instance is kept. */
   readonly candidate: (opened: InstanceForModels) => CandidateSlot;
-  /** Limit of one run. */
+  /** Time limit of one run. */
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
   readonly reporter: Reporter;
 }
 
 /**
- * Answers a call. Whatever goes wrong becomes text that says to a model what happened and what to do.
+ * Answers a call. An error becomes text that tells the model what happened and what to do.
  *
  * @throws Cancelled
  */
@@ -38,7 +38,8 @@ export async function answerCall(call: EditorCall): Promise<ToolAnswer> {
     view = await opened.modelView();
   } catch (error) {
     if (!(error instanceof HumanError)) throw error;
-    // Why may be that X* does not fit R, and where: that is for the person who reads the log.
+    // The message may name the place where X* does not fit R. Only the log gets it, which the
+    // person reads.
     reporter.log(`${name}: ${error.message}`);
     return refused(noRepository);
   }

@@ -5,9 +5,9 @@ export interface TokenBudget {
 }
 
 /**
- * A text that an agent takes: what is too long is cut in its middle, and says so.
+ * Shortens a text to an agent's budget: cuts out its middle and says so.
  *
- * @param budget undefined when the agent names none
+ * @param budget undefined when the agent sets none
  */
 export async function withinBudget(text: string, budget: TokenBudget | undefined): Promise<string> {
   if (budget === undefined) return text;
@@ -15,7 +15,7 @@ export async function withinBudget(text: string, budget: TokenBudget | undefined
   let shown = text;
   let characters = text.length;
   for (let tokens = await budget.countTokens(shown); tokens > tokenBudget;) {
-    // A little less than the share that fits: tokens are not equally long.
+    // Tokens differ in length, so this takes a little less than the proportional share.
     const next = Math.floor(characters * Math.min(0.9, (tokenBudget / tokens) * 0.95));
     if (next < 1) return '';
     characters = next;

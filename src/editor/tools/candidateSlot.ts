@@ -3,10 +3,10 @@ import type { InstanceForModels } from './instanceForModels';
 import { patchOfEditors } from '../instance/patchOfEditors';
 
 /**
- * The candidate of an agent that works in the workspace: what is edited there against R, as the editors
- * show it. What is applied takes its place, as one edit that one Undo takes back.
+ * The candidate of an agent that works in the workspace: the edits of R that the editors show. An
+ * applied candidate replaces it as one edit, which one Undo reverts.
  *
- * @param apply makes the workspace R with a patch
+ * @param apply makes the workspace R with a patch applied
  */
 export function candidateSlot(
   open: InstanceForModels,

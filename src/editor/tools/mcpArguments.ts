@@ -2,21 +2,21 @@ import { dockerOptions, asArgument } from '../../engine/docker/dockerSettings';
 import { runsInContainers } from '../../engine/engine';
 import type { EngineSettings } from '../shell/settings';
 
-/** What the MCP server of an instance is started with. */
+/** The parameters that start the MCP server of an instance. */
 export interface McpRequest {
   readonly id: string;
-  /** `bundled`, a file or the name of a published dataset. */
+  /** `bundled`, a file, or the name of a published dataset. */
   readonly dataset: string;
   /** `--source` arguments that R was made with. */
   readonly sources: readonly string[];
   readonly storage: string;
   readonly timeoutSeconds: number;
   readonly engine: EngineSettings;
-  /** Tests of models may run with the local engine. */
+  /** Whether tests of models may run with the local engine. */
   readonly runTestsLocally: boolean;
 }
 
-/** The arguments of `swt-bench mcp`. What the engine's settings say goes with them, as far as they go. */
+/** The arguments of `swt-bench mcp`, including those settings of the engine that have an option. */
 export function mcpArguments(request: McpRequest): string[] {
   const { id, dataset, sources, storage, timeoutSeconds, engine, runTestsLocally } = request;
   return [

@@ -4,12 +4,12 @@ import type { Reporter } from '../../domain/reporter';
 import { mcpProviderId, settingKeys } from '../shell/names';
 import type { McpInstance } from './mcpServer';
 
-/** A server as far as it is known; undefined when there is none to be started. */
+/** Finds the server that is to be offered; undefined when there is none. */
 export type FindServer = (
   instance: McpInstance,
 ) => Promise<vscode.McpStdioServerDefinition | undefined>;
 
-/** The settings that a server is started with. */
+/** The settings that the start of a server depends on. */
 const settings = [
   ...[settingKeys.engine, settingKeys.python, settingKeys.storage, settingKeys.timeout],
   settingKeys.runModelTestsLocally,
@@ -17,8 +17,8 @@ const settings = [
 ];
 
 /**
- * Tells VS Code of the MCP server of the open instance, so that agents which know only such servers can
- * work on it. There is none without an open instance or in a workspace that is not trusted.
+ * Registers the MCP server of the open instance with VS Code, for agents that know only MCP
+ * servers. Offers none without an open instance or in a workspace that is not trusted.
  */
 export class McpProvider implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
@@ -40,21 +40,21 @@ export class McpProvider implements vscode.Disposable {
       vscode.lm.registerMcpServerDefinitionProvider(mcpProviderId, {
         onDidChangeMcpServerDefinitions: this.changed.event,
         provideMcpServerDefinitions: () => this.provide(),
-        // What it was told of may be of before a setting was changed.
+        // A setting may have changed since the definition was provided.
         resolveMcpServerDefinition: async () => (await this.provide(true))[0],
       }),
     ];
   }
 
-  /** An instance was opened. */
+  /** Announces that an instance was opened. */
   tell(): void {
     this.changed.fire();
   }
 
   /**
-   * The servers that there are.
+   * The servers on offer.
    *
-   * @throws HumanError when `isToStart` and a setting cannot be used
+   * @throws HumanError when `isToStart` and a setting is invalid
    */
   async provide(isToStart = false): Promise<vscode.McpStdioServerDefinition[]> {
     if (!vscode.workspace.isTrusted) return [];

@@ -9,19 +9,19 @@ import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings
 import { allowsLocally } from './testsOfModels';
 import { mcpArguments } from './mcpArguments';
 
-/** The instance that a server is about. */
+/** The instance that a server serves. */
 export interface McpInstance {
   readonly folder: vscode.WorkspaceFolder;
   readonly marker: WorkspaceMarker;
-  /** What models are told in the place of the id (see method/alias.ts). @throws HumanError */
+  /** The name that models see in place of the id (see method/alias.ts). @throws HumanError */
   readonly alias: () => Promise<string>;
 }
 
 /**
- * How `swt-bench mcp` is started for an open instance, with the Node.js of this VS Code; undefined where
- * its dataset is not at hand, as in a container.
+ * The definition that starts `swt-bench mcp` for an open instance, with the Node.js of this VS
+ * Code. Undefined where its dataset is unavailable, as in a container.
  *
- * @throws HumanError naming a setting that cannot be used
+ * @throws HumanError naming a setting whose value is invalid
  */
 export async function mcpServer(
   { folder, marker, alias }: McpInstance,
@@ -39,11 +39,12 @@ export async function mcpServer(
     runTestsLocally: allowsLocally(),
   };
   const server = new vscode.McpStdioServerDefinition(
-    // Names of its tools, which models see, are made of it.
+    // VS Code derives the names of its tools, which models see, from this label.
     vscode.l10n.t('SWT-Bench: {0}', await alias()),
     process.execPath,
     [join(distOf(extension.extensionPath), 'cli.js'), ...mcpArguments(request)],
-    // On a desktop the program is VS Code itself; in a server it is Node.js, which does not look at it.
+    // On a desktop the executable is VS Code itself. In a server it is Node.js, which ignores this
+    // variable.
     { ELECTRON_RUN_AS_NODE: '1' },
     (extension.packageJSON as { readonly version: string }).version,
   );
@@ -52,8 +53,8 @@ export async function mcpServer(
 }
 
 /**
- * Copies how the server of the open instance is told of to agents outside of this VS Code: as the
- * configuration files of Claude Code (`.mcp.json`), Cursor (`.cursor/mcp.json`) and others have it.
+ * Copies the configuration that registers this instance's MCP server with other agents. It has the
+ * format of Claude Code (`.mcp.json`), Cursor (`.cursor/mcp.json`) and others.
  *
  * @throws HumanError
  */

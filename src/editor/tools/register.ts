@@ -5,7 +5,7 @@ import type { WorkspaceTools } from './workspaceTools';
 /**
  * Offers the tools to the agents of this VS Code.
  *
- * @param load what does the work, loaded at the first call
+ * @param load imports the implementation at the first call
  */
 export function registerTools(load: () => Promise<WorkspaceTools>): vscode.Disposable {
   return vscode.Disposable.from(

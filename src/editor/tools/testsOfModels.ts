@@ -6,14 +6,17 @@ import { settingKeys } from '../shell/names';
 import { useEngine } from '../shell/problems';
 import { engineSettings } from '../shell/settings';
 
-/** Who needs tests of a model to run: a person, who is asked each time, or an agent that works by itself. */
+/**
+ * Who wants to run tests of a model: a person, who is asked each time, or an agent that works by
+ * itself.
+ */
 export type Asker = 'person' | 'agent';
 
 /**
- * Whether tests that models write may run in a workspace. With the local engine only where the person has
- * allowed it: in containers there is nothing that they could read.
+ * Whether tests that models write may run in a workspace. With the local engine the person must
+ * have allowed it; a container has nothing secret that they could read.
  *
- * @throws HumanError when a setting of the engine cannot be used
+ * @throws HumanError when a setting of the engine is invalid
  */
 const areAllowed = (folder: vscode.WorkspaceFolder, engine?: EngineName): boolean =>
   mayRunTestsOfModels({
@@ -21,12 +24,12 @@ const areAllowed = (folder: vscode.WorkspaceFolder, engine?: EngineName): boolea
     runTestsLocally: allowsLocally(),
   });
 
-/** What the setting says, which no workspace can change. */
+/** The value of the setting, which no workspace can change. */
 export const allowsLocally = (): boolean =>
   vscode.workspace.getConfiguration().get(settingKeys.runModelTestsLocally) === true;
 
 /**
- * @param engine the one that is open; that of the settings by default
+ * @param engine the open engine; by default that of the settings
  * @throws HumanError where tests of models may not run
  */
 export function requireTestsOfModels(folder: vscode.WorkspaceFolder, engine?: EngineName): void {
@@ -43,13 +46,13 @@ export function requireTestsOfModels(folder: vscode.WorkspaceFolder, engine?: En
   );
 }
 
-/** The question that is open, for which several calls may wait. */
+/** The question that is on screen, for whose answer several calls may wait. */
 let asking: Promise<void> | undefined;
 let isDeclined = false;
 
 /**
- * As {@link requireTestsOfModels}, but asks first, and says what it means. An agent's call does not ask
- * again in this window once a person has said no.
+ * As {@link requireTestsOfModels}, but asks the person first and explains the risk. Once the person
+ * has declined, calls of agents do not ask again in this window.
  *
  * @throws HumanError where tests of models may not run
  */
@@ -90,7 +93,8 @@ async function ask(folder: vscode.WorkspaceFolder): Promise<void> {
     {
       title: vscode.l10n.t('Run Tests That a Model Writes, with the Local Engine?'),
       placeHolder: vscode.l10n.t('The local engine is no isolation: what is your choice?'),
-      // What asks may be an agent: what a person types elsewhere is no answer.
+      // An agent may have caused the question while the person types elsewhere. Lost focus is no
+      // answer.
       ignoreFocusOut: true,
     },
   );

@@ -2,7 +2,7 @@ import { l10n } from 'vscode';
 import { runsInContainers, type EngineName } from '../../engine/engine';
 import type { ModelToolName } from '../shell/names';
 
-/** What a call does while it is made, for the person who looks on. */
+/** What a call does while it runs, for the person who watches. */
 export function doingText(name: ModelToolName): string {
   switch (name) {
     case 'read_issue':
@@ -28,7 +28,7 @@ export function doingText(name: ModelToolName): string {
 export const confirmationTitle = (name: ModelToolName): string =>
   name === 'run_tests' ? l10n.t('Run tests on R?') : l10n.t('Replace the candidate?');
 
-/** What a call does besides answering: the person who is asked decides by it. */
+/** The side effects of a call, by which the person decides about it. */
 export function effectText(name: ModelToolName, id: string, engine: EngineName): string {
   if (name !== 'run_tests') {
     return l10n.t(

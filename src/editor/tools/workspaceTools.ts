@@ -19,7 +19,9 @@ export interface WorkspaceToolsParts {
   readonly reporter: Reporter;
 }
 
-/** The tools on the open instance for every agent of this VS Code: the same as of the MCP server. */
+/**
+ * The tools on the open instance for every agent of this VS Code. The MCP server has the same ones.
+ */
 export class WorkspaceTools {
   /** Ends the calls under way when the window closes. */
   private readonly closing = new AbortController();
@@ -30,16 +32,16 @@ export class WorkspaceTools {
     this.closing.abort();
   }
 
-  /** What a person is told, and asked, before a call is made. */
+  /** What the person reads, and is asked, before a call. */
   async prepare(name: ModelToolName): Promise<vscode.PreparedToolInvocation> {
     const invocationMessage = doingText(name);
     const opened = await this.parts.opened();
     const changesNothing = tools.find((tool) => tool.name === name)?.effect === 'reads';
-    // A call that will be refused changes nothing either.
+    // A call that will be refused has no side effect either.
     if (changesNothing || opened === undefined || !vscode.workspace.isTrusted) {
       return { invocationMessage };
     }
-    // VS Code reads what stands here as Markdown, and the id is of whoever made the dataset.
+    // VS Code reads the message as Markdown, and the id comes from the author of the dataset.
     const message = appendPlainText(
       new vscode.MarkdownString(),
       effectText(name, opened.marker.id, engineSettings(opened.folder.uri).name),
@@ -60,7 +62,7 @@ export class WorkspaceTools {
     try {
       const opened = await this.parts.opened();
       if (name === 'run_tests' && opened !== undefined && vscode.workspace.isTrusted) {
-        // What is decided is asked for again where the tests run.
+        // The question only offers the permission; the place where tests run checks it.
         await askForTestsOfModels(opened.folder, 'agent').catch(() => undefined);
       }
       const { text, isError } = await answerCall({

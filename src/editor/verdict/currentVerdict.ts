@@ -11,17 +11,20 @@ import type {
 import type { Evaluated } from './evaluated';
 import { hasUnsaved, saveEdits } from '../instance/saveEdits';
 
-/** What a verdict is asked for. */
+/** Why a verdict is needed, and how fresh it must be. */
 export interface VerdictRequest {
-  /** Shown while it runs. */
+  /** Title of the notification while it runs. */
   readonly title: string;
-  /** Every test of the touched files has to have run in this window, none kept from an earlier run. */
+  /**
+   * Whether all tests of the touched files must have run in this window, with no outcome kept from
+   * an earlier run.
+   */
   readonly complete: boolean;
 }
 
 /**
- * The verdict on what is in the workspace now: the last one where it is that, else that of a run made
- * for it. Edits are saved first, as before any run.
+ * The verdict on the current workspace: the last one if it is current, else that of a new run.
+ * Saves the edits first, as before any run.
  *
  * @returns undefined when the run was cancelled
  * @throws HumanError when there is no candidate, or it cannot be run
@@ -51,8 +54,8 @@ const isComplete = ({ result, restored }: Evaluated): boolean =>
   result.affected === undefined && restored !== true;
 
 /**
- * Whether a verdict is about exactly what is in the workspace now, editors included, and no later run
- * has told otherwise.
+ * Whether a verdict is about exactly the current workspace, unsaved editors included, and no later
+ * run has replaced it.
  */
 export async function isStill(
   open: LatestVerdict & Pick<InstanceSource, 'folder'>,

@@ -2,27 +2,30 @@ import type { TestTransition } from '../../domain/transition';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import type { FirstResult } from '../../evaluation/firstResult';
 
-/** What a test said, and what it depended on in its file. */
+/** The text of a test, and what it depends on in its file. */
 export interface TestSource {
   readonly text: string;
   /** Digest of what the test uses of its file; undefined when Python could not read the file. */
   readonly basis: string | undefined;
 }
 
-/** A verdict, and exactly what it is about. */
+/** A verdict, with exactly what it is about. */
 export interface Evaluated {
   readonly result: CandidateResult;
-  /** Digest of the candidate's patch at the time. */
+  /** Digest of the candidate's patch when it was graded. */
   readonly digest: string;
-  /** Every test of the touched files as that patch has it, by the test's id. */
+  /** Every test of the touched files as that patch leaves it, by the test's id. */
   readonly texts: ReadonlyMap<string, TestSource>;
-  /** When the verdict was known. */
+  /** Time when the verdict was complete. */
   readonly evaluatedAt: Date;
-  /** From the request (the save, in a continuous run) to the verdict, waiting and preparing included. */
+  /**
+   * Time from the request (the save, in a continuous run) to the verdict, including waiting and
+   * preparation.
+   */
   readonly milliseconds: number;
-  /** End of the complete run that outcomes were kept from, where `result.affected` is set. */
+  /** End of the complete run whose outcomes were reused; set when `result.affected` is set. */
   readonly keptFrom?: Date | undefined;
-  /** Read back after a reload: what it ran in need not be what runs now. */
+  /** Whether it was read back after a reload: today's environment may be another. */
   readonly restored?: boolean | undefined;
 }
 
@@ -32,22 +35,22 @@ export interface Preliminary {
   readonly texts: ReadonlyMap<string, TestSource>;
 }
 
-/** The cases of one test function, and the test that they are about as it was then. */
+/** The cases of one test function, and the text of the test when they ran. */
 export interface KnownCases {
   readonly cases: readonly TestTransition[];
   readonly source: TestSource | undefined;
 }
 
 /**
- * Whether what is known of a test is about the test as it is now, with all of its file that it uses. While
- * Python cannot read the file, as often while somebody types, the test's own text decides.
+ * Whether the cases still fit the test's current text and all that it uses of its file. While
+ * Python cannot read the file, as during typing, the test's own text decides.
  */
 export function isFresh({ source }: KnownCases, now: TestSource): boolean {
   if (source?.text !== now.text) return false;
   return now.basis === undefined || now.basis === source.basis;
 }
 
-/** The same cases under another name of their test. */
+/** The same cases for a renamed test. */
 export function renamedCases(
   cases: readonly TestTransition[],
   from: string,

@@ -16,18 +16,19 @@ import type { InstanceSource, LatestVerdict, Revealing } from '../instance/insta
 import type { Evaluated } from './evaluated';
 import { showProblem } from '../shell/problems';
 
-/** How often a candidate may be edited while it is being exported, before this is given up. */
+/** How many edits during the export restart it before it gives up. */
 const attempts = 3;
 
 /**
- * Writes the candidate as a patch, as a prediction and as a note to a folder that the person chooses.
- * It is called a reproduction only if it is one now: what is saved is run where the last verdict is not
- * about exactly that, and looked at once more before anything is written.
+ * Writes the candidate as a patch, as a prediction and as a note to a folder that the person
+ * chooses. The result is called a reproduction only if the current candidate is one. The saved
+ * workspace runs unless the last verdict is about exactly it, and is checked again before anything
+ * is written.
  *
- * @param chosen the folder, where it is known already
- * @returns the folder of the export, and what it holds; undefined when the person gave up
- * @throws HumanError when there is nothing to export, it cannot be run or written, or it was edited
- *   all the time
+ * @param chosen the folder, if known; otherwise the person is asked
+ * @returns the folder of the export, and what it holds; undefined when the person cancelled
+ * @throws HumanError when there is nothing to export, when running or writing fails, or when edits
+ * kept interrupting it
  */
 export async function exportReproduction(
   open: OpenInstance,
@@ -46,7 +47,7 @@ export async function exportReproduction(
     const reproduction = await describe(open, evaluated);
     const exported = exportedFiles(reproduction);
     const { strict } = evaluated.result;
-    // Asked again only when it is no success for another reason than the one that was agreed to.
+    // Asks again only when the reason differs from the one that the person accepted.
     if (!isReproduction(evaluated.result) && accepted !== strict.explanation) {
       if (!(await mayExport(strict.reason, strict.explanation))) return undefined;
       accepted = strict.explanation;
@@ -60,7 +61,7 @@ export async function exportReproduction(
     if (parent === undefined) return undefined;
     await checkFolder(open, parent);
     if (!(await mayReplace(join(parent.fsPath, exported.folder)))) return undefined;
-    // Questions take their time, and so do runs.
+    // The workspace may have changed during questions and runs.
     if (!(await isStill(open, evaluated))) continue;
     const folder = await writeExport(parent.fsPath, exported);
     tell(open, reporter, parent, { folder, note: exported.note, reproduction }).catch(
@@ -74,7 +75,7 @@ export async function exportReproduction(
   );
 }
 
-/** A verdict with what its note tells besides. */
+/** A verdict with the further facts of its note. */
 export async function describe(
   open: Revealing & InstanceSource & LatestVerdict,
   evaluated: Evaluated,
@@ -88,7 +89,7 @@ export async function describe(
   };
 }
 
-/** Asks whether a candidate is to be exported that is no success. */
+/** Asks whether to export a candidate that is not a success. */
 async function mayExport(reason: string, explanation: string): Promise<boolean> {
   const exportIt = vscode.l10n.t('Export as not a reproduction');
   const answer = await vscode.window.showQuickPick(
@@ -104,14 +105,14 @@ async function mayExport(reason: string, explanation: string): Promise<boolean> 
   return answer?.label === exportIt;
 }
 
-/** Files of a candidate that are no tests: a verdict may come from them. */
+/** Paths outside tests that a candidate changes, since the verdict may depend on them. */
 function pathsOutsideTests(patch: string): string[] {
   return splitTestEdits(parseUnified(patch)).others.flatMap(
     ({ newPath, oldPath }) => newPath ?? oldPath ?? [],
   );
 }
 
-/** Asks whether edits of files that are no tests are meant to be a part of the candidate. */
+/** Asks whether edits outside tests are meant to be part of the candidate. */
 async function mayExportWith(paths: string): Promise<boolean> {
   if (paths === '') return true;
   const exportIt = vscode.l10n.t('Export with these edits');
@@ -141,7 +142,10 @@ async function chooseFolder(): Promise<vscode.Uri | undefined> {
   return folder;
 }
 
-/** @throws HumanError where files of an export would be edits of the candidate, or cannot be written */
+/**
+ * @throws HumanError when the export would become edits of the candidate, or when the folder cannot
+ * be written
+ */
 async function checkFolder(open: InstanceSource, parent: vscode.Uri): Promise<void> {
   if (parent.scheme !== 'file') {
     throw new HumanError(
@@ -172,7 +176,7 @@ async function mayReplace(folder: string): Promise<boolean> {
   return answer === replace;
 }
 
-/** Tells what was written, and offers what may come next. */
+/** Shows what was written and offers next steps. */
 async function tell(
   open: OpenInstance,
   reporter: Reporter,

@@ -17,7 +17,10 @@ import { sha256 } from '../../files/sha256';
 import { writeWholeFile } from '../../files/wholeFile';
 import type { Evaluated } from './evaluated';
 
-/** Raised when a kept evaluation means something else than before: older ones are passed over. */
+/**
+ * Version of the file format. Raise it when a kept evaluation changes its meaning; older files are
+ * ignored.
+ */
 const format = 3;
 
 const texts = z.array(z.string());
@@ -76,12 +79,12 @@ const coverage: z.ZodType<ChangeCoverage> = z.object({
 
 const testRun = runReportSchema.extend({ log: z.string() }) satisfies z.ZodType<TestRun>;
 
-/** JSON has no undefined: keys that may be so are absent, and are put back. */
+/** JSON has no undefined: such keys are absent in the file, and reading adds them again. */
 const result = z.object({
   instance: z.string(),
   model: z.string(),
   source: z.object({ kind: z.enum(['commit', 'snapshot']), from: z.string() }),
-  // Without what mends them: that is about a text that somebody gave, and here git wrote it.
+  // Quick fixes are left out: they are about a text that a person gave, and git wrote this patch.
   diagnostics: z.array(
     z.object({
       severity: z.enum(['error', 'warning', 'info']),
@@ -119,19 +122,19 @@ const kept = z.object({
 
 /** What a verdict depends on besides the candidate. */
 export interface Grounds {
-  /** Version of the extension, which brings the rules that it was graded by. */
+  /** Version of the extension, whose rules graded the candidate. */
   readonly version: string;
-  /** `rowDigest` of the instance that it was graded against. */
+  /** `rowDigest` of the instance that the candidate was graded against. */
   readonly row: string;
 }
 
-/** A verdict that was kept, and the digest of the row that it was graded against. */
+/** A verdict that was read back, with the digest of the row that it was graded against. */
 export interface Restored {
   readonly evaluated: Evaluated;
   readonly row: string;
 }
 
-/** SHA-256 (hexadecimal) of what a verdict takes from an instance: R, X* and T*. */
+/** SHA-256 (hexadecimal) of the parts of an instance that a verdict depends on: R, X* and T*. */
 export function rowDigest({
   baseCommit,
   goldenPatch,
@@ -142,8 +145,8 @@ export function rowDigest({
 }
 
 /**
- * The last verdict on what is in a workspace, which outlives the window. Texts of X* stand in it, so that
- * it lies in the storage of the extension and not in the workspace.
+ * The last verdict on a workspace, which outlives the window. It contains text of X*, so it lies in
+ * the storage of the extension and not in the workspace.
  */
 export class KeptEvaluation {
   private writing: Promise<void> = Promise.resolve();
@@ -151,8 +154,8 @@ export class KeptEvaluation {
 
   /**
    * @param path of the file
-   * @param instance whose verdict it is; that of another is not read
-   * @param version of the extension; a verdict of another is not read
+   * @param instance id of the instance; a verdict of another is ignored
+   * @param version of the extension; a verdict of another version is ignored
    */
   constructor(
     private readonly path: string,
@@ -160,7 +163,7 @@ export class KeptEvaluation {
     private readonly version: string,
   ) {}
 
-  /** The verdict that was kept; undefined when there is none that can be read. */
+  /** The stored verdict; undefined when there is none that can be read. */
   async read(): Promise<Restored | undefined> {
     const text = await readFile(this.path, 'utf8').catch(() => undefined);
     return text === undefined
@@ -169,7 +172,7 @@ export class KeptEvaluation {
   }
 
   /**
-   * Keeps a verdict in place of the one before. Of several asked for at once the last is kept.
+   * Replaces the stored verdict. Of several concurrent calls the last one wins.
    *
    * @param row `rowDigest` of the instance that it was graded against
    * @throws when the disk is full or the folder cannot be written
@@ -187,7 +190,7 @@ export class KeptEvaluation {
     return this.writing;
   }
 
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when all writes have ended. */
   settled(): Promise<void> {
     return this.writing.catch(() => undefined);
   }
@@ -210,9 +213,8 @@ export function printEvaluated(evaluated: Evaluated, { version, row }: Grounds):
 }
 
 /**
- * A verdict from JSON; undefined when it is not one, is of another instance or version, or was cut off.
- * Whether the row of the instance is the same is for the caller to find out, who may have to read a
- * dataset for that.
+ * A verdict from JSON. Undefined when the text is invalid, cut off, or of another instance or
+ * version. The caller compares the instance's row, since that may mean reading a dataset.
  */
 export function parseEvaluated(
   text: string,

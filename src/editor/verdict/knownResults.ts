@@ -13,16 +13,19 @@ import { renamedCases, type Evaluated, type KnownCases, type Preliminary } from 
 import { KeptEvaluation, rowDigest } from './keptEvaluation';
 import { storageFolder } from '../shell/settings';
 
-/** What is known of the open instance's tests: the last verdict, and what the run under way has shown. */
+/**
+ * The known results of the open instance's tests: the last verdict, and what the run under way has
+ * shown.
+ */
 export class KnownResults {
   private readonly kept: KeptEvaluation;
   private evaluated: Evaluated | undefined;
-  /** Texts of `evaluated` by test, without what else is known of them. */
+  /** The texts in `evaluated`, by test. */
   private texts: ReadonlyMap<string, string> | undefined;
   private keeping: Promise<void> = Promise.resolve();
   private listed: readonly PythonTest[] = [];
   private renames: ReadonlyMap<string, string> | undefined;
-  /** Of the run under way; undefined when none is, or nothing is known yet. */
+  /** Results of the run under way; undefined when none runs, or nothing is known yet. */
   soFar: Preliminary | undefined;
 
   /**
@@ -41,10 +44,10 @@ export class KnownResults {
   }
 
   /**
-   * Takes up the verdict of the window before. It is dropped again when the instance's row turns out to
-   * be another than it was graded against; that is not waited for, since a dataset may have to be read.
+   * Restores the verdict of the window before. A check in the background drops it when the
+   * instance's row has changed since; nothing waits for that check, which may read a dataset.
    *
-   * @param dropped called when the verdict was dropped
+   * @param dropped called when the verdict is dropped
    */
   async restore(dropped: () => void): Promise<void> {
     const restored = await this.kept.read();
@@ -56,7 +59,7 @@ export class KnownResults {
       this.become(undefined);
       dropped();
     };
-    // Where no row can be read, nothing says that the verdict is of another.
+    // Without a row nothing contradicts the verdict, so it stays.
     check().catch((error: unknown) => {
       this.reporter.log(`the restored verdict was not checked: ${messageOf(error)}`);
     });
@@ -94,16 +97,16 @@ export class KnownResults {
     };
   }
 
-  /** Tells which tests there are now, so that those that were renamed are known again. */
+  /** Updates the tests that exist now, so that renamed ones keep their cases. */
   tellTests(tests: readonly PythonTest[]): void {
     this.listed = tests;
     this.renames = undefined;
   }
 
-  /** Makes a verdict the last one, for this window and for those after it. */
+  /** Makes a verdict the last one, for this window and for later ones. */
   async keep(evaluated: Evaluated): Promise<void> {
     this.become(evaluated);
-    // Not waited for: nobody reads the file before the window closes.
+    // Not awaited: nobody reads the file before the window closes.
     this.keeping = this.write(evaluated).catch((error: unknown) => this.notKept(error));
     await this.tellList(evaluated.result);
   }
@@ -112,7 +115,7 @@ export class KnownResults {
     await this.kept.write(evaluated, rowDigest(await this.row()));
   }
 
-  /** For the list of instances, in this window and others. */
+  /** Stores the status for the Instances view, in this window and others. */
   private async tellList({ strict }: CandidateResult): Promise<void> {
     const verdict = {
       success: strict.success,
@@ -121,7 +124,7 @@ export class KnownResults {
       date: new Date().toISOString(),
     };
     await updateState(storageFolder(), this.instance, (state) => ({ ...state, verdict })).catch(
-      // A full disk costs the list its icon, and the author nothing.
+      // After a failure, such as a full disk, the list lacks an icon; the author loses nothing.
       (error: unknown) => this.notKept(error),
     );
   }
@@ -130,7 +133,7 @@ export class KnownResults {
     this.reporter.log(`the verdict was not kept: ${messageOf(error)}`);
   }
 
-  /** Resolves when the last verdict has been written. */
+  /** Resolves when the last verdict is written. */
   async settled(): Promise<void> {
     await this.keeping;
     await this.kept.settled();

@@ -11,8 +11,8 @@ interface Step extends vscode.QuickPickItem {
 }
 
 /**
- * The verdict in sentences and what may be done next, as a list that the keyboard and a screen reader
- * reach; a click on the status-bar item opens it.
+ * Shows the verdict in sentences, with next steps, as a quick pick that works with the keyboard and
+ * a screen reader. A click on the status-bar item opens it.
  */
 export async function showVerdict(open: InstanceSource & Revealing & LatestVerdict): Promise<void> {
   const current = !hasUnsaved(open) && (await open.isCurrent().catch(() => false));
@@ -26,9 +26,9 @@ export async function showVerdict(open: InstanceSource & Revealing & LatestVerdi
     label: text,
     kind: vscode.QuickPickItemKind.Separator,
   });
-  // Chosen, a sentence opens the whole verdict as a document.
+  // Choosing a sentence opens the whole verdict as a document.
   const sentences = verdictSentences(vscode.l10n, verdict).map((sentence) => ({
-    // What candidates and tests are called is no icon.
+    // Names of candidates and tests must not become icons.
     label: sentence.replaceAll('$(', '\\$('),
     take: () => showVerdictDocument(open),
   }));
@@ -49,7 +49,7 @@ export async function showVerdict(open: InstanceSource & Revealing & LatestVerdi
   if (chosen !== undefined && 'take' in chosen) await chosen.take();
 }
 
-/** What may come next, the likeliest first. */
+/** Possible next steps, the likeliest first. */
 function steps(open: InstanceSource & Revealing & LatestVerdict, exportable: boolean): Step[] {
   const command = (label: string, id: string, detail: string): Step => ({
     label,

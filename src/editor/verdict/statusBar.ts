@@ -4,7 +4,7 @@ import { hasUnsaved } from '../instance/saveEdits';
 import { lookOfVerdict, lookWithoutVerdict, type StatusLook } from './statusLook';
 import { shownVerdict } from './shownVerdict';
 
-/** The one status-bar item: verdict, F→P count, ΔC with its fraction. */
+/** The one status-bar item: verdict, number of F→P tests, ΔC with its fraction. */
 export class StatusBar implements vscode.Disposable {
   private readonly item: vscode.StatusBarItem;
   private readonly subscriptions: readonly vscode.Disposable[];
@@ -19,7 +19,7 @@ export class StatusBar implements vscode.Disposable {
     this.item.name = vscode.l10n.t('SWT-Bench verdict');
     this.subscriptions = [
       open.onDidChange(() => void this.draw()),
-      // A verdict is about what was saved when it was given.
+      // An edit makes the verdict outdated.
       open.onDidEdit(() => void this.draw()),
     ];
     void this.draw();
@@ -34,7 +34,7 @@ export class StatusBar implements vscode.Disposable {
       return;
     }
     const current = !hasUnsaved(this.open) && (await this.open.isCurrent().catch(() => false));
-    if (turn !== this.drawing) return; // a later change is drawn already
+    if (turn !== this.drawing) return; // A later change has already drawn the item.
     const verdict = shownVerdict(this.open, current);
     if (verdict !== undefined) this.show(lookOfVerdict(vscode.l10n, verdict));
   }

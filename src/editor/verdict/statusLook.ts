@@ -13,19 +13,23 @@ import {
 /** What the status-bar item shows: its text, its hover, and what a click does. */
 export interface StatusLook {
   readonly text: string;
-  /** Plain text, or Markdown in which texts of others have no markup. */
+  /** Plain text, or Markdown in which foreign text is escaped. */
   readonly tooltip: string | { readonly markdown: string } | undefined;
   readonly command: string;
-  /** Read out in place of text and tooltip; a tooltip with markup is not. */
+  /**
+   * A screen reader says this in place of text and tooltip, since it skips a tooltip with markup.
+   */
   readonly label?: string;
 }
 
-/** What the item tells while there is no verdict, or none of the run that goes on. */
+/** What the item shows before the first verdict, or while tests run. */
 export interface WithoutVerdict {
-  /** What is done before the tests run; undefined once they do, and when nothing goes on. */
+  /**
+   * The preparation before the tests run; undefined once they run, and when nothing is under way.
+   */
   readonly step: string | undefined;
   readonly isRunning: boolean;
-  /** What is known of the run that goes on. */
+  /** Results of the run under way. */
   readonly soFar: { readonly first: FirstResult } | undefined;
   readonly environment: string | undefined;
   readonly revealed: boolean;
@@ -60,7 +64,7 @@ export function lookWithoutVerdict(
   };
 }
 
-/** The item with a verdict: success or its reason, ΔC, and what makes a reader careful. */
+/** The item with a verdict: success or its reason, ΔC, and what calls for care. */
 export function lookOfVerdict(l10n: typeof vscode.l10n, verdict: ShownVerdict): StatusLook {
   const { strict, changeCoverage, difference, findings } = verdict.evaluated.result;
   const coverage = coverageCell(changeCoverage)
@@ -74,7 +78,7 @@ export function lookOfVerdict(l10n: typeof vscode.l10n, verdict: ShownVerdict): 
       ...(difference === undefined ? [] : [l10n.t('gradings differ')]),
       ...(verdict.current ? [] : [l10n.t('edited since')]),
     ].join(' · ') + seen(l10n, verdict.revealed);
-  // A verdict on something else than what is there passes nothing.
+  // A verdict on an older state of the workspace does not count as passed.
   const icon = !verdict.current ? '$(history)' : strict.success ? '$(pass)' : '$(error)';
   return {
     text: `${icon} ${text}`,
@@ -87,7 +91,7 @@ export function lookOfVerdict(l10n: typeof vscode.l10n, verdict: ShownVerdict): 
 const seen = (l10n: typeof vscode.l10n, revealed: boolean): string =>
   revealed ? ` · $(eye) ${l10n.t('revealed')}` : '';
 
-/** What goes on while tests run: with what the candidate's own tests did, once that is known. */
+/** Text while tests run: what the candidate's own tests did, once that is known. */
 function runningText(l10n: typeof vscode.l10n, first: FirstResult | undefined): string {
   if (first?.strict === undefined) return l10n.t('SWT-Bench: running on R and R∘X*');
   const verdict = verdictInWords(first.strict);

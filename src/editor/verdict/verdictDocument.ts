@@ -5,8 +5,8 @@ import { scheme, verdictAuthority } from '../shell/names';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 
 /**
- * Shows the note that an export would hold, as a document that cannot be edited. It follows the verdict,
- * and says of the golden patch only what is revealed at that time.
+ * Shows the note of an export as a read-only document. The document follows the verdict, and shows
+ * of the golden patch only what is revealed at that time.
  */
 export async function showVerdictDocument(open: InstanceSource & LatestVerdict): Promise<void> {
   if (open.last === undefined) return;

@@ -12,21 +12,21 @@ import {
 import { markdownProse } from '../../evaluation/markdown';
 import type { Evaluated } from './evaluated';
 
-/** A verdict with what the window knows besides. */
+/** A verdict with what the window adds to it. */
 export interface ShownVerdict {
   readonly evaluated: Evaluated;
-  /** The workspace is what the verdict is about, saved. */
+  /** Whether the verdict is about the workspace as it is, saved. */
   readonly current: boolean;
   readonly environment: string | undefined;
   readonly revealed: boolean;
   readonly wasRevealed: boolean;
-  /** Of the window, as a tag of BCP 47: times of day are written in it. */
+  /** Language of the window, as a tag of BCP 47, which formats times of day. */
   readonly language: string;
 }
 
 /**
- * A verdict explained, one sentence an entry, the most important first: success or what is missing,
- * both gradings, W, transitions, ΔC beside that of the golden tests, and what ran when.
+ * Explains a verdict, one sentence an entry, the most important first. The order is: success or what is
+ * missing, both gradings, W, transitions, ΔC beside that of the golden tests, and what ran when.
  */
 export function verdictSentences(l10n: typeof vscode.l10n, verdict: ShownVerdict): string[] {
   const { evaluated, current, environment, revealed, wasRevealed, language } = verdict;
@@ -56,21 +56,23 @@ export function verdictSentences(l10n: typeof vscode.l10n, verdict: ShownVerdict
   ];
 }
 
-/** The same as the Markdown of a hover. What tests and files are called has no markup and no links. */
+/** The same as the Markdown of a hover. Names of tests and files are escaped. */
 export const verdictMarkdown = (l10n: typeof vscode.l10n, verdict: ShownVerdict): string =>
   [...verdictSentences(l10n, verdict), l10n.t('Click for what to do next.')]
     .map(markdownProse)
     .join('\n\n');
 
-/** A verdict in few words: the number of tests that reproduce, or why none does. */
+/**
+ * A verdict in few words: the number of F→P tests, or the reason why the candidate is no success.
+ */
 export const verdictInWords = (strict: Verdict): string =>
   strict.success ? `${strict.failToPass.length} F→P` : strict.reason;
 
-/** How many findings a verdict has. */
+/** Number of findings of a verdict, in words. */
 export const findingsInWords = (l10n: typeof vscode.l10n, count: number): string =>
   count === 1 ? l10n.t('⚠ 1 finding') : l10n.t('⚠ {0} findings', count);
 
-/** Sentences of evidence of each finding that fit into a hover; the verdict's document has all. */
+/** Most sentences of evidence for each finding in a hover. The verdict document has all of them. */
 const mostEvidence = 3;
 
 function findings(l10n: typeof vscode.l10n, { result }: Evaluated): string[] {
@@ -94,7 +96,7 @@ function outcome(l10n: typeof vscode.l10n, { result }: Evaluated): string[] {
   ];
 }
 
-/** What a candidate lacks that is no success for a reason; undefined where there is nothing to add. */
+/** What a candidate lacks when it fails for a reason; undefined when there is nothing to add. */
 function whatIsMissing(l10n: typeof vscode.l10n, reason: VerdictReason): string | undefined {
   switch (reason) {
     case 'success':
@@ -126,7 +128,7 @@ function whatIsMissing(l10n: typeof vscode.l10n, reason: VerdictReason): string 
   }
 }
 
-/** Both gradings where they differ, with the reason; that they agree otherwise. */
+/** Both gradings with the reason when they differ, else that they agree. */
 function harness(l10n: typeof vscode.l10n, { result }: Evaluated): string {
   if (result.affected !== undefined) {
     return l10n.t('Harness grading: not known, since it looks at a run of all tests.');
