@@ -45,9 +45,9 @@ interface Drawn {
 }
 
 /**
- * The four states of the changed lines. They stand in the gutters of the golden diff, removed lines
- * on R and added lines on R∘X*, and in the files of the workspace, which are R. Counts show on
- * hover.
+ * The four states of the changed lines. In the golden diff they stand in both gutters: removed
+ * lines on R, added lines on R∘X*. They also stand in the files of the workspace, which are R.
+ * Counts show on hover.
  */
 export class ChangeCoverageGutters implements vscode.Disposable {
   private readonly types: ReadonlyMap<LineState, vscode.TextEditorDecorationType>;

@@ -75,8 +75,8 @@ export function coverageHoverParts(l10n: typeof vscode.l10n, line: CoveredLine):
 }
 
 /**
- * Columns that are visible: for notes about removed lines, in a diff without room for two sides;
- * for notes about added lines, in an editor by itself.
+ * Visible columns. Notes about removed lines stand in a diff without room for two sides, those
+ * about added lines in an editor by itself.
  */
 const inSight = { removed: 54, added: 100 } as const;
 

@@ -13,13 +13,13 @@ import { workspacePath } from '../shell/workspacePath';
 type Workspace = Pick<InstanceForModels, 'folder' | 'candidatePatch' | 'textOfR'>;
 
 /**
- * Makes the workspace R with a candidate: in one edit, which one Undo takes back. What was edited before,
- * saved or not, goes. Files are saved where `files.refactoring.autoSave` says so.
+ * Makes the workspace R with a candidate applied, in one edit that one Undo reverts. Earlier edits,
+ * saved or not, are lost. Saves the files if `files.refactoring.autoSave` says so.
  *
  * @param patch unified diff on R; empty for R itself
- * @returns paths of the files that have changed, and of those the edits of before that went
- * @throws HumanError when it does not apply to R, writes where VS Code would act on it, or an editor cannot
- *   hold a file as it is
+ * @returns paths of the changed files, and those among them whose earlier edits were replaced
+ * @throws HumanError when the patch does not apply to R, when it writes where VS Code would act on
+ * it, or when an editor cannot hold a file
  */
 export async function applyToWorkspace(
   open: Workspace,
@@ -41,7 +41,7 @@ export async function applyToWorkspace(
   const takenBack = changed.filter((path) => before.includes(path));
   if (changed.length === 0) return { changed, takenBack };
   for (const [path, change] of changes) {
-    // Undo brings back what the disk held of a file that was deleted.
+    // Undo restores a deleted file from the disk, so unsaved text is saved first.
     const document = documentOf(uriIn(open.folder, path));
     if (change.after === undefined && document?.isDirty === true) await document.save();
   }
@@ -60,8 +60,8 @@ export async function applyToWorkspace(
 }
 
 /**
- * What VS Code, or we, act on by themselves: with it a model would change what runs on this machine
- * without anybody being asked.
+ * Files that VS Code or this extension acts on without asking. A model that writes them would
+ * change what runs on this machine.
  */
 const actedOn =
   /^(\.vscode|\.devcontainer|\.swt-bench)(\/|$)|(^|\/)\.devcontainer\.json$|\.code-workspace$/i;
@@ -80,7 +80,7 @@ function refuseActedOn(path: string): void {
 /**
  * Files of R as a candidate leaves them, by path; undefined for one that it deletes.
  *
- * @throws HumanError when it does not apply
+ * @throws HumanError when the patch does not apply
  */
 export async function filesWith(
   open: Pick<Workspace, 'textOfR'>,
@@ -98,7 +98,7 @@ export async function filesWith(
   );
 }
 
-/** Paths of what differs from R, on the disk or in an editor. */
+/** Paths of files that differ from R, on disk or in an editor. */
 async function editedPaths(open: Workspace): Promise<readonly string[]> {
   const paths = new Set<string>();
   for (const { oldPath, newPath } of parseUnified(await open.candidatePatch()).files) {
@@ -109,7 +109,8 @@ async function editedPaths(open: Workspace): Promise<readonly string[]> {
     if (vscode.workspace.getWorkspaceFolder(uri) !== open.folder) continue;
     const path = workspacePath(open.folder, uri);
     if (path === undefined) continue;
-    // What R does not have is the author's only when git sees it, as it does those of the patch.
+    // A file that R does not have is the author's only if git sees it, as it sees those of the
+    // patch.
     if ((await open.textOfR(path)) !== undefined) paths.add(path);
   }
   return [...paths];

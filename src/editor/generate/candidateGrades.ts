@@ -12,13 +12,16 @@ import { rowDigest } from '../verdict/keptEvaluation';
 import type { InstanceSource, Revealing, TestsOfInstance } from '../instance/instanceRoles';
 import { refuseUntrusted } from './trust';
 
-/** What R∘X* and X* tell of a candidate: for the developer, and for no model. */
+/** What R∘X* and X* reveal about a candidate. The developer may see it, no model may. */
 const gradeSchema = z.object({
   success: z.boolean(),
   reason: z.string(),
-  /** Of the candidate's own tests. */
+  /** Transitions of the candidate's own tests. */
   transitions: z.array(z.object({ test: z.string(), transition: z.enum(transitions) })),
-  /** Executable changed lines, and those newly covered; null where ΔC is not defined or not known. */
+  /**
+   * Number of executable changed lines, and of the newly covered ones; null where ΔC is undefined
+   * or unknown.
+   */
   coverage: z.object({ covered: z.number(), executable: z.number() }).nullable(),
   findings: z.array(findingReportSchema),
 });
@@ -27,12 +30,12 @@ export type Grade = z.infer<typeof gradeSchema>;
 
 const keptSchema = z.object({ grounds: z.string(), grades: z.record(z.string(), gradeSchema) });
 
-/** Grades that are remembered. */
+/** Most grades that are stored. */
 const most = 200;
 
 /**
- * What the developer may know of candidates and a model may not. It is shown for those candidates that
- * somebody asked for, or for all while the golden patch is revealed.
+ * Grades of candidates, which the developer may see and a model may not. A grade is shown when the
+ * person asks for it, or for all candidates while the golden patch is revealed.
  */
 export class Knowledge implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
@@ -48,9 +51,9 @@ export class Knowledge implements vscode.Disposable {
     private readonly reporter: Reporter,
   ) {}
 
-  /** Reads back what the windows before knew, where it is about the same row and rules. */
+  /** Reads back what earlier windows stored, if it is about the same row and rules. */
   async load(): Promise<void> {
-    // The row may have to be looked for in a large dataset.
+    // Finding the row may mean reading a large dataset.
     if (this.memory.get(key) !== undefined) await this.readBack();
   }
 
@@ -70,7 +73,7 @@ export class Knowledge implements vscode.Disposable {
   }
 
   /**
-   * Shows what is known of a candidate, which is run on both sides if it was not before.
+   * Shows the grade of a candidate, and runs the candidate on both sides if it has no grade.
    *
    * @throws HumanError
    */

@@ -10,9 +10,9 @@ import {
 import type { Generations } from './generations';
 
 /**
- * What models have written for the open instance, the last run first. What a model may know of a candidate
- * is W and its outcome on R; what only the developer may know stands below a row of its own. All texts are
- * plain: they come from models and from tested code.
+ * What models have written for the open instance, the latest run first. A candidate shows what a
+ * model may know, which is W and its outcome on R. What only the developer may know is in a row
+ * below. All texts are plain, since they come from models and tested code.
  */
 export class CandidateTree implements vscode.TreeDataProvider<CandidateNode>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();

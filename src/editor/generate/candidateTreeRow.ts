@@ -36,15 +36,15 @@ interface KnownRow {
   readonly icon: string;
 }
 
-/** What the Candidates view tells of. */
+/** What the Candidates view shows. */
 export interface ShownCandidates {
-  /** The last run first. */
+  /** The latest run first. */
   readonly generations: readonly Generation[];
-  /** What only the developer may know, as far as it is shown. */
+  /** What only the developer may know, where it is shown. */
   readonly knowledge: Pick<Knowledge, 'gradeOf' | 'isShown'>;
 }
 
-/** What stands below a row, or at the top where there is none. */
+/** The rows below a row, or at the top without one. */
 export function candidateNodes(
   l10n: typeof vscode.l10n,
   { generations, knowledge }: ShownCandidates,
@@ -85,7 +85,7 @@ function candidatesOf(generation: Generation): CandidateNode[] {
     });
 }
 
-/** A row as it is shown. All texts are plain: they come from models and from tested code. */
+/** A row of the view. All texts are plain, since they come from models and tested code. */
 export function candidateTreeRow(
   l10n: typeof vscode.l10n,
   shown: ShownCandidates,
@@ -95,14 +95,14 @@ export function candidateTreeRow(
   const { label, description, tooltip } = row;
   const [first = '', ...others] = tooltip?.split('\n') ?? [];
   const isSaid = description?.endsWith(first) === true;
-  // An icon tells something only to those who see it.
+  // A screen reader cannot read the icon.
   const spoken = [label, description, ...(isSaid ? [] : [first]), ...others]
     .filter((each) => each !== undefined && each !== '')
     .join('. ');
   return { ...row, spoken };
 }
 
-/** A row without what is read out of it. */
+/** A row without the text for a screen reader. */
 function silentRow(
   l10n: typeof vscode.l10n,
   { generations, knowledge }: ShownCandidates,
@@ -165,7 +165,7 @@ function candidateRow(
     : [];
   return {
     label: l10n.t('Candidate {0}', sample),
-    // Another id once it is chosen: VS Code remembers of a row whether it is open.
+    // Choosing a candidate changes the id, since VS Code remembers by id whether a row is open.
     id: `${generation.id}-${sample}${isChosen ? '-chosen' : ''}`,
     description: isChosen ? l10n.t('chosen · {0}', text) : text,
     icon: { id: isChosen ? 'star-full' : icon },
@@ -180,7 +180,7 @@ function candidateRow(
   };
 }
 
-/** What is told of a candidate besides: the judge, the failure, what its patch lacks, and tokens. */
+/** Further rows of a candidate: the judge, the failure, the faults of its patch, and tokens. */
 function moreOf(
   l10n: typeof vscode.l10n,
   { matches, patch, answer }: MethodCandidate,
@@ -205,7 +205,7 @@ function moreOf(
   ];
 }
 
-/** What an oracle says is for the developer. */
+/** The statement of an oracle is for the developer only. */
 function whyChosen(
   l10n: typeof vscode.l10n,
   knowledge: ShownCandidates['knowledge'],
@@ -241,7 +241,7 @@ function knowledgeRow(
   const hasRows = knownRows(l10n, knowledge, candidate).length > 0;
   return {
     label: l10n.t('For the developer only'),
-    // Another id once it is shown, likewise.
+    // Showing it changes the id for the same reason.
     id: `${generation.id}-${candidate.sample}-knowledge-${hasRows ? 'shown' : 'hidden'}`,
     description: isShown
       ? isGraded
@@ -264,7 +264,7 @@ function knowledgeRow(
   };
 }
 
-/** What only the developer may know of a candidate; nothing until it is shown. */
+/** What only the developer may know of a candidate; empty until it is shown. */
 function knownRows(
   l10n: typeof vscode.l10n,
   knowledge: ShownCandidates['knowledge'],
@@ -316,7 +316,7 @@ function gradeRows(
   ];
 }
 
-/** A candidate as R shows it: an icon, a line, and more where there is more to say. */
+/** The outcome of a candidate on R: an icon, a line, and a tooltip where there is more to say. */
 function inWords(
   l10n: typeof vscode.l10n,
   candidate: MethodCandidate,

@@ -22,13 +22,16 @@ import { patchDigest } from '../instance/edits';
 
 type CommandId = (typeof candidateCommandIds)[keyof typeof candidateCommandIds];
 
-/** A patch on R and what to call it. */
+/** A patch on R and its name. */
 interface Named {
   readonly patch: string;
   readonly title: string;
 }
 
-/** All about the candidates that models write for the open instance: commands, view and documents. */
+/**
+ * Everything about the candidates that models write for the open instance: commands, view and
+ * documents.
+ */
 export class Candidates implements vscode.Disposable {
   private readonly generations: Generations;
   private readonly knowledge: Knowledge;
@@ -67,7 +70,7 @@ export class Candidates implements vscode.Disposable {
       this.view,
       generations.onDidChange(follow),
     ];
-    // What cannot be read back costs the list, and nothing else.
+    // After a failed read the list is empty; all else works.
     this.loaded = Promise.all([generations.load(), this.knowledge.load()]).then(
       () => undefined,
       (error: unknown) => reporter.log(error instanceof Error ? error.message : String(error)),
@@ -83,8 +86,8 @@ export class Candidates implements vscode.Disposable {
   /**
    * Runs a command.
    *
-   * @param argument a row of the view; for preview and apply also `{ patch, title }`, and for generating
-   *   `{ method, model }` by their names, with which nobody is asked
+   * @param argument a row of the view; for preview and apply also `{ patch, title }`. For
+   * generating also `{ method, model }` by their names, which skips the questions.
    * @throws HumanError
    */
   async run(id: CommandId, argument: unknown): Promise<void> {
@@ -130,7 +133,7 @@ export class Candidates implements vscode.Disposable {
         ? await this.models.choose(vscode.l10n.t('{0} with {1}: Which Model?', title, method.title))
         : await this.models.byName(names.model);
     if (model === undefined) return;
-    // Without it nothing is asked of the model: it would be paid for nothing.
+    // Asked before the model is: without the permission its answer would be paid for in vain.
     if (method.runs !== 'nothing') await askForTestsOfModels(this.open.folder, 'person');
     const finished = await this.work(method, model);
     if (finished !== undefined) void this.tell(finished).catch(this.shown);
@@ -155,7 +158,7 @@ export class Candidates implements vscode.Disposable {
     });
   }
 
-  /** What came of a run, and what to do with it. */
+  /** Shows the result of a run and offers next steps. */
   private async tell({ generation, entry, asked }: FinishedGeneration): Promise<void> {
     if ('failure' in entry) {
       throw new HumanError(
@@ -249,7 +252,7 @@ export class Candidates implements vscode.Disposable {
     return { patch: applying(candidate).patch.patch, title: nameOf(generation, candidate) };
   }
 
-  /** The candidate of a row, or else of the row that is selected, or else the last one chosen. */
+  /** The candidate of a row, else of the selected row, else the last one chosen. */
   private candidateIn(argument: unknown): {
     readonly generation: Generation;
     readonly candidate: MethodCandidate;
@@ -294,7 +297,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const isNode = (value: unknown): value is CandidateNode => isObject(value) && 'kind' in value;
 
-/** @throws HumanError when there is nothing to apply */
+/** @throws HumanError when the candidate has no patch that applies */
 function applying(candidate: MethodCandidate): MethodCandidate {
   if (candidate.patch.applies) return candidate;
   throw new HumanError(
@@ -335,7 +338,7 @@ async function chooseMethod(title: string): Promise<Method | undefined> {
   return chosen?.method;
 }
 
-/** What has to run for a method to choose, besides what the list of candidates shows of R. */
+/** What a method runs before it chooses, in addition to the runs on R for the list. */
 function runsInWords({ runs }: Method): string {
   switch (runs) {
     case 'nothing':
@@ -354,7 +357,7 @@ const nameOf = (generation: Generation, { sample }: MethodCandidate): string =>
     ? vscode.l10n.t('Candidate of {0}', titleOf(generation))
     : vscode.l10n.t('Candidate {0} of {1}', sample, titleOf(generation));
 
-/** How far a run is: which samples are answered, and which are being written. */
+/** Progress of a run: which samples are answered, and which are being written. */
 function progressOf(generation: Generation | undefined): string | undefined {
   if (generation === undefined) return undefined;
   const { candidates, writing, record } = generation;

@@ -10,14 +10,14 @@ import { ModelKeys, originInWords } from './modelKeys';
 import type { ConfiguredModel } from './modelSettings';
 import { configuredModel, configuredModels } from './settings';
 
-/** A model that was chosen, not yet asked for anything. */
+/** A chosen model before its first request. */
 export interface ChosenModel {
   /** `PROVIDER/NAME`, or `vscode/VENDOR/ID`. */
   readonly name: string;
   readonly price: Price | undefined;
-  /** Tokens that it takes at most; undefined where nobody says. */
+  /** Most tokens of its input; undefined when nobody says. */
   readonly maxInputTokens: number | undefined;
-  /** @throws HumanError when it has no key; Cancelled when a person gives none */
+  /** @throws HumanError when it has no key; Cancelled when the person gives none */
   open(options: { readonly timeoutSeconds: number }): Promise<ChatModel>;
 }
 
@@ -25,7 +25,7 @@ interface Item extends vscode.QuickPickItem {
   readonly choice?: ChosenModel | 'settings';
 }
 
-/** Models that a person can choose: those of VS Code, and those of the settings. */
+/** The models that a person can choose: those of VS Code, and those of the settings. */
 export class ChoosableModels {
   readonly keys: ModelKeys;
 
@@ -36,7 +36,7 @@ export class ChoosableModels {
     this.keys = new ModelKeys(context.secrets, context.globalState);
   }
 
-  /** Lets a person choose. @returns undefined when they do not */
+  /** Lets a person choose a model. @returns undefined when they cancel */
   async choose(title: string): Promise<ChosenModel | undefined> {
     const [chats, { models, problems }] = [await chatModels(), configuredModels()];
     for (const each of problems) this.reporter.log(`${settingKeys.models}: ${each}`);
@@ -88,7 +88,7 @@ export class ChoosableModels {
     return chosen?.choice;
   }
 
-  /** A model by its name. @throws HumanError when there is none of it */
+  /** A model by its name. @throws HumanError when none has it */
   async byName(name: string): Promise<ChosenModel> {
     if (!name.startsWith('vscode/')) return this.ofSettings(configuredModel(name));
     const chat = (await chatModels()).find((each) => editorModelName(each) === name);
@@ -132,7 +132,7 @@ const lastModel = 'generate.model';
 const isOf = ({ choice }: Item, name: string | undefined): boolean =>
   typeof choice === 'object' && choice.name === name;
 
-/** None where chat is switched off. */
+/** Chat models of VS Code; none when chat is switched off. */
 const chatModels = (): Promise<vscode.LanguageModelChat[]> =>
   Promise.resolve(vscode.lm.selectChatModels()).catch(() => []);
 
@@ -143,7 +143,7 @@ const ofChat = (chat: vscode.LanguageModelChat): ChosenModel => ({
   open: ({ timeoutSeconds }) => Promise.resolve(editorModel(chat, { timeoutSeconds })),
 });
 
-/** The same model, whose refusals say what to do in the editor and not on a command line. */
+/** The same model with errors that give advice for the editor instead of the command line. */
 const withAdvice = (model: ChatModel): ChatModel => ({
   name: model.name,
   complete: async (request, work) => {

@@ -9,7 +9,7 @@ import { filesWith } from './applyToWorkspace';
 
 type Side = 'before' | 'after';
 
-/** Where the documents find what they are about, also in the window after the one that opened them. */
+/** Finds the contents of documents, also after a reload of the window. */
 export interface DocumentSource {
   /** A patch by its digest; undefined when there is none. */
   patchOf(digest: string): string | undefined;
@@ -19,8 +19,8 @@ export interface DocumentSource {
 }
 
 /**
- * Candidates as read-only documents: R on the left and R with the candidate on the right, and what a model
- * was asked and said. Nothing of the answer of the instance is in them.
+ * Read-only documents of candidates: R on the left and R with the candidate on the right; the
+ * prompt and the answer of a model. They reveal nothing of the instance's answer.
  */
 export class CandidateDocuments {
   private readonly shown = new Map<string, string>();
@@ -31,9 +31,9 @@ export class CandidateDocuments {
   ) {}
 
   /**
-   * Opens what a candidate makes of R: a diff editor for one file, one for all of them otherwise.
+   * Opens what a candidate changes in R: a diff editor for one file, a multi-file one for several.
    *
-   * @throws HumanError when it does not apply to R
+   * @throws HumanError when the candidate does not apply to R
    */
   async preview(patch: string, name: string): Promise<void> {
     const files = await filesWith(this.open, patch);
@@ -61,7 +61,7 @@ export class CandidateDocuments {
     }
     await vscode.commands.executeCommand(
       'vscode.diff',
-      // A side that does not have the file is an empty document.
+      // A side without the file is an empty document.
       sideUri(one.path, digest, 'before'),
       sideUri(one.path, digest, 'after'),
       vscode.l10n.t('{0} ({1} on R)', one.path, name),
@@ -69,7 +69,7 @@ export class CandidateDocuments {
     );
   }
 
-  /** Opens what a model was asked, and its answer, as plain text. */
+  /** Opens the prompt and the answer of a model as plain text. */
   async showAnswer(answer: AnswerStep, name: string): Promise<void> {
     const uri = vscode.Uri.from({
       scheme,
@@ -95,7 +95,7 @@ export class CandidateDocuments {
     if (patch === undefined) return vscode.l10n.t('This candidate is not known any more.');
     const name = path.slice(1);
     const files = await filesWith(this.open, patch);
-    // Whoever asks may name any path: only what the candidate changes is shown.
+    // Any extension may ask, with any path: only changed files are shown.
     if (!files.has(name)) return '';
     const text = kind === 'before' ? await this.open.textOfR(name) : files.get(name);
     return asShown(text ?? '').replace(/^\ufeff/, '');

@@ -13,22 +13,22 @@ import { ModelTrouble, retrying, type Retries } from '../../method/models/retryi
 import { tokenCounter } from '../../method/tokens';
 
 export interface EditorModelOptions {
-  /** Seconds that one try may take as a whole. */
+  /** Time limit of one attempt, in seconds. */
   readonly timeoutSeconds: number;
-  /** None by default: what serves a model of VS Code tries again by itself. */
+  /** No retries by default, since providers of VS Code retry by themselves. */
   readonly retries?: Retries;
 }
 
-/** How a model of VS Code is called where models are named as `PROVIDER/NAME`. */
+/** Name of a VS Code model where models are named `PROVIDER/NAME`. */
 export const editorModelName = ({
   vendor,
   id,
 }: Pick<vscode.LanguageModelChat, 'vendor' | 'id'>): string => `vscode/${vendor}/${id}`;
 
 /**
- * A chat model that VS Code offers as one of ours. To be made in answer to an action of a person: the
- * first request may ask them for consent. Its tokens are counted by its own tokenizer, and are an
- * estimate all the same: VS Code does not tell what was charged.
+ * Wraps a chat model of VS Code. Create it in answer to an action of a person, since the first
+ * request may ask for consent. The model's own tokenizer counts tokens. The counts remain
+ * estimates, as VS Code does not say what was charged.
  */
 export function editorModel(
   chat: vscode.LanguageModelChat,
@@ -71,7 +71,7 @@ async function attempt(
     timeoutSeconds * 1000,
   );
   try {
-    // Who serves the model may not listen to the token.
+    // A provider may ignore the cancellation token.
     return await Promise.race([ask(chat, request, cancel, onText), stopped]);
   } catch (error) {
     throwIfAborted(signal);
@@ -101,7 +101,7 @@ async function ask(
     messages,
     {
       justification: vscode.l10n.t('It writes tests that reproduce the issue.'),
-      // The names that providers share; who does not know them leaves them alone.
+      // Names that providers share; others ignore them.
       modelOptions: {
         ...(temperature !== undefined && { temperature }),
         max_tokens: request.maxOutputTokens,
@@ -118,7 +118,7 @@ async function ask(
     text += piece;
     onText?.(piece);
     written += count(piece);
-    // Not every provider keeps to a limit, and a budget counts on it.
+    // Some providers exceed the limit, and a budget relies on it.
     if (written > request.maxOutputTokens) {
       isCut = true;
       cancel.cancel();
@@ -135,7 +135,7 @@ async function ask(
   };
 }
 
-/** VS Code has no role for a system prompt: it goes first, as its documentation says. */
+/** VS Code has no role for a system prompt. It goes first, as the documentation of VS Code says. */
 const messagesOf = ({ system, messages }: ChatRequest): vscode.LanguageModelChatMessage[] => [
   ...(system === '' ? [] : [vscode.LanguageModelChatMessage.User(redactKeys(system))]),
   ...messages.map(({ role, content }) =>
@@ -153,7 +153,10 @@ async function tokensOf(
   return counts.reduce((sum, each) => sum + each, 0);
 }
 
-/** By the model's tokenizer, or else by ours: a request does not fail since nobody counts it. */
+/**
+ * Counts with the model's tokenizer, else with an estimate, so that a request does not fail when
+ * the provider cannot count.
+ */
 async function countTokens(
   chat: vscode.LanguageModelChat,
   what: string | vscode.LanguageModelChatMessage,
@@ -170,10 +173,10 @@ async function countTokens(
 }
 
 /**
- * What an error of VS Code's language models means: no request will have an answer, or this one has
- * none, or has none now.
+ * Classifies an error of VS Code's language models: no request will succeed, this one has no
+ * answer, or it has none for now.
  *
- * @param name of the model, for people
+ * @param name of the model, for messages
  */
 export function problemOfModel(error: unknown, name: string): Error {
   if (

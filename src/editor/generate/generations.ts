@@ -33,16 +33,16 @@ import {
 } from './records';
 import { generateSettings } from './settings';
 
-/** A run of a method on the open instance: under way, done, or broken off. */
+/** A run of a method on the open instance: under way, done, or interrupted. */
 export interface Generation {
   readonly id: string;
   readonly record: GenerationRecord;
-  /** By sample, as far as they are known. */
+  /** Known candidates by sample. */
   readonly candidates: ReadonlyMap<number, MethodCandidate>;
-  /** Characters of answers that are being written, by sample. */
+  /** Characters received of unfinished answers, by sample. */
   readonly writing: ReadonlyMap<number, number>;
   readonly state: 'running' | 'done' | 'partial';
-  /** What the method chose, once it is done. */
+  /** The method's choice, once the run is done. */
   readonly chosen: { readonly sample: number | undefined; readonly why: string } | undefined;
   /** Why there is no choice. */
   readonly failure: string | undefined;
@@ -56,25 +56,25 @@ interface Mutable extends Generation {
   failure: Generation['failure'];
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export interface FinishedGeneration {
   readonly generation: Generation;
   readonly entry: GenerationEntry;
-  /** Answers that were asked for in this run; the others were known before. */
+  /** Answers requested in this run; the others were already in the trace. */
   readonly asked: number;
 }
 
-/** Runs that are remembered. */
+/** Most runs that are stored. */
 const most = 50;
-/** Requests at once. */
+/** Concurrent requests. */
 const requests = 4;
-/** Milliseconds between two looks at what is being written. */
+/** Milliseconds between two updates of unfinished answers. */
 const pause = 200;
 
 /**
- * What models have written for the open instance. All that a run does is in a trace in the storage of the
- * workspace, outside of its folder: from there it is read back in the next window, and what was answered
- * is never asked for again.
+ * What models have written for the open instance. A trace in the storage of the workspace, outside
+ * its folder, records each run. The next window reads it back, so that no answer is requested
+ * twice.
  */
 export class Generations implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
@@ -94,7 +94,7 @@ export class Generations implements vscode.Disposable {
     );
   }
 
-  /** The last begun first. */
+  /** The latest begun first. */
   get list(): readonly Generation[] {
     return this.all;
   }
@@ -103,7 +103,7 @@ export class Generations implements vscode.Disposable {
     return this.all.find(({ state }) => state === 'running');
   }
 
-  /** Reads back what the windows before have left. */
+  /** Reads back the runs of earlier windows. */
   async load(): Promise<void> {
     const records = readGenerationRecords(this.context.workspaceState.get(recordsKey));
     if (records.length === 0) return;
@@ -114,7 +114,7 @@ export class Generations implements vscode.Disposable {
       for (const record of records) {
         const generation = begun(record, 'partial');
         await this.replay(generation, instance, trace);
-        // Prompts may be worded in another way by now, and answers to others are of no use.
+        // The prompts of this version may differ, and answers to other prompts are of no use.
         if (generation.candidates.size > 0) this.all.push(generation);
       }
     } finally {
@@ -123,7 +123,7 @@ export class Generations implements vscode.Disposable {
     this.changed.fire();
   }
 
-  /** Takes from the trace what it has of a run. */
+  /** Loads a run from the trace. */
   private async replay(generation: Mutable, instance: Instance, trace: MethodTrace): Promise<void> {
     const request = this.requestOf(generation, instance, {
       ...{ live: undefined, trace, budget: budgetOf({}) },
@@ -135,9 +135,9 @@ export class Generations implements vscode.Disposable {
   }
 
   /**
-   * Runs a method with a model, or goes on with the run of the same that was broken off.
+   * Runs a method with a model, or resumes an interrupted run with the same settings.
    *
-   * @throws HumanError, Cancelled; what was answered is kept
+   * @throws HumanError, Cancelled; answers are kept
    */
   async start(
     method: Method,
@@ -216,7 +216,7 @@ export class Generations implements vscode.Disposable {
       if (generation.state === 'running') generation.state = 'partial';
       generation.writing.clear();
       if (generation.candidates.size === 0) {
-        // Nothing that could be shown; a run of before is as it was.
+        // Without results the run is removed; a resumed one is restored as it was.
         this.all = this.all.flatMap((each) =>
           each !== generation ? [each] : before === undefined ? [] : [before],
         );
@@ -245,12 +245,12 @@ export class Generations implements vscode.Disposable {
       instances: [instance],
       method: withOutcomesOnR(methodNamed(method), more.reporter),
       storage: storageFolder(),
-      // What is applied with one click is to leave the code under test alone.
+      // A candidate applies with one click, so it must not change the code under test.
       testsOnly: true,
       workers: 1,
       onCandidate: (_instance, candidate) => {
         generation.writing.delete(candidate.sample);
-        // What is known of a candidate grows; who looks later need not have been told all of it.
+        // Candidates arrive in several steps. A late listener still needs the earlier ones.
         const known = generation.candidates.get(candidate.sample);
         generation.candidates.set(candidate.sample, { ...known, ...candidate });
         if (more.live !== undefined) this.tell();
@@ -263,7 +263,7 @@ export class Generations implements vscode.Disposable {
     };
   }
 
-  /** Forgets a run: its answers leave the trace, unless another run has them, too. */
+  /** Deletes a run and its answers in the trace, unless another run has the same answers. */
   async forget(generation: Generation): Promise<void> {
     if (generation.state === 'running') return;
     const others = this.all.filter((each) => each !== generation);
@@ -283,7 +283,7 @@ export class Generations implements vscode.Disposable {
     this.tell();
   }
 
-  /** The prompt of an answer; undefined when the trace does not have it. */
+  /** The prompt of an answer; undefined when the trace does not contain it. */
   async promptOf(answer: StepOf<'answer'>): Promise<StepOf<'prompt'> | undefined> {
     const trace = await this.openTrace({ readOnly: true }).catch(() => undefined);
     await trace?.close();
@@ -303,13 +303,13 @@ export class Generations implements vscode.Disposable {
         told: (line) => this.reporter.log(line),
       });
     } catch (error) {
-      // What it says to do next is for a command line.
+      // The original advice is for the command line.
       if (!(error instanceof HumanError)) throw error;
       throw new HumanError(error.what, vscode.l10n.t('See whether the disk is full'));
     }
   }
 
-  /** No other window writes to the trace meanwhile. */
+  /** Does work while no other window can write to the trace. */
   private locked<T>(
     signal: AbortSignal,
     reporter: Reporter,

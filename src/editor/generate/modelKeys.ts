@@ -10,8 +10,8 @@ import { configuredModels } from './settings';
 export type KeyOrigin = 'kept' | 'environment' | 'none';
 
 /**
- * Keys of models, in the secret storage of VS Code and nowhere else. What is listed outside of it is under
- * which names there are any.
+ * Keys of models, in the secret storage of VS Code and nowhere else. Outside it there is only the
+ * list of the names that have a key.
  */
 export class ModelKeys {
   constructor(
@@ -19,7 +19,7 @@ export class ModelKeys {
     private readonly memory: vscode.Memento,
   ) {}
 
-  /** The key that was given for a model; undefined when none was. */
+  /** The stored key of a model; undefined when there is none. */
   async get(model: ConfiguredModel): Promise<string | undefined> {
     const key = await this.secrets.get(secretOf(keyIdOf(model)));
     if (key !== undefined) useKey(key);
@@ -31,7 +31,7 @@ export class ModelKeys {
     return keyOfEnvironment(keyVariables[model.provider]) === undefined ? 'none' : 'environment';
   }
 
-  /** Asks for the key of a model and keeps it. @returns whether one was given */
+  /** Asks for the key of a model and stores it. @returns whether the person gave one */
   async ask(model: ConfiguredModel): Promise<boolean> {
     const key = await vscode.window.showInputBox({
       title: vscode.l10n.t('Key of {0}', keyIdOf(model)),
@@ -50,7 +50,7 @@ export class ModelKeys {
     return true;
   }
 
-  /** *Set Key of a Model…* */
+  /** Runs *Set Key of a Model…*. */
   async set(): Promise<void> {
     const { models } = configuredModels();
     const byId = new Map(models.map((model) => [keyIdOf(model), model]));
@@ -78,7 +78,7 @@ export class ModelKeys {
     );
   }
 
-  /** *Forget Keys of Models…* */
+  /** Runs *Forget Keys of Models…*. */
   async forget(): Promise<void> {
     const ids = this.ids();
     if (ids.length === 0) {
@@ -108,7 +108,7 @@ export class ModelKeys {
   }
 }
 
-/** Of a key that is kept, where it comes from otherwise, or that there is none. */
+/** Says that a key is stored, where else it comes from, or that there is none. */
 export function originInWords(origin: KeyOrigin): string {
   switch (origin) {
     case 'kept':
@@ -120,7 +120,7 @@ export function originInWords(origin: KeyOrigin): string {
   }
 }
 
-/** Key of the list of names that keys are kept under. */
+/** Key of the list of names that have a stored key. */
 const listed = 'modelKeys';
 
 const secretOf = (id: string): string => `modelKey.${id}`;

@@ -9,7 +9,7 @@ export interface ConfiguredModel {
   /** `PROVIDER/NAME`. */
   readonly name: string;
   readonly provider: Provider;
-  /** Where it is reached, without a slash at the end; undefined for the usual address of its provider. */
+  /** Address of the server, without a slash at the end; undefined for the provider's usual one. */
   readonly baseUrl: string | undefined;
   readonly price: Price | undefined;
 }
@@ -23,9 +23,9 @@ const entry = z.strictObject({
 });
 
 /**
- * The models that a setting names. What is wrong with an entry leaves the others alone.
+ * The models that a setting names. A faulty entry does not affect the others.
  *
- * @returns the models, and for each entry that is none why
+ * @returns the models, and the fault of each faulty entry
  */
 export function readModelSettings(value: unknown): {
   readonly models: readonly ConfiguredModel[];
@@ -45,7 +45,7 @@ export function readModelSettings(value: unknown): {
   return { models, problems };
 }
 
-/** @returns the model, or why it is none */
+/** @returns the model, or the fault of the entry */
 function readModel(value: unknown): ConfiguredModel | string {
   const parsed = entry.safeParse(value);
   if (!parsed.success) {
@@ -84,7 +84,7 @@ function addressOf(text: string): { readonly url: string } | { readonly why: str
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     return { why: 'baseUrl does not begin with https:// or http://' };
   }
-  // Some servers take a key there.
+  // Some servers accept a key there.
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     return { why: 'baseUrl holds a user, a password or a query; a key has no place in settings' };
   }
@@ -92,8 +92,8 @@ function addressOf(text: string): { readonly url: string } | { readonly why: str
 }
 
 /**
- * Under what the key of a model is kept: models of one provider at one address share it. A key never goes
- * to another address than the one that it was given for.
+ * Id under which the key of a model is stored. Models of one provider at one address share it, and
+ * a key never goes to another address.
  */
 export const keyIdOf = ({
   provider,

@@ -10,7 +10,7 @@ import type { Reporter } from '../../domain/reporter';
 import { dollarsOf, type Spent } from '../../method/models/budget';
 import { keyOf, type MethodTrace } from '../../method/trace';
 
-/** What a run of a method was asked for: enough to read it back from the trace, or to go on with it. */
+/** The request of a run of a method: enough to read it back from the trace, or to resume it. */
 const recordSchema = z.object({
   method: z.enum(methodNames),
   /** `PROVIDER/NAME` or `vscode/VENDOR/ID`. */
@@ -20,15 +20,15 @@ const recordSchema = z.object({
   maxOutputTokens: z.number(),
   engine: z.enum(engineNames),
   timeoutSeconds: z.number(),
-  /** Dollars for a million tokens, where it is known. */
+  /** Dollars for a million tokens, if known. */
   price: z.object({ input: z.number(), output: z.number() }).optional(),
-  /** When it was first begun, ISO 8601: answers of the trace since then are paid from its budget. */
+  /** When it first began, ISO 8601. Answers in the trace since then count towards its budget. */
   startedAt: z.string(),
 });
 
 export type GenerationRecord = z.infer<typeof recordSchema>;
 
-/** Records that were kept, the last begun first; what cannot be read is left out. */
+/** Stored records, the latest begun first; unreadable ones are left out. */
 export function readGenerationRecords(value: unknown): readonly GenerationRecord[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((each) => {
@@ -37,11 +37,11 @@ export function readGenerationRecords(value: unknown): readonly GenerationRecord
   });
 }
 
-/** What tells a run from others: one that is begun again with the same is the same, and goes on. */
+/** Identifies a run: starting one with the same values again resumes it. */
 export const recordId = ({ startedAt: _, price: _price, ...asked }: GenerationRecord): string =>
   keyOf(asked).slice(0, 16);
 
-/** What a run has paid since it was first begun, however often it was broken off. */
+/** What a run has spent since it first began, over all interruptions. */
 export function spentSince(
   steps: MethodTrace['steps'],
   { model, price, startedAt }: GenerationRecord,
@@ -59,8 +59,8 @@ export function spentSince(
 }
 
 /**
- * A method that looks in the end what each candidate does on R, also where it does not look itself: for
- * the list that a person sees. It chooses as before.
+ * A method that in the end also runs on R each candidate that it has not run itself, for the list
+ * that the person sees. Its choice stays the same.
  */
 export function withOutcomesOnR(method: Method, reporter: Reporter): Method {
   return {
@@ -77,7 +77,7 @@ export function withOutcomesOnR(method: Method, reporter: Reporter): Method {
   };
 }
 
-/** Without an engine there is a candidate all the same. */
+/** A candidate without a run is still a candidate, so a missing engine is only logged. */
 async function runOrNot(
   steps: Steps,
   { patch }: MethodCandidate,
@@ -92,20 +92,20 @@ async function runOrNot(
   }
 }
 
-/** What may be said of a candidate from R alone. */
+/** What the runs on R say of a candidate. */
 export type OutcomeOnR =
   | { readonly kind: 'empty' }
   | { readonly kind: 'does not apply'; readonly why: string }
   | { readonly kind: 'not run' }
   | { readonly kind: 'could not run'; readonly why: string }
-  /** Some of its tests fail that did not before, the first of them as told. */
+  /** Some of its tests fail that did not fail before; `first` is the first of them. */
   | {
       readonly kind: 'fails';
       readonly failing: number;
       readonly tests: number;
       readonly first: TestResult;
     }
-  /** What fails of it failed before, too. */
+  /** All tests that fail with it failed before, too. */
   | { readonly kind: 'failed before'; readonly tests: number }
   | { readonly kind: 'passes'; readonly tests: number };
 

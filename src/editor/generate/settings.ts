@@ -3,14 +3,14 @@ import { HumanError } from '../../domain/humanError';
 import { settingKeys } from '../shell/names';
 import { readModelSettings, type ConfiguredModel } from './modelSettings';
 
-/** What the settings say of generating. */
+/** The settings of generating tests. */
 export interface GenerateSettings {
-  /** Tokens of a whole prompt. */
+  /** Most tokens of a whole prompt. */
   readonly contextTokens: number;
   readonly maxOutputTokens: number;
-  /** Seconds that one request may take. */
+  /** Time limit of one request, in seconds. */
   readonly requestSeconds: number;
-  /** Input and output of one run together; undefined for no limit. */
+  /** Most tokens of one run, input and output together; undefined for no limit. */
   readonly tokenBudget: number | undefined;
   readonly dollarBudget: number | undefined;
 }
@@ -27,12 +27,12 @@ export function generateSettings(): GenerateSettings {
   };
 }
 
-/** The models of the settings, and what is wrong with the entries that are none. */
+/** The models of the settings, and the faults of faulty entries. */
 export function configuredModels(): ReturnType<typeof readModelSettings> {
   return readModelSettings(vscode.workspace.getConfiguration().get(settingKeys.models));
 }
 
-/** @throws HumanError when the settings do not name the model, or name it wrongly */
+/** @throws HumanError when the settings lack the model, or its entry is faulty */
 export function configuredModel(name: string): ConfiguredModel {
   const { models, problems } = configuredModels();
   const found = models.find((each) => each.name === name);

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { HumanError } from '../../domain/humanError';
 
 /**
- * Nothing that an untrusted workspace says is sent to a model, and none of its code runs.
+ * In an untrusted workspace no text goes to a model, and no code runs.
  *
  * @throws HumanError in a workspace that is not trusted
  */

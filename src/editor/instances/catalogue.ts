@@ -17,7 +17,7 @@ import { contextKeys, settingKeys } from '../shell/names';
 import { datasetName, filterLists, storageFolder, triageFile } from '../shell/settings';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
-/** What the list shows now: nothing chosen, being read, unreadable, or entries. */
+/** State of the list: nothing chosen, being read, unreadable, or entries. */
 export type CatalogueState =
   | { readonly kind: 'none' }
   | { readonly kind: 'reading' }
@@ -25,8 +25,8 @@ export type CatalogueState =
   | { readonly kind: 'loaded'; readonly dataset: Dataset };
 
 /**
- * The chosen dataset with what is known of each instance: its status, and the person's own tags, notes
- * and classification. Holds the filter and the order of the list. Everything that draws listens to
+ * The chosen dataset with what is known of each instance: its status, and the person's tags, notes
+ * and classification. Also the filter and the order of the list. Everything that draws listens to
  * `onDidChange`.
  */
 export class Catalogue implements vscode.Disposable {
@@ -59,7 +59,7 @@ export class Catalogue implements vscode.Disposable {
         const keys = [settingKeys.dataset, settingKeys.storage, settingKeys.triageFile];
         if (keys.some((key) => event.affectsConfiguration(key))) void this.reload();
       }),
-      // The command line may have validated something in the meantime.
+      // The command line may have validated instances in the meantime.
       vscode.window.onDidChangeWindowState(({ focused }) => {
         if (focused) void this.refreshStates();
       }),
@@ -74,7 +74,7 @@ export class Catalogue implements vscode.Disposable {
     return this.current.kind === 'loaded' ? this.current.dataset : undefined;
   }
 
-  /** What a person calls the dataset: an address or a path as the setting gives it. */
+  /** The name of the dataset as in the setting: an address or a path. */
   get datasetName(): string {
     return datasetName();
   }
@@ -85,16 +85,17 @@ export class Catalogue implements vscode.Disposable {
   }
 
   /**
-   * Reads the dataset, the states and the triage file anew. Never rejects: `state` tells. One that another
-   * takes the place of ends with that one, so that whoever waits finds what was read.
+   * Reads the dataset, the states and the triage file again. Never rejects: `state` holds the
+   * error. When a newer reload replaces this one, the promise resolves with that one, so that
+   * callers find its result.
    */
   reload(): Promise<void> {
-    // Not before whoever is told of it can wait for it.
+    // Fire the event only after the promise is stored, so that a listener can await it.
     this.turn = Promise.resolve().then(() => this.read());
     return this.settled();
   }
 
-  /** Ends when nothing is being read. Never rejects. */
+  /** Resolves when no reload is under way. Never rejects. */
   async settled(): Promise<void> {
     for (let seen: unknown; seen !== this.turn;) {
       seen = this.turn;
@@ -141,7 +142,7 @@ export class Catalogue implements vscode.Disposable {
     this.changed.fire();
   }
 
-  /** Reads what the command line or another window may have found out. */
+  /** Reads the states again, which the command line or another window may have changed. */
   async refreshStates(): Promise<void> {
     if (this.current.kind !== 'loaded') return;
     await this.readStates();
@@ -152,7 +153,7 @@ export class Catalogue implements vscode.Disposable {
     this.states = await readStates(storageFolder());
   }
 
-  /** Reads the triage file and watches it: it may be edited by hand or change with a branch. */
+  /** Reads the triage file and watches it, since a person or a change of branch may edit it. */
   private async readTriage(): Promise<void> {
     const path = this.triagePath;
     try {
@@ -203,7 +204,7 @@ export class Catalogue implements vscode.Disposable {
     return this.text;
   }
 
-  /** @throws HumanError when the filter cannot be read; the old one stays */
+  /** @throws HumanError when the filter is invalid; the old one stays */
   setFilter(text: string): void {
     this.query = parseQuery(text);
     this.text = text.trim();
@@ -211,16 +212,16 @@ export class Catalogue implements vscode.Disposable {
     this.changed.fire();
   }
 
-  /** Name of the filter list in use; undefined for none. */
+  /** Name of the current filter list; undefined without one. */
   get filterList(): string | undefined {
     return this.list?.name;
   }
 
   /**
-   * Narrows the list to a filter list, by file, address or name; `Lite-S` is made of the person's own
-   * classification.
+   * Narrows the list to a filter list, by file, address or name. `Lite-S` comes from the person's
+   * own classification.
    *
-   * @throws HumanError when it cannot be had; the old one stays
+   * @throws HumanError when it is unavailable; the old one stays
    */
   async setFilterList(name: string | undefined): Promise<void> {
     this.list =
@@ -251,7 +252,7 @@ export class Catalogue implements vscode.Disposable {
     this.changed.fire();
   }
 
-  /** Entries that the filter keeps, in the chosen order. */
+  /** Entries that match the filter, in the chosen order. */
   entries(): InstanceEntry[] {
     const all = this.dataset?.entries ?? [];
     const kept = all.filter((entry) => {

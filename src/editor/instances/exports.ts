@@ -6,7 +6,7 @@ import { storageFolder } from '../shell/settings';
 import type { Catalogue } from './catalogue';
 import { withNotification } from '../shell/withNotification';
 
-/** Opens text in an editor of its own, for the person to save where they like. */
+/** Opens text in a new editor, where the person can save it. */
 async function openText(content: string, language: string): Promise<void> {
   const document = await vscode.workspace.openTextDocument({ content, language });
   await vscode.window.showTextDocument(document, { preview: false });
@@ -42,7 +42,7 @@ export async function showStatistics(catalogue: Catalogue, reporter: Reporter): 
   if (text !== undefined) await openText(`${heading(catalogue)}\n\n${text}`, 'plaintext');
 }
 
-/** What is listed, in words. */
+/** Describes the listed instances in words. */
 function heading(catalogue: Catalogue): string {
   const { filter, filterList, datasetName } = catalogue;
   const count = catalogue.entries().length;

@@ -13,8 +13,8 @@ interface Freeable extends vscode.QuickPickItem {
 type Row = Freeable | (vscode.QuickPickItem & { readonly kind: vscode.QuickPickItemKind });
 
 /**
- * Shows what the storage folder holds, by instance and by mirror, and the images that were made or
- * pulled here, and removes what is ticked.
+ * Shows what the storage folder holds, by instance and by mirror, and the images that were built or
+ * pulled here. Removes what the person ticks.
  */
 export async function freeDiskSpace(reporter: Reporter): Promise<void> {
   const storage = storageFolder();
@@ -61,7 +61,7 @@ interface ImagesHere {
   readonly budgetGb: number;
 }
 
-/** The images of the engine, if one answers: without one the rest is shown all the same. */
+/** The images of the engine; empty when no engine answers, so that the rest still shows. */
 async function imagesHere(storage: string, reporter: Reporter): Promise<ImagesHere | undefined> {
   let connection: DockerConnection | undefined;
   try {
@@ -77,7 +77,9 @@ async function imagesHere(storage: string, reporter: Reporter): Promise<ImagesHe
   }
 }
 
-/** Images that others are on come after those, since they can only go when the others have gone. */
+/**
+ * Images that others build on come after those, since they can go only once the others are gone.
+ */
 function imageRows(
   { connection, images, budgetGb }: ImagesHere,
   storage: string,

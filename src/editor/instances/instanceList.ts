@@ -29,12 +29,12 @@ export class InstanceList {
     return { catalogue, groups };
   }
 
-  /** Takes over what the catalogue holds now; to be called before the view is drawn anew. */
+  /** Takes over the current contents of the catalogue. Call it before the view redraws. */
   arrange(): void {
     this.groups = entriesByRepository(this.catalogue.entries());
     const { description, message } = headOfInstances(vscode.l10n, this.shown);
     this.view.description = description;
-    // The typing does not know that undefined takes a message away.
+    // The type declaration lacks undefined, which removes a message.
     this.view.message = message;
   }
 
@@ -42,7 +42,7 @@ export class InstanceList {
     return instanceNodes(vscode.l10n, this.shown, node);
   }
 
-  /** Needed to show a row that is folded away. */
+  /** VS Code needs it to reveal a row whose parent is folded. */
   getParent(node: ListNode): ListNode | undefined {
     return parentOfInstance(this.shown, node);
   }
@@ -51,7 +51,7 @@ export class InstanceList {
     return treeItemOf(instanceTreeRow(vscode.l10n, this.shown, node));
   }
 
-  /** Adds what is only seen when the pointer rests on a row. */
+  /** Adds the tooltip, which is needed only when the pointer rests on a row. */
   resolveTreeItem(item: vscode.TreeItem, node: ListNode): vscode.TreeItem {
     const entry = node.kind === 'instance' ? this.catalogue.entry(node.id) : undefined;
     if (entry !== undefined) item.tooltip = this.tooltip(entry);

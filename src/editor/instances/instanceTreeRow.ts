@@ -13,7 +13,7 @@ export type ListNode =
   | { readonly kind: 'instance'; readonly id: string }
   | { readonly kind: 'problems' }
   | { readonly kind: 'problem'; readonly text: string }
-  /** What a person can do where there is nothing to list. */
+  /** An action offered when there is nothing to list. */
   | {
       readonly kind: 'action';
       readonly label: string;
@@ -21,13 +21,13 @@ export type ListNode =
       readonly command: string;
     };
 
-/** As many as can be looked over without folding. */
+/** Rows that a person can scan without folding. */
 const fewRows = 60;
 
-/** Problems that the view has room for. */
+/** Most problems that the view lists. */
 const mostProblems = 200;
 
-/** What the Instances view tells of. */
+/** What the Instances view shows. */
 export interface ShownInstances {
   readonly catalogue: Pick<
     Catalogue,
@@ -41,7 +41,7 @@ export interface ShownInstances {
     | 'triageOf'
     | 'validationOf'
   >;
-  /** What the filter leaves, by repository, in the order of the list. */
+  /** Entries that match the filter, by repository, in the order of the list. */
   readonly groups: ReadonlyMap<string, readonly InstanceEntry[]>;
 }
 
@@ -64,7 +64,9 @@ const countOf = ({ groups }: ShownInstances): number =>
 const problemsOf = ({ catalogue: { state } }: ShownInstances) =>
   state.kind === 'loaded' ? state.dataset.problems : [];
 
-/** What stands beside the title of the view and above its rows; empty where that is nothing. */
+/**
+ * Description beside the title of the view, and message above its rows; empty when there is none.
+ */
 export function headOfInstances(
   l10n: typeof vscode.l10n,
   shown: ShownInstances,
@@ -78,7 +80,7 @@ export function headOfInstances(
   return { description, message: l10n.t('{0} of {1}: {2}', countOf(shown), all, by) };
 }
 
-/** What stands below a row, or at the top where there is none. */
+/** The rows below a row, or at the top without one. */
 export function instanceNodes(
   l10n: typeof vscode.l10n,
   shown: ShownInstances,
@@ -107,7 +109,7 @@ const repositoryNode = ({ groups }: ShownInstances, repo: string): ListNode => (
   ids: (groups.get(repo) ?? []).map((entry) => entry.id),
 });
 
-/** The row that a row stands below; undefined at the top, and for what the dataset has not. */
+/** The parent of a row; undefined at the top, and for instances that the dataset lacks. */
 export function parentOfInstance(shown: ShownInstances, node: ListNode): ListNode | undefined {
   if (node.kind === 'problem') return { kind: 'problems' };
   if (node.kind !== 'instance') return undefined;
@@ -115,7 +117,7 @@ export function parentOfInstance(shown: ShownInstances, node: ListNode): ListNod
   return repo === undefined ? undefined : repositoryNode(shown, repo);
 }
 
-/** Beside the message above the rows, which would hide welcome content and its buttons. */
+/** Actions are rows, since a message above the rows would hide welcome content and its buttons. */
 function actions(l10n: typeof vscode.l10n, { catalogue }: ShownInstances): ListNode[] {
   const action = (label: string, icon: string, command: string): ListNode => ({
     kind: 'action',
@@ -173,7 +175,8 @@ function repositoryRow(
   { repo, ids }: Extract<ListNode, { kind: 'repository' }>,
 ): TreeRow {
   const { catalogue, groups } = shown;
-  // What a filter leaves is to be seen at once; an id of its own keeps what was folded before apart.
+  // Results of a filter should be visible at once. Their own id keeps the folding of the unfiltered
+  // list.
   const unfolded = catalogue.isFiltered && countOf(shown) <= fewRows;
   const counts = new Map<string, number>();
   for (const id of ids) {
@@ -204,7 +207,8 @@ function instanceRow(
   const tags = (catalogue.triageOf(id)?.tags ?? []).map((tag) => `#${tag}`);
   return {
     ...row,
-    // Below its repository, the owner is said already: `sympy__sympy-24152` is `sympy-24152`.
+    // The row of the repository names the owner already, so `sympy__sympy-24152` shortens to
+    // `sympy-24152`.
     label: id.slice(id.indexOf('__') < 0 ? 0 : id.indexOf('__') + 2),
     description: [statusInWords(l10n, status), ...tags, issueTitle(entry)]
       .filter((each) => each !== '')
@@ -219,7 +223,7 @@ function instanceRow(
   };
 }
 
-/** What is known of an instance, for the hover of its row: paragraphs of plain text. */
+/** Facts about an instance for the hover of its row, as paragraphs of plain text. */
 export function paragraphsOn(
   l10n: typeof vscode.l10n,
   catalogue: ShownInstances['catalogue'],
@@ -266,7 +270,7 @@ export function issueTitle(entry: Pick<InstanceEntry, 'issue'>): string {
   return asLabel(line ?? '');
 }
 
-/** The status for the end of a row; `all` also names what goes without saying there. */
+/** The status for the end of a row; `all` includes the statuses that a row leaves out. */
 export function statusInWords(
   l10n: typeof vscode.l10n,
   status: InstanceStatus,
@@ -320,7 +324,7 @@ function statusIcon(status: InstanceStatus): NonNullable<TreeRow['icon']> {
   }
 }
 
-/** The last part of a path or address, which is what people call a dataset. */
+/** The last part of a path or address, as people call a dataset. */
 export function shortName(dataset: string): string {
   const parts = dataset.split(/[\\/]/).filter((part) => part !== '');
   return /^(https?:\/\/|~?[\\/]|[A-Za-z]:)/.test(dataset) ? (parts.at(-1) ?? dataset) : dataset;

@@ -25,14 +25,14 @@ import { validateInstances } from './validateInstances';
 
 type ListCommand = (typeof listCommandIds)[keyof typeof listCommandIds];
 
-/** The Instances view at work: what it lists, and what its commands do. */
+/** The Instances view: its rows and its commands. */
 export class Instances implements vscode.Disposable {
   readonly catalogue: Catalogue;
   readonly list: InstanceList;
   private readonly subscriptions: vscode.Disposable[];
   private asked = false;
 
-  /** @param redraw asks the view for its rows again */
+  /** @param redraw makes the view ask for its rows again */
   constructor(
     private readonly context: vscode.ExtensionContext,
     private readonly view: vscode.TreeView<ListNode>,
@@ -50,7 +50,7 @@ export class Instances implements vscode.Disposable {
     ];
   }
 
-  /** Rows below a row; the dataset is read when the view asks for the first time. */
+  /** Rows below a row. Reads the dataset at the first request of the view. */
   async getChildren(node?: ListNode): Promise<ListNode[]> {
     if (!this.asked) {
       this.asked = true;
@@ -124,7 +124,7 @@ export class Instances implements vscode.Disposable {
     }
   }
 
-  /** The whole instance behind a row. */
+  /** The instance of a row with all its fields. */
   async instance(id: string): Promise<Instance> {
     const dataset = await this.loaded();
     const [instance] = await dataset.read([id]);
@@ -135,9 +135,9 @@ export class Instances implements vscode.Disposable {
   }
 
   /**
-   * The dataset of the view, read if that was not done yet.
+   * The dataset of the view; reads it at the first call.
    *
-   * @throws HumanError when there is none
+   * @throws HumanError when no dataset is chosen or it cannot be read
    */
   dataset(): Promise<NonNullable<Catalogue['dataset']>> {
     return this.loaded();
@@ -155,7 +155,7 @@ export class Instances implements vscode.Disposable {
     );
   }
 
-  /** Ids that a command is about: of the row it was called on and the rows selected with it. */
+  /** Ids that a command is about: the row that it was called on, and the rows selected with it. */
   private chosenIds(args: readonly unknown[]): string[] {
     const [row, rows] = args;
     if (typeof row === 'string') return [row];
@@ -173,7 +173,7 @@ export class Instances implements vscode.Disposable {
     return [...new Set(ids)];
   }
 
-  /** As `chosenIds` for a command about one instance, which is asked for where none is meant. */
+  /** As `chosenIds` for a command about one instance. Asks the person when there is none. */
   private async oneId(args: readonly unknown[]): Promise<string | undefined> {
     await this.loaded();
     const [row] = args;
@@ -183,7 +183,7 @@ export class Instances implements vscode.Disposable {
     return (await findInstance(this.catalogue))?.id;
   }
 
-  /** Shows the row of an instance, whatever the filter was. */
+  /** Shows the row of an instance, and clears the filter if that hides it. */
   private async reveal(id: string): Promise<void> {
     if (!this.catalogue.entries().some((entry) => entry.id === id)) {
       await this.run(listCommandIds.clearFilter, []);

@@ -9,7 +9,7 @@ import { filterLists } from '../shell/settings';
 import type { Catalogue } from './catalogue';
 import { statusInWords, issueTitle } from './instanceTreeRow';
 
-/** Datasets that people in the field use, by their names on Hugging Face. */
+/** Datasets in common use, by their names on Hugging Face. */
 const published = [
   ['princeton-nlp/SWE-bench_Lite', '300 instances; SWT-Bench Lite keeps 276 of them'],
   ['princeton-nlp/SWE-bench_Verified', '500 instances; SWT-Bench Verified keeps 433 of them'],
@@ -21,7 +21,7 @@ interface DatasetItem extends vscode.QuickPickItem {
   choose?(): Promise<string | undefined>;
 }
 
-/** Asks for a dataset and makes it the one of the Instances view. */
+/** Asks for a dataset and stores it in the setting of the Instances view. */
 export async function chooseDataset(
   catalogue: Catalogue,
   memory: vscode.Memento,
@@ -93,7 +93,7 @@ async function pick(
   return found?.[0]?.fsPath;
 }
 
-/** An input box whose filter takes effect as it is typed; Escape brings the old one back. */
+/** An input box whose filter applies during typing. Escape restores the old one. */
 export function editFilter(catalogue: Catalogue): Promise<void> {
   const before = catalogue.filter;
   const box = vscode.window.createInputBox();
@@ -127,7 +127,7 @@ export function editFilter(catalogue: Catalogue): Promise<void> {
   });
 }
 
-/** Narrows the list to a filter list; its `None` brings everything back. */
+/** Narrows the list to a filter list. `None` shows all instances again. */
 export async function chooseFilterList(catalogue: Catalogue, given?: string): Promise<void> {
   const none = vscode.l10n.t('None');
   const items = [

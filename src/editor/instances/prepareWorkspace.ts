@@ -15,21 +15,21 @@ import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
 export interface OpenRequest {
   readonly instance: Instance;
-  /** What the marker of the workspace remembers of the dataset: a path, an address, or `bundled`. */
+  /** The dataset for the marker of the workspace: a path, an address, or `bundled`. */
   readonly dataset: string;
-  /** `--source` arguments that the marker remembers. */
+  /** `--source` arguments for the marker. */
   readonly sources: readonly string[];
-  /** `--source` arguments that R is made from now, where the bundled instance brings its own. */
+  /** `--source` arguments that R is made from now; the bundled instance has its own. */
   readonly makeFrom: readonly string[];
-  /** Folder that holds the workspaces. */
+  /** Folder of the workspaces. */
   readonly workspaces: string;
-  /** Where an instance is kept for its dev container. */
+  /** Stores an instance for its dev container. */
   readonly secrets: vscode.SecretStorage;
 }
 
 /**
- * Makes the workspace of an instance, if it is not there yet, and returns its folder. R∘X* is made in
- * the storage folder, outside of it.
+ * Creates the workspace of an instance, unless it exists, and returns its folder. R∘X* is in the
+ * storage folder, outside the workspace.
  *
  * @throws HumanError, Cancelled
  */
@@ -58,7 +58,7 @@ export async function prepareWorkspace(
       await writeDevContainer(folder, trees.base, text);
       if (dataset !== 'bundled') await keepInstance(request.secrets, instance, trees.source);
     } catch (error) {
-      // Without its image there is no dev container, and an instance to open all the same.
+      // Without an image there is no dev container, but the instance can still open.
       if (!(error instanceof HumanError)) throw error;
       reporter.log(error.message);
       void vscode.window.showWarningMessage(withoutLinkMarkup(error.message));

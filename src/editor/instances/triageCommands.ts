@@ -22,7 +22,10 @@ async function change(
   await catalogue.refreshTriage();
 }
 
-/** Tags of one instance, or tags to add to several: known ones to tick, new ones by typing. */
+/**
+ * Edits the tags of one instance, or adds tags to several. Known tags can be ticked, new ones
+ * typed.
+ */
 export async function editTags(
   catalogue: Catalogue,
   ids: readonly string[],
@@ -70,7 +73,7 @@ function pickTags(
     box.onDidAccept(() => {
       const typed = box.value.trim();
       const picked = box.selectedItems.map((item) => item.label);
-      // What was typed and is in nobody's list is meant to be a tag, ticked or not.
+      // Typed text that no list contains is a new tag, ticked or not.
       const isNew = typed !== '' && !all.has(typed);
       answer = [...new Set([...picked, ...(isNew ? [typed] : [])])];
       box.hide();
@@ -101,7 +104,10 @@ export async function editNote(
   if (note !== undefined) await change(catalogue, [id], (entry) => ({ ...entry, note }));
 }
 
-/** The classification of the Agentless paper (section 6.1), one quick pick a dimension. */
+/**
+ * Asks for the classification of the Agentless paper (section 6.1), with one quick pick for each
+ * dimension.
+ */
 export async function classify(catalogue: Catalogue, ids: readonly string[]): Promise<void> {
   const [id] = ids;
   if (id === undefined) return;
@@ -150,7 +156,7 @@ export async function classify(catalogue: Catalogue, ids: readonly string[]): Pr
   await change(catalogue, [id], (entry) => ({ ...entry, classification: made }));
 }
 
-/** With the value, or without the key where there is none. */
+/** A copy with the value at the key, or without the key when there is no value. */
 function put<T extends object>(object: T, key: keyof T, value: unknown): T {
   const entries = Object.entries(object).filter(([name]) => name !== key);
   return Object.fromEntries(value === undefined ? entries : [...entries, [key, value]]) as T;

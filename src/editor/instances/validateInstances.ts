@@ -13,7 +13,7 @@ import type { Catalogue } from './catalogue';
 import { withNotification } from '../shell/withNotification';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 
-/** Validates instances one after the other; each result is kept and listed as soon as it is known. */
+/** Validates instances one at a time. Stores and lists each result as soon as it is known. */
 export async function validateInstances(
   catalogue: Catalogue,
   ids: readonly string[],

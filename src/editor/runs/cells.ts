@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { HumanError } from '../../domain/humanError';
 import { logsOf, logToShow, type FoundCell } from './foundCell';
 
-/** What the tests of a candidate printed: both sides beside each other, or the one that there is. */
+/** Opens what the tests of a candidate printed: both sides beside each other, or the only one. */
 export async function showLog(found: FoundCell): Promise<void> {
   const logs = logsOf(found);
   const [base, fixed] = await Promise.all([exists(logs.base), exists(logs.fixed)]);
@@ -21,7 +21,7 @@ export async function showLog(found: FoundCell): Promise<void> {
   );
 }
 
-/** The candidate as it was predicted. */
+/** Opens the candidate as it was predicted. */
 export async function showCellCandidate(found: FoundCell): Promise<void> {
   await showFile(join(found.folder, 'model_patch.diff'), 'diff');
 }

@@ -16,7 +16,7 @@ import { dashboardViewType } from '../shell/names';
 import type { RunLibrary } from './library';
 import type { RepairList } from './repairList';
 
-/** What the page may say. */
+/** Messages that the page may send. */
 const message = z.discriminatedUnion('do', [
   z.object({ do: z.literal('ready') }),
   z.object({ do: z.literal('filter'), text: z.string().max(10_000) }),
@@ -40,29 +40,29 @@ const message = z.discriminatedUnion('do', [
   }),
 ]);
 
-/** What the page keeps for `restore`: labels of runs, none for all. */
+/** The part of the page's state that `restore` reads: labels of runs, none for all. */
 const state = z.object({ runs: z.array(z.string()) });
 
-/** The filter of the Instances view, as far as it is about the instances of some runs. */
+/** The part of the Instances view's filter that concerns the instances of some runs. */
 export interface SharedFilter {
   readonly text: string;
-  /** Null where nothing is filtered. */
+  /** Null when nothing is filtered. */
   readonly ids: readonly string[] | null;
   readonly problem?: string;
 }
 
-/** What the dashboard needs of its surroundings. */
+/** What the dashboard needs of its environment. */
 export interface DashboardSource {
   readonly extensionUri: vscode.Uri;
   readonly library: RunLibrary;
   readonly repairs: RepairList;
-  /** Lets a person choose results of code repair. */
+  /** Lets a person choose files with results of code repair. */
   addRepairs(): Promise<void>;
-  /** Ids of methods that the last dashboard has hidden. */
+  /** Ids of the methods that are hidden in dashboards. */
   readonly hidden: readonly string[];
   keepHidden(methods: readonly string[]): Promise<void>;
   openCell(what: Openable, cell: CellName): Promise<void>;
-  /** Sets the filter; the answer also comes when somebody else sets it. */
+  /** Sets the filter. The result also arrives when another view sets it. */
   setFilter(text: string, runs: readonly RunData[]): Promise<SharedFilter>;
   filter(runs: readonly RunData[]): Promise<SharedFilter>;
   readonly onDidFilter: vscode.Event<void>;
@@ -71,11 +71,11 @@ export interface DashboardSource {
   failed(error: unknown): void;
 }
 
-/** The dashboard of all runs, or of some of them: one panel for each choice. */
+/** The dashboard of all runs, or of some: one panel for each choice of runs. */
 export class DashboardPanel implements vscode.Disposable {
   private static readonly panels = new Map<string, DashboardPanel>();
 
-  /** @param labels of runs; none for all that are listed */
+  /** @param labels of runs; none for all listed runs */
   static show(source: DashboardSource, labels: readonly string[]): void {
     const known = DashboardPanel.panels.get(keyOf(labels));
     if (known !== undefined) {
@@ -86,13 +86,16 @@ export class DashboardPanel implements vscode.Disposable {
       dashboardViewType,
       '',
       vscode.ViewColumn.Active,
-      // Thousands of rows are not sent again each time another tab is looked at.
+      // Without it each switch of tabs would send thousands of rows again.
       { enableFindWidget: true, retainContextWhenHidden: true },
     );
     new DashboardPanel(panel, source, labels);
   }
 
-  /** Fills a panel that VS Code brings back. @param saved what the page kept; it comes from outside */
+  /**
+   * Fills a panel that VS Code brings back. @param saved the state that the page stored; it is
+   * untrusted
+   */
   static restore(panel: vscode.WebviewPanel, saved: unknown, source: DashboardSource): void {
     const labels = state.safeParse(saved).data?.runs ?? [];
     if (DashboardPanel.panels.has(keyOf(labels))) panel.dispose();
@@ -102,7 +105,7 @@ export class DashboardPanel implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[];
   private isReady = false;
   private disposed = false;
-  /** What the page has: sent again as a whole only when the runs are others. */
+  /** The data that the page has. The whole is sent again only when the runs change. */
   private sent = '';
   private made:
     | {
@@ -155,7 +158,7 @@ export class DashboardPanel implements vscode.Disposable {
     if (this.isReady && !this.disposed) void this.panel.webview.postMessage(told);
   }
 
-  /** The runs as the page gets them. The same lists give the same bytes, which are made once. */
+  /** The runs as bytes for the page, cached for the same lists. */
   private bytes(): Uint8Array {
     const { library, repairs } = this.source;
     const { made } = this;
@@ -178,9 +181,9 @@ export class DashboardPanel implements vscode.Disposable {
     await Promise.all([this.source.library.loaded(), this.source.repairs.loaded()]);
   }
 
-  /** Makes what the page will ask for while its window is opened. */
+  /** Prepares the page's data while its window opens. */
   private async prepare(): Promise<void> {
-    // What cannot be read is told when the page asks.
+    // The page asks again, and then shows the error.
     await this.loaded().catch(() => undefined);
     if (!this.disposed && !this.isReady) this.bytes();
   }
@@ -193,7 +196,7 @@ export class DashboardPanel implements vscode.Disposable {
       ]),
       this.source.repairs.results,
     ]);
-    // What a journal gains is told line by line.
+    // Lines that a journal gains are sent one by one.
     if (!this.isReady || (!again && now === this.sent)) return;
     this.sent = now;
     this.send({ type: 'document', document: this.bytes() });
@@ -252,8 +255,8 @@ export class DashboardPanel implements vscode.Disposable {
     const address = (file: string): string =>
       webview.asWebviewUri(vscode.Uri.joinPath(this.source.extensionUri, 'dist', file)).toString();
     const nonce = randomBytes(16).toString('base64url');
-    // Plots are made by script, which sets styles of elements one by one: no inline style is needed.
-    // A plot becomes a picture of pixels by way of an image of the page itself.
+    // The script that draws plots sets styles of elements one by one, so no inline style is needed.
+    // A plot becomes a PNG by way of an image of the page itself.
     const policy =
       `default-src 'none'; script-src 'nonce-${nonce}'; style-src ${webview.cspSource}; ` +
       'img-src blob:';
@@ -283,7 +286,7 @@ export class DashboardPanel implements vscode.Disposable {
   }
 }
 
-/** An entry without what only the host can use. */
+/** An entry without the fields that only the extension uses. */
 const forPage = ({ report: _report, ...entry }: RunEntry): RunEntry => entry;
 
 const keyOf = (labels: readonly string[]): string => JSON.stringify([...labels].sort());

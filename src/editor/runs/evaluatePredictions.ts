@@ -19,7 +19,7 @@ import { shortName } from '../instances/instanceTreeRow';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import type { RunLibrary } from './library';
 
-/** What a batch is asked for by the command, which code may give instead of a person. */
+/** The parameters of a batch. Code that runs the command can pass them instead of a person. */
 export interface BatchChoice {
   /** Files, or `gold`, `none`, `bundled`. */
   readonly predictions: readonly string[];
@@ -31,7 +31,9 @@ export interface BatchChoice {
 export interface BatchParts {
   readonly extensionPath: string;
   readonly catalogue: Catalogue;
-  /** What the catalogue held when the command began: it may be reading another by now. */
+  /**
+   * The catalogue's dataset when the command began. The catalogue may be reading another by now.
+   */
   readonly dataset: Dataset;
   readonly library: RunLibrary;
   readonly reporter: Reporter;
@@ -42,7 +44,7 @@ interface Item extends vscode.QuickPickItem {
   choose(): Promise<readonly string[] | undefined>;
 }
 
-/** Asks what is to be evaluated; undefined when the person changes their mind. */
+/** Asks what to evaluate; undefined when the person cancels. */
 export async function askForBatch(catalogue: Catalogue): Promise<BatchChoice | undefined> {
   const title = vscode.l10n.t('Evaluate Predictions');
   const items: Item[] = [
@@ -127,10 +129,10 @@ function nameOf(predictions: readonly string[], dataset: string): string {
 }
 
 /**
- * Evaluates predictions in the background of the window: the Runs view and the dashboard show how far it
- * is, and can pause and cancel it.
+ * Evaluates predictions in the background of the window. The Runs view and the dashboard show the
+ * progress, and can pause and cancel the batch.
  *
- * @returns where the run lies; undefined when it was cancelled
+ * @returns the folder of the run; undefined when it was cancelled
  * @throws HumanError
  */
 export async function evaluatePredictions(

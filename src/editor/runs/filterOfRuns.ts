@@ -3,18 +3,18 @@ import type { InstanceEntry } from '../../domain/instance';
 import type { RunData } from '../../domain/study/entry';
 import type { SharedFilter } from './dashboardPanel';
 
-/** What of the Instances view its filter is known from. */
+/** What the shared filter needs of the Instances view. */
 export interface FilteredInstances {
   readonly isFiltered: boolean;
-  /** Text of the filter; empty where only a list filters. */
+  /** Text of the filter; empty when only a filter list applies. */
   readonly filter: string;
-  /** What the filter leaves, in the order of the view. */
+  /** Entries that match the filter, in the order of the view. */
   entries(): readonly Pick<InstanceEntry, 'id'>[];
-  /** An instance of the dataset, filtered out or not. */
+  /** An instance of the dataset, whether or not it matches the filter. */
   entry(id: string): unknown;
 }
 
-/** Whether the instances of some runs are those of the dataset of the Instances view: at least half are. */
+/** Whether at least half the instances of some runs are in the dataset of the Instances view. */
 export function coversRuns(
   instances: Pick<FilteredInstances, 'entry'>,
   runs: readonly RunData[],
@@ -24,14 +24,14 @@ export function coversRuns(
   return known.length > 0 && 2 * known.length >= ids.size;
 }
 
-/** The filter of the Instances view, where the runs are of its dataset. */
+/** The filter of the Instances view, for runs of its dataset. */
 export function filterOfRuns(instances: FilteredInstances, runs: readonly RunData[]): SharedFilter {
   if (!instances.isFiltered || !coversRuns(instances, runs)) return { text: '', ids: null };
   return { text: instances.filter, ids: instances.entries().map(({ id }) => id) };
 }
 
 /**
- * A filter of runs whose instances the view knows nothing of: what the runs say of them is all there is.
+ * A filter for runs whose instances the view does not know. It uses only what the runs say of them.
  */
 export function ownFilterOfRuns(text: string, runs: readonly RunData[]): SharedFilter {
   const filter = localFilter(text);

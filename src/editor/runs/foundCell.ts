@@ -13,8 +13,8 @@ export interface FoundCell {
 }
 
 /**
- * @param library what holds the runs that are listed
- * @throws HumanError when the run is not listed any more or says nothing of the candidate
+ * @param library the library of the listed runs
+ * @throws HumanError when the run is no longer listed or lacks the candidate
  */
 export function findCell(
   l10n: typeof vscode.l10n,
@@ -34,7 +34,7 @@ export function findCell(
   }
   const report = join(run.folder, entry.report);
   const inside = relative(run.folder, report);
-  // The journal comes from outside: it names files of its own folder and no others.
+  // The journal is untrusted: it may name only files in its own folder.
   if (inside.startsWith('..') || isAbsolute(inside)) {
     throw new HumanError(
       l10n.t('{0} names a report outside of its folder', cell.run),
@@ -44,7 +44,7 @@ export function findCell(
   return { entry, folder: dirname(report) };
 }
 
-/** The files that hold what the tests of a candidate printed on each side, if they were kept. */
+/** The files of what the tests of a candidate printed on each side, if they were kept. */
 export function logsOf({ folder }: FoundCell): Readonly<Record<Side, string>> {
   const [run, model] = [dirname(dirname(folder)), basename(dirname(folder))];
   const of = (prefix: string): string =>
@@ -52,7 +52,7 @@ export function logsOf({ folder }: FoundCell): Readonly<Record<Side, string>> {
   return { base: of('pred_pre__'), fixed: of('pred_post__') };
 }
 
-/** What to open for a log: both sides beside each other, the one that there is, or else the report. */
+/** What to open as the log: both sides beside each other, the only side, or else the report. */
 export function logToShow(
   found: FoundCell,
   isThere: Readonly<Record<Side, boolean>>,

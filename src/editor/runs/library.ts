@@ -10,13 +10,13 @@ import { readLive, type LiveState } from '../../results/live';
 import { readRuns } from '../../results/readRuns';
 import { storageFolder } from '../shell/settings';
 
-/** Milliseconds that changes on the disk are collected for. */
+/** Milliseconds during which changes on disk are collected. */
 const pause = 700;
 
 const addedKey = 'runs.folders';
 const hiddenKey = 'runs.hidden';
 
-/** What has become of a run that grows. */
+/** Progress of a run under way. */
 export interface Growth {
   /** Label of the run. */
   readonly run: string;
@@ -24,14 +24,15 @@ export interface Growth {
 }
 
 /**
- * The runs of the Runs view: those of folders that a person has added, and of the folder that batches of
- * the editor write to. Follows what running batches write, whoever runs them.
+ * The runs of the Runs view: those in folders that the person has added, and those in the folder
+ * for batches of the editor. Follows the journals of running batches, whichever process writes
+ * them.
  */
 export class RunLibrary implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   private readonly grown = new vscode.EventEmitter<Growth>();
   private readonly progressed = new vscode.EventEmitter<string>();
-  /** The list, or a rate in it, is another one. */
+  /** Fires when the list changes, or a rate in it. */
   readonly onDidChange = this.changed.event;
   readonly onDidGrow = this.grown.event;
   /** Fires with the label of a run. */
@@ -62,12 +63,12 @@ export class RunLibrary implements vscode.Disposable {
     return this.unreadable;
   }
 
-  /** Where batches of the editor go. */
+  /** Folder of the editor's batches. */
   get batchFolder(): string {
     return join(storageFolder(), 'batches');
   }
 
-  /** Reads the runs if that was not done yet. */
+  /** Resolves when the runs are read; reads them at the first call. */
   async loaded(): Promise<void> {
     await (this.loading ??= this.load());
   }
@@ -88,7 +89,7 @@ export class RunLibrary implements vscode.Disposable {
     const folders = [...(hasOwn && !added.includes(own) ? [own] : []), ...added];
     const { runs, problems } = await readRuns(folders);
     this.listed = runs.filter((run) => !hidden.has(placeOf(run)));
-    // A folder for batches that holds none yet is nothing to complain about.
+    // The folder for batches may be empty, which is no problem.
     this.unreadable = problems.filter((problem) => !problem.startsWith(`${own} holds no run`));
     for (const problem of this.unreadable) this.reporter.log(problem);
     this.read.clear();
@@ -105,7 +106,7 @@ export class RunLibrary implements vscode.Disposable {
     else this.states.set(run.place, state);
   }
 
-  /** How far a run is that is under way; undefined for all others. */
+  /** Progress of a run under way; undefined for all others. */
   progressOf(run: RunData): Progress | undefined {
     const { place } = run;
     if (place === undefined) return undefined;
@@ -129,12 +130,12 @@ export class RunLibrary implements vscode.Disposable {
     return this.listed.find((run) => run.label === label);
   }
 
-  /** The batch that this window runs for a run. */
+  /** The batch of this window for a run. */
   batchOf(run: RunData): BatchHandle | undefined {
     return run.place === undefined ? undefined : this.batches.get(run.place);
   }
 
-  /** Takes part in a batch of this window until it ends. */
+  /** Follows a batch of this window until it ends. */
   async follow(place: string, batch: BatchHandle): Promise<void> {
     this.batches.set(place, batch);
     try {
@@ -147,14 +148,14 @@ export class RunLibrary implements vscode.Disposable {
     }
   }
 
-  /** A batch of this window has got on. */
+  /** Reports progress of a batch of this window. */
   tell(place: string): void {
     const run = this.listed.find((each) => each.place === place);
     if (run !== undefined) this.progressed.fire(run.label);
     else this.soon(undefined);
   }
 
-  /** Adds a results folder; everything in it is listed again. */
+  /** Adds a results folder, and lists all its runs, including removed ones. */
   async add(folder: string): Promise<void> {
     const added = this.memory.get<string[]>(addedKey, []);
     const hidden = this.memory.get<string[]>(hiddenKey, []);
@@ -166,12 +167,12 @@ export class RunLibrary implements vscode.Disposable {
     await this.reload();
   }
 
-  /** Takes runs off the list. Their files stay. */
+  /** Removes runs from the list. Their files stay. */
   async remove(runs: readonly RunData[]): Promise<void> {
     const hidden = new Set(this.memory.get<string[]>(hiddenKey, []));
     for (const run of runs) hidden.add(placeOf(run));
     await this.memory.update(hiddenKey, [...hidden]);
-    // A folder of which nothing is listed any more is forgotten.
+    // A folder without a listed run is forgotten.
     const left = this.listed.filter((run) => !hidden.has(placeOf(run)));
     const added = this.memory.get<string[]>(addedKey, []);
     await this.memory.update(
@@ -202,7 +203,7 @@ export class RunLibrary implements vscode.Disposable {
     });
   }
 
-  /** @param path a file that has changed; undefined for a run that is not listed yet */
+  /** @param path a changed file; undefined for a run that is not listed yet */
   private soon(path: string | undefined): void {
     const run = path === undefined ? undefined : this.runAt(path);
     if (run?.place === undefined || path?.endsWith('run.json') === true) this.isNew = true;
@@ -239,14 +240,14 @@ export class RunLibrary implements vscode.Disposable {
     if (places.length > 0) this.changed.fire();
   }
 
-  /** Whole lines that a journal has gained since it was looked at last. */
+  /** Whole lines that a journal has gained since the last read. */
   private async newEntries(place: string): Promise<readonly RunEntry[]> {
     const path = journalPath(place);
     const file = await open(path, 'r');
     try {
       const { size } = await file.stat();
       const known = this.read.get(place) ?? 0;
-      // A shorter one was begun anew.
+      // A shorter journal was started again.
       const from = size < known ? 0 : known;
       const buffer = Buffer.alloc(size - from);
       const { bytesRead } = await file.read(buffer, 0, buffer.length, from);
@@ -260,7 +261,7 @@ export class RunLibrary implements vscode.Disposable {
     }
   }
 
-  /** Ends the batches of this window; they can be continued. */
+  /** Ends the batches of this window; they can be resumed. */
   async close(): Promise<void> {
     const ending = [...this.batches.values()];
     for (const batch of ending) batch.cancel();
@@ -275,7 +276,7 @@ export class RunLibrary implements vscode.Disposable {
   }
 }
 
-/** What a run is remembered by. */
+/** Identifies a stored run. */
 const placeOf = (run: RunData): string => run.place ?? `${run.folder ?? ''} ${run.label}`;
 
 const within = (path: string | undefined, folder: string): boolean =>
@@ -292,7 +293,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // A process of somebody else is one.
+    // EPERM means that the process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

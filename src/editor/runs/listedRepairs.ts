@@ -1,16 +1,16 @@
 import { basename, dirname } from 'node:path';
 import type { RepairResults } from '../../domain/study/document';
 
-/** Results of code repair, as a file says them. */
+/** Results of code repair from one file. */
 export interface ListedRepairs {
   readonly path: string;
-  /** With a name that no other file has; undefined where the file cannot be read any more. */
+  /** With a name that no other file has; undefined when the file is no longer readable. */
   readonly results: RepairResults | undefined;
-  /** Why it cannot. Untrusted. */
+  /** Why the file is not readable. Untrusted. */
   readonly problem?: string;
 }
 
-/** The same files with names that tell them apart: where several have one name, it names their folder. */
+/** The same files with distinct names: files of one name also show their folder. */
 export function withDistinctNames(files: readonly ListedRepairs[]): readonly ListedRepairs[] {
   const times = new Map<string, number>();
   for (const { results } of files) {
@@ -21,7 +21,7 @@ export function withDistinctNames(files: readonly ListedRepairs[]): readonly Lis
       ? file
       : {
           ...file,
-          // The leaderboard keeps a file of the same name for each method, in a folder of its own.
+          // The leaderboard stores a file of the same name for each method, each in its own folder.
           results: {
             ...file.results,
             name: `${file.results.name} (${basename(dirname(file.path))})`,

@@ -6,7 +6,7 @@ import { withDistinctNames, type ListedRepairs } from './listedRepairs';
 
 const filesKey = 'runs.repairs';
 
-/** Files with results of code repair that runs are compared with (table 6). Remembered by their paths. */
+/** Files with results of code repair to compare runs with (table 6). Their paths are stored. */
 export class RepairList implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;
@@ -19,12 +19,12 @@ export class RepairList implements vscode.Disposable {
     return this.files;
   }
 
-  /** Of the files that can be read. */
+  /** Results of the readable files. */
   get results(): readonly RepairResults[] {
     return this.files.flatMap(({ results }) => results ?? []);
   }
 
-  /** Reads the files if that was not done yet. */
+  /** Resolves when the files are read; reads them at the first call. */
   async loaded(): Promise<void> {
     await (this.loading ??= this.load());
   }
@@ -52,14 +52,16 @@ export class RepairList implements vscode.Disposable {
     this.changed.fire();
   }
 
-  /** @throws HumanError when a file says of no instance whether it was resolved; none is added then */
+  /**
+   * @throws HumanError when a file says of no instance whether it was resolved; then none is added
+   */
   async add(paths: readonly string[]): Promise<void> {
     for (const path of paths) await readRepairResults(path);
     await this.memory.update(filesKey, [...new Set([...this.paths, ...paths])]);
     await this.reload();
   }
 
-  /** Takes a file off the list. It stays where it is. */
+  /** Removes a file from the list. The file itself stays. */
   async remove(path: string): Promise<void> {
     if (!this.paths.includes(path)) {
       throw new HumanError(

@@ -38,8 +38,8 @@ interface ShownResult {
 }
 
 /**
- * The golden diff of a saved result with the states of its changed lines in the gutters. Nothing is
- * run, and the instance need not be open: the states are those of the report.
+ * The golden diff of a saved result, with the states of its changed lines in the gutters. The
+ * states come from the report, so nothing runs and the instance need not be open.
  */
 export class ResultGutters implements vscode.Disposable {
   private readonly types: ReadonlyMap<LineState, vscode.TextEditorDecorationType>;
@@ -75,9 +75,9 @@ export class ResultGutters implements vscode.Disposable {
   }
 
   /**
-   * Opens the golden diff; the caller has asked whether it may be revealed.
+   * Opens the golden diff. The caller has asked whether to reveal it.
    *
-   * @throws HumanError when the result has no change coverage, or the trees cannot be had
+   * @throws HumanError when the result has no change coverage, or the trees are unavailable
    */
   async show(
     found: FoundCell,
@@ -109,7 +109,10 @@ export class ResultGutters implements vscode.Disposable {
     this.draw();
   }
 
-  /** A file of a side; empty for what is not shown, or hidden again. Whoever asks may name any path. */
+  /**
+   * A file of a side; empty when it is not shown, or is hidden again. Any extension may ask, with
+   * any path.
+   */
   async contentOf(uri: vscode.Uri): Promise<string> {
     const place = this.placeOf(uri);
     if (place === undefined || unsafePath(place.path) !== undefined) return '';
@@ -178,14 +181,14 @@ export class ResultGutters implements vscode.Disposable {
   }
 }
 
-/** The side is no part of the path: a diff would show a file that has moved. */
+/** The side is not in the path: a diff would report different paths as a moved file. */
 const uriOf = (id: string, side: Side, path: string): vscode.Uri =>
   vscode.Uri.from({ scheme, authority: resultAuthority, path: `/${path}`, query: `${side} ${id}` });
 
 const textAt = (tree: string, path: string): Promise<string | undefined> =>
   readFile(join(tree, path)).then(textOf, () => undefined);
 
-/** The changed lines of a report. Their texts are not in it, nor needed in the documents they stand in. */
+/** The changed lines of a report. It lacks their texts, which the open documents show anyway. */
 async function coverageOf({ entry, folder }: FoundCell): Promise<ChangeCoverage> {
   const path = join(folder, 'report.json');
   const text = await readFile(path, 'utf8').catch(() => '{}');

@@ -18,24 +18,24 @@ export type RunNode =
   | { readonly kind: 'problems' }
   | { readonly kind: 'problem'; readonly text: string };
 
-/** What the Runs view tells of. */
+/** What the Runs view shows. */
 export interface ShownRuns {
   readonly runs: readonly RunData[];
   /** What could not be read, one sentence each. Untrusted. */
   readonly problems: readonly string[];
   readonly repairs: readonly ListedRepairs[];
   readonly methodsOf: (run: RunData) => readonly EvaluatedMethod[];
-  /** How far a run is that is under way; undefined for all others. */
+  /** Progress of a run under way; undefined for all others. */
   readonly progressOf: (run: RunData) => Progress | undefined;
 }
 
-/** Problems that the view has room for. */
+/** Most problems that the view lists. */
 const mostProblems = 200;
 
 const runOf = ({ runs }: ShownRuns, label: string): RunData | undefined =>
   runs.find((run) => run.label === label);
 
-/** What stands below a row, or at the top where there is none. */
+/** The rows below a row, or at the top without one. */
 export function runNodes(shown: ShownRuns, node?: RunNode): RunNode[] {
   const { runs, problems, repairs } = shown;
   if (node === undefined) {
@@ -121,7 +121,7 @@ function runRow(l10n: typeof vscode.l10n, shown: ShownRuns, label: string): Tree
   };
 }
 
-/** How a run is doing: its icon, words, and what menus look at. */
+/** State of a run: its icon, its words, and the value that menus test. */
 interface RunState {
   readonly icon: string;
   readonly words: string;
@@ -197,7 +197,7 @@ function repairsRow(l10n: typeof vscode.l10n, { repairs }: ShownRuns, path: stri
   };
 }
 
-/** `S 14.1 % (39 of 276) · ΔC 23.8 %`. */
+/** Rates of a method: `S 14.1 % (39 of 276) · ΔC 23.8 %`. */
 export function ratesInWords(l10n: typeof vscode.l10n, method: EvaluatedMethod): string {
   const { success, deltaAll, grading, findings } = summariseMethod(method);
   const share = success.of === 0 ? undefined : success.count / success.of;

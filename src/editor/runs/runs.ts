@@ -29,12 +29,12 @@ import { RunsFilter } from './runsFilter';
 import { ratesInWords, type RunNode } from './runTreeRow';
 import { RunsTree } from './runsTree';
 
-/** Methods that dashboards do not show, as long as nobody shows them again. */
+/** Key of the methods that dashboards hide until the person shows them again. */
 const hiddenKey = 'dashboard.hidden';
 
 type RunCommand = (typeof runCommandIds)[keyof typeof runCommandIds];
 
-/** The Runs view at work: what it lists, what its commands do, and the dashboards of its runs. */
+/** The Runs view: its rows, its commands, and the dashboards of its runs. */
 export class Runs implements vscode.Disposable {
   readonly library: RunLibrary;
   readonly repairs: RepairList;
@@ -43,7 +43,7 @@ export class Runs implements vscode.Disposable {
   private readonly filter: RunsFilter;
   private readonly subscriptions: vscode.Disposable[];
 
-  /** @param redraw asks the view for its rows again */
+  /** @param redraw makes the view ask for its rows again */
   constructor(
     private readonly context: vscode.ExtensionContext,
     private readonly view: vscode.TreeView<RunNode>,
@@ -68,7 +68,7 @@ export class Runs implements vscode.Disposable {
     ];
   }
 
-  /** Rows below a row; the runs are read when the view asks for the first time. */
+  /** Rows below a row. Reads the runs at the first request of the view. */
   async getChildren(node?: RunNode): Promise<RunNode[]> {
     await Promise.all([this.library.loaded(), this.repairs.loaded()]);
     return this.tree.getChildren(node);
@@ -114,7 +114,9 @@ export class Runs implements vscode.Disposable {
     DashboardPanel.restore(panel, saved, this.source);
   }
 
-  /** Runs of the row that a command was called on and of those selected with it; none for all. */
+  /**
+   * The runs of the row that a command was called on and of those selected with it; none for all.
+   */
   private chosen([row, rows]: readonly unknown[]): RunData[] {
     const selected = Array.isArray(rows) && rows.length > 0 ? (rows as unknown[]) : [row];
     const labels = selected.flatMap((each) =>
@@ -135,7 +137,7 @@ export class Runs implements vscode.Disposable {
     return runs;
   }
 
-  /** As `chosen`, of the selection where the command was not called on a row. */
+  /** As `chosen`, but uses the selection when the command was not called on a row. */
   private needed(args: readonly unknown[]): RunData[] {
     const runs = this.chosen(args[0] === undefined ? [undefined, this.view.selection] : args);
     if (runs.length > 0) return runs;
@@ -169,7 +171,7 @@ export class Runs implements vscode.Disposable {
     }
   }
 
-  /** @param given a file in place of a person's answer */
+  /** @param given a file, instead of asking the person */
   private async addRepairs(given?: string): Promise<void> {
     const files =
       given === undefined
@@ -210,7 +212,7 @@ export class Runs implements vscode.Disposable {
       sources: this.sources(instances),
     };
     await this.library.loaded();
-    // It goes on behind: a command is not to be under way for a night.
+    // The batch continues in the background, since a command must not run for hours.
     void this.inBackground(choice, parts);
   }
 
@@ -311,7 +313,7 @@ export class Runs implements vscode.Disposable {
       onDidFilter: this.filter.onDidChange,
       save: async (name, content) => {
         const uri = await vscode.window.showSaveDialog({
-          // Of what the page says, only the name itself.
+          // The page is untrusted, so only the last part of the name counts.
           defaultUri: vscode.Uri.file(basename(name)),
         });
         if (uri !== undefined) await writeFile(uri.fsPath, content);
@@ -354,7 +356,7 @@ export class Runs implements vscode.Disposable {
     );
   }
 
-  /** Ends what runs, before the window goes. */
+  /** Ends the running batches before the window closes. */
   close(): Promise<void> {
     return this.library.close();
   }
@@ -374,7 +376,7 @@ function isNode(value: unknown): value is Extract<RunNode, { kind: 'run' | 'meth
   return value.kind === 'run' || value.kind === 'method';
 }
 
-/** What code gives in place of a person's answers. */
+/** Whether code passed the answers instead of a person. */
 function isChoice(value: unknown): value is BatchChoice {
   return (
     typeof value === 'object' &&

@@ -14,13 +14,13 @@ export class RunsFilter implements vscode.Disposable {
 
   constructor(private readonly instances: () => Promise<Instances>) {}
 
-  /** The filter of the Instances view, where the runs are of its dataset. */
+  /** The filter of the Instances view, for runs of its dataset. */
   async of(runs: readonly RunData[]): Promise<SharedFilter> {
     const { catalogue } = await this.shared();
     return filterOfRuns(catalogue, runs);
   }
 
-  /** Sets it, or for runs of another dataset one of their own. */
+  /** Sets that filter; runs of another dataset get a filter of their own. */
   async set(text: string, runs: readonly RunData[]): Promise<SharedFilter> {
     const { catalogue } = await this.shared();
     if (coversRuns(catalogue, runs)) {

@@ -8,7 +8,7 @@ import { runNodes, runTreeRow, type RunNode, type ShownRuns } from './runTreeRow
 
 /** Saved and running evaluations, with their rates. */
 export class RunsTree {
-  /** Rates of a run are those of its entries: equal entries, equal rates. */
+  /** Rates depend only on a run's entries, so they are cached for each run. */
   private readonly methods = new WeakMap<RunData, readonly EvaluatedMethod[]>();
 
   constructor(

@@ -8,15 +8,15 @@ import type { OpenInstance } from '../instance/openInstance';
 import { TestItems } from './testItems';
 import { append, TestRuns } from './testRuns';
 
-/** Milliseconds between a save and its run: several files are often saved at once. */
+/** Milliseconds between a save and its run, since several files are often saved at once. */
 const settling = 150;
 
-/** How one test is run, from a lens or a command. */
+/** How a lens or a command runs one test. */
 export type HowToRun = 'reproduce' | 'base' | 'fixed' | 'debug';
 
 /**
- * The candidate in VS Code's Testing view: its tests by file, those it adds or changes first, and the
- * profiles that run them on R, on R∘X*, or on both.
+ * The candidate in VS Code's Testing view: its tests by file, and the profiles that run them on R,
+ * on R∘X*, or on both. Tests that it adds or changes come first.
  */
 export class CandidateTesting implements vscode.Disposable {
   private readonly controller: vscode.TestController;
@@ -87,12 +87,12 @@ export class CandidateTesting implements vscode.Disposable {
       Promise.resolve(loadDetailedCoverage(this.open, file, item.id));
   }
 
-  /** Both sides, with what the tests cover of the change in VS Code's coverage view. */
+  /** Runs both sides and shows change coverage in VS Code's coverage view. */
   private async cover(
     request: vscode.TestRunRequest,
     token: vscode.CancellationToken,
   ): Promise<void> {
-    // Which lines X* changes is a part of the answer.
+    // The lines that X* changes are part of the answer.
     const isRevealed = await this.open.reveal(vscode.l10n.t('Change Coverage'));
     await this.runs.reproduce(request, token, {
       onVerdict: (run, { result }) => {
@@ -105,15 +105,15 @@ export class CandidateTesting implements vscode.Disposable {
     });
   }
 
-  /** Runs everything that is listed on both sides, as the command does. */
+  /** Runs all listed tests on both sides, as the command does. */
   async reproduceAll(): Promise<void> {
     const request = new vscode.TestRunRequest(undefined, undefined, this.profiles.reproduce);
     await this.runs.reproduce(request, new vscode.CancellationTokenSource().token);
   }
 
-  /** As the profile of that name on this one test; resolves when it is through. */
+  /** Runs one test with the profile of that name; resolves when the run has ended. */
   async runTest(how: HowToRun, test: string): Promise<void> {
-    // At once where it can be: what is not yet a run cannot be cancelled.
+    // A known test starts without this wait, since only a started run can be cancelled.
     if (this.items.find(test) === undefined) await this.tests.refresh();
     const item = this.items.find(test);
     if (item === undefined) return;
@@ -125,8 +125,8 @@ export class CandidateTesting implements vscode.Disposable {
   }
 
   /**
-   * Runs again after each save until the profile is switched off; a newer save cancels the run before.
-   * After a run of everything, what an edit can have no effect on is not run again.
+   * Runs again after each save until the profile is switched off; a newer save cancels the earlier
+   * run. After a complete run, only the tests that an edit can affect run again.
    */
   private reproduceOnSave(
     request: vscode.TestRunRequest,
@@ -147,7 +147,7 @@ export class CandidateTesting implements vscode.Disposable {
       if (!uri.path.endsWith('.py')) return;
       if (vscode.workspace.getWorkspaceFolder(uri) !== this.open.folder) return;
       const at = performance.now();
-      // At once, and not when the next one begins: it is about what is no longer there.
+      // Cancelled at once, not when the next run begins: its result is already outdated.
       current?.cancel();
       clearTimeout(timer);
       timer = setTimeout(() => void start(at), settling);

@@ -14,13 +14,13 @@ import type { TestSource } from '../verdict/evaluated';
 import type { FilesOfR, InstanceSource, LatestVerdict } from '../instance/instanceRoles';
 import { workspacePath } from '../shell/workspacePath';
 
-/** A test of a touched file, and what it is to the candidate. */
+/** A test of a touched file, with its relation to the candidate. */
 export interface ListedTest extends PythonTest, TestSource {
   /** `added` or `changed` against R; `kept` when R has the same test. */
   readonly status: 'added' | 'changed' | 'kept';
 }
 
-/** A file that the candidate touches, with its tests: those of the candidate first. */
+/** A file that the candidate touches, with its tests; those of the candidate come first. */
 export interface ListedFile {
   readonly path: string;
   readonly uri: vscode.Uri;
@@ -28,30 +28,35 @@ export interface ListedFile {
 }
 
 /**
- * Which tests the candidate consists of, kept up to date as files are typed in, saved, made and
+ * The tests that the candidate consists of, updated as files are edited, saved, created and
  * deleted. A file counts as touched when it differs from R on disk or in an editor.
  */
 export class CandidateTests implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<string | undefined>();
-  /** Told the path of the only file whose tests have changed; undefined when it may be any. */
+  /** Fires with the path if the tests of only one file have changed, else with undefined. */
   readonly onDidChange = this.changed.event;
   private files = new Map<string, ListedFile>();
   private readonly subscriptions: vscode.Disposable[] = [this.changed];
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> = Promise.resolve();
   private disposed = false;
-  /** Trees of the documents that were typed in, by their URI. */
+  /** Syntax trees of edited documents, by their URI. */
   private readonly edited = new Map<string, EditedSource>();
-  /** Files of R, by path: R does not change. */
+  /** Files of R by path, cached since R does not change. */
   private readonly ofR = new Map<string, Promise<ComparableTestFile | undefined>>();
-  /** Texts of R that are still to be parsed: together with what has become of them, that costs half. */
+  /**
+   * Texts of R that still need parsing. Parsing them together with their current version costs
+   * half.
+   */
   private readonly textsOfR = new Map<string, string>();
-  /** Files as they were read last, from an editor or the disk. */
+  /** The last texts read, from an editor or the disk. */
   private readonly lastRead = new Map<
     string,
     { readonly source: string; readonly file: ComparableTestFile }
   >();
-  /** What each file was listed from, so that it is compared again only when it has changed. */
+  /**
+   * The versions that each file's list was made from, so that only changed ones are compared again.
+   */
   private readonly listedFrom = new Map<string, { now: ComparableTestFile; listed: ListedFile }>();
   /** What the tests of each file depend on. */
   private readonly bases = new Map<string, TestBases>();
@@ -132,7 +137,7 @@ export class CandidateTests implements vscode.Disposable {
     }
   }
 
-  /** Path relative to the workspace of a test file in it; undefined for anything else. */
+  /** Path of a test file relative to the workspace; undefined for any other file. */
   private pathOf(uri: vscode.Uri): string | undefined {
     if (vscode.workspace.getWorkspaceFolder(uri) !== this.open.folder) return undefined;
     const path = workspacePath(this.open.folder, uri);
@@ -169,7 +174,7 @@ export class CandidateTests implements vscode.Disposable {
     return listed;
   }
 
-  /** A file as its editor has it, else as it is on the disk. */
+  /** The text of a file: from its editor if there is one, else from the disk. */
   private async read(uri: vscode.Uri, path: string): Promise<ComparableTestFile | undefined> {
     const python = await this.open.python();
     const document = vscode.workspace.textDocuments.find(
@@ -201,7 +206,7 @@ export class CandidateTests implements vscode.Disposable {
     return file;
   }
 
-  /** Parses a file, and that of R with it where that is still to be done. */
+  /** Parses a file, together with that of R if it needs parsing too. */
   private parse(python: PythonParser, source: string, path: string): ComparableTestFile {
     const read = (root: Node): ComparableTestFile => testFile(root, source, path);
     const textOfR = this.textsOfR.get(path);
@@ -225,7 +230,7 @@ export class CandidateTests implements vscode.Disposable {
     );
   }
 
-  /** Files of R that are not known yet, all at once: one by one, git takes longer than the parser. */
+  /** Reads the missing files of R at once: one by one, git would take longer than the parser. */
   private async readOfR(paths: readonly string[]): Promise<void> {
     if (paths.length < 2) return;
     const sources = await this.open.manyOfR(paths);
@@ -242,10 +247,13 @@ export class CandidateTests implements vscode.Disposable {
       : python.parse(source, (root) => testFile(root, source, path));
   }
 
-  /** Hands an edit to the tree of its document, so that only what is around it is parsed again. */
+  /**
+   * Applies an edit to the syntax tree of its document, so that only the text around it is parsed
+   * again.
+   */
   private followEdit({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
     const edited = this.edited.get(document.uri.toString());
-    // Each change is told in the text that those before it have left.
+    // Positions of each change refer to the text after the changes before it.
     for (const { rangeOffset, rangeLength, text } of edited === undefined ? [] : contentChanges) {
       edited?.replace(rangeOffset, rangeOffset + rangeLength, text);
     }
@@ -265,8 +273,9 @@ export class CandidateTests implements vscode.Disposable {
 }
 
 /**
- * Whether a test of a file that Python cannot read is changed for certain: by its own text, or it was so
- * before. A test that is half typed would else turn all of its class into changed ones at every key.
+ * Whether a test in a file that Python cannot read has certainly changed: its own text differs, or
+ * it had changed before. Otherwise a half-typed test would mark its whole class as changed at every
+ * key.
  */
 function isKnownToDiffer(
   { id, text }: PythonTest,
@@ -277,7 +286,7 @@ function isKnownToDiffer(
   return listed?.tests.some((each) => each.id === id && each.status === 'changed') === true;
 }
 
-/** A file that R does not have. */
+/** Stands for a file that R does not have. */
 const emptyFile: ComparableTestFile = {
   tests: [],
   units: new Map(),

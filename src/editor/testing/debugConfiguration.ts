@@ -3,32 +3,32 @@ import { dirname, join } from 'node:path';
 import { functionOf, type Side } from '../../domain/outcome';
 import type { DebuggedProgram } from '../../engine/engine';
 
-/** What a debugger needs to know of the instance, besides the program. */
+/** What a debugger needs to know of the instance, in addition to the program. */
 export interface DebuggedSide {
   readonly side: Side;
   /** Folder of the workspace: R with the candidate. */
   readonly workspace: string;
   /** Files that X* changes or adds, relative to the tree. */
   readonly changed: readonly string[];
-  /** Copies of these files as they are run, see `copyToShow`; undefined while X* is hidden. */
+  /** Copies of these files as they run, see `copyToShow`; undefined while X* is hidden. */
   readonly shown: ShownCopies | undefined;
-  /** Variables of this process, none of which the tests are to have. */
+  /** Names of environment variables of this process, which the tests must not see. */
   readonly inherited: readonly string[];
 }
 
-/** Copies of what a debugger runs. Folders are relative to the tree and to `root`. */
+/** Copies of the files that a debugger runs. Folders are relative to the tree and to `root`. */
 export interface ShownCopies {
   readonly root: string;
-  /** Folders whose own files are there. */
+  /** Folders whose own files are copied. */
   readonly folders: readonly string[];
-  /** Folders directly below these, which are not there. */
+  /** Folders directly below these, which are not copied. */
   readonly below: readonly string[];
 }
 
 /**
- * A launch configuration of the Python Debugger (debugpy) that does what a run does. Files of the
- * sandbox are those of the workspace to it. On R∘X*, files that X* changes are others: copies of them are
- * shown once they may be looked at, and they are stepped over until then, or where there is no copy.
+ * A launch configuration of the Python Debugger (debugpy) that does what a run does. It maps files
+ * of the sandbox to those of the workspace. On R∘X*, files that X* changes differ: once revealed,
+ * it maps them to copies. Until then, and without a copy, the debugger steps over them.
  * https://github.com/microsoft/debugpy/wiki/Debug-configuration-settings
  *
  * @returns the configuration without `name` and `type`
@@ -48,15 +48,15 @@ export function debugConfiguration(
     python: interpreter,
     ...startOf(args),
     cwd,
-    // Null takes a variable away.
+    // Null removes a variable.
     env: { ...Object.fromEntries(inherited.map((name) => [name, null])), ...env },
-    // A file of variables in the workspace is for what the person runs there.
+    // A `.env` file of the workspace is for the person's own runs.
     envFile: '',
     console: 'internalConsole',
     internalConsoleOptions: 'neverOpen',
     subProcess: true,
     pathMappings: [
-      // The first that fits is taken. That of a file would come after that of the whole tree.
+      // The first match wins, so the copied folders come before the whole tree.
       ...special.map(([folder, local]) => ({
         localRoot: join(local, folder),
         remoteRoot: join(tree, folder),
@@ -70,14 +70,15 @@ export function debugConfiguration(
 }
 
 /**
- * Copies the files of the folders that X* changes to where they may be shown. Read-only and thrown
- * away: an edit in a pristine tree would get into later verdicts. A debugger maps whole folders only:
- * those of the candidate stay what they are in the workspace, and the root is everything.
+ * Copies the files of the folders that X* changes to a place where they may be shown. The copies
+ * are read-only and temporary, since an edit in a pristine tree would affect later verdicts. A
+ * debugger maps only whole folders. Folders with files of the candidate keep their mapping to the
+ * workspace; the root would be everything.
  *
- * @param tree what the debugger runs
+ * @param tree the tree that the debugger runs
  * @param changed files that X* changes or adds, relative to the tree
  * @param own files of the candidate, relative to the tree
- * @param root folder to be made
+ * @param root folder to create
  */
 export async function copyToShow(
   tree: string,
@@ -92,7 +93,7 @@ export async function copyToShow(
   const below: string[] = [];
   for (const folder of folders) {
     await mkdir(join(root, folder), { recursive: true });
-    // The candidate may have deleted all of it.
+    // The candidate may have deleted the whole folder.
     const entries = await readdir(join(tree, folder), { withFileTypes: true }).catch(() => []);
     for (const entry of entries) {
       const path = join(folder, entry.name);
@@ -106,23 +107,23 @@ export async function copyToShow(
 }
 
 /**
- * Ids of what is debugged for these ids: a case whose name would be substituted is debugged with all
- * the cases of its function.
+ * Ids to debug for these ids. A case whose name VS Code would substitute is replaced by all cases
+ * of its function.
  */
 export function idsToDebug(ids: readonly string[]): string[] {
   return [...new Set(ids.map((id) => (isSubstituted(id) ? functionOf(id) : id)))];
 }
 
 /**
- * Whether VS Code would put something else in place of a part of a configuration, or run a command for
- * it. Names of cases come from tested code, and there is no way to write them otherwise.
+ * Whether VS Code would substitute a part of a configuration, or run a command for it. Names of
+ * cases come from tested code, and no syntax escapes them.
  * https://code.visualstudio.com/docs/reference/variables-reference
  */
 export function isSubstituted(configuration: unknown): boolean {
   return JSON.stringify(configuration).includes('${');
 }
 
-/** `-m NAME …`, `-c CODE …` or `FILE …`, in the words of debugpy. */
+/** Translates `-m NAME …`, `-c CODE …` or `FILE …` into keys of debugpy. */
 function startOf(args: readonly string[]): Record<string, unknown> {
   const [first = '', second = '', ...rest] = args;
   if (first === '-m') return { module: second, args: rest };

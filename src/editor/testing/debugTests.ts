@@ -18,15 +18,15 @@ import type {
 import { engineSettings } from '../shell/settings';
 import { append, type RunningTests, type TestRuns } from './testRuns';
 
-/** The extension that brings debugpy. */
+/** Id of the extension that contains debugpy. */
 const debuggerId = 'ms-python.debugpy';
 const debuggerType = 'debugpy';
-/** Key of a configuration by which its session is known again. */
+/** Key of a configuration that identifies its session. */
 const sessionKey = 'swtBenchSession';
 
 /**
- * Runs tests on one side under the Python Debugger, in sandboxes of their own. Where that is not
- * possible it says what is missing; nothing of the environment is changed for it.
+ * Runs tests on one side under the Python Debugger, in separate sandboxes. If that is impossible,
+ * it says what is missing and leaves the environment as it is.
  */
 export class DebugTests {
   constructor(
@@ -35,7 +35,7 @@ export class DebugTests {
     private readonly reporter: Reporter,
   ) {}
 
-  /** Every path ends the run, as with other profiles. */
+  /** Every path must end the run, as with other profiles. */
   async debug(
     side: Side,
     request: vscode.TestRunRequest,
@@ -76,7 +76,7 @@ export class DebugTests {
       const told = results.map((each) => shown.result(side, each));
       this.runs.reportSide(run, items, side, told, plan);
     });
-    // Not part of the run, which has ended: the answer may take a while.
+    // Asked after the run has ended, since the answer may take a while.
     if (isMissing) void offerToInstall();
   }
 
@@ -150,7 +150,7 @@ export class DebugTests {
 const filesOf = (patch: string): string[] =>
   parseUnified(patch).files.flatMap(({ newPath }) => newPath ?? []);
 
-/** One session of the debugger: what it prints, and its end. */
+/** One session of the debugger: its output, and its end. */
 class DebugSession implements vscode.Disposable {
   readonly ended: Promise<void>;
   private readonly subscriptions: vscode.Disposable[];
@@ -164,7 +164,7 @@ class DebugSession implements vscode.Disposable {
     this.ended = new Promise<void>((resolve) => (end = resolve));
     this.subscriptions = [
       vscode.debug.onDidStartDebugSession((session) => {
-        // A process that tests start has a session of its own, below ours.
+        // A process that tests start has its own session, whose parent is this one.
         if (!isOurs(session) || session.parentSession !== undefined) return;
         this.session = session;
         if (this.isStopped) this.stop();
@@ -181,7 +181,7 @@ class DebugSession implements vscode.Disposable {
     ];
   }
 
-  /** Ends the session now, or as soon as it has started. */
+  /** Ends the session now, or as soon as it starts. */
   stop(): void {
     this.isStopped = true;
     if (this.session !== undefined) void vscode.debug.stopDebugging(this.session);
@@ -193,7 +193,7 @@ class DebugSession implements vscode.Disposable {
 }
 
 /**
- * What the program printed, in a message of the debug adapter; empty for other messages.
+ * What the program printed, from a message of the debug adapter; empty for other messages.
  * https://microsoft.github.io/debug-adapter-protocol/specification#Events_Output
  */
 function outputOf(message: unknown): string {

@@ -16,27 +16,27 @@ import { outcomeInWords, transitionInWords } from './transitionTexts';
 /** A frame of a failure as the Testing view lists it. */
 export interface StackEntry {
   readonly label: string;
-  /** Where a click leads; undefined where the workspace does not have what ran. */
+  /** The target of a click; undefined when the workspace lacks the code that ran. */
   readonly place: Pick<StackFrame, 'path' | 'line'> | undefined;
 }
 
-/** What the Testing view says of a failure. */
+/** A failure as the Testing view shows it. */
 export interface FailureMessage {
   readonly text: string;
   readonly comparison: FailedComparison | undefined;
-  /** 1-based line in the file of the test; undefined where the failure names none. */
+  /** 1-based line in the file of the test; undefined when the failure names none. */
   readonly line: number | undefined;
   /** Innermost first, as VS Code wants them. */
   readonly stack: readonly StackEntry[];
 }
 
-/** Whether a path that tested code names lies in the workspace. */
+/** Whether a path from tested code is in the workspace. */
 type IsInside = (path: string) => boolean;
 
 /**
- * The messages of a test that does not reproduce: its failure on each side. There is none where the test
- * passes on both sides. No line is wrong then, and VS Code would put a message at the definition of the
- * test, over the transition.
+ * The messages of a test that does not reproduce: its failure on each side. A test that passes on
+ * both sides gets none. None of its lines is wrong, and VS Code would put a message over the
+ * transition at its definition.
  */
 export function failureMessagesOnBoth(
   l10n: typeof vscode.l10n,
@@ -48,7 +48,7 @@ export function failureMessagesOnBoth(
   return sides.flatMap((side) => failureMessagesOn(l10n, side, telling[side], isInside, summary));
 }
 
-/** The failure of a test on one side; empty where the test did not fail or its result is not known. */
+/** The failure of a test on one side; empty when the test did not fail or its result is unknown. */
 export function failureMessagesOn(
   l10n: typeof vscode.l10n,
   side: Side,
@@ -73,8 +73,8 @@ export function failureMessagesOn(
 }
 
 /**
- * Frames, innermost first. The workspace is R with the candidate: what a frame on R∘X* says of the code
- * under test need not be there, and leads nowhere.
+ * Frames, innermost first. The workspace is R with the candidate. A frame on R∘X* in the code under
+ * test has no link, since its line may not exist there.
  */
 function stackOf(side: Side, frames: readonly StackFrame[], isInside: IsInside): StackEntry[] {
   return [...frames].reverse().map(({ path, line, function: name }) => {

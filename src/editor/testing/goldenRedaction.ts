@@ -20,8 +20,8 @@ export interface GoldenRedaction {
 }
 
 /**
- * The redaction that applies now: none once the golden patch is revealed. Until then, tracebacks of R∘X*
- * lose the lines of the patch, which would give the fix away.
+ * The redaction for now: none once the golden patch is revealed. Until then it removes the lines of
+ * the patch from tracebacks of R∘X*, since they give the fix away.
  *
  * @throws HumanError when the row of the instance is gone
  */

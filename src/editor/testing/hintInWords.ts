@@ -2,11 +2,11 @@ import type * as vscode from 'vscode';
 import type { TestHint } from '../../evaluation/hints/testHints';
 import type { UnrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
 
-/** What to do about a test that passes on R. */
+/** Advice for a test that passes on R. */
 const assertTheIssue = (l10n: typeof vscode.l10n): string =>
   l10n.t('Assert what the issue says should happen, so that the test fails on R.');
 
-/** The advice of a hint, for a place that already tells the result of the test. */
+/** The advice of a hint, for a place that already shows the result of the test. */
 export function adviceOn(l10n: typeof vscode.l10n, hint: TestHint): string {
   return hint.kind === 'passes on R' ? assertTheIssue(l10n) : hintInWords(l10n, hint);
 }
@@ -29,7 +29,7 @@ export function hintInWords(l10n: typeof vscode.l10n, hint: TestHint): string {
   }
 }
 
-/** The test fails on both sides, and the test itself seems to be at fault. */
+/** Explains a test that fails on both sides and seems to be faulty itself. */
 function brokenInWords(l10n: typeof vscode.l10n, { reason, missing }: UnrelatedFailure): string {
   const what = missing ?? l10n.t('what it names');
   switch (reason) {
@@ -55,7 +55,7 @@ function brokenInWords(l10n: typeof vscode.l10n, { reason, missing }: UnrelatedF
   }
 }
 
-/** The test fails on R only, for want of something that the fix brings, or so it looks. */
+/** Explains a test that fails only on R, apparently because R lacks something that the fix adds. */
 function missingOnRInWords(
   l10n: typeof vscode.l10n,
   { reason, missing }: UnrelatedFailure,

@@ -9,19 +9,19 @@ import { TestHover } from './testHover';
 import { TestLenses } from './testLenses';
 import { TestProblems } from './testProblems';
 
-/** What runs one test; the Testing view does. */
+/** Runs one test; the Testing view implements it. */
 export interface RunsTests {
-  /** As the profile of that name on this one test; resolves when it is through. */
+  /** Runs one test with the profile of that name; resolves when the run has ended. */
   runTest(how: 'reproduce' | 'base' | 'fixed' | 'debug', test: string): Promise<void>;
 }
 
 export type InlineCommand = (typeof inlineCommandIds)[keyof typeof inlineCommandIds];
 
-/** Everything that stands beside the tests in an editor, and the commands about one of them. */
+/** Everything that is shown beside the tests in an editor, and the commands about one test. */
 export class Inline implements vscode.Disposable {
   private readonly subscriptions: readonly vscode.Disposable[];
 
-  /** @param outputChanged told of documents of outputs that are to be read again */
+  /** @param outputChanged fires for documents of outputs that VS Code must read again */
   constructor(
     private readonly open: LatestVerdict & InstanceSource & Revealing,
     private readonly tests: CandidateTests,
@@ -38,7 +38,7 @@ export class Inline implements vscode.Disposable {
   }
 
   /**
-   * @param about id of a test, or its row in the Testing view; else the test at the cursor is meant
+   * @param about id of a test, or its row in the Testing view; the test at the cursor if absent
    * @throws HumanError when there is no such test
    */
   async run(command: InlineCommand, about: unknown): Promise<void> {
@@ -77,7 +77,7 @@ export class Inline implements vscode.Disposable {
   }
 }
 
-/** Id of a test in what a lens or a row hands over; the row of a file stands for no test. */
+/** Id of the test of a lens or a row; undefined for the row of a file. */
 function idOf(about: unknown): string | undefined {
   const id = typeof about === 'object' && about !== null && 'id' in about ? about.id : about;
   return typeof id === 'string' && id.includes('::') ? id : undefined;

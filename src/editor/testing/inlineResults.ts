@@ -7,7 +7,7 @@ import type { InstanceSource, LatestVerdict } from '../instance/instanceRoles';
 
 /**
  * Draws the transition of every candidate test after its definition: symbol, letters and words, so
- * that nothing depends on colour. Texts that are no longer about the code beside them say so.
+ * that nothing depends on colour. A result that is outdated by an edit says so.
  */
 export class InlineResults implements vscode.Disposable {
   private readonly types: Readonly<Record<Tone, vscode.TextEditorDecorationType>>;

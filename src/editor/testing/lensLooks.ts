@@ -4,16 +4,16 @@ import type { ListedTest } from './candidateTests';
 
 /** A lens above a test. */
 export interface LensLook {
-  /** 1-based line that it stands above. */
+  /** 1-based line below the lens. */
   readonly line: number;
   readonly title: string;
   readonly tooltip: string;
   readonly command: string;
-  /** Id of the test, which the command takes. */
+  /** Id of the test, the argument of the command. */
   readonly test: string;
 }
 
-/** *Reproduce · R · R∘X\* · Debug* for each test that the candidate adds or changes. */
+/** The lenses *Reproduce · R · R∘X\* · Debug* for each test that the candidate adds or changes. */
 export function lensLooks(
   l10n: typeof vscode.l10n,
   tests: readonly Pick<ListedTest, 'id' | 'status' | 'range'>[],
@@ -39,7 +39,7 @@ export function lensLooks(
   });
 }
 
-/** Where lenses stand, as a text: while it stays the same, none has moved. */
+/** The positions of lenses as a text, which changes only when a lens moves. */
 export const placesOfLenses = (
   files: readonly { readonly tests: readonly Pick<ListedTest, 'id' | 'status' | 'defLine'>[] }[],
 ): string =>

@@ -4,8 +4,8 @@ import { letterOf, transition } from '../../domain/transition';
 import type { ListedTest } from './candidateTests';
 
 /**
- * States of tests while they run on both sides. Of a parametrised test nothing is said before all its
- * cases are known; the result of the run replaces whatever is said here.
+ * States of tests while they run on both sides. A parametrised test has no state before all its
+ * cases are known. The final result of the run replaces these states.
  */
 export class LiveStates {
   private readonly seen: Record<Side, Map<string, Outcome>> = { base: new Map(), fixed: new Map() };
@@ -23,7 +23,8 @@ export class LiveStates {
     const item = this.rows.get(test);
     const known = item === undefined ? undefined : this.listed(item);
     if (item === undefined || known === undefined) return;
-    // Run again, as all of a file after its own tests: what the other side said is of the run before.
+    // A second run of the test, as when a whole file follows its own tests. The other side's
+    // outcome belongs to the first run.
     if (this.seen[side].has(test)) this.seen[side === 'base' ? 'fixed' : 'base'].delete(test);
     this.seen[side].set(test, outcome);
     const base = this.seen.base.get(test);
@@ -33,7 +34,7 @@ export class LiveStates {
     item.label = `${letter(base)}→${letter(fixed)}  ${known.name}`;
     if (base === undefined || fixed === undefined) return;
     const both = transition(base, fixed);
-    // Nothing worse is said yet: VS Code does not take a worse state back.
+    // Reports no failure yet, since VS Code would not replace it by a better state.
     if (both === 'F→P' || (known.status === 'kept' && both === 'P→P')) this.run.passed(item);
   }
 }

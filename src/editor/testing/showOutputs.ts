@@ -8,11 +8,12 @@ import { outputAuthority, scheme, verdictAuthority } from '../shell/names';
 import type { InstanceSource, LatestVerdict, Revealing } from '../instance/instanceRoles';
 
 /**
- * Shows what the last run printed on R beside what it printed on R∘X*, as it is: times and addresses
- * differ too. Only lines of the golden patch are left out while it is hidden.
+ * Shows what the last run printed on R beside what it printed on R∘X*. The text is unchanged, so
+ * times and addresses differ too. Only lines of the golden patch are removed while it is hidden.
  *
- * @param test id of a test function, whose failures stand at the head; undefined for the run alone
- * @throws HumanError when nothing has run
+ * @param test id of a test function, whose failures come first; undefined for the output of the run
+ * alone
+ * @throws HumanError when nothing has run yet
  */
 export async function showOutputs(
   open: LatestVerdict & InstanceSource & Revealing,
@@ -54,7 +55,7 @@ export async function outputText(
   );
 }
 
-/** Documents that follow the last run and what is revealed, as far as they are open. */
+/** Open documents that must follow the last run and each reveal. */
 export function openOutputs(): vscode.Uri[] {
   return vscode.workspace.textDocuments
     .map((document) => document.uri)

@@ -8,8 +8,8 @@ import { testHoverParts } from './testHoverParts';
 import { uriInside } from './testMessages';
 
 /**
- * What became of a test on both sides, shown over the line of its definition: outcomes, durations, the
- * failure and where in the code of R it arose.
+ * The results of a test on both sides, in the hover of its definition: outcomes, durations, the
+ * failure and its place in R.
  */
 export class TestHover implements vscode.Disposable {
   private readonly subscription: vscode.Disposable;
@@ -66,6 +66,6 @@ function linkTo(folder: vscode.WorkspaceFolder, frame: StackFrame): string | und
   const uri = uriInside(folder, frame.path)?.with({ fragment: `L${frame.line}` });
   if (uri === undefined) return undefined;
   const label = `${frame.path}:${frame.line}`.replace(/[\\`*_{}[\]()<>#+\-.!~|&\n]/g, '\\$&');
-  // A fragment is kept from encoding, so that VS Code reads the line in it.
+  // The fragment must stay unencoded, so that VS Code reads the line from it.
   return `[${label}](${uri.with({ fragment: '' }).toString()}#L${frame.line})`;
 }

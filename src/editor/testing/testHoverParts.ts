@@ -10,27 +10,27 @@ import { adviceOn } from './hintInWords';
 import { transitionLook } from './transitionLook';
 import { outcomeInWords, transitionInWords, transitionLabel } from './transitionTexts';
 
-/** Cases of a parametrised test that a hover has room for. */
+/** Most cases of a parametrised test in a hover. */
 const shownCases = 6;
-/** Characters of one failure. */
+/** Most characters of one failure. */
 const shownMessage = 1500;
 
 /** A part of the hover of a test; places are links to files of the workspace. */
 export type TestHoverPart = HoverPart | { readonly places: readonly StackFrame[] };
 
-/** What the hover of a test tells of. */
+/** What the hover of a test shows. */
 export interface HoveredTest {
   readonly test: Pick<ListedTest, 'id' | 'status' | 'text' | 'basis'>;
   readonly known: KnownCases;
-  /** What of a case may be shown. */
+  /** Redacts what must not be shown of a case. */
   readonly shown: (each: TestTransition) => TestTransition;
-  /** Whether a path that tested code has named is one of the workspace. */
+  /** Whether a path from tested code is in the workspace. */
   readonly isInside: (path: string) => boolean;
 }
 
 /**
- * The hover of a test: outcomes, durations, the failure and where in the code of R it arose. Undefined
- * when the test did not run. Texts of tests are code, and the only links are places of the workspace.
+ * The hover of a test: outcomes, durations, the failure and its place in the code of R. Undefined
+ * when the test did not run. Texts of tests appear as code, and all links lead into the workspace.
  */
 export function testHoverParts(
   l10n: typeof vscode.l10n,
@@ -77,7 +77,7 @@ function caseParts(
       { between: 'paragraphs' },
       { plain: outcomeInWords(l10n, side, result) },
       ...(failure === undefined ? [] : [{ code: failure }]),
-      // The code under test is there as R has it.
+      // The workspace has the code under test as in R.
       ...(side === 'base' && isFailure(result) ? placeParts(l10n, result, isInside) : []),
     ];
   });

@@ -6,15 +6,15 @@ import { isFresh } from '../verdict/evaluated';
 import type { LatestVerdict } from '../instance/instanceRoles';
 
 /**
- * The rows of the Testing view: tests of the candidate stand at the top, each by itself; the rest of a
- * touched file is folded below them under the file's name; cases of parametrised tests, once they have
- * run, below their test.
+ * The rows of the Testing view. Tests of the candidate are at the top, each in its own row. The
+ * other tests of a touched file are folded below them, under the file's name. Cases of parametrised
+ * tests appear below their test, once they have run.
  */
 export class TestItems {
   /** Ids of the tests at the top, by file. */
   private readonly own = new Map<string, readonly string[]>();
   private listed = new Map<string, ListedTest>();
-  /** Whether each row's result was last found to be about something else than the test as it is. */
+  /** Whether each row's result was outdated by an edit at the last update. */
   private readonly stale = new Map<string, boolean>();
 
   constructor(
@@ -24,9 +24,9 @@ export class TestItems {
   ) {}
 
   /**
-   * Makes the rows what the tests are.
+   * Updates the rows to the current tests.
    *
-   * @param path the only file that has changed; all when undefined
+   * @param path the only changed file; all files when undefined
    */
   list(path?: string): void {
     const files = this.tests.list();
@@ -82,7 +82,7 @@ export class TestItems {
     return item;
   }
 
-  /** Writes what is known of each test to its row. */
+  /** Shows the known result of each test in its row. */
   describe(files: readonly ListedFile[] = this.tests.list()): void {
     const outdated: vscode.TestItem[] = [];
     for (const test of files.flatMap((file) => file.tests)) {
@@ -91,7 +91,7 @@ export class TestItems {
       const known = this.open.casesOf(test.id);
       const { cases } = known;
       const label = transitionLabel(cases);
-      // Before the name, where a narrow view still shows it.
+      // Before the name, where it is visible even in a narrow view.
       item.label = label === undefined ? test.name : `${label}  ${test.name}`;
       item.description = [
         test.status === 'kept'
@@ -112,7 +112,7 @@ export class TestItems {
     if (outdated.length > 0) this.controller.invalidateTestResults(outdated);
   }
 
-  /** Rows for the cases of a parametrised test, which are known when it has run. */
+  /** Updates the rows of a parametrised test's cases, which are known once it has run. */
   private listCases(
     item: vscode.TestItem,
     cases: readonly { readonly test: string; readonly transition: string }[],
@@ -133,7 +133,7 @@ export class TestItems {
     );
   }
 
-  /** The row of a test or of a case. */
+  /** The row of a test or case. */
   find(id: string): vscode.TestItem | undefined {
     const test = functionOf(id);
     const { items } = this.controller;
@@ -141,12 +141,12 @@ export class TestItems {
     return test === id ? item : item?.children.get(id);
   }
 
-  /** What is listed of a test. */
+  /** The listed test of an id. */
   testOf(id: string): ListedTest | undefined {
     return this.listed.get(functionOf(id));
   }
 
-  /** Tests that were asked for, and single cases of them, without what was excluded. */
+  /** The requested tests and single cases, without the excluded ones. */
   requested(request: vscode.TestRunRequest): vscode.TestItem[] {
     const found = new Map<string, vscode.TestItem>();
     const excluded = new Set(request.exclude?.map((item) => item.id));
@@ -157,20 +157,20 @@ export class TestItems {
     };
     if (request.include === undefined) this.controller.items.forEach(walk);
     else {
-      // Rows may have been replaced since the request was made: look them up by id.
+      // The rows may be newer than the request, so look them up by id.
       for (const { id } of request.include) {
         const item = id.includes('::') ? this.find(id) : this.controller.items.get(id);
         if (item !== undefined) walk(item);
       }
     }
-    // A case whose test runs as a whole is told of with it.
+    // A case is left out when its whole test runs.
     return [...found.values()].filter(
       ({ id }) => functionOf(id) === id || !found.has(functionOf(id)),
     );
   }
 }
 
-/** Each row that is told of goes to the window, also one that is there already. */
+/** Adds a row unless it is there already, since `items.add` sends each row to the window again. */
 function add(items: vscode.TestItemCollection, item: vscode.TestItem): void {
   if (items.get(item.id) !== item) items.add(item);
 }

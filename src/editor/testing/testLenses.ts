@@ -4,11 +4,14 @@ import { settingKeys } from '../shell/names';
 import type { CandidateTests } from './candidateTests';
 import { lensLooks, placesOfLenses } from './lensLooks';
 
-/** *Reproduce · R · R∘X\* · Debug* above each test of the candidate, unless the setting says no. */
+/**
+ * The lenses *Reproduce · R · R∘X\* · Debug* above each test of the candidate, unless the setting
+ * disables them.
+ */
 export class TestLenses implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   private readonly subscriptions: readonly vscode.Disposable[];
-  /** Where the lenses stand; typing within a test does not move them. */
+  /** Positions of the lenses. Typing within a test does not move them. */
   private placed = '';
 
   constructor(

@@ -9,7 +9,7 @@ import {
   type StackEntry,
 } from './failureMessages';
 
-/** The place of a test, for its messages: id, file and range. */
+/** The id, file and range of a test, which place its messages. */
 export interface TestLocation {
   readonly id: string;
   readonly uri: vscode.Uri;
@@ -26,7 +26,7 @@ export function testMessagesOf(test: TestLocation, telling: TestTransition): vsc
   ).map((message) => drawn(test, folder, message));
 }
 
-/** The failure of a test on one side; empty where the test did not fail or its result is not known. */
+/** The failure of a test on one side; empty when the test did not fail or its result is unknown. */
 export function testMessageOn(
   test: TestLocation,
   side: Side,
@@ -50,7 +50,7 @@ function drawn(
     comparison === undefined
       ? new vscode.TestMessage(text)
       : vscode.TestMessage.diff(text, comparison.expected, comparison.actual);
-  // At the end of the test: at its definition the box would cover the transition that stands there.
+  // At the end of the test, since at its definition the box would cover the transition.
   const place = line === undefined ? test.range.end : new vscode.Position(line - 1, 0);
   message.location = new vscode.Location(test.uri, place);
   message.stackTrace = stack.map((entry) => drawnFrame(folder, entry));
@@ -75,7 +75,7 @@ const placeIn = (
   path: string,
 ): vscode.Uri | undefined => (folder === undefined ? undefined : uriInside(folder, path));
 
-/** The address of a path that tested code names; undefined for a path that leads out of the workspace. */
+/** The address of a path from tested code; undefined for a path that leads out of the workspace. */
 export function uriInside(folder: vscode.WorkspaceFolder, path: string): vscode.Uri | undefined {
   const uri = vscode.Uri.joinPath(folder.uri, path);
   return workspacePath(folder, uri) === undefined ? undefined : uri;

@@ -11,13 +11,13 @@ import { uriInside } from './testMessages';
 const source = 'SWT-Bench';
 
 /**
- * Hints on candidate tests that do not reproduce the issue, or fail on R for a reason that looks
- * unrelated to it, each with what to do. A hint is gone as soon as what it was about is edited.
+ * Hints on candidate tests that do not reproduce the issue, or that fail on R for an apparently
+ * unrelated reason. Each says what to do, and disappears as soon as its test is edited.
  */
 export class TestProblems implements vscode.Disposable {
   private readonly hints = vscode.languages.createDiagnosticCollection('swt-bench-tests');
   private readonly subscriptions: readonly vscode.Disposable[];
-  /** What is shown of each file, so that typing does not set the same again. */
+  /** The shown hints of each file, so that typing does not set the same ones again. */
   private readonly shown = new Map<string, string>();
 
   constructor(
@@ -102,7 +102,7 @@ export class TestProblems implements vscode.Disposable {
     ];
   }
 
-  /** Id of the test that the first of these is on. */
+  /** Id of the test that the first diagnostic is about. */
   private testOf(diagnostics: readonly vscode.Diagnostic[]): string | undefined {
     const line = diagnostics[0]?.range.start.line;
     const editor = vscode.window.activeTextEditor?.document.uri.toString();

@@ -30,15 +30,18 @@ import { LiveStates } from './liveStates';
 import { testMessageOn, testMessagesOf } from './testMessages';
 import { goldenRedactionOf, type GoldenRedaction } from './goldenRedaction';
 
-/** How a run is done besides what it runs. */
+/** Options of a run, apart from what it runs. */
 export interface RunHow {
-  /** A run that follows a save: it runs what was saved, and only what that can have changed. */
+  /**
+   * Set for a run after a save: it runs the saved files, and only the tests that the save can
+   * affect.
+   */
   readonly afterSave?: { readonly at: number };
   /** Called with the verdict before the run ends. */
   readonly onVerdict?: (run: vscode.TestRun, evaluated: Evaluated) => void;
 }
 
-/** One run in the Testing view. */
+/** One run of the Testing view. */
 export interface RunningTests {
   readonly run: vscode.TestRun;
   readonly items: readonly vscode.TestItem[];
@@ -46,8 +49,8 @@ export interface RunningTests {
 }
 
 /**
- * Does runs of the Testing view. Every one of them ends, on every path, and every test that it was asked
- * for ends in a state. Runs wait for one another; their outputs never mix.
+ * Runs tests for the Testing view. Each run ends on every path, and each requested test gets a
+ * final state. Runs wait for one another, so their outputs never mix.
  */
 export class TestRuns {
   constructor(
@@ -58,7 +61,7 @@ export class TestRuns {
     private readonly reporter: Reporter,
   ) {}
 
-  /** Both sides, graded. */
+  /** Runs both sides and grades the candidate. */
   reproduce(
     request: vscode.TestRunRequest,
     token: vscode.CancellationToken,
@@ -104,7 +107,7 @@ export class TestRuns {
     });
   }
 
-  /** One side, plain outcomes, only the tests asked for. */
+  /** Runs only the requested tests on one side, without a grade. */
   runOn(
     side: Side,
     request: vscode.TestRunRequest,
@@ -123,7 +126,8 @@ export class TestRuns {
           reporter: this.reporter,
           onTurn: () => items.forEach((item) => run.started(item)),
           onOutput: (_side, text) => {
-            // A traceback is looked through as a whole.
+            // Output is streamed unless it needs redaction, since a traceback is redacted as a
+            // whole.
             if (isShownAsItComes) append(run, text);
             else output += text;
           },
@@ -146,7 +150,7 @@ export class TestRuns {
   /**
    * Does the work of one run.
    *
-   * @param saves whether what is edited is saved first; else what is on the disk runs
+   * @param saves whether to save edits first; otherwise the files on disk run
    */
   async during(
     request: vscode.TestRunRequest,
@@ -161,10 +165,10 @@ export class TestRuns {
       items.forEach((item) => run.enqueued(item));
       if (saves) {
         await vscode.workspace.saveAll(false);
-        // It does not wait for what is being saved by itself.
+        // `saveAll` does not wait for an autosave in progress; `saveEdits` does.
         await saveEdits(this.open);
         await this.tests.refresh();
-        // What was typed last is known now, and rows may be others.
+        // The tests of the last edit are known now, and rows may have been replaced.
         items = this.items.requested(request);
       }
       await work({ run, items, signal: abortSignalOf(token, run.token) });
@@ -193,7 +197,7 @@ export class TestRuns {
       const mine = isCase ? cases.filter((each) => each.test === item.id) : cases;
       this.reportCases(run, item, mine, shown);
       if (cases.length === 0) run.errored(item, new vscode.TestMessage(why));
-      // Its rows were made from this result.
+      // These rows were made from this result.
       item.children.forEach((row) =>
         this.reportCases(
           run,
@@ -213,7 +217,7 @@ export class TestRuns {
   ): void {
     const telling = tellingCase(cases);
     if (telling === undefined) return;
-    // A test that R has too is well when it passes; one of the candidate only when it reproduces.
+    // A test that R has too is fine when it passes. One of the candidate must reproduce.
     const isOfR = this.items.testOf(item.id)?.status === 'kept';
     const isGood = telling.transition === 'F→P' || (isOfR && telling.transition === 'P→P');
     const milliseconds = cases.reduce(
@@ -232,7 +236,7 @@ export class TestRuns {
     }
   }
 
-  /** What tests did on one side. */
+  /** Reports the outcomes of tests on one side. */
   reportSide(
     run: vscode.TestRun,
     items: readonly vscode.TestItem[],
@@ -274,8 +278,8 @@ export class TestRuns {
 }
 
 /**
- * Ticks off what reproduces before the whole files have run: a worse state may follow, a better one
- * would not be shown, so that nothing is called failed yet.
+ * Marks reproducing tests as passed before the whole files have run. VS Code shows a later worse
+ * state but no better one, so nothing is marked as failed yet.
  */
 function reportFirst(
   run: vscode.TestRun,
@@ -304,12 +308,14 @@ function rowsBelow(item: vscode.TestItem): vscode.TestItem[] {
   return rows;
 }
 
-/** Output that stands in the terminal of a run, which wants carriage returns. */
+/** Appends output to the terminal of a run, which needs carriage returns. */
 export function append(run: vscode.TestRun, output: string): void {
   run.appendOutput(output.replace(/\r?\n/g, '\r\n'));
 }
 
-/** A signal that aborts with the first of these tokens: of the request, and of the run in the view. */
+/**
+ * A signal that aborts with the first of these tokens: of the request, or of the run in the view.
+ */
 function abortSignalOf(...tokens: readonly vscode.CancellationToken[]): AbortSignal {
   const controller = new AbortController();
   for (const token of tokens) {

@@ -4,8 +4,8 @@ import { asShown } from '../../patch/bytes';
 import type { TestSource } from '../verdict/evaluated';
 
 /**
- * What the tests of a candidate were when its patch was read, by their ids: text that is typed or saved
- * while they run is not what the verdict is about.
+ * The texts of a candidate's tests when its patch was read, by id. The verdict is not about text
+ * that is typed or saved while they run.
  */
 export async function textsOfTests(
   session: Pick<InstanceSession, 'python' | 'readFileOfR'>,
@@ -15,7 +15,7 @@ export async function textsOfTests(
   const texts = new Map<string, TestSource>();
   for (const [path, source] of files) {
     if (source === undefined || !path.endsWith('.py')) continue;
-    // An editor does not show the mark of byte order.
+    // An editor does not show the byte order mark.
     const shown = asShown(source).replace(/^\ufeff/, '');
     const file = session.python.parse(shown, (root) => testFile(root, shown, path));
     const bases = new TestBases().of(file);

@@ -4,8 +4,8 @@ export const tones = ['good', 'bad', 'neutral', 'stale'] as const;
 export type Tone = (typeof tones)[number];
 
 /**
- * Colours that every theme defines, so that they fit light, dark and high contrast. Those of the icons of
- * tests are none: as text the green can hardly be read on white, and high contrast has no red.
+ * Colours that every theme defines, so that they suit light, dark and high contrast. The colours of
+ * test icons do not: as text their green is hard to read on white, and high contrast has no red.
  */
 export const colourOfTone: Readonly<Record<Tone, string>> = {
   good: 'charts.green',
@@ -14,7 +14,7 @@ export const colourOfTone: Readonly<Record<Tone, string>> = {
   stale: 'editorCodeLens.foreground',
 };
 
-/** How the mark of a test is drawn: its sign, its tone, and its icon in a list. */
+/** How the mark of a test looks: its sign, its tone, and its icon in a list. */
 interface TransitionLook {
   readonly symbol: string;
   readonly tone: Tone;

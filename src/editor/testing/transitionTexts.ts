@@ -7,7 +7,9 @@ import { transitionLook } from './transitionLook';
 
 export { tellingCase } from '../../evaluation/hints/testHints';
 
-/** Results of a run by test function: they are asked for once for each test at every key stroke. */
+/**
+ * Results of a run by test function, cached since each key stroke needs them once for each test.
+ */
 const indexed = new WeakMap<readonly TestTransition[], ReadonlyMap<string, TestTransition[]>>();
 
 /** Transitions of all cases of one test function, in the order they ran. */
@@ -58,12 +60,15 @@ export function inlineText(
   ].join(' · ');
 }
 
-/** The same of a test whose text has changed since; that comes first, where a long line still shows it. */
+/**
+ * The text after a test whose text has changed since. The note comes first, where a long line still
+ * shows it.
+ */
 export function staleText(l10n: typeof vscode.l10n, text: string): string {
   return `${l10n.t('edited since, run again')} · ${l10n.t('was {0}', text)}`;
 }
 
-/** Short, since it stands behind a line of code. */
+/** Short, since it follows a line of code. */
 function inFewWords(l10n: typeof vscode.l10n, of: Transition): string {
   switch (of) {
     case 'F→P':
@@ -107,7 +112,7 @@ export function transitionInWords(l10n: typeof vscode.l10n, of: Transition): str
   }
 }
 
-/** The transition of a success, where a verdict is told in one line. */
+/** The transition of a success, for a verdict in one line. */
 export const successInWords = (l10n: typeof vscode.l10n): string =>
   l10n.t('reproduces the issue (F→P)');
 
