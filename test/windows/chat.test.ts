@@ -293,7 +293,7 @@ describe('@swt in the chat', () => {
     assert.match(await answer(), /There is no test test_that_nobody_wrote/);
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     await ask('@swt /explain');
-    assert.match(await answer(), /It is not plain which test is meant/);
+    assert.match(await answer(), /It is not clear which test is meant/);
     assert.equal(models.requests.length, 0);
   });
 
@@ -414,7 +414,7 @@ describe('@swt in the chat', () => {
       await screenshot('chat-golden-beside');
       assert.match(
         await answer(),
-        /A document is left out: what may hold the answer is shown to no model\./,
+        /A document is left out: it may contain the answer, which no model may see\./,
       );
       assert.equal(models.requests.length, 1);
       assert.doesNotMatch(models.requests[0]?.text ?? '', /by_loss/);
@@ -460,7 +460,7 @@ describe('@swt in the chat', () => {
     assert.match(results.at(-1) ?? '', /class Money/);
     assert.match(await answer(), /I have read everything\.[^]*No tests were written\./);
     await ask(`@swt ${'what is this about? '.repeat(1500)}`, { model: 'scripted-small' });
-    assert.match(await answer(), /What is said here has \d+ tokens, and Small takes \d+/);
+    assert.match(await answer(), /This conversation has \d+ tokens, and Small accepts \d+/);
     assert.equal(models.requests.length, reads.length + 1);
   });
 

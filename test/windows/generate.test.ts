@@ -177,7 +177,7 @@ describe('Generate Reproducing Tests', () => {
     await hands.edit(editor, (edit) => edit.insert(new vscode.Position(0, 0), '# typed\n'));
     const before = document.getText();
     await vscode.commands.executeCommand('swt-bench.applyCandidate');
-    await said(/is in the workspace, in the place of what was edited in/);
+    await said(/is in the workspace and has replaced your edits in/);
     assert.match(document.getText(), /def test_parts_add_up_to_the_amount/);
     assert.doesNotMatch(document.getText(), /# typed|30\.00/);
     await assert.rejects(access(join(root(), 'tests/test_mine.py')), 'R does not have it');
@@ -209,7 +209,7 @@ describe('Generate Reproducing Tests', () => {
 
   it('asks nothing again that was answered', async () => {
     await generate('zero-shot');
-    await said(/nothing was asked, all answers were there/);
+    await said(/no request was needed, all answers were stored/);
     assert.equal(models.requests.length, 0);
     assert.equal((await rows()).filter(({ level }) => level === 1).length, 1);
   });
@@ -244,7 +244,7 @@ describe('Generate Reproducing Tests', () => {
     });
     await vscode.commands.executeCommand('notifications.hideList');
     await row('the run broken off', ({ description }) =>
-      description.endsWith('broken off, 3 of 5 answered'),
+      description.endsWith('interrupted, 3 of 5 answered'),
     );
     models.clear();
     models.always(({ text }) =>

@@ -55,7 +55,7 @@ describe('tests that models write, with the local engine', () => {
     await inQuickInput.cancel();
     await generating;
     const [shown] = (await visible.notifications()).map(({ message }) => message);
-    assert.match(shown ?? '', /Choose docker in the setting swt-bench\.engine, or allow it by/);
+    assert.match(shown ?? '', /Choose docker in the setting swt-bench\.engine, or allow it with/);
     await vscode.commands.executeCommand('notifications.clearAll');
     assert.equal(everything.length, before);
   });

@@ -112,7 +112,7 @@ describe('the tools for agents in VS Code', () => {
         `${question.title} ${question.message.value}`,
         name === 'run_tests'
           ? /^Run tests on R\?.*code that the model has written.*on this machine/
-          : /^Replace the candidate\?.*Takes your edits.*Undo brings yours back/,
+          : /^Replace the candidate\?.*Replaces your edits.*Undo restores yours/,
       );
     }
     const closed = new WorkspaceTools({
@@ -257,7 +257,7 @@ describe('the tools for agents in VS Code', () => {
           return all.includes(text) ? (true as const) : undefined;
         });
       await seen('Run tests on R?');
-      await seen('with them code that the model has written, on R. They run on this machine');
+      await seen('including code that the model has written. They run on this machine');
       await screenshot('tool-asks', { width: 1500, height: 1000 });
       await hands.click({ selector: `${chat} .monaco-button:visible`, text: 'Allow' });
       await seen('AssertionError: as asked');

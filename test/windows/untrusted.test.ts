@@ -68,7 +68,7 @@ describe('a hostile folder in Restricted Mode', () => {
     const [shown] = await waitFor('an explanation', async () =>
       (await visible.notifications()).filter((each) => each.message.includes('not trusted')),
     );
-    assert.match(shown?.message ?? '', /nothing of it runs.*Trust it first/);
+    assert.match(shown?.message ?? '', /nothing in it runs.*Trust it first/);
     for (const id of [
       'generate',
       'exportReproduction',

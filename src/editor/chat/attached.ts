@@ -47,7 +47,7 @@ export async function readAttached(
     // or T* touch, nor a folder named after the instance.
     const unnamed = vscode.l10n.t('A document');
     if (uri.scheme === scheme) {
-      const why = vscode.l10n.t('what may hold the answer is shown to no model');
+      const why = vscode.l10n.t('it may contain the answer, which no model may see');
       leftOut.push(withoutIt(unnamed, why));
       continue;
     }

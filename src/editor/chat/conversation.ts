@@ -159,12 +159,14 @@ export class Conversation {
     if (total > most) {
       throw new HumanError(
         vscode.l10n.t(
-          'What is said here has {0} tokens, and {1} takes {2}',
+          'This conversation has {0} tokens, and {1} accepts {2}',
           Math.ceil(total),
           this.turn.model.name,
           Math.floor(most),
         ),
-        vscode.l10n.t('Begin a new chat, attach less, or choose a model that takes more'),
+        vscode.l10n.t(
+          'Start a new chat, attach less, or choose a model with a larger context window',
+        ),
       );
     }
   }

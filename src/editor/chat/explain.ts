@@ -129,7 +129,7 @@ async function testMeant(turn: Turn): Promise<FoundTest> {
   throw new HumanError(
     named.length > 0
       ? vscode.l10n.t('There is no test {0}', named.map(({ id }) => id).join(', '))
-      : vscode.l10n.t('It is not plain which test is meant'),
+      : vscode.l10n.t('It is not clear which test is meant'),
     ownTests.length > 0
       ? vscode.l10n.t('Put the cursor into a test, or name one of {0}', ownTests.join(', '))
       : vscode.l10n.t('Put the cursor into a test, or name one'),

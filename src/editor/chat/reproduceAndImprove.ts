@@ -160,7 +160,7 @@ async function writeWithoutTools(
       why = `${why}\n\nNo test fails, so that nothing is reproduced.`;
     }
     if (answers >= mostAnswers) break;
-    stream.progress(vscode.l10n.t('The tests are no reproduction yet: asks once more'));
+    stream.progress(vscode.l10n.t('The tests do not reproduce the issue yet: asks once more'));
     text = await conversation.say(tryAgain(why));
   }
   return finish(turn, '', before);
@@ -169,7 +169,7 @@ async function writeWithoutTools(
 /** The prompt of ZeroShotPlus, with as many files of R as the context window allows. */
 async function promptWithFiles(turn: Turn): Promise<{ system: string; content: string }> {
   const { view, stream, model, work } = turn;
-  stream.progress(vscode.l10n.t('Looks for files that matter'));
+  stream.progress(vscode.l10n.t('Looks for relevant files'));
   const { repo, issue, tree } = view;
   const more = askedFor(turn.prompt, turn.attached);
   const count = await tokenCounter();

@@ -33,7 +33,7 @@ export async function showCandidate(turn: Turn): Promise<void> {
   }
   if (run.otherFiles.length > 0) {
     const names = run.otherFiles.map(escapeMarkdown).join(', ');
-    stream.markdown(`\n${vscode.l10n.t('It changes files that are no tests: {0}', names)}\n`);
+    stream.markdown(`\n${vscode.l10n.t('It changes files outside tests: {0}', names)}\n`);
   }
   stream.markdown(`\n${fenced(patch, 'diff')}`);
   const about = [{ patch, title: vscode.l10n.t('tests of the chat') }];
@@ -46,7 +46,7 @@ function summaryOf({ applies, problem, tests }: RunOnR): string {
   const why = problem === undefined ? '' : ` (${escapeMarkdown(problem)})`;
   if (!applies) return vscode.l10n.t('The tests do not apply to R{0}.', why);
   const failing = tests.filter(isFailure);
-  if (tests.length === 0) return vscode.l10n.t('No test has left an outcome on R{0}.', why);
+  if (tests.length === 0) return vscode.l10n.t('No test has an outcome on R{0}.', why);
   if (failing.length === 0) {
     return vscode.l10n.t('No test fails on R: they do not reproduce the issue{0}.', why);
   }

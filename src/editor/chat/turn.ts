@@ -54,8 +54,8 @@ export async function openTurn(
     // only the log gets it.
     reporter.log(error.message);
     throw new HumanError(
-      vscode.l10n.t('The repository of this instance cannot be had'),
-      vscode.l10n.t('See why by "SWT-Bench: Show Log"'),
+      vscode.l10n.t('The repository of this instance is unavailable'),
+      vscode.l10n.t('Run "SWT-Bench: Show Log" to see why'),
     );
   });
   const { text, leftOut } = await readAttached(request.references, open, view);

@@ -28,7 +28,7 @@ export async function showGoldenReach(
       vscode.l10n.t('{0}: no golden test runs this line by itself', where),
       line.counts.golden > 0
         ? vscode.l10n.t('It runs when the files of the golden tests are imported')
-        : vscode.l10n.t('Choose a missed line: those are run by golden tests'),
+        : vscode.l10n.t('Choose a missed line: golden tests run those'),
     );
   }
   const tests = new Map<string, number>();

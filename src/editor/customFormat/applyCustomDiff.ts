@@ -67,7 +67,7 @@ export async function workspaceEdit(
       // The editor may not have loaded a change on disk yet, or decodes the file differently.
       if (document.getText().replaceAll('\r\n', '\n') !== plain(before)) {
         throw new HumanError(
-          vscode.l10n.t('The editor of {0} holds another text than the file', path),
+          vscode.l10n.t('The editor of {0} differs from the file on disk', path),
           vscode.l10n.t('Save or revert it, and try again'),
         );
       }

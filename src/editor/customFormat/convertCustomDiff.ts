@@ -37,7 +37,10 @@ export async function convertCustomDiff(
   const folder = folderOf(diff.document.uri);
   if (folder === undefined) {
     throw new HumanError(
-      vscode.l10n.t('{0} changes files of a folder, and none is open', documentName(diff.document)),
+      vscode.l10n.t(
+        '{0} changes files of a folder, and no folder is open',
+        documentName(diff.document),
+      ),
       vscode.l10n.t('Open the folder that holds the repository'),
     );
   }

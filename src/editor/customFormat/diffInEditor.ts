@@ -48,7 +48,7 @@ function read(
   const { languageId } = document;
   if (languageId !== customDiffLanguage && languageId !== 'markdown') {
     throw new HumanError(
-      vscode.l10n.t('{0} is no custom diff', documentName(document)),
+      vscode.l10n.t('{0} is not a custom diff', documentName(document)),
       vscode.l10n.t('Open a .swtdiff file, or set the language of the editor to Custom Diff'),
     );
   }

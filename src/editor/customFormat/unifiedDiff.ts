@@ -28,7 +28,7 @@ async function offerToSave(patch: string, hindrance: string): Promise<void> {
   const save = vscode.l10n.t('Save As…');
   const chosen = await vscode.window.showWarningMessage(
     vscode.l10n.t(
-      'The unified diff {0}. Saved from the editor it would not apply: save it from here.',
+      'The unified diff {0}. Saved from the editor it would not apply, so save it with this button.',
       hindrance,
     ),
     save,

@@ -70,7 +70,7 @@ function refuseActedOn(path: string): void {
   if (!actedOn.test(path)) return;
   throw new HumanError(
     vscode.l10n.t(
-      '{0} cannot be written to: VS Code acts on it. The candidate is what it was',
+      'A candidate may not write {0}, since VS Code acts on it. The candidate is unchanged',
       path,
     ),
     vscode.l10n.t('Write tests to files of the repository'),

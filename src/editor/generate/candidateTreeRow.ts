@@ -135,7 +135,7 @@ function generationRow(l10n: typeof vscode.l10n, generation: Generation, isLast:
     state === 'running'
       ? l10n.t('{0} of {1} answered', candidates.size, record.samples)
       : state === 'partial'
-        ? l10n.t('broken off, {0} of {1} answered', candidates.size, record.samples)
+        ? l10n.t('interrupted, {0} of {1} answered', candidates.size, record.samples)
         : candidates.size === 1
           ? l10n.t('1 candidate')
           : l10n.t('{0} candidates', candidates.size);
@@ -357,7 +357,7 @@ function inWords(
     case 'failed before':
       return {
         icon: 'circle-outline',
-        text: l10n.t('W · fails on R as it did without it'),
+        text: l10n.t('W · fails on R, as without the candidate'),
         detail: '',
       };
     case 'passes':

@@ -163,7 +163,7 @@ export class Candidates implements vscode.Disposable {
     if ('failure' in entry) {
       throw new HumanError(
         vscode.l10n.t('{0} has chosen nothing: {1}', titleOf(generation), entry.failure),
-        vscode.l10n.t('What was answered is kept: the same command goes on from there'),
+        vscode.l10n.t('Its answers are kept: the same command resumes the run'),
       );
     }
     const { choice, cost } = entry;
@@ -174,7 +174,7 @@ export class Candidates implements vscode.Disposable {
     const { chosen } = choice;
     const of =
       asked === 0
-        ? vscode.l10n.t('nothing was asked, all answers were there')
+        ? vscode.l10n.t('no request was needed, all answers were stored')
         : cost.isEstimate
           ? vscode.l10n.t('about {0}', spent)
           : spent;
@@ -216,7 +216,7 @@ export class Candidates implements vscode.Disposable {
       takenBack.length === 0
         ? vscode.l10n.t('{0} is in the workspace: {1}.', title, changed.join(', '))
         : vscode.l10n.t(
-            '{0} is in the workspace, in the place of what was edited in {1}. Undo brings it back.',
+            '{0} is in the workspace and has replaced your edits in {1}. Undo restores them.',
             title,
             takenBack.join(', '),
           );
@@ -233,7 +233,7 @@ export class Candidates implements vscode.Disposable {
         {
           label: forget,
           detail: vscode.l10n.t(
-            'Its answers are paid for: to have them again they are asked again.',
+            'Its answers are deleted. Getting them again means paying for them again.',
           ),
         },
         { label: vscode.l10n.t('Keep them') },
@@ -342,7 +342,9 @@ async function chooseMethod(title: string): Promise<Method | undefined> {
 function runsInWords({ runs }: Method): string {
   switch (runs) {
     case 'nothing':
-      return vscode.l10n.t('Needs no run to choose; what it wrote runs on R afterwards, for you');
+      return vscode.l10n.t(
+        'Needs no run to choose; its candidates run on R afterwards, for you to see',
+      );
     case 'R':
       return vscode.l10n.t('Runs the candidates on R to choose');
     case 'oracle':

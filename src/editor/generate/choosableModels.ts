@@ -71,7 +71,7 @@ export class ChoosableModels {
           label: vscode.l10n.t('Add a Model…'),
           description:
             problems.length === 0
-              ? vscode.l10n.t('OpenAI, Anthropic, Google, or a server that speaks as OpenAI')
+              ? vscode.l10n.t('OpenAI, Anthropic, Google, or a server compatible with OpenAI')
               : vscode.l10n.t('{0} of the entries are wrong: see the log', problems.length),
           choice: 'settings',
         },
@@ -95,7 +95,7 @@ export class ChoosableModels {
     if (chat !== undefined) return ofChat(chat);
     throw new HumanError(
       vscode.l10n.t('VS Code does not offer the model {0} now', name),
-      vscode.l10n.t('Sign in to what serves it, or choose another model'),
+      vscode.l10n.t('Sign in to its provider, or choose another model'),
     );
   }
 
@@ -154,7 +154,7 @@ const withAdvice = (model: ChatModel): ChatModel => ({
       throw new ModelUnusable(
         `${model.name}: ${error.what}`,
         vscode.l10n.t(
-          'Look at its key ("SWT-Bench: Set Key of a Model…") and at the setting {0}',
+          'Check its key ("SWT-Bench: Set Key of a Model…") and the setting {0}',
           settingKeys.models,
         ),
       );

@@ -88,11 +88,11 @@ export class CandidateDocuments {
     if (kind === 'answer') {
       const answer = this.source.answerOf(key);
       return answer === undefined
-        ? vscode.l10n.t('This answer is not known any more.')
+        ? vscode.l10n.t('This answer is no longer stored.')
         : answerText(answer, await this.source.promptOf(answer));
     }
     const patch = this.shown.get(key) ?? this.source.patchOf(key);
-    if (patch === undefined) return vscode.l10n.t('This candidate is not known any more.');
+    if (patch === undefined) return vscode.l10n.t('This candidate is no longer stored.');
     const name = path.slice(1);
     const files = await filesWith(this.open, patch);
     // Any extension may ask, with any path: only changed files are shown.
@@ -114,7 +114,7 @@ function answerText(answer: AnswerStep, prompt: StepOf<'prompt'> | undefined): s
   const part = (title: string, text: string): string => `──── ${title} ────\n\n${text.trimEnd()}\n`;
   const asked =
     prompt === undefined
-      ? [part(vscode.l10n.t('Prompt'), vscode.l10n.t('It is not known any more.'))]
+      ? [part(vscode.l10n.t('Prompt'), vscode.l10n.t('The prompt is no longer stored.'))]
       : [
           part(vscode.l10n.t('System'), prompt.system),
           ...prompt.messages.map(({ role, content }) =>

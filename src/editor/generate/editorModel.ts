@@ -198,7 +198,7 @@ export function problemOfModel(error: unknown, name: string): Error {
       );
     case vscode.LanguageModelError.NotFound().code:
       return new ModelUnusable(
-        vscode.l10n.t('{0} is not there any more', name),
+        vscode.l10n.t('{0} is no longer available', name),
         vscode.l10n.t('Choose another model'),
       );
     case vscode.LanguageModelError.Blocked().code:

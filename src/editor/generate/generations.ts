@@ -147,7 +147,7 @@ export class Generations implements vscode.Disposable {
   ): Promise<FinishedGeneration> {
     if (this.running !== undefined) {
       throw new HumanError(
-        vscode.l10n.t('A model writes tests already'),
+        vscode.l10n.t('A model is already writing tests'),
         vscode.l10n.t('Wait for it, or cancel it'),
       );
     }

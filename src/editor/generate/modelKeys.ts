@@ -40,7 +40,7 @@ export class ModelKeys {
       ignoreFocusOut: true,
       validateInput: (text) =>
         text.trim() === '' || /\s/.test(text.trim())
-          ? vscode.l10n.t('A key is one word')
+          ? vscode.l10n.t('A key contains no blanks')
           : undefined,
     });
     if (key === undefined) return false;

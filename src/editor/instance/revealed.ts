@@ -36,7 +36,7 @@ export class Revealed implements vscode.Disposable {
         {
           label: reveal,
           detail: vscode.l10n.t(
-            'They give the fix away. It is remembered that you have seen them.',
+            'They give the fix away. SWT-Bench remembers that you have seen them.',
           ),
         },
         { label: vscode.l10n.t('Keep them hidden') },

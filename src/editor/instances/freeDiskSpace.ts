@@ -42,7 +42,7 @@ export async function freeDiskSpace(reporter: Reporter): Promise<void> {
     ];
     const chosen = await vscode.window.showQuickPick(rows, {
       title: vscode.l10n.t('Free Disk Space: {0} in {1}', inMegabytes(use.total), storage),
-      placeHolder: vscode.l10n.t('Tick what may go; your workspaces and tags stay'),
+      placeHolder: vscode.l10n.t('Tick what to delete; your workspaces and tags stay'),
       canPickMany: true,
     });
     for (const item of chosen ?? []) {
@@ -93,7 +93,7 @@ function imageRows(
     if (first !== undefined) {
       throw new HumanError(
         vscode.l10n.t('The image {0} stays: {1}', first.image.name, first.why),
-        vscode.l10n.t('Close the windows that use it, or tick what is on it as well'),
+        vscode.l10n.t('Close the windows that use it, or also tick the images built on it'),
       );
     }
   };

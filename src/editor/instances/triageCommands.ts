@@ -98,7 +98,7 @@ export async function editNote(
     (await vscode.window.showInputBox({
       title: title([id], 'Note'),
       value: catalogue.triageOf(id)?.note ?? '',
-      prompt: vscode.l10n.t('Empty to take the note away'),
+      prompt: vscode.l10n.t('Leave empty to delete the note'),
       ignoreFocusOut: true,
     }));
   if (note !== undefined) await change(catalogue, [id], (entry) => ({ ...entry, note }));
@@ -148,7 +148,7 @@ export async function classify(catalogue: Catalogue, ids: readonly string[]): Pr
     ];
     const chosen = await vscode.window.showQuickPick(items, {
       title: `${title([id], dimension)} (${index + 1}/${steps.length})`,
-      placeHolder: vscode.l10n.t('Escape keeps what is said so far'),
+      placeHolder: vscode.l10n.t('Escape keeps the answers so far'),
     });
     if (chosen === undefined) break;
     take(chosen.key);

@@ -29,7 +29,7 @@ export async function showCellCandidate(found: FoundCell): Promise<void> {
 async function showFile(path: string, language?: string): Promise<void> {
   if (!(await exists(path))) {
     throw new HumanError(
-      vscode.l10n.t('{0} is not there', path),
+      vscode.l10n.t('{0} does not exist', path),
       vscode.l10n.t('It may have been removed since: evaluate the candidate again'),
     );
   }

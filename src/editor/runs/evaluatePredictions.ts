@@ -66,7 +66,7 @@ export async function askForBatch(catalogue: Catalogue): Promise<BatchChoice | u
     },
     {
       label: vscode.l10n.t('No Candidate'),
-      description: vscode.l10n.t('only what the base tests do'),
+      description: vscode.l10n.t('base tests only'),
       choose: async () => ['none'],
     },
     ...(catalogue.datasetName === 'bundled'
@@ -94,7 +94,7 @@ export async function askForBatch(catalogue: Catalogue): Promise<BatchChoice | u
   const runId = await vscode.window.showInputBox({
     title,
     prompt: vscode.l10n.t(
-      'Name of the run. The name of a run that was not finished, with the same predictions, continues it.',
+      'Name of the run. The name of an unfinished run with the same predictions resumes that run.',
     ),
     value: nameOf(predictions, catalogue.datasetName),
     validateInput: (text) => (text.trim() === '' ? vscode.l10n.t('A run needs a name') : undefined),
@@ -113,7 +113,7 @@ async function askForInstances(
   const chosen = await vscode.window.showQuickPick(
     [
       {
-        label: vscode.l10n.t('{0} instances that the filter keeps', kept.length),
+        label: vscode.l10n.t('{0} instances that match the filter', kept.length),
         ids: kept,
       },
       { label: vscode.l10n.t('All {0} instances', all.length), ids: all },

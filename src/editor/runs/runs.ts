@@ -230,7 +230,7 @@ export class Runs implements vscode.Disposable {
       if (run === undefined || method === undefined) return;
       const open = vscode.l10n.t('Open Dashboard');
       const text = vscode.l10n.t(
-        '{0} is evaluated: {1}',
+        'Evaluated {0}: {1}',
         run.label,
         ratesInWords(vscode.l10n, method),
       );
@@ -247,7 +247,7 @@ export class Runs implements vscode.Disposable {
       if (batch === undefined) {
         throw new HumanError(
           vscode.l10n.t('No batch of this window runs {0}', run.label),
-          vscode.l10n.t('Pause or stop it where it was begun'),
+          vscode.l10n.t('Pause or stop it in the window or terminal that started it'),
         );
       }
       batch[action]();

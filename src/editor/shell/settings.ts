@@ -123,7 +123,7 @@ function absolute(path: string, key: string): string {
   if (!isAbsolute(full)) {
     throw new HumanError(
       vscode.l10n.t('The setting {0} is {1}, which is not an absolute path', key, path),
-      vscode.l10n.t('Begin it with / or ~/'),
+      vscode.l10n.t('Start the path with / or ~/'),
     );
   }
   return full;

@@ -26,7 +26,7 @@ export async function suggestDocker(
   const use = vscode.l10n.t('Use Docker');
   const chosen = await vscode.window.showInformationMessage(
     vscode.l10n.t(
-      '{0} is of a time of Python {1}, and the local engine has {2}: its tests may fail for that reason alone.',
+      '{0} dates from the time of Python {1}, and the local engine has {2}: its tests may fail for that reason alone.',
       instance.id,
       python,
       here,

@@ -47,7 +47,7 @@ export class WorkspaceTrust implements vscode.Disposable {
         )
       : new HumanError(
           vscode.l10n.t(
-            'The workspace of {0} is not trusted: nothing of it runs, and nothing that it names is opened',
+            'The workspace of {0} is not trusted: nothing in it runs, and nothing that it names is opened',
             this.waiting,
           ),
           vscode.l10n.t('Trust it first'),
@@ -69,7 +69,7 @@ function waitingItem(id: string): vscode.StatusBarItem {
   item.name = vscode.l10n.t('SWT-Bench trust');
   item.text = `$(shield) ${vscode.l10n.t('SWT-Bench: not trusted')}`;
   item.tooltip = vscode.l10n.t(
-    '{0} is opened as soon as this workspace is trusted. Until then nothing of it runs, not even git. Click to trust it.',
+    '{0} opens as soon as you trust this workspace. Until then nothing in it runs, not even git. Click to trust it.',
     asLabel(id),
   );
   item.command = trustCommand;

@@ -101,7 +101,7 @@ export class DebugTests {
     if (changed.length > 0 && shown === undefined) {
       append(
         run,
-        `${vscode.l10n.t('The golden patch is hidden: files that it changes are stepped over. Where a stack names one, the workspace shows it as it is on R.')}\n`,
+        `${vscode.l10n.t('The golden patch is hidden, so the debugger steps over files that it changes. The workspace shows those files as they are on R.')}\n`,
       );
     }
     const configuration = debugConfiguration(program, {
@@ -218,7 +218,7 @@ async function offerToInstall(): Promise<void> {
 
 const notLocal = (): HumanError =>
   new HumanError(
-    vscode.l10n.t('A debugger does not reach into the containers of the docker engine'),
+    vscode.l10n.t('A debugger cannot reach the containers of the docker engine'),
     vscode.l10n.t(
       'Run “SWT-Bench: Add Dev Container to Workspace” and open the folder in it, or set swt-bench.engine to local',
     ),
@@ -227,7 +227,7 @@ const notLocal = (): HumanError =>
 const wouldBeSubstituted = (): HumanError =>
   new HumanError(
     vscode.l10n.t(
-      'A debugger cannot be given a name, path or variable with ${ in it, for which VS Code puts something else',
+      'A debugger cannot get a name, path or variable that contains ${, since VS Code replaces it',
     ),
     vscode.l10n.t('Rename it, or run the tests without the debugger'),
   );
@@ -236,6 +236,6 @@ const didNotStart = (): HumanError =>
   new HumanError(
     vscode.l10n.t('The tests did not start under the Python Debugger'),
     vscode.l10n.t(
-      'Look at the Debug Console. The Python Debugger brings its own debugpy, which needs Python 3.9 or later: older ones need an older version of that extension',
+      'Look at the Debug Console. The Python Debugger brings its own debugpy, which needs Python 3.9 or later. An older Python needs an older version of that extension',
     ),
   );

@@ -22,7 +22,7 @@ export function hintInWords(l10n: typeof vscode.l10n, hint: TestHint): string {
       );
     case 'fails on R∘X* only':
       return l10n.t(
-        'Fails on R∘X* only: it holds on to what the fix changes. Assert what the issue asks for.',
+        'Fails on R∘X* only: it depends on behaviour that the fix changes. Assert what the issue asks for.',
       );
     case 'unrelated failure':
       return hint.both ? brokenInWords(l10n, hint.failure) : missingOnRInWords(l10n, hint.failure);
@@ -40,11 +40,11 @@ function brokenInWords(l10n: typeof vscode.l10n, { reason, missing }: UnrelatedF
       );
     case 'syntax error':
       return l10n.t(
-        'Fails on both sides with a syntax error, which looks unrelated to the issue. Mend the file so that Python can read it.',
+        'Fails on both sides with a syntax error, which looks unrelated to the issue. Correct the file so that Python can read it.',
       );
     case 'fixture error':
       return l10n.t(
-        'Fails on both sides before the test begins, which looks unrelated to the issue: {0} is not there or cannot be set up. Mend the fixture, or use one that R has.',
+        'Fails on both sides before the test begins, which looks unrelated to the issue: {0} is missing or cannot be set up. Correct the fixture, or use one that R has.',
         what,
       );
     case 'undefined name':
@@ -65,16 +65,16 @@ function missingOnRInWords(
     case 'import error':
     case 'undefined name':
       return l10n.t(
-        'Fails on R because R has no {0}. Keep it only if the issue names it; else it guesses at the fix: use what R has.',
+        'Fails on R because R has no {0}. Keep the test only if the issue names {0}; otherwise it guesses at the fix, so use what R has.',
         what,
       );
     case 'syntax error':
       return l10n.t(
-        'Fails on R with a syntax error, which looks unrelated to the issue. Mend the file so that Python can read it on R.',
+        'Fails on R with a syntax error, which looks unrelated to the issue. Correct the file so that Python can read it on R.',
       );
     case 'fixture error':
       return l10n.t(
-        'Fails on R before the test begins, which looks unrelated to the issue: {0} is not there or cannot be set up. Move what shows the issue into the test.',
+        'Fails on R before the test begins, which looks unrelated to the issue: {0} is missing or cannot be set up. Move what shows the issue into the test.',
         what,
       );
   }

@@ -45,7 +45,7 @@ export function testHoverParts(
   const { transition } = telling;
   const ordered = [telling, ...cases.filter((each) => each !== telling)];
   const hint = test.status === 'kept' || isStale ? undefined : hintOn(cases);
-  const stale = l10n.t('Edited since: this is about the text before.');
+  const stale = l10n.t('Edited since: this is about the earlier text.');
   const parts: TestHoverPart[] = [];
   if (isStale) parts.push({ plain: stale }, { between: 'paragraphs' });
   parts.push({

@@ -55,4 +55,4 @@ const notTrusted =
 const noInstance =
   'No instance is open in this window, and the tools are about the open one. Tell the person whom you work for to open one from the Instances view of SWT-Bench.';
 const noRepository =
-  'The repository of this instance cannot be had, and no tool works without it. The log (command "SWT-Bench: Show Log") says why. Tell the person whom you work for.';
+  'The repository of this instance is unavailable, and no tool works without it. The log (command "SWT-Bench: Show Log") says why. Tell the person whom you work for.';

@@ -70,14 +70,14 @@ export async function copyMcpConfiguration(
   }
   if (!vscode.workspace.isTrusted) {
     throw new HumanError(
-      vscode.l10n.t('This workspace is not trusted: it says what the server is started with'),
+      vscode.l10n.t('This workspace is not trusted, and its settings would start the server'),
       vscode.l10n.t('Trust it first'),
     );
   }
   const server = await mcpServer(open, extension);
   if (server === undefined) {
     throw new HumanError(
-      vscode.l10n.t('The dataset of {0} is not there', open.marker.id),
+      vscode.l10n.t('The dataset of {0} is not available here', open.marker.id),
       vscode.l10n.t('Open the workspace where the dataset is'),
     );
   }
@@ -85,7 +85,7 @@ export async function copyMcpConfiguration(
   const configuration = { mcpServers: { 'swt-bench': { command, args, env } } };
   await vscode.env.clipboard.writeText(`${JSON.stringify(configuration, null, 2)}\n`);
   const text = vscode.l10n.t(
-    'The MCP server of {0} is in the clipboard, as .mcp.json (Claude Code) and .cursor/mcp.json (Cursor) take it.',
+    'Copied the configuration of the MCP server of {0}. Paste it into .mcp.json (Claude Code) or .cursor/mcp.json (Cursor).',
     open.marker.id,
   );
   void vscode.window.showInformationMessage(withoutLinkMarkup(text));

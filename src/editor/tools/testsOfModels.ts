@@ -36,10 +36,10 @@ export function requireTestsOfModels(folder: vscode.WorkspaceFolder, engine?: En
   if (areAllowed(folder, engine)) return;
   throw new HumanError(
     vscode.l10n.t(
-      'Tests that a model writes do not run with the local engine, as you and on your files, unless you allow it',
+      'Tests that a model writes run with the local engine only if you allow it, since they run with your permissions on your files',
     ),
     vscode.l10n.t(
-      'Choose docker in the setting {0}, or allow it by {1}',
+      'Choose docker in the setting {0}, or allow it with {1}',
       settingKeys.engine,
       settingKeys.runModelTestsLocally,
     ),
@@ -75,24 +75,22 @@ async function ask(folder: vscode.WorkspaceFolder): Promise<void> {
     [
       {
         label: docker,
-        detail: vscode.l10n.t(
-          'They run in containers that hold nothing of yours, and nothing of the answer.',
-        ),
+        detail: vscode.l10n.t('They run in containers without your files and without the answer.'),
       },
       {
         label: allow,
         detail: vscode.l10n.t(
-          'They run as you, on your files: they can read the dataset with the answer, and your keys.',
+          'They run with your permissions: they can read your files, the dataset with the answer, and your keys.',
         ),
       },
       {
         label: vscode.l10n.t('Do Not Run Them'),
-        detail: vscode.l10n.t('Methods that run nothing work without it.'),
+        detail: vscode.l10n.t('Methods that run no tests still work.'),
       },
     ],
     {
       title: vscode.l10n.t('Run Tests That a Model Writes, with the Local Engine?'),
-      placeHolder: vscode.l10n.t('The local engine is no isolation: what is your choice?'),
+      placeHolder: vscode.l10n.t('The local engine does not isolate tests. Choose how to run them'),
       // An agent may have caused the question while the person types elsewhere. Lost focus is no
       // answer.
       ignoreFocusOut: true,

@@ -32,17 +32,17 @@ export const confirmationTitle = (name: ModelToolName): string =>
 export function effectText(name: ModelToolName, id: string, engine: EngineName): string {
   if (name !== 'run_tests') {
     return l10n.t(
-      'Takes your edits in the workspace of {0} back and puts the tests that the model has written in their place, as one edit. Undo brings yours back.',
+      'Replaces your edits in the workspace of {0} with the tests that the model has written, as one edit. Undo restores yours.',
       id,
     );
   }
   return runsInContainers(engine)
     ? l10n.t(
-        'Runs tests of {0}, and with them code that the model has written, on R, in a container.',
+        'Runs tests of {0} on R in a container, including code that the model has written.',
         id,
       )
     : l10n.t(
-        'Runs tests of {0}, and with them code that the model has written, on R. They run on this machine, without a container, and can do what you can.',
+        'Runs tests of {0} on R, including code that the model has written. They run on this machine without a container, with your permissions.',
         id,
       );
 }

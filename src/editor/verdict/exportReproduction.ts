@@ -97,10 +97,10 @@ async function mayExport(reason: string, explanation: string): Promise<boolean> 
       { label: vscode.l10n.t('Go on writing'), detail: explanation },
       {
         label: exportIt,
-        detail: vscode.l10n.t('Names of files, prediction and note say that it is none.'),
+        detail: vscode.l10n.t('File names, prediction and note say that it is not a reproduction.'),
       },
     ],
-    { title: vscode.l10n.t('The candidate is no success: {0}', reason) },
+    { title: vscode.l10n.t('The candidate is not a success: {0}', reason) },
   );
   return answer?.label === exportIt;
 }
@@ -124,7 +124,7 @@ async function mayExportWith(paths: string): Promise<boolean> {
       },
       { label: exportIt, detail: vscode.l10n.t('The note names them.') },
     ],
-    { title: vscode.l10n.t('The candidate edits files that are no tests: {0}', paths) },
+    { title: vscode.l10n.t('The candidate edits files outside tests: {0}', paths) },
   );
   return answer?.label === exportIt;
 }
@@ -137,7 +137,7 @@ async function chooseFolder(): Promise<vscode.Uri | undefined> {
       // The workspace may lie in the storage of the extension, where nobody finds a file again.
       defaultUri: vscode.Uri.file(homedir()),
       openLabel: vscode.l10n.t('Export Here'),
-      title: vscode.l10n.t('Folder that the export is put into'),
+      title: vscode.l10n.t('Folder for the export'),
     })) ?? [];
   return folder;
 }

@@ -43,7 +43,7 @@ export function lookWithoutVerdict(
   if (step !== undefined) {
     return {
       text: `$(sync~spin) ${l10n.t('SWT-Bench: {0}', step)}`,
-      tooltip: l10n.t('Before the tests run; click for the log'),
+      tooltip: l10n.t('Preparing to run the tests; click for the log'),
       command: commandIds.showLog,
     };
   }

@@ -34,7 +34,7 @@ export function verdictSentences(l10n: typeof vscode.l10n, verdict: ShownVerdict
   return [
     ...(current
       ? []
-      : [l10n.t('Edited since: this is about what was saved before. Run it again.')]),
+      : [l10n.t('Edited since: this verdict is about an earlier save. Run it again.')]),
     ...outcome(l10n, evaluated),
     ...findings(l10n, evaluated),
     harness(l10n, evaluated),
@@ -58,7 +58,7 @@ export function verdictSentences(l10n: typeof vscode.l10n, verdict: ShownVerdict
 
 /** The same as the Markdown of a hover. Names of tests and files are escaped. */
 export const verdictMarkdown = (l10n: typeof vscode.l10n, verdict: ShownVerdict): string =>
-  [...verdictSentences(l10n, verdict), l10n.t('Click for what to do next.')]
+  [...verdictSentences(l10n, verdict), l10n.t('Click for the next steps.')]
     .map(markdownProse)
     .join('\n\n');
 
@@ -112,11 +112,11 @@ function whatIsMissing(l10n: typeof vscode.l10n, reason: VerdictReason): string 
     case 'too much output':
     case 'out of memory':
     case 'disk full':
-      return l10n.t('a run that comes to its end');
+      return l10n.t('a run that completes');
     case 'unsound':
-      return l10n.t('a run whose records fit together; the verdict lists what does not');
+      return l10n.t('a run with consistent records; the verdict lists the contradictions');
     case 'breaks a test':
-      return l10n.t('that no test fails on R∘X* which did not without the candidate');
+      return l10n.t('that the candidate makes no test fail on R∘X*');
     case 'unrelated failure':
       return l10n.t('a failure on R that comes from the issue, not from the test itself');
     case 'fails on both sides':

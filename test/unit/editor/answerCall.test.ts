@@ -55,7 +55,7 @@ describe('a call of a tool by an agent of the editor', () => {
     const broken = opened(() => Promise.reject(new HumanError(why)));
     const answer = await answerCall(call({ opened: broken }));
     assert.equal(answer.isError, true);
-    assert.match(answer.text, /cannot be had.*The log/);
+    assert.match(answer.text, /unavailable.*The log/);
     assert.doesNotMatch(answer.text, /by_loss|golden/);
     assert.match(logged.join('\n'), /by_loss/);
   });

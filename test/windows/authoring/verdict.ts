@@ -258,7 +258,7 @@ describe('the verdict and what becomes of it', () => {
     const asked = exportTo(parent);
     const question = await waitFor('the question', async () => {
       const shown = await visible.quickInput();
-      return shown?.title.includes('no success') === true ? shown : undefined;
+      return shown?.title.includes('not a success') === true ? shown : undefined;
     });
     assert.match(question.title, /passes on R/);
     assert.deepEqual(await readdir(parent.fsPath), []);
@@ -291,7 +291,7 @@ describe('the verdict and what becomes of it', () => {
     );
     const question = await waitFor('the question, after a second run', async () => {
       const shown = await visible.quickInput();
-      return shown?.title.includes('no success') === true ? shown : undefined;
+      return shown?.title.includes('not a success') === true ? shown : undefined;
     });
     assert.match(question.title, /passes on R/);
     await inQuickInput.cancel();

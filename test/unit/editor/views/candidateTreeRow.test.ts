@@ -137,7 +137,7 @@ describe('rows of runs in the Candidates view', () => {
   const three = [1, 2, 3].map((sample) => candidate({ sample }));
   for (const [state, candidates, told, icon] of [
     ['running', three, '3 of 5 answered', 'sync~spin'],
-    ['partial', three, 'broken off, 3 of 5 answered', 'debug-pause'],
+    ['partial', three, 'interrupted, 3 of 5 answered', 'debug-pause'],
     ['done', three, '3 candidates', 'sparkle'],
     ['done', three.slice(1, 2), '1 candidate', 'sparkle'],
     ['done', [], '0 candidates', 'sparkle'],
@@ -242,7 +242,7 @@ describe('rows of candidates', () => {
     [
       'one that fails as before',
       { run: { tests: [failed], failingBefore: [failed.test] } },
-      'W · fails on R as it did without it',
+      'W · fails on R, as without the candidate',
       'circle-outline',
       [],
     ],

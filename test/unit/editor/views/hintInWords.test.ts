@@ -25,7 +25,7 @@ describe('hints on tests', () => {
     );
     assert.equal(
       say('fails on R∘X* only'),
-      'Fails on R∘X* only: it holds on to what the fix changes. Assert what the issue asks for.',
+      'Fails on R∘X* only: it depends on behaviour that the fix changes. Assert what the issue asks for.',
     );
   });
 
@@ -36,11 +36,11 @@ describe('hints on tests', () => {
     );
     assert.equal(
       unrelated('syntax error', true),
-      'Fails on both sides with a syntax error, which looks unrelated to the issue. Mend the file so that Python can read it.',
+      'Fails on both sides with a syntax error, which looks unrelated to the issue. Correct the file so that Python can read it.',
     );
     assert.equal(
       unrelated('fixture error', true, 'cat'),
-      'Fails on both sides before the test begins, which looks unrelated to the issue: cat is not there or cannot be set up. Mend the fixture, or use one that R has.',
+      'Fails on both sides before the test begins, which looks unrelated to the issue: cat is missing or cannot be set up. Correct the fixture, or use one that R has.',
     );
     assert.equal(
       unrelated('undefined name', true),
@@ -50,16 +50,16 @@ describe('hints on tests', () => {
 
   it('call out a test that fails on R for want of what the fix brings', () => {
     const guessed =
-      'Fails on R because R has no purr. Keep it only if the issue names it; else it guesses at the fix: use what R has.';
+      'Fails on R because R has no purr. Keep the test only if the issue names purr; otherwise it guesses at the fix, so use what R has.';
     assert.equal(unrelated('import error', false, 'purr'), guessed);
     assert.equal(unrelated('undefined name', false, 'purr'), guessed);
     assert.equal(
       unrelated('syntax error', false),
-      'Fails on R with a syntax error, which looks unrelated to the issue. Mend the file so that Python can read it on R.',
+      'Fails on R with a syntax error, which looks unrelated to the issue. Correct the file so that Python can read it on R.',
     );
     assert.equal(
       unrelated('fixture error', false),
-      'Fails on R before the test begins, which looks unrelated to the issue: what it names is not there or cannot be set up. Move what shows the issue into the test.',
+      'Fails on R before the test begins, which looks unrelated to the issue: what it names is missing or cannot be set up. Move what shows the issue into the test.',
     );
   });
 

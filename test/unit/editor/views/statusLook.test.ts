@@ -64,7 +64,7 @@ describe('the status-bar item without a verdict', () => {
   it('names the step before the tests run, and leads to the log, whatever else goes on', () => {
     const look: StatusLook = {
       text: '$(sync~spin) SWT-Bench: pulling the image',
-      tooltip: 'Before the tests run; click for the log',
+      tooltip: 'Preparing to run the tests; click for the log',
       command: commandIds.showLog,
     };
     assert.deepEqual(without({ step: 'pulling the image' }), look);
@@ -183,7 +183,7 @@ describe('the status-bar item with a verdict', () => {
         'Tests of the candidate: 1 F→P.',
         'ΔC 50 % (1/2); golden tests 50 % (1/2).',
         'Took 2.3 s, at 14:30.',
-        'Click for what to do next.',
+        'Click for the next steps.',
       ].join('\n\n'),
     });
   });

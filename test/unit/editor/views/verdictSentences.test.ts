@@ -19,12 +19,12 @@ const missing: Readonly<Record<Exclude<VerdictReason, 'success'>, string>> = {
   'no test found': 'a test, added or changed in a test file',
   'does not apply': 'a candidate that applies to R and to R∘X*',
   'could not run': 'an environment that runs the tests; the log tells what went wrong',
-  'timed out': 'a run that comes to its end',
-  'too much output': 'a run that comes to its end',
-  'out of memory': 'a run that comes to its end',
-  'disk full': 'a run that comes to its end',
-  unsound: 'a run whose records fit together; the verdict lists what does not',
-  'breaks a test': 'that no test fails on R∘X* which did not without the candidate',
+  'timed out': 'a run that completes',
+  'too much output': 'a run that completes',
+  'out of memory': 'a run that completes',
+  'disk full': 'a run that completes',
+  unsound: 'a run with consistent records; the verdict lists the contradictions',
+  'breaks a test': 'that the candidate makes no test fail on R∘X*',
   'unrelated failure': 'a failure on R that comes from the issue, not from the test itself',
   'fails on both sides': 'a test that passes once the issue is fixed; ask only for what it says',
   'passes on R': 'a test that fails on R, with what the issue describes',
@@ -52,7 +52,7 @@ describe('the sentences of a verdict', () => {
       { current: false, environment: 'docker', revealed: true, wasRevealed: true },
     );
     assert.deepEqual(all, [
-      'Edited since: this is about what was saved before. Run it again.',
+      'Edited since: this verdict is about an earlier save. Run it again.',
       '✓ Success: 1 test F→P and none fails after the fix.',
       '⚠ Finding: No F→P test ran a changed line.',
       'it ran none',
@@ -86,7 +86,7 @@ describe('the sentences of a verdict', () => {
       Object.keys(missing).sort(),
       verdictReasons.filter((reason) => reason !== 'success').sort(),
     );
-    assert.ok(limits.every((limit) => missing[limit] === 'a run that comes to its end'));
+    assert.ok(limits.every((limit) => missing[limit] === 'a run that completes'));
   });
 
   it('show three sentences of the evidence of a finding, and count the rest', () => {
@@ -187,7 +187,7 @@ describe('the hover of a verdict', () => {
       markdown[0],
       '✓ Success: a \\[link\\](command:x) in `tests/a.py::test_*b*` and more.',
     );
-    assert.equal(markdown.at(-1), 'Click for what to do next.');
+    assert.equal(markdown.at(-1), 'Click for the next steps.');
   });
 });
 
