@@ -1,4 +1,4 @@
-// Runs inside the panel of an issue. It only reports clicks and keeps how the page is looked at.
+// Runs inside the panel of an issue. It only reports clicks and stores the state of the page.
 (() => {
   const vscode = acquireVsCodeApi();
   const body = document.body;
@@ -63,7 +63,7 @@
   });
 
   showSource();
-  // The page that says "Reading…" is too short to be scrolled and must not forget the place.
+  // The page that says "Reading…" is too short to scroll, and must not overwrite the stored position.
   if (toggle !== null) window.scrollTo(0, state.scroll);
   save();
 })();

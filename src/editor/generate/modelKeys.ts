@@ -56,7 +56,7 @@ export class ModelKeys {
     const byId = new Map(models.map((model) => [keyIdOf(model), model]));
     if (byId.size === 0) {
       throw new HumanError(
-        vscode.l10n.t('The setting {0} names no model', 'swt-bench.models'),
+        vscode.l10n.t('The setting {0} contains no model', 'swt-bench.models'),
         vscode.l10n.t('Add one there; models of VS Code itself need no key here'),
       );
     }

@@ -39,7 +39,12 @@ export function configuredModel(name: string): ConfiguredModel {
   if (found !== undefined) return found;
   const why = problems.length === 0 ? '' : ` (${problems.join('; ')})`;
   throw new HumanError(
-    vscode.l10n.t('The setting {0} names no model {1}{2}', settingKeys.models, name, why),
+    vscode.l10n.t(
+      'The setting {0} does not contain the model {1}{2}',
+      settingKeys.models,
+      name,
+      why,
+    ),
     vscode.l10n.t('Add it there, or choose another model'),
   );
 }

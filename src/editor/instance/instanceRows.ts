@@ -50,7 +50,7 @@ export function instanceRows(l10n: typeof vscode.l10n, about: InstanceAtAGlance)
 /** The row at the top that says what prevents tests from running. */
 const hindrance = (l10n: typeof vscode.l10n, { missing, text }: EngineProblem): Glance => ({
   label: missing === containerEngine ? l10n.t('No container engine') : l10n.t('No Python'),
-  description: l10n.t('tests cannot run; click to look again'),
+  description: l10n.t('tests cannot run; click to check again'),
   tooltip: text,
   icon: { id: 'warning', colour: 'list.warningForeground' },
   runs: commandIds.checkEngine,
@@ -59,7 +59,7 @@ const hindrance = (l10n: typeof vscode.l10n, { missing, text }: EngineProblem): 
 const issueRow = (l10n: typeof vscode.l10n, issue: string): Glance => ({
   label: l10n.t('Issue'),
   description: asLabel(issue.trimStart().split('\n')[0] ?? ''),
-  tooltip: l10n.t('Show what the tests are to reproduce'),
+  tooltip: l10n.t('Show what the tests should reproduce'),
   icon: { id: 'issues' },
   runs: commandIds.showIssue,
 });

@@ -49,7 +49,7 @@ function brokenInWords(l10n: typeof vscode.l10n, { reason, missing }: UnrelatedF
       );
     case 'undefined name':
       return l10n.t(
-        'Fails on both sides for a name that does not exist, which looks unrelated to the issue: {0}. Define or import it, or use what R has.',
+        'Fails on both sides because of a name that does not exist, which looks unrelated to the issue: {0}. Define or import it, or use what R has.',
         what,
       );
   }

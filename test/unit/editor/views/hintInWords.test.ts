@@ -44,7 +44,7 @@ describe('hints on tests', () => {
     );
     assert.equal(
       unrelated('undefined name', true),
-      'Fails on both sides for a name that does not exist, which looks unrelated to the issue: what it names. Define or import it, or use what R has.',
+      'Fails on both sides because of a name that does not exist, which looks unrelated to the issue: what it names. Define or import it, or use what R has.',
     );
   });
 

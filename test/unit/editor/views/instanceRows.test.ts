@@ -47,7 +47,7 @@ describe('the view of the open instance', () => {
         {
           label: 'Issue',
           description: 'Shares do not add up',
-          tooltip: 'Show what the tests are to reproduce',
+          tooltip: 'Show what the tests should reproduce',
           icon: { id: 'issues' },
         },
         commandIds.showIssue,
@@ -101,7 +101,7 @@ describe('the view of the open instance', () => {
         complete(
           {
             label,
-            description: 'tests cannot run; click to look again',
+            description: 'tests cannot run; click to check again',
             tooltip: 'looked everywhere',
             icon: { id: 'warning', colour: 'list.warningForeground' },
           },
