@@ -18,8 +18,8 @@ type Workspace = Pick<InstanceForModels, 'folder' | 'candidatePatch' | 'textOfR'
  *
  * @param patch unified diff on R; empty for R itself
  * @returns paths of the changed files, and those among them whose earlier edits were replaced
- * @throws HumanError when the patch does not apply to R or writes where VS Code would act on it, or when
- *   no editor can hold a file
+ * @throws HumanError when the patch does not apply to R, writes where VS Code would act on it, or contains
+ *   text that no editor holds
  */
 export async function applyToWorkspace(
   open: Workspace,
