@@ -9,7 +9,7 @@ import { contradictionsOf } from './findings/recordsThatDoNotFit';
 import { whyBrokenOff, whyNotRunnable } from './results';
 import { contentsWith, type BothSides, type InstanceSession, type RunOptions } from './session';
 
-/** A run of all touched files of a candidate, kept to be brought up to date by runs of few tests. */
+/** A run of all files that a candidate touches, kept so that runs of few tests can update it. */
 export interface CompleteRun {
   /** The candidate as a unified diff on R. */
   readonly patch: string;
@@ -17,15 +17,15 @@ export interface CompleteRun {
   readonly run: SetRun;
 }
 
-/** How much of a result was run anew. */
+/** How many test functions of a result ran anew. */
 export interface AffectedRun {
-  /** Test functions that ran now. */
+  /** Test functions that ran in this evaluation. */
   readonly ran: number;
-  /** Test functions whose outcomes are those of an earlier run. */
+  /** Test functions whose outcomes come from an earlier run. */
   readonly kept: number;
 }
 
-/** What an edit since a complete run makes necessary. */
+/** What has to run after an edit since a complete run. */
 export interface Affected {
   /** Ids of test functions to run. */
   readonly tests: readonly string[];
@@ -34,12 +34,12 @@ export interface Affected {
 }
 
 /**
- * Which tests an edit can have an effect on.
+ * Which tests an edit can affect.
  *
- * @param before contents by path of the files that the candidate touched when all of it ran; undefined
- *   for a file that it deleted
- * @param files of tests, now
- * @returns undefined when all of them have to run: something else than the code of tests was edited
+ * @param before contents by path of the files that the candidate touched in the complete run;
+ *   undefined for a file that it deleted
+ * @param files contents of the test files now
+ * @returns undefined when all of them have to run, because more than the code of tests was edited
  */
 function affectedBy(
   session: Pick<InstanceSession, 'python'>,
@@ -65,11 +65,11 @@ function affectedBy(
 }
 
 /**
- * Runs what an edit since a complete run can have changed, on both sides, and takes the rest from that
- * run.
+ * Runs the tests that an edit since a complete run can have changed, on both sides. The rest of the
+ * result comes from that run.
  *
- * @returns undefined when everything has to run: more than the code of tests was edited, or the runner
- *   does not do what it did before
+ * @returns undefined when everything has to run: more than the code of tests was edited, or the
+ *   runner behaves differently than before
  * @throws Cancelled, GitError when the patch does not apply to a side
  */
 export async function runAffected(
@@ -96,24 +96,24 @@ export async function runAffected(
   const part = await runSet(session, { patch, files: touched, select: tests }, options);
   const { records } = part;
   if (records === undefined || !isComplete(part)) return undefined;
-  // What was installed since may change what the other tests do.
+  // A package installed since then may change what the other tests do.
   if (part.environment !== last.run.environment) return undefined;
   for (const side of sides) {
     const seen = new Set(records[side].trace.outcomes.map(({ test }) => functionOf(test)));
-    // A test that its runner does not know by its name, or that another name stands for.
+    // The runner does not know this test by its name, or another name stands for it.
     if (!tests.every((test) => seen.has(test))) return undefined;
   }
   const { base, fixed } = records;
   const merged = mergedRun(last.run, { base: base.trace, fixed: fixed.trace }, affected, own.all);
   const withLog = (side: Side): RunRecord => ({
     ...(merged.records as BothSides)[side],
-    // A test that fails now makes the runner complain, whatever it said when all ran.
+    // A test that fails now sets the exit status, whatever the status of the complete run was.
     ...(records[side].exitCode === 0 ? {} : { exitCode: records[side].exitCode }),
     log: records[side].log,
     seconds: records[side].seconds,
   });
   return {
-    // Where the changed lines stand depends on the edit of this moment.
+    // The places of the changed lines depend on the current edit.
     run: {
       ...merged,
       lines: part.lines,
@@ -123,7 +123,10 @@ export async function runAffected(
   };
 }
 
-/** Whether a run came to its end on both sides, with records that fit: its tests need not run again. */
+/**
+ * Whether a run came to its end on both sides with consistent records, so that its tests need not
+ * run again.
+ */
 export function isComplete(run: SetRun): boolean {
   const { records } = run;
   return (
@@ -142,13 +145,13 @@ export function isComplete(run: SetRun): boolean {
 }
 
 /**
- * A complete run in which some tests are replaced by a later run of only these. Exact where tests do not
- * depend on one another, since counts are attributed to tests; import and collection count as they did,
- * since nothing was edited that runs then.
+ * A complete run in which a later run of some tests replaces their results. The result is exact
+ * where tests do not depend on one another, since counts are attributed to tests. Counts of import
+ * and collection stay, since no code that runs then was edited. The result keeps the given order,
+ * since the explanation of a verdict names the first test that prevents success.
  *
  * @param part traces of the later run
- * @param order ids of all test functions as they stand in their files, in which runners run them; the
- *   explanation of a verdict names the first that is in its way
+ * @param order ids of all test functions in the order of their files, in which runners run them
  */
 function mergedRun(
   last: SetRun,
@@ -185,7 +188,7 @@ function mergedRun(
   return { ...last, records: { base: merge('base'), fixed: merge('fixed') } };
 }
 
-/** A result whose test has moved in its file. */
+/** The result of a test that has moved in its file, with its frames moved along. */
 function shifted(result: TestResult, lines: number): TestResult {
   if (lines === 0 || result.frames === undefined) return result;
   const file = result.test.split('::')[0];
@@ -207,7 +210,7 @@ function mergedCounts(
     const now = later.get(`${path}:${line}`);
     later.delete(`${path}:${line}`);
     const kept = [...byTest].filter(([test]) => !gone.has(functionOf(test)));
-    // Set-up of classes and files runs in each run alike.
+    // The set-up of classes and files runs alike in each run.
     const fresh = [...(now?.byTest ?? [])].filter(([test]) => !isScope(test) || !byTest.has(test));
     return { path, line, byTest: new Map([...kept, ...fresh]), shared };
   });

@@ -2,16 +2,16 @@ import { sides, type Side } from '../domain/outcome';
 import type { SetRun } from './testSetRuns';
 import { logWithEnding, whyNotToTheEnd } from './testRun';
 
-/** A run beside those of the candidate that did not tell what its tests do. */
+/** A run of the golden or base tests that does not tell what its tests do. */
 export interface BrokenRun {
   /** T*, the tests of R beside T*, or the tests of R beside the candidate's. */
   readonly of: 'golden' | 'golden base' | 'base';
   readonly side: Side;
-  /** Bounded output, and in the last line how it ended. */
+  /** Bounded output; its last line says how the run ended. */
   readonly log: string;
 }
 
-/** The sides of a run that broke off, or on which its tests could not be run at all. */
+/** The sides on which a run broke off, or could not run its tests at all. */
 export function brokenRuns(run: SetRun | undefined, of: BrokenRun['of']): BrokenRun[] {
   const records = run?.records;
   if (records === undefined) return [];

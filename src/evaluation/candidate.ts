@@ -37,27 +37,30 @@ import { whyNotRunnable } from './results';
 import { testRun } from './testRun';
 import type { BothSides, InstanceSession } from './session';
 
-/** What an evaluation may be asked for besides its grade. */
+/** What an evaluation can report besides its grade. */
 export interface CandidateOptions extends EvidenceOptions {
   /**
-   * Called once, before the grade, with what the tests did that the candidate adds or changes, which
-   * then run first. Not called for a candidate without such tests.
+   * Called once, before the grade, with the results of the tests that the candidate adds or
+   * changes; these tests then run first. Not called for a candidate without such tests.
    */
   readonly onFirst?: FirstOptions['onFirst'] | undefined;
   /**
-   * An earlier complete run in the same session. Where only the code of tests was edited since, only the
-   * edited tests run.
+   * An earlier complete run in the same session. If only the code of tests was edited since, only
+   * the edited tests run.
    */
   readonly since?: CompleteRun | undefined;
 }
 
 export interface Evaluation {
   readonly result: CandidateResult;
-  /** What the next evaluation may start from; undefined when its tests did not come to their end. */
+  /** What the next evaluation can start from; undefined when the tests did not run to their end. */
   readonly complete: CompleteRun | undefined;
 }
 
-/** Grades a candidate: converts it, applies it, runs it beside base and golden on both sides. */
+/**
+ * Grades a candidate: converts it, applies it, and runs it on both sides beside the base and golden
+ * tests.
+ */
 export async function evaluateCandidate(
   session: InstanceSession,
   request: CandidateRequest,
@@ -66,7 +69,10 @@ export async function evaluateCandidate(
   return (await evaluateSince(session, request, options)).result;
 }
 
-/** As `evaluateCandidate`, with what a later evaluation of the candidate, edited, can start from. */
+/**
+ * As `evaluateCandidate`, with the complete run that a later evaluation of the edited candidate can
+ * start from.
+ */
 export async function evaluateSince(
   session: InstanceSession,
   request: CandidateRequest,
@@ -112,7 +118,7 @@ export async function evaluateSince(
   return { result, complete: isComplete(candidate) ? complete : undefined };
 }
 
-/** A candidate that was asked to run, and what its result is made from. */
+/** A candidate that ran, and everything that its result is made from. */
 interface CandidateRuns {
   readonly session: InstanceSession;
   readonly request: CandidateRequest;
@@ -122,9 +128,9 @@ interface CandidateRuns {
   readonly candidate: SetRun;
   /** Absent when all tests of the candidate ran. */
   readonly affected: AffectedRun | undefined;
-  /** Why the base runs do not tell which lines are executable. */
+  /** Why the base runs do not show which lines are executable. */
   readonly ofBase: readonly string[];
-  /** The same of the base and the golden runs. */
+  /** Why the base and the golden runs do not show it. */
   readonly hindrances: readonly string[];
   readonly inCode: readonly Finding[];
 }
@@ -170,7 +176,7 @@ async function gradedResult(
   const partly = hindered !== undefined || affected !== undefined;
   const harness = partly ? harnessUngraded : await harnessOf(runs, options);
   const isOwn = (each: TestTransition): boolean => own.has(functionOf(each.test));
-  // Where ΔC is not known, neither is which lines a test can run.
+  // Where ΔC is unknown, it is also unknown which lines a test can run.
   const inRuns =
     hindrances.length > 0
       ? []
@@ -254,8 +260,8 @@ function withBroken(
 }
 
 /**
- * Why the harness would have no grade, or another one than can be told from these runs; undefined where
- * there is one.
+ * Why the harness would give no grade, or a grade that these runs cannot tell; undefined where it
+ * gives one.
  */
 function whyNoHarnessGrade(
   candidate: BothSides,
@@ -263,9 +269,9 @@ function whyNoHarnessGrade(
   hindrances: readonly string[],
   contradictions: readonly string[],
 ): string | undefined {
-  // The log of such a run says as little as its records.
+  // If the records contradict each other, the log of the run cannot be trusted either.
   if (contradictions.length > 0) return 'the records of the run do not fit together';
-  // What this machine cannot run of T^R, the harness could.
+  // The harness might be able to run tests of T^R that this machine cannot run.
   const couldRun =
     base.notes.length > 0 ||
     Object.keys(base.faults).length > 0 ||
@@ -273,7 +279,7 @@ function whyNoHarnessGrade(
   if (couldRun || (base.records !== undefined && isLate(base.records))) {
     return hindrances.join('; ');
   }
-  // Whatever was printed until then: there, a run that exceeds its time leaves no log.
+  // In the harness, a run that exceeds its time leaves no log, whatever it printed until then.
   return isLate(candidate) ? 'the candidate exceeded the time limit' : undefined;
 }
 
@@ -283,7 +289,7 @@ const isLate = ({ base, fixed }: BothSides): boolean =>
 const cannotRun = ({ base, fixed }: BothSides): boolean =>
   whyNotRunnable(base) !== undefined || whyNotRunnable(fixed) !== undefined;
 
-/** In the layout of the harness there is no word for a grade that is not available. */
+/** The report in the harness's layout, which has no word for a grade that is not available. */
 const harnessUngraded: HarnessReport = {
   ...harnessUnapplied(true),
   patch_successfully_applied: true,
@@ -295,7 +301,10 @@ function noteOn(hindrances: readonly string[]): string[] {
     : [`ΔC, and the coverage of harness grading, are not known: ${hindrances.join('; ')}`];
 }
 
-/** A candidate may import what is not there by its own fault: its verdict stands, with the reason. */
+/**
+ * Notes on faults of the environment in a candidate's run. The candidate itself may import a module
+ * that does not exist, so its verdict stands, with this reason.
+ */
 function noteOnFaults({ faults }: SetRun): string[] {
   return sides.flatMap((side) => {
     const fault = faults[side];
@@ -314,8 +323,8 @@ const header = (session: InstanceSession, request: CandidateRequest) => ({
 });
 
 /**
- * The result of a candidate that did not run. Its lines have states all the same: what T^R leaves to
- * cover.
+ * The result of a candidate that did not run. Its lines still have states: they show what T^R
+ * leaves uncovered.
  */
 function withoutRun(
   session: InstanceSession,

@@ -10,16 +10,16 @@ import type { AffectedRun } from './affected';
 import type { BrokenRun } from './brokenRuns';
 import type { TestRun } from './testRun';
 
-/** One candidate on one instance, graded both ways. */
+/** One candidate on one instance, with both gradings. */
 export interface CandidateResult {
   readonly instance: string;
   readonly model: string;
   readonly source: TreeSource;
-  /** What was said while the candidate was turned into a unified diff. */
+  /** What the conversion of the candidate to a unified diff reported. */
   readonly diagnostics: readonly Diagnostic[];
-  /** What a reader of the verdict should know besides. */
+  /** What else a reader of the verdict should know. */
   readonly notes: readonly string[];
-  /** What looks wrong about how the verdict was got. */
+  /** Suspicions about how the candidate reached its verdict. */
   readonly findings: readonly Finding[];
   /** The candidate as a unified diff on R; empty when there is none. */
   readonly patch: string;
@@ -29,22 +29,22 @@ export interface CandidateResult {
   readonly tests: readonly TestTransition[];
   readonly strict: Verdict;
   readonly harness: HarnessReport;
-  /** Why the two gradings differ; undefined when they agree. */
+  /** Why the two gradings differ on success; undefined when they agree. */
   readonly difference: string | undefined;
   /**
-   * Undefined when the golden or base tests could not be run to their end, or when the records of the
-   * candidate's runs do not fit together; `notes` say why.
+   * Undefined when the golden or base tests did not run to their end, or when the records of the
+   * candidate's runs contradict each other; `notes` say why.
    */
   readonly changeCoverage: ChangeCoverage | undefined;
   /** ΔC of T* itself, for comparison. */
   readonly goldenCoverage: ChangeCoverage | undefined;
   /** Runs of the candidate. */
   readonly runs: Readonly<Partial<Record<Side, TestRun>>>;
-  /** Golden and base runs without which not all is known, where there are some; their output says why. */
+  /** Golden and base runs that failed and so leave gaps in the result; their output says why. */
   readonly broken?: readonly BrokenRun[];
   /**
-   * Set when only the tests ran that an edit can have an effect on, and the rest is that of an earlier
-   * run. There is no harness grading then, since that reads one log of all tests.
+   * Set when only the tests ran that an edit can affect, and the rest comes from an earlier run.
+   * The harness grading is then missing, since it reads one log of all tests.
    */
   readonly affected?: AffectedRun;
 }

@@ -2,20 +2,20 @@ import type { TestResult } from '../domain/outcome';
 import type { RunRecord } from '../engine/engine';
 import { whyNotRunnable } from './results';
 
-/** Exceptions that say by themselves that what is installed does not fit together. */
+/** Exceptions that by themselves show that installed packages conflict. */
 const conflicts =
   /(^|\.)(VersionConflict|ContextualVersionConflict|DistributionNotFound|PackageNotFoundError|UnknownExtra)$/;
 
 const importErrors = /(^|\.)(ImportError|ModuleNotFoundError)$/;
 
 /**
- * Why a run says nothing about the tests because of what is installed: the runner cannot be started or
- * breaks in itself, or no test of any file came to run, each for a module that is missing or broken
- * outside the tree. Undefined for any other run: where one test ran, what is missing may be what the
- * others are about. Such a run is not kept, since it is another one as soon as the environment is mended.
+ * Why a run says nothing about the tests because of what is installed. The runner cannot start or
+ * breaks in itself, or no test of any file ran. Each is due to a module that is missing or broken
+ * outside the tree. Undefined for any other run: where one test ran, the missing module may be what
+ * the others test. Such a run is not kept, since its result changes once the environment is mended.
  *
- * @param isOfTree whether a module of this name (its first part) may be one of R, R∘X* or the patch: that
- *   it cannot be imported may then be what the tests show
+ * @param isOfTree whether a module of this name (its first part) may belong to R, R∘X* or the
+ *   patch; the failed import may then be what the tests show
  */
 export function environmentFault(
   record: RunRecord,
@@ -23,7 +23,7 @@ export function environmentFault(
 ): string | undefined {
   const unrunnable = whyNotRunnable(record);
   if (unrunnable !== undefined) return unrunnable;
-  // A limit, a kill or a cancellation is no word of the environment's.
+  // A limit, a kill or a cancellation does not point to the environment.
   if (record.ending !== 'exited' || record.killedBy !== undefined) return undefined;
   const { outcomes } = record.trace;
   if (outcomes.length === 0) {
@@ -42,7 +42,7 @@ export function environmentFault(
 function faultOf(result: TestResult, isOfTree: (module: string) => boolean): string | undefined {
   const { outcome, phase, exception, message = '', details = '' } = result;
   if (outcome !== 'error' || phase === 'call' || phase === 'teardown') return undefined;
-  // pytest tells of an import only in its text.
+  // pytest reports a failed import only in its text.
   const named = { name: exception ?? '', text: message };
   const error = isTelling(named.name) ? named : (lastError(`${details}\n${message}`) ?? named);
   return faultIn(error, details, isOfTree);
@@ -55,7 +55,7 @@ interface Raised {
 
 const isTelling = (name: string): boolean => importErrors.test(name) || conflicts.test(name);
 
-/** The last exception that a text tells of: `ImportError: …`, with pytest's mark of an error or without. */
+/** The last exception in a text: `ImportError: …`, with or without pytest's mark of an error. */
 function lastError(text: string): Raised | undefined {
   const found = [
     ...text.matchAll(
@@ -76,14 +76,14 @@ function faultIn(
   if (conflicts.test(error.name)) return said;
   if (importErrors.test(error.name)) {
     const module = missingModule(error.text) ?? lastImported(details);
-    // Relative imports are of the package that has them.
+    // A relative import asks for a module of the same package.
     if (module === undefined || module.startsWith('.') || module === '') return undefined;
     return isOfTree(module.split('.')[0] ?? '') ? undefined : said;
   }
   return raisedWhileImportingPackage(details) ? said : undefined;
 }
 
-/** The module that an import asked for: what is not there, or what lacks a name. */
+/** The module that an import asked for: it is missing, or lacks a name. */
 function missingModule(text: string): string | undefined {
   return (
     /No module named '?([\w.]+)'?/.exec(text)?.[1] ??
@@ -91,7 +91,10 @@ function missingModule(text: string): string | undefined {
   );
 }
 
-/** Of the last import statement that a traceback shows; before Python 3.7 the message does not name it. */
+/**
+ * The module in the last import statement of a traceback. Before Python 3.7 the message does not
+ * name it.
+ */
 function lastImported(details: string): string | undefined {
   const found = [...details.matchAll(/^[>E\s]*(?:from ([\w.]+) import|import ([\w.]+))\b/gm)];
   const last = found.at(-1);
@@ -99,8 +102,8 @@ function lastImported(details: string): string | undefined {
 }
 
 /**
- * Whether the innermost frame of a traceback is the body of an installed module, in Python's form
- * (`File "P", line N, in <module>`) or pytest's (`P:N: in <module>`).
+ * Whether the innermost frame of a traceback is the body of an installed module. Reads Python's
+ * form (`File "P", line N, in <module>`) and pytest's (`P:N: in <module>`).
  */
 function raisedWhileImportingPackage(details: string): boolean {
   const frames = [
@@ -115,7 +118,7 @@ function raisedWhileImportingPackage(details: string): boolean {
   return last?.name === '<module>' && /(^|[\\/])(site|dist)-packages[\\/]/.test(last.path);
 }
 
-/** pytest names what breaks in itself and its plug-ins so. */
+/** The last line of an internal error; pytest marks errors in itself and in its plug-ins so. */
 function internalError(log: string): string | undefined {
   const lines = [...log.matchAll(/^INTERNALERROR> (.*)$/gm)].map((match) => match[1] ?? '');
   return lines.length === 0 ? undefined : `pytest broke off: ${lines.at(-1)}`;

@@ -20,23 +20,25 @@ import { testRun } from './testRun';
 import type { InstanceSession, RunOptions, TestSet } from './session';
 
 /**
- * What the tests that a candidate adds or changes did, before the rest of the touched files has run: a
- * verdict in seconds, which the grade replaces.
+ * What the tests that a candidate adds or changes did, before the rest of the touched files has
+ * run. It gives a verdict in seconds, which the grade replaces.
  */
 export interface FirstResult extends Pick<
   CandidateResult,
-  // `tests` are those of the candidate that left an outcome on some side. ΔC is theirs, and undefined
-  // while the golden and base runs are not known in this session.
+  // `tests` are the candidate's tests that left an outcome on some side. `changeCoverage` is that
+  // of these tests. It is undefined until this session knows the golden and base runs.
   'instance' | 'model' | 'patch' | 'ownTests' | 'tests' | 'changeCoverage' | 'runs'
 > {
   readonly preliminary: true;
-  /** Of the candidate's tests, what neither side has a trace of. */
+  /** The candidate's tests that left no trace on either side. */
   readonly notSeen: readonly string[];
   /** Strict grade of `tests` alone; undefined when there are none. */
   readonly strict: Verdict | undefined;
-  /** One sentence: why there is no verdict, or one of some tests only. */
+  /** One sentence: why there is no verdict, or why it covers only some tests. */
   readonly problem: string | undefined;
-  /** All tests of the touched files are the candidate's own, so that they do not run again. */
+  /**
+   * Whether all tests of the touched files are the candidate's own, so that they do not run again.
+   */
   readonly whole: boolean;
 }
 
@@ -45,9 +47,9 @@ export interface FirstOptions extends RunOptions {
 }
 
 /**
- * Runs the tests that a candidate adds or changes on both sides and hands on what they did. Tests that
- * a runner does not know by their names, and whatever else goes wrong, are named there: the run of the
- * whole files finds out about them.
+ * Runs the tests that a candidate adds or changes on both sides and reports their results. The
+ * result names tests that a runner does not know by their names, and any other problem. The run of
+ * the whole files then finds the cause.
  *
  * @returns the run, when it is that of the whole files as well
  * @throws Cancelled; and, where it is the run of the whole files, what `runSet` throws
@@ -75,7 +77,7 @@ export async function runFirst(
     try {
       options.onFirst({ ...header, ...found });
     } catch (error) {
-      // Whoever listens has no part in the grade.
+      // A listener that throws does not change the grade.
       options.reporter.log(`the first verdict could not be shown: ${messageOf(error)}`);
     }
   };
@@ -102,7 +104,7 @@ const nothingSeen = (own: OwnTests) => ({
   runs: {},
 });
 
-/** Runs the candidate's own tests; again without those that pytest does not find, if there are any. */
+/** Runs the candidate's own tests. If pytest does not find some of them, runs the others again. */
 async function runOwn(
   session: InstanceSession,
   { own, patch, files }: ReadCandidate,
@@ -116,7 +118,7 @@ async function runOwn(
   const run = await runSet(session, setOf(own.functions), options);
   const unknown = notFoundIn(run, own.functions);
   const rest = own.functions.filter((test) => !unknown.has(test));
-  // Named one that it does not know, pytest runs none.
+  // If one name is unknown to pytest, it runs none of the tests.
   return unknown.size > 0 && rest.length > 0 ? runSet(session, setOf(rest), options) : run;
 }
 
@@ -147,13 +149,13 @@ function judge(
   if (records === undefined || unrunnable !== undefined) {
     return { ...nothingSeen(own), problem: unrunnable };
   }
-  // What pytest does not find has not failed to be collected, though nothing ran.
+  // A test that pytest does not find has not failed to be collected, although nothing ran.
   const unknown = notFoundIn(run, own.functions);
   const all = transitionsOf(
     run,
     own.functions.filter((test) => !unknown.has(test)),
   );
-  // In files that R does not have, every test is the candidate's, also one that a loop makes.
+  // In files that R does not have, every test is the candidate's, also one that a loop creates.
   const known = own.filesOfR.length === 0 ? all.map((each) => functionOf(each.test)) : [];
   const functions = new Set([...own.functions, ...known]);
   const tests = all.filter((each) => functions.has(functionOf(each.test)));
@@ -201,7 +203,7 @@ function problemOf(
     : `none of the tests left an outcome when run by themselves (${ended[0]})`;
 }
 
-/** ΔC of the own tests, from golden and base runs that need not run first. */
+/** ΔC of the candidate's own tests, from golden and base runs that are already known. */
 function coverageOfOwn(
   session: InstanceSession,
   run: SetRun,

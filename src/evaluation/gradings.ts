@@ -2,10 +2,13 @@ import type { ChangeCoverage } from '../domain/changeCoverage';
 import { findingSentences } from '../domain/finding';
 import type { CandidateResult } from './candidateResult';
 
-/** How the reference harness grades; `not available` where its runs could not all be done. */
+/** How the reference harness grades; `not available` where not all of its runs could be done. */
 export type HarnessGrade = 'resolved' | 'not resolved' | 'not available';
 
-/** The harness grade of a result. A run of few tests has none, since the harness reads one log of all. */
+/**
+ * The harness grade of a result. A run of only some tests has none, since the harness reads one log
+ * of all tests.
+ */
 export function harnessGrade({ harness, affected }: CandidateResult): HarnessGrade {
   if (affected !== undefined) return 'not available';
   const applied = harness.patch_successfully_applied;
@@ -22,8 +25,8 @@ export function isReproduction({ strict, affected }: CandidateResult): boolean {
 }
 
 /**
- * The notes of a result that may be shown. While the golden patch is hidden those are left out that name a
- * file which it changes.
+ * The notes of a result that may be shown. While the golden patch is hidden, notes that name a file
+ * of it are left out.
  */
 export function notesToShow(
   { notes, changeCoverage, goldenCoverage }: CandidateResult,
@@ -36,8 +39,9 @@ export function notesToShow(
 }
 
 /**
- * The findings of a result for a person: what each kind says, and its evidence. It names no file that the
- * golden patch changes unless the candidate's own code does, so that it may be shown while that is hidden.
+ * The findings of a result for a person: the meaning of each kind, and its evidence. They name no
+ * file that the golden patch changes unless the candidate's own code does, so they may be shown
+ * while that patch is hidden.
  */
 export function findingsToShow({ findings }: Pick<CandidateResult, 'findings'>): readonly {
   readonly says: string;
@@ -46,7 +50,7 @@ export function findingsToShow({ findings }: Pick<CandidateResult, 'findings'>):
   return findings.map(({ kind, evidence }) => ({ says: findingSentences[kind], evidence }));
 }
 
-/** `71 % (12/17)`; in words where there is no such number. */
+/** `71 % (12/17)`, or words where that number does not exist. */
 export function coverageInWords(coverage: ChangeCoverage | undefined): string {
   if (coverage === undefined) return 'not known';
   if (coverage.delta === undefined) return 'undefined (no changed line is executable)';

@@ -18,17 +18,20 @@ import { writeWholeFile } from '../files/wholeFile';
 /** The last verdict on a candidate, as lists show it. */
 export interface KeptVerdict {
   readonly success: boolean;
-  /** In the words of strict grading; empty for a success. */
+  /** The reason in the words of strict grading; empty for a success. */
   readonly reason: string;
   /** How many tests of the candidate go F→P. */
   readonly failToPass: number;
   /** ISO 8601. */
   readonly date: string;
-  /** Of the candidate's patch. */
+  /** Digest of the candidate's patch. */
   readonly digest?: string;
 }
 
-/** What is kept of an instance between windows and command lines, in `instances/<id>/state.json`. */
+/**
+ * What is stored about an instance between windows and command lines, in
+ * `instances/<id>/state.json`.
+ */
 export interface KeptState {
   readonly validation?: Validation;
   readonly verdict?: KeptVerdict;
@@ -36,9 +39,9 @@ export interface KeptState {
   readonly openedAt?: string;
 }
 
-/** What is known of an instance. */
+/** The stored state of an instance, with what is looked up each time. */
 export interface InstanceState extends KeptState {
-  /** Its trees are made; looked up, not kept. */
+  /** Whether its trees exist; looked up, not stored. */
   readonly treesReady: boolean;
 }
 
@@ -87,10 +90,12 @@ const verdictSchema = z.object({
   digest: z.string().exactOptional(),
 });
 
-/** Raised when a kept state means something else than before. */
+/** Raised when the meaning of a stored state changes. */
 const format = 1;
 
-/** A field that cannot be read costs only itself: it can be made again. */
+/**
+ * Schema of the file. A field that cannot be read loses only itself, since it can be made again.
+ */
 const stateSchema = z.object({
   format: z.literal(format),
   validation: validationSchema.optional().catch(undefined),
@@ -100,7 +105,7 @@ const stateSchema = z.object({
 
 const newerSchema = z.object({ format: z.number().gt(format) });
 
-/** The states of all instances that the storage folder knows, by id. A broken one is left out. */
+/** The states of all instances in the storage folder, by id. A broken state is left out. */
 export async function readStates(storage: string): Promise<Map<string, InstanceState>> {
   const names = await readdir(instancesFolder(storage)).catch(() => []);
   const ids = names.filter((name) => {
@@ -112,8 +117,8 @@ export async function readStates(storage: string): Promise<Map<string, InstanceS
   });
   const states = new Map<string, InstanceState>();
   for (const [index, id] of ids.entries()) {
-    // Each file alone costs several trips to another thread, so that thousands take four times as long;
-    // the pauses let the editor answer in between.
+    // Asynchronous reads cost several trips to another thread for each file and take four times as
+    // long for thousands. The pauses let the editor answer in between.
     if (index % 50 === 49) await setImmediate();
     const ready = hasTrees(namesIn(treesFolder(storage, id)));
     const kept = parseKept(textOf(statePath(storage, id)));
@@ -124,10 +129,10 @@ export async function readStates(storage: string): Promise<Map<string, InstanceS
 }
 
 /**
- * Changes what is kept of an instance. Changes of several processes come one after the other, each
- * with what the one before left.
+ * Changes what is stored about an instance. Changes by several processes follow one another, each
+ * based on the result of the one before.
  *
- * @param change is given what is kept and returns what is to be kept
+ * @param change receives the stored state and returns the state to store
  * @throws HumanError when it cannot be written, Cancelled
  */
 export async function updateState(
@@ -158,9 +163,9 @@ export async function updateState(
 }
 
 /**
- * How far the work on an instance is. Of a validation and a candidate's verdict the later one is told,
- * by their dates; the verdict when both are of the same moment, since it is about a candidate of the
- * instance that was validated. An unsound instance is named by the kinds of all its reasons.
+ * The status of the work on an instance. Between a validation and a candidate's verdict, the later
+ * date wins. At equal dates the verdict wins, since it is about a candidate of the validated
+ * instance. An unsound instance is named by the kinds of all its reasons.
  */
 export function statusOf(state: InstanceState | undefined): InstanceStatus {
   const { validation, verdict, treesReady: ready = false } = state ?? {};
@@ -180,12 +185,12 @@ export function statusOf(state: InstanceState | undefined): InstanceStatus {
   return { kind: ready ? 'environment ready' : 'not opened' };
 }
 
-/** Whether R and R∘X* of an instance are made, of whatever source. */
+/** Whether the trees of R and R∘X* of an instance exist, of whatever source. */
 export async function treesReady(storage: string, id: string): Promise<boolean> {
   return hasTrees(await readdir(treesFolder(storage, id)).catch(() => []));
 }
 
-/** Trees that are being made, and marks of who uses them, have a dot in their names. */
+/** Trees in the making, and marks of their users, have a dot in their names. */
 const hasTrees = (names: readonly string[]): boolean =>
   names.some((name) => /^[0-9a-f]+$/.test(name));
 
@@ -212,7 +217,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** What a state file holds; a text that cannot be read is no state. */
+/** The content of a state file; empty for a text that cannot be read. */
 function parseKept(text: string | undefined): KeptState | 'newer' {
   if (text === undefined) return {};
   let value: unknown;

@@ -1,9 +1,12 @@
-/** Characters that a reader does not see, or that turn the order of others around. */
+/** Characters that a reader cannot see, or that reverse the order of others. */
 const unseen =
   // eslint-disable-next-line no-control-regex -- these are what is to be shown
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\ud800-\udfff]/gu;
 
-/** A text of others on one line: line ends and tabs are spaces, and what cannot be seen is spelt out. */
+/**
+ * An untrusted text on one line: line ends and tabs become spaces, and invisible characters are
+ * spelt out.
+ */
 export function markdownLine(text: string): string {
   return text
     .replace(/\s*[\r\n]\s*/g, ' ')
@@ -12,8 +15,8 @@ export function markdownLine(text: string): string {
 }
 
 /**
- * A text of others as code in Markdown, also in a cell of a table: nothing of it is markup (CommonMark,
- * section 6.1; GitHub's tables end a cell at every bar, in code too).
+ * An untrusted text as code in Markdown, also in a cell of a table: nothing in it acts as markup
+ * (CommonMark, section 6.1; GitHub's tables end a cell at every bar, in code too).
  */
 export function markdownCode(text: string): string {
   const shown = markdownLine(text);
@@ -25,12 +28,12 @@ export function markdownCode(text: string): string {
   return `${fence}${pad}${shown}${pad}${fence}`;
 }
 
-/** A character by its number; underscores begin emphasis in HTML too. */
+/** A character as a numeric entity; underscores begin emphasis in HTML too. */
 const entity = (character: string): string => `&#${character.codePointAt(0) ?? 0xfffd};`;
 
 /**
- * A sentence that quotes texts of others, in Markdown: ids of tests become code, and the rest has no
- * markup and no links.
+ * A sentence that quotes untrusted texts, in Markdown: ids of tests become code, and the rest has
+ * no markup and no links.
  */
 export function markdownProse(text: string): string {
   return markdownLine(text)
@@ -49,7 +52,7 @@ function escaped(text: string): string {
     .replaceAll('@', '\\@');
 }
 
-/** A table, one row a line; `none` where it has no rows. Cells are Markdown. */
+/** A table with one line for each row, or `none` where it has no rows. Cells are Markdown. */
 export function markdownTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],

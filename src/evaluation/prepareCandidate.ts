@@ -16,7 +16,7 @@ export interface CandidateRequest {
   /** The candidate as it was handed in. */
   readonly text: string;
   readonly format: AskedFormat;
-  /** Leave out edits outside tests before it is run. */
+  /** Leave out edits outside tests before the run. */
   readonly testsOnly?: boolean;
   /** Tests that a runner finds, or one script whose exit status is the outcome. */
   readonly mode: Mode;
@@ -24,7 +24,7 @@ export interface CandidateRequest {
 
 export type Mode = 'unit-test' | 'reproduction-script';
 
-/** A candidate that can be run: it applies to both sides and holds files of tests. */
+/** A candidate that can be run: it applies to both sides and has test files. */
 export interface ReadCandidate {
   readonly diagnostics: readonly Diagnostic[];
   /** Unified diff that `git apply` takes on R and on R∘X*. */
@@ -35,7 +35,7 @@ export interface ReadCandidate {
   readonly notes: readonly string[];
 }
 
-/** A candidate that never comes to a run, with the verdict that follows. */
+/** A candidate that is refused before a run, with its verdict. */
 export interface RefusedCandidate {
   readonly diagnostics: readonly Diagnostic[];
   /** Empty when it is not even a patch. */
@@ -44,7 +44,8 @@ export interface RefusedCandidate {
 }
 
 /**
- * Converts a candidate to a unified diff and finds out whether and what it can run. Changes nothing.
+ * Converts a candidate to a unified diff, and checks whether it can run and which tests it has.
+ * Changes nothing.
  *
  * @throws Cancelled
  */
@@ -85,7 +86,7 @@ export async function prepareCandidate(
   if (request.mode === 'reproduction-script') return readScript(parsed, diagnostics, patch);
   const files = testFilesOf(parsed);
   if (files.length === 0) {
-    // Never an empty list of files: a runner without arguments runs the whole suite.
+    // Never pass an empty list of files: a runner without arguments runs the whole suite.
     const why = 'the patch touches no Python test file, so there is nothing to run';
     return { diagnostics, patch, verdict: ungraded('no test found', why, true) };
   }
@@ -100,7 +101,10 @@ export async function prepareCandidate(
   };
 }
 
-/** A candidate in reproduction-script mode: the one Python file that it adds, or else changes. */
+/**
+ * A candidate in reproduction-script mode: the one Python file that it adds, or else the one that
+ * it changes.
+ */
 function readScript(
   parsed: ParsedPatch,
   diagnostics: readonly Diagnostic[],
@@ -121,7 +125,7 @@ function readScript(
     diagnostics,
     patch,
     files: [script],
-    // A script is not a test of R: without the candidate there is nothing to run.
+    // R does not have the script as a test: without the candidate there is nothing to run.
     own: {
       functions: [script],
       removed: [],
@@ -135,17 +139,17 @@ function readScript(
 }
 
 /**
- * Test functions of the files that a patch touches, as ids without parameters. Those of a file that it
- * renames have the new path, on both sides of the comparison.
+ * Test functions of the files that a patch touches, as ids without parameters. Tests of a file that
+ * the patch renames have the new path on both sides of the comparison.
  */
 export interface OwnTests {
   /** Added or changed by the patch. */
   readonly functions: readonly string[];
   readonly removed: readonly string[];
-  /** All that the files hold with the patch, and without it. */
+  /** All test functions of the files with the patch; `before` without it. */
   readonly all: readonly string[];
   readonly before: readonly string[];
-  /** Files where R has the tests that the patch may change, move or remove. */
+  /** Files in which R has tests that the patch may change, move or remove. */
   readonly filesOfR: readonly string[];
   /** New path by old path, of the files that the patch renames. */
   readonly renamed: ReadonlyMap<string, string>;

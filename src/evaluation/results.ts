@@ -7,12 +7,13 @@ import type { FileLine } from './coverage/candidateLines';
 import { parseLog } from '../engine/runners/parseLog';
 
 /**
- * The outcome of every test of a run: what the recorder inside the run wrote, completed by what can
- * be inferred. A file that could not be collected gives an error for each test that it is known to
- * hold; a test that was running when the run ended is an error. Without a recorder (an unknown
- * runner) the log is read instead.
+ * The outcome of every test of a run: what the recorder inside the run wrote, completed by
+ * inference. A file that could not be collected gives an error for each test that it is known to
+ * hold. A test that was running when the run ended is an error. Without a recorder (an unknown
+ * runner) the outcomes come from the log.
  *
- * @param expected ids of the tests that the touched files are known to hold, with or without parameters
+ * @param expected ids of the tests that the touched files are known to hold, with or without
+ *   parameters
  */
 export function resultsOf(record: RunRecord, expected: readonly string[]): TestResult[] {
   const results = new Map<string, TestResult>();
@@ -22,7 +23,7 @@ export function resultsOf(record: RunRecord, expected: readonly string[]): TestR
     results.set(test, { test, outcome: 'error', phase: 'call', message: endingOf(record) });
   }
 
-  // A failed import of a file, or a failed set-up of a class, stands for the tests in it.
+  // A failed import of a file, or a failed set-up of a class, counts for all tests in it.
   for (const [whole, result] of [...results]) {
     if (result.outcome !== 'error') continue;
     if (result.phase === 'call' || result.phase === 'teardown') continue;
@@ -41,8 +42,9 @@ export function resultsOf(record: RunRecord, expected: readonly string[]): TestR
     }
   }
 
-  // Tests of files of which nothing ran, because the run broke off, could not be collected. So it is
-  // too when nothing at all ran and the runner complains: a conftest.py that cannot be imported.
+  // If the run broke off and nothing of a file ran, its tests could not be collected. The same
+  // holds when nothing ran at all and the runner complains, as for a conftest.py that cannot be
+  // imported.
   if (brokeOff(record) || (results.size === 0 && complains(record))) {
     const ran = new Set([...results.keys()].map(fileOf));
     for (const test of expected) {
@@ -53,7 +55,9 @@ export function resultsOf(record: RunRecord, expected: readonly string[]): TestR
   return [...results.values()];
 }
 
-/** Whether an error of `whole`, a conftest.py, file, class or function, kept a test from running. */
+/**
+ * Whether an error of `whole`, which is a conftest.py, file, class or function, prevented a test.
+ */
 function standsFor(whole: string, { phase }: TestResult, test: string): boolean {
   if (test.startsWith(`${whole}::`) || test.startsWith(`${whole}[`)) return true;
   const conftest = /^(.*\/)?conftest\.py$/.exec(whole);
@@ -61,9 +65,9 @@ function standsFor(whole: string, { phase }: TestResult, test: string): boolean 
 }
 
 /**
- * The transitions of a run's tests. What could not be collected or set up on one side stands there for
- * every test that is known to be below it: those that the files define, and those that the other side
- * has, such as the cases of a parametrised test and the tests that a class inherits.
+ * The transitions of a run's tests. An error in collection or set-up on one side counts there for
+ * every test known to be below it. These are the tests that the files define, and those that the
+ * other side has, such as parametrised cases and inherited tests.
  *
  * @param expected ids of the tests that the touched files define, without parameters
  */
@@ -80,7 +84,7 @@ export function transitionsBetween(
   );
 }
 
-/** `expected` with the tests of another side, whose cases take the place of their function. */
+/** `expected` with the tests of the other side; the cases that ran there replace their function. */
 function alsoSeen(expected: readonly string[], other: readonly TestResult[]): string[] {
   const seen = other.map((each) => each.test).filter((test) => test.includes('::'));
   const withCases = new Set(seen.map(functionOf));
@@ -98,7 +102,7 @@ function cutOff(record: RunRecord, results: ReadonlyMap<string, TestResult>): st
   );
 }
 
-/** The run ended in a way in which no runner ends a session. */
+/** Whether the run ended in a way in which no runner ends a session. */
 function brokeOff(record: RunRecord): boolean {
   return record.ending !== 'exited' || record.killedBy !== undefined || !sessionEnded(record);
 }
@@ -107,14 +111,17 @@ function sessionEnded(record: RunRecord): boolean {
   return record.trace.unfinished.length === 0 && record.exitCode !== undefined;
 }
 
-/** pytest, and unittest from 3.12 on, end with 5 when there is no test to run. */
+/**
+ * Whether the exit status reports a failure. pytest, and unittest from 3.12 on, end with 5 when
+ * there is no test to run.
+ */
 function complains(record: RunRecord): boolean {
   return record.exitCode !== 0 && record.exitCode !== 5;
 }
 
 /**
- * Why a run says nothing about the tests, because their runner itself could not be started; undefined
- * for any other run, good or bad.
+ * Why the runner itself could not be started, so that the run says nothing about the tests;
+ * undefined for any other run.
  */
 export function whyNotRunnable(record: RunRecord): string | undefined {
   if (record.ending === 'not started') return endingOf(record);
@@ -128,8 +135,8 @@ export function whyNotRunnable(record: RunRecord): string | undefined {
 }
 
 /**
- * Why not everything that a run would have shown is known: it was stopped, killed, or one of its tests
- * never came to an end. Undefined for a run that came to its end, whatever its tests did.
+ * Why a run does not show everything: it was stopped or killed, or one of its tests never ended.
+ * Undefined for a run that came to its end, whatever its tests did.
  */
 export function whyBrokenOff(record: RunRecord): string | undefined {
   if (!brokeOff(record)) return undefined;
@@ -193,7 +200,7 @@ export function scriptResult(record: RunRecord, script: string): TestResult {
   };
 }
 
-/** Status map of a run as the reference harness reads it: from the log alone. */
+/** The status map of a run, as the reference harness reads it from the log alone. */
 export function statusesOf(record: RunRecord, repo: string, script = false): StatusMap {
   if (script) {
     return new Map([['reproduction_script', record.exitCode === 0 ? 'PASSED' : 'FAILED']]);
@@ -204,8 +211,8 @@ export function statusesOf(record: RunRecord, repo: string, script = false): Sta
 /**
  * Executions of the changed lines, by file, line and test.
  *
- * @param placeOf where a counted line stands without the candidate; undefined when it is not there. By
- *   default where it was counted.
+ * @param placeOf where a counted line stands without the candidate; undefined when it does not
+ *   exist there. By default the place where it was counted.
  */
 export function lineCountsOf(
   record: RunRecord,

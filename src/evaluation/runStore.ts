@@ -7,30 +7,31 @@ import type { RunRecord, RunRequest } from '../engine/engine';
 import { contradictionsOf } from './findings/recordsThatDoNotFit';
 import { whyBrokenOff } from './results';
 
-/** Raised when a kept run means something else than before. */
+/** Raised when the meaning of a kept run changes. */
 const format = 3;
 
-/** Everything that a run depends on. Equal keys, equal run. */
+/** Everything that a run depends on: runs with equal keys are equal. */
 export interface RunKey {
-  /** Id of the instance; its runs lie in its folder, and are freed with it. */
+  /** Id of the instance; its runs lie in its folder and are deleted with it. */
   readonly instance: string;
   /** Object id of the tree without the candidate. */
   readonly tree: string;
-  /** The patch that was loaded, or empty. */
+  /** The applied test patch, or empty. */
   readonly patch: string;
   readonly environment: string;
   readonly request: Pick<RunRequest, 'plan' | 'countLines' | 'timeoutSeconds'>;
 }
 
-/** Finished runs, kept on disk, so that base and golden runs are done once per instance. */
+/** Finished runs on disk, so that base and golden runs are done once per instance. */
 export interface RunStore {
   /**
-   * The kept run of this key, or else what `run` gives, which is then kept. Two callers at once share
-   * one run. A run that broke off (stopped, killed, a test without an end), or whose records do not
-   * fit together, is returned but not kept: it says nothing about the next.
+   * Returns the kept run of this key, or else calls `run` and keeps its result. Two callers at once
+   * share one run. A run that broke off (stopped, killed, a test without an end) is returned but
+   * not kept: it does not predict the next run. The same holds for a run whose records contradict
+   * each other.
    *
    * @param reuse false to run in any case
-   * @param mayKeep asked of a run that came to its end; all of these are kept when absent
+   * @param mayKeep decides on each run that came to its end; without it all of these are kept
    */
   getOrRun(
     key: RunKey,
@@ -42,7 +43,7 @@ export interface RunStore {
 
 /**
  * @param storage the storage folder; runs lie below `instances/<id>/runs`
- * @param options.fresh use only runs that this store itself has made: each is made once more
+ * @param options.fresh use only runs that this store itself has made: each run is made once more
  */
 export function runStore(storage: string, options: { readonly fresh?: boolean } = {}): RunStore {
   const made = new Set<string>();
@@ -62,7 +63,7 @@ export function runStore(storage: string, options: { readonly fresh?: boolean } 
   const read = async (path: string): Promise<RunRecord | undefined> => {
     const text = await readFile(path, 'utf8').catch(() => undefined);
     if (text === undefined) return undefined;
-    // The first line is the digest of the rest: an entry cut off by a full disk is not used.
+    // The first line is the digest of the rest: an entry that a full disk cut off is not used.
     const end = text.indexOf('\n');
     const body = text.slice(end + 1);
     if (end < 0 || text.slice(0, end) !== sha256(body)) return undefined;
@@ -79,7 +80,7 @@ export function runStore(storage: string, options: { readonly fresh?: boolean } 
         try {
           return await same;
         } catch {
-          // Cancelled, or failed, for the one who asked first: no reason not to run it for us.
+          // The first caller's run was cancelled or failed, which is no reason not to run it here.
         }
       }
       const work = (async () => {
@@ -87,7 +88,7 @@ export function runStore(storage: string, options: { readonly fresh?: boolean } 
         const kept = mayRead ? await read(path) : undefined;
         if (kept !== undefined) return kept;
         const record = await run();
-        // A full disk costs the next caller a run, and this one nothing.
+        // When the disk is full, the next caller runs again; this caller loses nothing.
         const { runner } = key.request.plan;
         const isWhole =
           whyBrokenOff(record) === undefined && contradictionsOf(record, runner).length === 0;

@@ -8,35 +8,35 @@ import type { InstanceStatus } from '../domain/status';
 import type { TriageEntry } from '../domain/triage';
 import { readStates, statusOf } from './instanceState';
 
-/** What a person asks for; everything that is given must hold. */
+/** What a person asks for. An instance must satisfy every given field. */
 export interface Selection {
-  /** In this order, unless `sort` is given. */
+  /** Ids in the order of the result, unless `sort` is given. */
   readonly ids?: readonly string[] | undefined;
   /** `owner/name`, exactly. */
   readonly repo?: string | undefined;
-  /** A filter as the list of the editor takes it. */
+  /** A filter in the syntax of the editor's list of instances. */
   readonly query?: string | undefined;
-  /** Path of the triage file; required by a filter that looks at tags, notes or the classification. */
+  /** Path of the triage file; required by a filter on tags, notes or the classification. */
   readonly triage?: string | undefined;
-  /** `id`, `size`, `issue` or `date`; a leading `-` for the other way round. */
+  /** `id`, `size`, `issue` or `date`; a leading `-` reverses the order. */
   readonly sort?: string | undefined;
 }
 
 /** An instance that was selected. */
 export interface Selected {
   readonly entry: InstanceEntry;
-  /** Undefined when nothing asked for it: statuses are read only when a filter looks at them. */
+  /** Undefined unless a filter looks at statuses: only then are they read. */
   readonly status: InstanceStatus | undefined;
-  /** Undefined when the triage file says nothing about it, or none was named. */
+  /** Undefined when the triage file has no entry for it, or no file was named. */
   readonly triage: TriageEntry | undefined;
 }
 
 /**
- * Entries of a dataset by ids, repository and filter, sorted. None may be left.
+ * Entries of a dataset by ids, repository and filter, sorted. The result may be empty.
  *
  * @param storage folder that holds the states of instances
- * @throws HumanError naming unknown ids, a filter or an order that cannot be read, or a triage file that
- *   is missing or cannot be used
+ * @throws HumanError naming unknown ids, a filter or an order that cannot be read, or a triage
+ *   file that is missing or cannot be used
  */
 export async function select(
   dataset: Dataset,

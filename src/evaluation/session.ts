@@ -47,7 +47,7 @@ export interface TestSet {
   readonly files: readonly string[];
   /** Test ids to run instead of the whole files. */
   readonly select?: readonly string[];
-  /** The files are one script, run by itself. */
+  /** The files are one script, which runs by itself. */
   readonly script?: boolean;
 }
 
@@ -62,13 +62,16 @@ export interface RunOptions {
   /** The sides to run on; both by default. */
   readonly sides?: readonly Side[];
   readonly onOutput?: ((side: Side, text: string) => void) | undefined;
-  /** Told of outcomes while tests run, where the engine sees them: for show, not for a grade. */
+  /**
+   * Called with outcomes while tests run, where the engine sees them. They are for display, not for
+   * a grade.
+   */
   readonly onOutcome?: ((side: Side, test: string, outcome: Outcome) => void) | undefined;
 }
 
 /**
- * One instance at work: its trees, a warm pair of sandboxes, and the runs already done. Runs of one
- * session happen one after the other, both sides of each in parallel.
+ * An open instance: its trees, a warm pair of sandboxes, and the finished runs. Runs of one session
+ * follow one another, each on both sides in parallel.
  */
 export interface InstanceSession {
   readonly instance: Instance;
@@ -82,19 +85,23 @@ export interface InstanceSession {
   };
   /** Test files of T*. */
   readonly goldenFiles: readonly string[];
-  /** A file of R, as `textOf` gives it; undefined when R has none at this path, or it leaves R. */
+  /**
+   * A file of R as text, as `textOf` gives it; undefined when R has no file at this path, or the
+   * path leaves R.
+   */
   readFileOfR(path: string): Promise<string | undefined>;
   /**
    * Runs a test set on both sides; undefined on a side that was not asked for.
+   *
    * @throws GitError when the patch does not apply to a side, Cancelled
    */
   run(set: TestSet, options: RunOptions): Promise<SessionRun>;
   /**
-   * Hands a test set on one side to a debugger, in sandboxes of its own: runs go on meanwhile. Not kept,
-   * and nothing is counted.
+   * Starts a debugger on a test set on one side, in sandboxes of its own, so that runs go on
+   * meanwhile. The run is not kept, and no lines are counted.
    *
    * @param start starts the debugger and resolves when it has ended
-   * @throws HumanError where the engine's sandboxes are out of a debugger's reach; GitError, Cancelled
+   * @throws HumanError where a debugger cannot reach the engine's sandboxes; GitError, Cancelled
    */
   debug(
     set: TestSet,
@@ -102,26 +109,26 @@ export interface InstanceSession {
     options: Pick<RunOptions, 'signal' | 'reporter'>,
     start: (program: DebuggedProgram) => Promise<void>,
   ): Promise<DebuggedRun>;
-  /** What the tests run with: found, pulled or built when asked for the first time. */
+  /** The environment of the tests: found, pulled or built on the first call. */
   environment(work: EngineWork): Promise<Environment>;
-  /** Opens the pair of sandboxes, so that the first run does not wait for it. */
+  /** Opens the pair of sandboxes in advance, so that the first run does not wait for it. */
   warmUp(work: EngineWork): Promise<void>;
   dispose(): Promise<void>;
 }
 
-/** What came of one run. Counts are numbered as in the trees with the patch. */
+/** The result of one run. Counts have line numbers of the trees with the patch. */
 export interface SessionRun {
   readonly plan: TestPlan;
   readonly records: Partial<BothSides>;
-  /** Where the changed lines stood while it ran. */
+  /** Where the changed lines stood during the run. */
   readonly lines: Readonly<Record<Side, CandidateLines>>;
-  /** Why a side says nothing about the tests, because of what is installed. */
+  /** Why, because of what is installed, a side says nothing about the tests. */
   readonly faults: Readonly<Partial<Record<Side, string>>>;
-  /** Digest of what it ran with. */
+  /** Digest of the environment of the run. */
   readonly environment: string;
 }
 
-/** What came of tests under a debugger. */
+/** The result of tests under a debugger. */
 export interface DebuggedRun {
   readonly plan: TestPlan;
   readonly trace: ExecutionTrace;
@@ -133,19 +140,20 @@ interface SessionParts {
   readonly engine: Engine;
   readonly python: PythonParser;
   readonly store: RunStore;
-  /** The sides that there is a sandbox of; both by default. Runs are on these, and debuggers on any. */
+  /** The sides that get a sandbox; both by default. Runs use only these, debuggers use any. */
   readonly sides?: readonly Side[];
 }
 
 export async function openSession(parts: SessionParts): Promise<InstanceSession> {
   const { instance, trees, engine, python } = parts;
-  // On a snapshot the hunks may lie elsewhere than the patch says: count the lines where they went in.
+  // On a snapshot, hunks may apply at other lines than the patch says: count the lines where the
+  // hunks were applied.
   const golden = parseUnified(trees.golden ?? instance.goldenPatch);
   const placed = await applyPatch(golden, readerOf(trees.base));
   const changed = changedLines(placed.ok ? placed.placed : golden);
   const release = await holdTrees(trees);
   const work = new SessionWork(parts, changed);
-  // A plain object, since sessions are derived from others by spreading them.
+  // A plain object, since callers derive sessions from others by spreading them.
   return {
     instance,
     trees,
@@ -162,7 +170,7 @@ export async function openSession(parts: SessionParts): Promise<InstanceSession>
   };
 }
 
-/** The sandboxes of a session, and what is done in them. */
+/** The sandboxes of a session, and the work done in them. */
 class SessionWork {
   readonly ownLines: Readonly<Record<Side, readonly ChangedLine[]>>;
   private readonly sides: readonly Side[];
@@ -174,7 +182,8 @@ class SessionWork {
     try {
       return await (await this.prepared.get(work)).openPair(work, this.sides);
     } catch (error) {
-      // What it was to be opened in may be gone as well, such as an image that was cleaned away.
+      // What the pair was opened from may be missing as well, such as an image that was cleaned
+      // away.
       this.prepared.forget();
       throw error;
     }
@@ -188,8 +197,8 @@ class SessionWork {
     { removed, added }: InstanceSession['changed'],
   ) {
     this.sides = parts.sides ?? bothSides;
-    // On R∘X* the numbers of removed lines as well: the reference harness looks those up there, where
-    // they are other lines, and its grading needs what it would have found.
+    // On R∘X* count also the lines with the numbers of removed lines. The reference harness looks
+    // those up there, although they are other lines, and its grading needs the same counts.
     this.ownLines = { base: removed, fixed: [...added, ...removed] };
   }
 
@@ -249,7 +258,7 @@ class SessionWork {
     });
   }
 
-  /** @param release lets go of the trees, when nothing needs them any more */
+  /** @param release releases the trees once nothing uses them any more */
   dispose(release: () => Promise<void>): Promise<void> {
     return this.warm.inTurn(async () => {
       await this.debugging.dispose();
@@ -291,7 +300,7 @@ class SessionWork {
   }
 }
 
-/** What a run is of; `environment` is the digest. */
+/** What describes one run; `environment` is the digest. */
 interface OneRunParts extends Pick<SessionRun, 'plan' | 'lines' | 'environment'> {
   readonly set: TestSet;
   readonly options: RunOptions;
@@ -313,7 +322,10 @@ class OneRun {
     this.request = { plan, countLines, timeoutSeconds: options.timeoutSeconds };
   }
 
-  /** Runs on these sides in parallel; once more in a new pair when a sandbox was of no more use. */
+  /**
+   * Runs on these sides in parallel. If a sandbox turned out unusable, runs once more in a new
+   * pair.
+   */
   async on(sides: readonly Side[]): Promise<Pick<SessionRun, 'records' | 'faults'>> {
     if (this.parts.plan.files.length === 0) return { records: {}, faults: {} };
     const { warm } = this.session;
@@ -322,7 +334,7 @@ class OneRun {
       each.status === 'rejected' && each.reason instanceof SandboxUnusable;
     let done = await attempt();
     if (done.some(isUnusable)) {
-      // What the tests of another candidate did to the sandboxes is no fault of this one.
+      // The candidate is not to blame for what another candidate's tests did to the sandboxes.
       await warm.discard();
       done = await attempt();
       if (done.some(isUnusable)) await warm.discard();
@@ -382,26 +394,26 @@ class OneRun {
 
   private placesOf(side: Side): FileLine[] {
     const own = this.session.ownLines[side];
-    // By number as well, which is how the reference harness looks them up.
+    // Also by line number, which is how the reference harness looks them up.
     return [...own, ...own.flatMap((at) => this.parts.lines[side].with(at) ?? [])];
   }
 
   private async faultOf(record: RunRecord): Promise<string | undefined> {
-    // The names of modules are asked for only where it depends on them.
+    // The module names are read only where the answer depends on them.
     if (environmentFault(record, () => false) === undefined) return undefined;
     return environmentFault(record, await this.isOfTree.get());
   }
 }
 
-/** Reads files of a tree, by paths that nobody may have checked. */
+/** Reads files of a tree, by unchecked paths. */
 const readerOf =
   (tree: string) =>
   (path: string): Promise<string | undefined> =>
     readWithin(tree, path);
 
 /**
- * A file of a tree by a path that nobody may have checked, as `textOf` gives it. Nothing beyond the tree
- * is read, whatever the path says and wherever a link leads, nor anything of `.git`.
+ * A file of a tree by an unchecked path, as `textOf` gives it. Reads nothing outside the tree,
+ * whatever the path says and wherever a link leads, and nothing of `.git`.
  */
 async function readWithin(tree: string, path: string): Promise<string | undefined> {
   if (unsafePath(path) !== undefined) return undefined;
@@ -414,7 +426,10 @@ async function readWithin(tree: string, path: string): Promise<string | undefine
   }
 }
 
-/** First parts of the names under which files of the trees, or of a patch to them, can be imported. */
+/**
+ * Tells whether a module can be imported from files of the trees, or of a patch to them, by the
+ * first part of its name.
+ */
 async function moduleNames(trees: Trees, patch: string): Promise<(module: string) => boolean> {
   const listed = await Promise.all(bothSides.map((side) => treeEntries(trees[side])));
   const added = parseUnified(patch).files.flatMap(({ newPath }) => newPath ?? []);
@@ -438,8 +453,8 @@ export async function existingIn(trees: Trees, files: readonly string[]): Promis
 }
 
 /**
- * Files as a patch leaves them, by path; undefined for a file it deletes. Empty when the patch does
- * not apply, which the caller has found out before.
+ * The files of a patch after it is applied, by path; undefined for a file that it deletes. Empty
+ * when the patch does not apply, which the caller has already checked.
  */
 export async function contentsWith(
   patch: string,

@@ -13,8 +13,8 @@ import { readStates } from './instanceState';
 import { layOut } from '../domain/layOut';
 
 /**
- * The paper's Table 1 for these entries, out of what is at hand: code bases of the trees that are prepared,
- * tests of the validations that are kept. Runs nothing and fetches nothing.
+ * The paper's Table 1 for these entries, from available data: code bases from the prepared trees,
+ * tests from the kept validations. Runs nothing and fetches nothing.
  *
  * @throws Cancelled
  */
@@ -40,7 +40,7 @@ export async function gatherStatistics(
   return statistics(items);
 }
 
-/** For a person: the table with n of every row, and how the figures are counted. */
+/** The table as text, with n of every row, and how the figures are counted. */
 export function statisticsText({ rows, selected }: StatisticsTable): string {
   let group = '';
   const cells = rows.map((row) => {

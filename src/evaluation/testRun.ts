@@ -11,7 +11,7 @@ export interface TestRun {
   /** How the changed lines were counted: monitoring, bytecode or settrace. */
   readonly techniques: readonly string[];
   readonly problems: readonly string[];
-  /** Bounded output; of a run that did not come to its end, how it ended in the last line. */
+  /** Bounded output. If the run did not come to its end, the last line says how it ended. */
   readonly log: string;
 }
 
@@ -27,7 +27,7 @@ export function testRun(plan: TestPlan, record: RunRecord): TestRun {
   };
 }
 
-/** Why a run does not tell what all of its tests do; undefined where it came to its end. */
+/** Why a run does not show what all of its tests do; undefined where it came to its end. */
 export const whyNotToTheEnd = (record: RunRecord): string | undefined =>
   whyNotRunnable(record) ?? whyBrokenOff(record);
 

@@ -31,9 +31,9 @@ import {
 
 /** A test set run on both sides. */
 export interface SetRun extends Omit<SessionRun, 'records'> {
-  /** Undefined when nothing could be run here. */
+  /** Undefined when no file of the set could be run here. */
   readonly records: BothSides | undefined;
-  /** Files that could not be run, with the reason. */
+  /** The files that could not be run, each with the reason. */
   readonly notes: readonly string[];
 }
 
@@ -54,18 +54,20 @@ export async function runSet(
   };
 }
 
-/** How golden and base runs are done, which are kept. */
+/** How to do golden and base runs, which are kept. */
 export interface EvidenceOptions extends RunOptions {
-  /** Also those that broke off twice in this session are run again. */
+  /** Run also those again that broke off twice in this session. */
   readonly fresh?: boolean | undefined;
 }
 
-/** What a session has found out that is not, or not yet, among the kept runs. */
+/** What a session knows that the run store does not, or not yet. */
 interface Memory {
   golden?: { readonly timeoutSeconds: number; readonly evidence: GoldenEvidence };
-  /** The last base runs, by their files. */
+  /** The last base runs, by the joined paths of their files. */
   readonly bases: Map<string, SetRun>;
-  /** Runs that nobody keeps, since they broke off: the last one, and how many there were. */
+  /**
+   * Runs that the store does not keep, since they broke off: the last one, and how many there were.
+   */
   readonly brokenOff: Map<string, { readonly times: number; readonly run: SetRun }>;
 }
 
@@ -78,9 +80,10 @@ function memoryOf(session: InstanceSession): Memory {
 }
 
 /**
- * A run of T* or T^R, which no candidate changes: done once and kept. One that broke off, that fails for
- * what is installed, or whose records do not fit together, is not kept; it is tried once more in a
- * session, and then the next candidates do not wait for the same again in the same environment.
+ * A run of T* or T^R, done once and kept, since no candidate changes it. A run is not kept if it
+ * broke off, fails because of what is installed, or has records that contradict each other. The
+ * session tries such a run once more; further candidates in the same environment then reuse its
+ * result instead of waiting again.
  */
 async function runKept(
   session: InstanceSession,
@@ -91,14 +94,14 @@ async function runKept(
   const key = JSON.stringify([set, options.timeoutSeconds, options.hashSeed ?? 0]);
   const before = brokenOff.get(key);
   if (before !== undefined && before.times > 1 && options.fresh !== true) {
-    // In another environment it may well come to its end.
+    // In another environment it may come to its end.
     const { digest } = await session.environment(options);
     if (digest === before.run.environment) return before.run;
   }
   const run = await runSet(session, set, {
     ...options,
     reuse: true,
-    // What golden tests do is not to be seen.
+    // The output of golden tests stays hidden.
     onOutput: undefined,
     onOutcome: undefined,
   });
@@ -115,8 +118,9 @@ async function runKept(
 }
 
 /**
- * The tests that R has where a test set changes, moves or removes some, on both sides; kept, since no
- * candidate changes it. Tests of a file that the set renames have its new path.
+ * Runs R's own tests on both sides, in the files where a test set changes, moves or removes some.
+ * The run is kept, since no candidate changes it. Tests of a file that the set renames have its new
+ * path.
  */
 export async function runBase(
   session: InstanceSession,
@@ -130,7 +134,7 @@ export async function runBase(
   const { bases } = memoryOf(session);
   bases.delete(baseKey(tests, options));
   bases.set(baseKey(tests, options), run);
-  // Those of the golden tests, of the candidate, and of harness grading; runs hold logs.
+  // Keep three: those of the golden tests, of the candidate and of harness grading. Runs hold logs.
   for (const key of [...bases.keys()].slice(0, -3)) bases.delete(key);
   return run;
 }
@@ -142,7 +146,7 @@ const baseKey = (
 
 /**
  * What the golden runs of this session and the base run of these tests have shown, without running
- * anything; undefined unless both have been done lately.
+ * anything; undefined unless both were done recently.
  */
 export function knownEvidence(
   session: InstanceSession,
@@ -157,8 +161,8 @@ export function knownEvidence(
 }
 
 /**
- * Why a run does not tell all that its tests would do, for each side; empty when it does. Notes are
- * read by people who are not to know T* yet: only the base tests of a candidate are named.
+ * Why a run does not show all that its tests would do, for each side; empty when it does. People
+ * who may not know T* yet read these notes: only the base tests of a candidate are named.
  */
 export function hindrancesOf(run: SetRun, of: 'golden' | 'golden base' | 'base'): string[] {
   const tests = of === 'golden base' ? 'the base tests beside the golden tests' : `the ${of} tests`;
@@ -173,7 +177,7 @@ export function hindrancesOf(run: SetRun, of: 'golden' | 'golden base' | 'base')
     if (unrunnable !== undefined) {
       why.push(`${tests} cannot be run on ${sideName[side]} (${unrunnable})`);
     } else if (fault !== undefined) {
-      // What T* imports is not to be seen; what R's own tests lack tells the same.
+      // What T* imports stays hidden; for R's own tests the same reason may be shown.
       const how = of === 'golden' ? '' : ` (${fault.slice(0, 300)})`;
       why.push(`${tests} cannot be run on ${sideName[side]} with what is installed${how}`);
     } else if (broken !== undefined) {
@@ -182,7 +186,7 @@ export function hindrancesOf(run: SetRun, of: 'golden' | 'golden base' | 'base')
     }
     const [contradiction] = contradictionsOf(record, run.plan.runner);
     if (contradiction !== undefined) {
-      // It may name tests, and what the golden tests do is not told.
+      // A contradiction may name tests, and what the golden tests do stays hidden.
       const what = of === 'base' ? `: ${contradiction}` : '';
       why.push(`the records of ${tests} contradict each other on ${sideName[side]}${what}`);
     }
@@ -198,7 +202,7 @@ export function transitionsOf(run: SetRun, expected: readonly string[]): TestTra
     const { base, fixed } = run.records;
     return pairResults([scriptResult(base, path)], [scriptResult(fixed, path)]);
   }
-  // Tests of files that nothing here can run are missing, not failing.
+  // Tests in files that this machine cannot run are missing, not failing.
   const ran = expected.filter((test) =>
     run.plan.files.some((file) => test.startsWith(`${file}::`)),
   );
@@ -206,7 +210,7 @@ export function transitionsOf(run: SetRun, expected: readonly string[]): TestTra
 }
 
 /**
- * What strict grading looks at: a test set beside the tests that R has in its files.
+ * The evidence of strict grading: a test set beside the tests that R has in its files.
  *
  * @returns with it `tests`, the transitions of the tests that left a trace
  */
@@ -217,7 +221,7 @@ export function strictEvidence(
 ): StrictEvidence & { readonly tests: readonly TestTransition[] } {
   const tests = transitionsOf(candidate, known.all);
   const before = transitionsOf(base, known.before);
-  // Tests that only appear when running (made by a loop, say) are the candidate's when base has none.
+  // Tests that only appear in a run (made by a loop, say) are the candidate's when base has none.
   const inBase = new Set([...before.map((each) => functionOf(each.test)), ...known.before]);
   const filesOfR = new Set(known.filesOfR.map((file) => known.renamed.get(file) ?? file));
   const isHidden = (test: string): boolean => brokeOff(base) && filesOfR.has(fileOf(test));
@@ -226,8 +230,8 @@ export function strictEvidence(
     .filter((name) => !inBase.has(name) && !isHidden(name));
   const ownFunctions = new Set([...known.functions, ...appeared]);
   const shown = new Set(before.map((each) => each.test));
-  // What a test of R that did not come up in a broken-off run does without the candidate, nobody knows:
-  // it is taken to do the same, so that the candidate does not answer for it.
+  // A test of R that did not appear in a broken-off run may do anything without the candidate. It
+  // is assumed to do the same as with it, so that the candidate is not blamed.
   const unknown = tests.filter(
     ({ test }) => isHidden(test) && !shown.has(test) && !ownFunctions.has(functionOf(test)),
   );
@@ -263,7 +267,7 @@ function withMissing(
   ];
 }
 
-/** The limit that a run was stopped by, if it was. */
+/** The limit that stopped a run, if one did. */
 export function stoppedBy(records: BothSides | undefined): Pick<StrictEvidence, 'stopped'> {
   if (records === undefined) return {};
   for (const side of sides) {
@@ -277,7 +281,7 @@ export function stoppedBy(records: BothSides | undefined): Pick<StrictEvidence, 
   return {};
 }
 
-/** What may make the counts of a run wrong, for the person who reads ΔC. */
+/** What may make the counts of a run wrong, for readers of ΔC. */
 export function remarksOf(run: SetRun): string[] {
   const found = new Set<string>();
   for (const record of run.records === undefined ? [] : [run.records.base, run.records.fixed]) {
@@ -301,14 +305,14 @@ export function remarksOf(run: SetRun): string[] {
   return [...found];
 }
 
-/** The golden tests' files with and without T*, and what T* covers. */
+/** The runs of the golden tests' files with and without T*, and what T* covers. */
 export interface GoldenEvidence {
   /** Undefined when T* has no file to run. */
   readonly golden: SetRun | undefined;
   readonly goldenBase: SetRun | undefined;
   /** Undefined when there are hindrances. */
   readonly coverage: ChangeCoverage | undefined;
-  /** Why these runs do not tell which lines are executable, so that nobody's ΔC is known. */
+  /** Why these runs do not show which lines are executable, so that no candidate's ΔC is known. */
   readonly hindrances: readonly string[];
 }
 
@@ -353,7 +357,7 @@ export interface CandidateFunctions {
   readonly removed: ReadonlySet<string>;
 }
 
-/** ΔC of a candidate's runs; without runs, the states of the lines when nothing is added to T^R. */
+/** ΔC of a candidate's runs. Without runs, the states of the lines when nothing is added to T^R. */
 export function coverageOf(
   session: InstanceSession,
   candidate: SetRun | undefined,
@@ -377,13 +381,13 @@ export function coverageOf(
   });
 }
 
-/** Executions of changed lines in a run, numbered as without its patch. */
+/** Executions of changed lines in a run, with the line numbers of the side without its patch. */
 const countsOn = (run: SetRun | undefined, side: Side): LineCounts =>
   run?.records === undefined
     ? new Map()
     : lineCountsOf(run.records[side], (at) => run.lines[side].without(at));
 
-/** What is known of the changed lines of each side: removed lines on R, added lines on R∘X*. */
+/** The counts of the changed lines of each side: removed lines on R, added lines on R∘X*. */
 export function sideCounts(
   session: InstanceSession,
   candidate: SetRun,
@@ -397,7 +401,7 @@ export function sideCounts(
   }));
 }
 
-/** A run as the reference harness reads it: statuses from the log, counts of the whole run. */
+/** A run as the reference harness reads it: statuses from the log, line counts of the whole run. */
 export function harnessRuns(session: InstanceSession, run: SetRun): HarnessRuns {
   const [pre, post] = sides.map((side) => {
     const record = run.records?.[side];
@@ -414,10 +418,10 @@ export function harnessRuns(session: InstanceSession, run: SetRun): HarnessRuns 
 }
 
 /**
- * The base run as the harness does it: it names every file of the candidate, also one that R does not
- * have, and pytest then runs nothing at all.
+ * The base run as the harness does it. The harness names every file of the candidate, also one that
+ * R does not have, and pytest then runs nothing at all.
  *
- * @param files those of the candidate
+ * @param files files of the candidate
  * @param base the base run of strict grading, over `own.filesOfR`
  */
 export async function harnessBase(
@@ -431,7 +435,7 @@ export async function harnessBase(
     const nothing = { statuses: new Map<string, string>(), counts: new Map() };
     return { pre: nothing, post: nothing };
   }
-  // It knows of no renamed and no deleted file.
+  // The harness does not handle renamed or deleted files.
   const isSame = own.filesOfR.join('\0') === existing.join('\0');
   const run = isSame
     ? base
@@ -440,8 +444,8 @@ export async function harnessBase(
 }
 
 /**
- * A run of T^R as if the files that a candidate renames had their new names already, so that a test is
- * one and the same before and after. The log stays as it was.
+ * A run of T^R as if a candidate's renamed files already had their new names, so that a test has
+ * the same id before and after. The log stays unchanged.
  *
  * @param renamed new path by old path
  */

@@ -9,7 +9,7 @@ export interface FileLine {
   readonly line: number;
 }
 
-/** Where the lines of one side stand once a candidate is applied to it, and back. */
+/** Maps lines of one side to their places once a candidate is applied, and back. */
 export interface CandidateLines {
   /** Undefined when the candidate removes or replaces the line. */
   with(at: FileLine): FileLine | undefined;
@@ -21,7 +21,8 @@ export interface CandidateLines {
 const unmoved: CandidateLines = { with: (at) => at, without: (at) => at };
 
 /**
- * A candidate may edit the code that it tests, and then the changed lines stand elsewhere, or are gone.
+ * Maps the lines of a side for a candidate that may edit the code under test: the changed lines
+ * then move, or disappear.
  *
  * @param patch unified diff that applies to the side; empty for none
  * @param read reads a file of the side without the patch
@@ -31,7 +32,7 @@ export async function candidateLines(patch: string, read: ReadFile): Promise<Can
   const parsed = parseUnified(patch);
   const applied = await applyPatch(parsed, read);
   const { files } = applied.ok ? applied.placed : parsed;
-  // A file that is copied stays where it is as well.
+  // A copied file also stays where it is.
   const moving = files.filter((file) => file.kind !== 'copied');
   return {
     with: ({ path, line }) => {

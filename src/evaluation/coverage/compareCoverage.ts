@@ -85,8 +85,8 @@ export function comparisonText(input: {
 }
 
 /**
- * Changed lines that each test function covers, one table for each file of tests: names of files would
- * push those of the tests out of a narrow page.
+ * Changed lines that each test function covers, with one table for each test file. File names as a
+ * column would push the test names out of a narrow page.
  */
 function testTables(coverage: ChangeCoverage, whose: string): string[] {
   const covered = new Map<string, number>();
@@ -108,10 +108,10 @@ function testTables(coverage: ChangeCoverage, whose: string): string[] {
   });
 }
 
-/** `Class` `test_name`, with a place to break the line at between them. */
+/** `Class` `test_name`, with a place between them where the line may break. */
 const nameOf = (test: string): string => test.split('::').slice(1).map(markdownCode).join(' ');
 
-/** What candidate and golden tests are to a line. */
+/** The marks of the candidate and of the golden tests for a line. */
 function marksOf({ by, line }: ComparedLine): readonly [string, string] {
   switch (by) {
     case 'both':
@@ -145,7 +145,7 @@ export const placeOf = ({ line, change }: CoveredLine): string =>
     ? `${line}, removed from ${sideName.base}`
     : `${line}, added in ${sideName.fixed.replace('*', '\\*')}`;
 
-/** Lines grouped by file. The files are in the order of their first lines. */
+/** Lines grouped by file. Files appear in the order of their first lines. */
 export function byFile<T extends { readonly line: CoveredLine }>(
   lines: readonly T[],
 ): [string, T[]][] {

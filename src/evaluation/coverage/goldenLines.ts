@@ -2,11 +2,11 @@ import type { TestResult } from '../../domain/outcome';
 import { isTestPath } from '../../patch/testFiles';
 import { parseUnified } from '../../patch/unified/parseUnified';
 
-/** What of the golden patch could show in what tests print on R∘X*. */
+/** The parts of the golden patch that the output of tests on R∘X* could show. */
 export interface GoldenLines {
   /** Files that it changes, relative to the tree. */
   readonly paths: ReadonlySet<string>;
-  /** Lines that it adds, trimmed; without those that any code has, such as `else:`. */
+  /** Lines that it adds, trimmed; without lines that any code has, such as `else:`. */
   readonly texts: ReadonlySet<string>;
 }
 
@@ -26,17 +26,18 @@ export function goldenLinesOf(patch: string): GoldenLines {
   };
 }
 
-/** Whether a line of code says anything: more than punctuation and one bare keyword. */
+/** Whether a line of code is distinctive: more than punctuation and one bare keyword. */
 const tells = (text: string): boolean =>
   /\w/.test(text) && !/^(else|try|finally|pass|return|break|continue)\b\W*$/.test(text);
 
 /**
- * What a runner printed on R∘X*, without lines of the golden patch: frames of a traceback in files that
- * it changes (their line, their source and their marks), sections of pytest's long tracebacks that show
- * the code of such a file (what pytest says of the error, its lines with `E`, stays), and any other line
- * that reads like one that the patch adds.
+ * What a runner printed on R∘X*, without lines of the golden patch. It leaves out:
+ * - frames of a traceback in files that the patch changes (their line, source and marks);
+ * - sections of pytest's long tracebacks that show the code of such a file, except pytest's
+ *   description of the error in lines with `E`;
+ * - any other line that reads like one that the patch adds.
  *
- * @param note stands once where lines were left out
+ * @param note stands once wherever lines were left out
  */
 export function hideGoldenLines(text: string, golden: GoldenLines, note: string): string {
   const shown: string[] = [];
@@ -50,7 +51,7 @@ export function hideGoldenLines(text: string, golden: GoldenLines, note: string)
       shown.push(...section.slice(0, last).filter((line) => isError(line, golden)));
       section.splice(0, last + 1);
     }
-    // Indentation of the frame whose lines are being left out.
+    // Indentation of the frame that is being left out.
     let frame: number | undefined;
     for (const line of section) {
       const { length } = /^(E(?= ))?\s*/.exec(line)?.[0] ?? '';
@@ -66,7 +67,9 @@ export function hideGoldenLines(text: string, golden: GoldenLines, note: string)
   return shown.join('\n');
 }
 
-/** Sections of a log as pytest separates them; the line that separates two begins the second. */
+/**
+ * Sections of a log as pytest separates them; a separator line begins the second of two sections.
+ */
 function sectionsOf(lines: readonly string[]): string[][] {
   const sections: string[][] = [[]];
   for (const line of lines) {
@@ -76,7 +79,7 @@ function sectionsOf(lines: readonly string[]): string[][] {
   return sections;
 }
 
-/** `tallybook/money.py:51: TypeError`, where pytest says what the code above it is. */
+/** `tallybook/money.py:51: TypeError`, with which pytest locates the code above. */
 function isPlaceIn(line: string, paths: ReadonlySet<string>): boolean {
   const path = /^(\S+):\d+: ?[\w.]*\s*$/.exec(line)?.[1];
   return path !== undefined && isOneOf(path, paths);
@@ -101,10 +104,11 @@ const isMarks = (line: string): boolean => /^(E\s)?\s*[~^]+\s*$/.test(line);
 const codeOf = (line: string): string => line.replace(/^[E>]\s/, '').trim();
 
 /**
- * A result on R∘X* as it may be shown while the golden patch is hidden: outcome, message, and the frames
- * of the candidate's own files.
+ * A result on R∘X* as it may be shown while the golden patch is hidden: outcome, message, and the
+ * frames of the candidate's own files.
  *
- * @param note says at the end that lines are left out; a result that shows none is returned as it is
+ * @param note says at the end that lines are left out; a result without such lines is returned
+ *   unchanged
  */
 export function withoutGoldenLines(
   result: TestResult,

@@ -4,7 +4,10 @@ import type { FileLine } from './candidateLines';
 /** Python files to the numbers of lines in them, in ascending order. */
 export type LinesByFile = ReadonlyMap<string, readonly number[]>;
 
-/** Lines grouped by file, both sorted. Other files than Python files are left out: their lines are not counted. */
+/**
+ * Lines grouped by file, both sorted. Only Python files are included, since no other lines are
+ * counted.
+ */
 export function linesByFile(lines: readonly FileLine[]): LinesByFile {
   const files = new Map<string, Set<number>>();
   for (const { path, line } of lines) {
@@ -19,7 +22,7 @@ export function linesByFile(lines: readonly FileLine[]): LinesByFile {
 }
 
 /**
- * A run with the counts of the lines of its own side only. Each run counts the lines of both sides, since
+ * A run with the counts of its own side's lines only. Each run counts the lines of both sides:
  * tests can read which lines are counted, and could otherwise tell their side.
  */
 export function ofOwnLines(record: RunRecord, lines: LinesByFile): RunRecord {

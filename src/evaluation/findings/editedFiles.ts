@@ -5,18 +5,18 @@ import { spansOf, type LineSpan } from '../../python/observations/observation';
 
 /** A file that a candidate adds or changes. */
 export interface EditedFile {
-  /** With the candidate. */
+  /** Path after the candidate is applied. */
   readonly path: string;
   readonly kind: FilePatch['kind'];
-  /** With the candidate, as text. */
+  /** Text after the candidate is applied. */
   readonly source: string;
   /** Lines of `source` that are not in R. */
   readonly spans: readonly LineSpan[];
 }
 
 /**
- * The files of a candidate with the lines that it adds. What it removes, and files without text, are
- * left out.
+ * The files of a candidate with the lines that it adds. Lines that it removes, and files without
+ * text, are left out.
  *
  * @param patch unified diff that applies to R
  * @param readFileOfR undefined where R has no such file
@@ -26,7 +26,7 @@ export async function editedFiles(
   readFileOfR: (path: string) => Promise<string | undefined>,
 ): Promise<EditedFile[]> {
   const parsed = parseUnified(patch);
-  // Data beside tests must not keep their code from being read.
+  // Binary data beside tests must not prevent reading their code.
   const files = parsed.files.filter((file) => !file.binary);
   const applied = await applyPatch({ ...parsed, files }, readFileOfR);
   if (!applied.ok) return [];
@@ -35,7 +35,7 @@ export async function editedFiles(
     const source = path === null ? undefined : applied.files.get(path);
     if (path === null || source === undefined) return [];
     const lines = file.hunks.flatMap((hunk) => hunk.lines);
-    // A line that moves is no new one.
+    // A moved line is not new.
     const removed = new Set(lines.flatMap((line) => (line.kind === 'removed' ? line.text : [])));
     const added = lines.flatMap((line) =>
       line.kind === 'added' && line.newLine !== undefined && !removed.has(line.text)

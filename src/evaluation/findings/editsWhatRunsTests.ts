@@ -12,10 +12,10 @@ import { sentenceOf } from './readsInsteadOfRuns';
 import { configurationOfTests, runnerFile } from './runnerFile';
 
 /**
- * Where a candidate edits what runs tests: files that runners read, and in code hooks, plug-ins and
- * attributes of runners. Fixtures in a conftest.py are among it, for a person to judge.
+ * Finds where a candidate edits what runs tests: files that runners read, and in code hooks,
+ * plug-ins and attributes of runners. It includes fixtures in a conftest.py, for a person to judge.
  *
- * @param touched every file of the patch, those without text and those it removes too
+ * @param touched every file of the patch, also files without text and removed files
  */
 export async function editsWhatRunsTests(
   python: PythonParser,
@@ -72,7 +72,10 @@ function fixturesIn(python: PythonParser, { path, source, spans }: EditedFile): 
     .map((each) => `${isFixture(each) ? 'fixture' : 'hook'} ${each.name}`);
 }
 
-/** What the package of tests now does when it is imported; undefined for imports, names and constants. */
+/**
+ * Describes what the package of tests now does on import; undefined for imports, names and
+ * constants.
+ */
 function codeOfPackage(
   python: PythonParser,
   { path, source, spans }: EditedFile,

@@ -1,12 +1,12 @@
 import type { Finding, FindingKind } from '../../domain/finding';
 import { markdownLine } from '../markdown';
 
-/** UTF-16 units of a quoted line. */
+/** Length of a quoted line in UTF-16 units. */
 const longestLine = 200;
-/** Sentences of one finding; of more the number is told. */
+/** Sentences of one finding; a last one gives the number of further ones. */
 const mostSentences = 20;
 
-/** A text of the candidate on one line, cut where it is long. */
+/** A text of the candidate on one line, cut where it is too long. */
 export function quotedCode(text: string): string {
   const plain = markdownLine(text).trim();
   return plain.length > longestLine ? `${plain.slice(0, longestLine - 1)}…` : plain;
@@ -14,7 +14,7 @@ export function quotedCode(text: string): string {
 
 /** A finding with its evidence; undefined where there is none. */
 export function finding(kind: FindingKind, sentences: readonly string[]): Finding | undefined {
-  // Paths are texts of others as well.
+  // Paths are untrusted texts as well.
   const all = [...new Set(sentences.map(markdownLine))];
   if (all.length === 0) return undefined;
   const shown = all.slice(0, mostSentences);

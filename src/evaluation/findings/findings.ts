@@ -7,7 +7,9 @@ import { editsWhatRunsTests } from './editsWhatRunsTests';
 import { noChangedLineRan, type SideCounts } from './noChangedLineRan';
 import { readsInsteadOfRuns } from './readsInsteadOfRuns';
 
-/** What a candidate's text shows by itself: it reads instead of running, or edits what runs tests. */
+/**
+ * Findings in a candidate's text: it reads code instead of running it, or edits what runs tests.
+ */
 export async function findingsInCode(
   session: Pick<InstanceSession, 'python' | 'readFileOfR'>,
   patch: string,
@@ -22,7 +24,7 @@ export async function findingsInCode(
   ]);
 }
 
-/** What a candidate's runs show: that no F→P test executed a changed line. */
+/** Findings in a candidate's runs: no F→P test executed a changed line. */
 export function findingsInRuns(
   sides: readonly SideCounts[],
   failToPass: readonly string[],
@@ -31,7 +33,7 @@ export function findingsInRuns(
   return inOrder([noChangedLineRan(sides, failToPass, script)]);
 }
 
-/** Findings in the order of their kinds, without those that are none. */
+/** Findings in the order of their kinds, without undefined ones. */
 export function inOrder(findings: readonly (Finding | undefined)[]): Finding[] {
   const rank = (kind: FindingKind): number => findingKinds.indexOf(kind);
   return findings.filter((each) => each !== undefined).sort((a, b) => rank(a.kind) - rank(b.kind));

@@ -4,7 +4,7 @@ import type { ObservationCondition } from '../../python/observations/observation
 /** A file of R; undefined where R has none at the path. */
 export type ReadFileOfR = (path: string) => Promise<string | undefined>;
 
-/** Whether what makes an observation one holds in R. */
+/** Whether R satisfies the condition on which an observation counts. */
 export async function holdsInR(
   condition: ObservationCondition | undefined,
   readFileOfR: ReadFileOfR,
@@ -13,7 +13,7 @@ export async function holdsInR(
   if ('notOfR' in condition) return !(await isOfR(condition.notOfR, readFileOfR));
   if ('packageOfR' in condition) return isOfR(condition.packageOfR, readFileOfR);
   for (const path of condition.fileOfR) {
-    // Data of tests, and lists of requirements that tests read as such, say nothing of the fix.
+    // Data of tests, and requirement lists that tests read as data, do not reveal the fix.
     if (
       !isTestPath(path) &&
       !/(^|\/)requirements[^/]*\.txt$/.test(path) &&
@@ -24,7 +24,7 @@ export async function holdsInR(
   return false;
 }
 
-/** Folders below which repositories have their packages. */
+/** Folders in which repositories keep their packages. */
 const roots = ['', 'src/', 'lib/', 'python/'];
 
 async function isOfR(name: string, readFileOfR: ReadFileOfR): Promise<boolean> {

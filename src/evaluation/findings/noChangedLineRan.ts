@@ -3,7 +3,7 @@ import type { Finding } from '../../domain/finding';
 import { isScope } from '../../domain/outcome';
 import { finding, quotedCode } from './finding';
 
-/** Counts of one side: those of the candidate, and those of all runs that are not the candidate's. */
+/** Counts of one side: those of the candidate, and those of all other runs. */
 export interface SideCounts {
   /** Removed lines on R, added lines on R∘X*. */
   readonly lines: readonly ChangedLine[];
@@ -12,10 +12,10 @@ export interface SideCounts {
 }
 
 /**
- * Whether no F→P test of a candidate executed a changed line, on its side. Lines that only import and
- * collection execute are left out, since no run attributes these to a test: a test of a changed constant
- * or decorator runs no other. A line also counts as run where collection executed it more often than in
- * any other run: what decorators of tests compute runs there.
+ * Whether no F→P test of a candidate executed a changed line, on its side. Lines that only import
+ * and collection execute are ignored, since no run attributes these to a test. A test of a changed
+ * constant or decorator executes no other changed line. A line also counts as run where collection
+ * executed it more often than in any other run, since decorators of tests compute there.
  *
  * @param failToPass ids of the tests that go F→P
  * @param script the candidate is a script: what it executes is its own, and belongs to no test
@@ -58,7 +58,7 @@ export function noChangedLineRan(
   ]);
 }
 
-/** Whether what ran a line is a test, or the set-up of a class or file that it is in. */
+/** Whether a line ran in this test, or in the set-up of the class or file that holds the test. */
 const isOf = (by: string, test: string): boolean =>
   by === test || (isScope(by) && test.startsWith(by));
 

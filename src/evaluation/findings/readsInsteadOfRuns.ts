@@ -7,8 +7,8 @@ import { finding, quotedCode } from './finding';
 import { holdsInR, type ReadFileOfR } from './holdsInR';
 
 /**
- * Where the code of a candidate reads the sources or the repository, or inspects code, versions and the
- * process, instead of running what it tests.
+ * Finds where a candidate's code does not run what it tests: it reads the sources or the
+ * repository, or inspects code, versions or the process.
  */
 export async function readsInsteadOfRuns(
   python: PythonParser,

@@ -5,12 +5,12 @@ import { parseLog } from '../../engine/runners/parseLog';
 import { runnerOf } from '../../engine/runners/runners';
 import type { TestPlan } from '../../engine/testPlan';
 
-/** What tells of the records of a run: how it ended, and by which program. */
+/** The records that show how a run ended, and by which program. */
 type Ended = Pick<RunRecord, 'ending' | 'exitCode' | 'log' | 'trace'>;
 
 /**
- * Where the records of a run do not fit together, a sentence each; empty for a run that can be believed.
- * Such a run is never kept, and nothing that it says counts.
+ * The contradictions between the records of a run, one sentence each; empty for a credible run. A
+ * run with contradictions is never kept and never graded as a success.
  */
 export function contradictionsOf(record: Ended, runner: TestPlan['runner']): string[] {
   const isRecorded = record.ending === 'exited' && runnerOf(runner).isUnrecorded !== true;
@@ -20,7 +20,10 @@ export function contradictionsOf(record: Ended, runner: TestPlan['runner']): str
   ];
 }
 
-/** Anybody can print outcomes; a runner that has some began a session. */
+/**
+ * Passed tests in a log without a session. Any code can print outcomes, but a runner that has
+ * outcomes began a session.
+ */
 function againstLog({ log, trace }: Ended): string[] {
   if (trace.sessions.length > 0) return [];
   const passed = [...parseLog(log, '')].find(([, status]) => status === 'PASSED');
@@ -30,12 +33,13 @@ function againstLog({ log, trace }: Ended): string[] {
 }
 
 /**
- * A runner whose tests failed does not end with 0. The reverse is no contradiction: many things besides
+ * A failed test in a run with exit status 0. The reverse is no contradiction: many things besides
  * tests make a runner complain.
  */
 function againstExit({ exitCode, trace }: Ended, runner: TestPlan['runner']): string[] {
   if (exitCode !== 0) return [];
-  // A test that ends the process, as by os._exit(0), chooses the status; it counts as an error itself.
+  // A test that ends the process, as by os._exit(0), chooses the status; it counts as an error
+  // itself.
   if (trace.unfinished.some(({ lastTest }) => lastTest !== null)) return [];
   const { failsWithStatus0 } = runnerOf(runner);
   const failed = trace.outcomes.find(
@@ -46,7 +50,7 @@ function againstExit({ exitCode, trace }: Ended, runner: TestPlan['runner']): st
     : [`${failed.test} has the outcome ${failed.outcome}, and the run ended with exit status 0`];
 }
 
-/** The contradictions of both sides, each behind the name of its side. */
+/** The contradictions of both sides, each prefixed with the name of its side. */
 export function contradictionsOfBoth(
   records: Readonly<Record<Side, Ended>> | undefined,
   runner: TestPlan['runner'],
@@ -57,7 +61,7 @@ export function contradictionsOfBoth(
   );
 }
 
-/** The finding that stands beside the verdict `unsound`; empty when the records fit. */
+/** The finding that accompanies the verdict `unsound`; empty when the records agree. */
 export function recordsThatDoNotFit(contradictions: readonly string[]): Finding[] {
   return contradictions.length === 0
     ? []

@@ -1,7 +1,7 @@
 /**
- * What a file is to whatever runs tests, by its path; undefined where it is nothing to it.
+ * What role a file has for test runners, by its path; undefined where it has none.
  *
- * @param path from the root of the tree on
+ * @param path relative to the root of the tree
  */
 export function runnerFile(path: string): string | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1);
@@ -12,7 +12,7 @@ export function runnerFile(path: string): string | undefined {
   if (/^\.?(pytest\.(ini|toml)|tox\.(ini|toml)|coveragerc|nose2?\.cfg|unittest\.cfg)$/.test(name)) {
     return 'configuration of a runner';
   }
-  // Where Python looks for packages that are installed, and so pytest for plug-ins.
+  // Python looks here for installed packages, and so does pytest for plug-ins.
   if (/^((src|lib|python)\/)?[^/]+\.(dist|egg)-info\//.test(path)) {
     return 'of an installed package, which may bring plug-ins';
   }
@@ -40,15 +40,15 @@ export function runnerFile(path: string): string | undefined {
 }
 
 /**
- * What runners import before they import tests, of Python and of others: a module at the top of the tree
- * comes first.
+ * Modules that test runners import before they import tests, both Python's own and others: a module
+ * at the top of the tree shadows them.
  */
 const ofRunners =
   /^(argparse|ast|asyncio|atexit|bdb|bisect|code|codecs|collections|concurrent|configparser|contextlib|contextvars|copy|csv|ctypes|dataclasses|datetime|decimal|difflib|dis|encodings|enum|errno|faulthandler|fnmatch|fractions|functools|gc|gettext|glob|hashlib|heapq|html|importlib|io|itertools|json|keyword|linecache|locale|logging|math|multiprocessing|numbers|opcode|operator|os|pathlib|pdb|pickle|platform|pprint|pydoc|queue|random|re|reprlib|runpy|selectors|shlex|shutil|signal|socket|stat|string|struct|subprocess|sysconfig|tempfile|textwrap|threading|time|timeit|token|tokenize|tomllib|types|typing|unicodedata|urllib|uuid|weakref|xml|zipfile|zipimport|zlib|packaging|exceptiongroup|tomli|attr|attrs|colorama|pygments|xdist|execnet|pytest_\w+)$/;
 
 /**
- * What a file of a folder of tests is to pytest, which looks for its configuration from the tests that it
- * is given upwards.
+ * What role a file in a folder of tests has for pytest, which searches for its configuration
+ * upwards from the given tests.
  *
  * @param others paths of all files that are touched
  */

@@ -2,8 +2,8 @@ import { fileOf, type StackFrame, type TestResult } from '../../domain/outcome';
 import { isTestPath } from '../../patch/testFiles';
 
 /**
- * The innermost frame of a failure in the file of its test: the line of the assertion, or of the call that
- * raised. Undefined when no frame is in that file.
+ * The innermost frame of a failure in the test's own file: the line of the assertion, or of the
+ * call that raised. Undefined when no frame is in that file.
  */
 export function failureFrameInTest(result: TestResult): StackFrame | undefined {
   const file = fileOf(result.test);

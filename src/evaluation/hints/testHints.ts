@@ -7,14 +7,17 @@ export type TestHint =
   | { readonly kind: 'fails on both sides' }
   /** Does not fail on R, and fails on R∘X*. */
   | { readonly kind: 'fails on R∘X* only' }
-  /** Fails on R for a reason that looks unrelated. `both`: on R∘X* too, so that it is of no use. */
+  /**
+   * Fails on R for a reason that looks unrelated. `both`: on R∘X* too, so that the test is of no
+   * use.
+   */
   | {
       readonly kind: 'unrelated failure';
       readonly failure: UnrelatedFailure;
       readonly both: boolean;
     };
 
-/** The case that says most about the test: a failure after the fix, else one that reproduces. */
+/** The most informative case of a test: a failure after the fix, else one that reproduces. */
 export function tellingCase(cases: readonly TestTransition[]): TestTransition | undefined {
   return (
     cases.find((each) => each.transition.endsWith('F')) ??
@@ -24,17 +27,17 @@ export function tellingCase(cases: readonly TestTransition[]): TestTransition | 
 }
 
 /**
- * What an author should look at in a test of the candidate.
+ * The hint for an author on a test of the candidate.
  *
  * @param cases of one test function
- * @returns undefined when the test reproduces the issue by what it looks like, or did not run on a side
+ * @returns undefined when the test appears to reproduce the issue, or did not run on a side
  */
 export function hintOn(cases: readonly TestTransition[]): TestHint | undefined {
   const telling = tellingCase(cases);
   if (telling === undefined) return undefined;
   const both = telling.transition === 'F→F';
   const failure = unrelatedFailure(telling.base);
-  // On R∘X* it may fail for another reason, which is then the one to look at.
+  // On R∘X* it may fail for another reason, which then matters more.
   const isSame = !both || unrelatedFailure(telling.fixed)?.reason === failure?.reason;
   if (failure !== undefined && isSame) return { kind: 'unrelated failure', failure, both };
   switch (telling.transition) {

@@ -7,21 +7,21 @@ import {
 } from '../../domain/outcome';
 import { isTestPath } from '../../patch/testFiles';
 
-/** A failure that looks as if the test were broken, or asked for something that the side lacks. */
+/** A failure that suggests a broken test, or a test that asks for something that the side lacks. */
 export interface UnrelatedFailure {
   readonly reason: UnrelatedReason;
   /**
-   * What is not there: a module, a fixture or a name, dotted where the message says of what. Undefined
-   * where the message does not tell. Comes from tested code: untrusted.
+   * The missing module, fixture or name, dotted where the message names its owner. Undefined where
+   * the message does not name it. Comes from tested code: untrusted.
    */
   readonly missing?: string;
 }
 
 /**
- * Whether a failure looks unrelated to the issue, and what is missing. Wider than `unrelatedReason`,
- * which grades read: it also knows attributes, parameters and broken set-ups, which a test of a new
- * feature has by rights. A hint for a person, or for a model that mends its own test; never part of a
- * grade.
+ * Whether a failure looks unrelated to the issue, and what is missing. It recognises more than
+ * `unrelatedReason`, which grades use: attributes, parameters and broken set-ups too, which a test
+ * of a new feature may legitimately lack. The result is a hint for a person, or for a model that
+ * mends its own test; it is never part of a grade.
  */
 export function unrelatedFailure(result: TestResult): UnrelatedFailure | undefined {
   if (!isFailure(result)) return undefined;
@@ -45,13 +45,19 @@ function reasonOf(result: TestResult, text: string): UnrelatedReason | undefined
   return undefined;
 }
 
-/** Raised by a line of the tests, of their helpers or of a conftest.py, rather than by what they call. */
+/**
+ * Whether the failure was raised by a line of the tests, their helpers or a conftest.py, rather
+ * than by the code they call.
+ */
 function raisedInTests({ frames }: TestResult): boolean {
   const last = frames?.at(-1);
   return last === undefined || isTestPath(last.path);
 }
 
-/** unittest knows no fixtures: it calls `test_x(self, tmp_path)` without the second. */
+/**
+ * Whether unittest called a test without arguments, as `test_x(self, tmp_path)` without the second:
+ * unittest has no fixtures.
+ */
 function lacksArgumentsOf({ test }: TestResult, text: string): boolean {
   const name = functionOf(test).split('::').at(-1) ?? '';
   const called = /^(?:[\w.<>]+\.)?(\w+)\(\) missing \d+ required positional arguments?: /.exec(
@@ -62,14 +68,14 @@ function lacksArgumentsOf({ test }: TestResult, text: string): boolean {
 
 const unexpectedArgument = /(?:^|\s)([\w.<>]+)\(\) got an unexpected keyword argument '([^']+)'/;
 
-/** `Class.name` of an attribute that is not there; undefined for any other text, and for None. */
+/** `Class.name` of a missing attribute; undefined for any other text, and for None. */
 function attribute(text: string): string | undefined {
   const [, module, type, object, name] =
     /^(?:(?:partially initialized )?module '([^']+)'|type object '([^']+)'|'([^']+)' object) has no attribute '([^']+)'/.exec(
       text,
     ) ?? [];
   const owner = module ?? type ?? object;
-  // What is None by mistake is what many an issue is about.
+  // Many issues are about a value that is None by mistake.
   if (owner === undefined || name === undefined || owner === 'NoneType') return undefined;
   return `${owner}.${name}`;
 }
