@@ -15,7 +15,7 @@ const importErrors = /(^|\.)(ImportError|ModuleNotFoundError)$/;
  * the others test. Such a run is not kept, since its result changes once the environment is mended.
  *
  * @param isOfTree whether a module of this name (its first part) may belong to R, R∘X* or the
- *   patch; the failed import may then be what the tests show
+ *   patch. The failed import may then be what the tests show
  */
 export function environmentFault(
   record: RunRecord,

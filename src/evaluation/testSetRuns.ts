@@ -444,8 +444,8 @@ export async function harnessBase(
 }
 
 /**
- * A run of T^R as if a candidate's renamed files already had their new names, so that a test has
- * the same id before and after. The log stays unchanged.
+ * A run of T^R as if a candidate's renamed files already had their new names. A test thus has the
+ * same id before and after. The log stays unchanged.
  *
  * @param renamed new path by old path
  */
