@@ -8,15 +8,15 @@ import type { PythonParser } from '../python/parser';
 import type { Sources } from '../repository/source';
 import type { EngineLimits } from '../engine/guardedEngine';
 
-/** How often, and after how long, what an infrastructure fault has ended is tried again. */
+/** How often, and after what delay, a batch retries what an infrastructure fault has ended. */
 export interface RetryOptions {
-  /** After the first try. */
+  /** Tries after the first one. */
   readonly times: number;
-  /** Milliseconds before the second try; three times as long before each further one. */
+  /** Milliseconds before the second try; each further delay is three times as long. */
   readonly firstDelay: number;
 }
 
-/** What a batch evaluates, with what, and where its results go. */
+/** What a batch evaluates, by which means, and where its results go. */
 export interface BatchRequest {
   /** All selected instances, also those without a prediction: rates are shares of them. */
   readonly instances: readonly Instance[];
@@ -33,13 +33,13 @@ export interface BatchRequest {
   /** Leave out edits outside tests. */
   readonly testsOnly?: boolean;
   readonly mode: Mode;
-  /** Run candidates again although their runs are kept, and begin a results folder anew. */
+  /** Run candidates again although their runs are kept, and restart the results folder. */
   readonly fresh: boolean;
-  /** Where reports go; without it nothing is written, and only finished test runs are kept. */
+  /** Where reports go. Without it no report is written, and only finished test runs are kept. */
   readonly results?: ResultsPlace;
-  /** How infrastructure faults are met; see `faults.ts`. */
+  /** How to retry after infrastructure faults; see `faults.ts`. */
   readonly retry?: RetryOptions;
-  /** After which the engine counts as stuck. */
+  /** The limits after which the engine counts as stuck. */
   readonly engineLimits?: EngineLimits;
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
@@ -48,7 +48,7 @@ export interface BatchRequest {
 export interface ResultsPlace {
   readonly out: string;
   readonly runId: string;
-  /** For people: as the dataset was named. */
+  /** For people: the dataset, as they named it. */
   readonly dataset: string;
   /** For people: where the predictions came from, with the digest of each file. */
   readonly predictions: readonly { readonly from: string; readonly sha256?: string }[];

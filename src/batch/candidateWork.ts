@@ -9,17 +9,18 @@ import type { BatchEntry, GradedEntry } from '../results/entry';
 import type { BatchRequest } from './batchRequest';
 import { faultTolerantSession } from './faultTolerantSession';
 
-/** The candidates of one instance, one after the other in one warm pair of sandboxes. */
+/** Evaluates the candidates of one instance, one after the other in one warm pair of sandboxes. */
 export interface CandidateWork {
   /**
-   * Grades a prediction, or finds out why that cannot be done.
+   * Grades a prediction, or says why that is impossible.
+   *
    * @throws Cancelled, and nothing else
    */
   evaluate(prediction: Prediction): Promise<BatchEntry>;
   dispose(): Promise<void>;
 }
 
-/** @param request its signal ends what runs */
+/** @param request its signal cancels the work */
 export function candidateWork(instance: Instance, request: BatchRequest): CandidateWork {
   const { signal, reporter } = request;
   const warm = faultTolerantSession(instance, request);
@@ -66,8 +67,9 @@ export function candidateWork(instance: Instance, request: BatchRequest): Candid
 }
 
 /**
- * Files that a candidate edits beside its tests, where these edits may be what keeps it from success:
- * one that fixes the bug itself passes on R, and one that changes what is built may fail anywhere.
+ * Files that an unsuccessful candidate edits beside its tests, if these edits may be the cause. A
+ * test passes on R if the candidate fixes the bug itself, and may fail anywhere if it changes what
+ * is built.
  */
 function othersOf(result: CandidateResult, candidate: CandidateRequest): string[] {
   const { strict, patch } = result;

@@ -17,8 +17,9 @@ type Asked = Pick<
 >;
 
 /**
- * For each prediction, a digest of all that its entry depends on: the row, the candidate, the options,
- * where R comes from, what tests run with as far as it is known before they run, and this program.
+ * For each prediction, a digest of all that its entry depends on. That is the row, the candidate,
+ * the options, the source of R, the environment as far as it is known before the run, and this
+ * program.
  */
 export function entryKeys(request: Asked): string[] {
   const rows = new Map(
@@ -40,7 +41,7 @@ export function entryKeys(request: Asked): string[] {
   );
 }
 
-/** What has to be equal for a run to be gone on with, by the words in which a difference is told. */
+/** Digests that must be equal for a run to resume, by the words that name them in a refusal. */
 export function sameness(request: Asked): Readonly<Record<string, string>> {
   const { instances, predictions, sources } = request;
   return {
@@ -48,7 +49,8 @@ export function sameness(request: Asked): Readonly<Record<string, string>> {
     'the predictions': sha256OfJson(
       predictions.map(({ instanceId, model, sample = 1, chosenSample = sample, patch }) => [
         ...[instanceId, model],
-        // What stood here when `sample` was the choice: such runs can still be gone on with.
+        // The key that older versions wrote, when `sample` meant the choice. It lets such runs
+        // resume.
         ...[chosenSample, patch],
       ]),
     ),

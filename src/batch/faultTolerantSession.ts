@@ -20,7 +20,8 @@ export interface Hindrance {
 /** The pair of sandboxes of one instance. It opens with the first attempt, and again after an infrastructure fault. */
 export interface FaultTolerantSession {
   /**
-   * Runs `work` with the session, and a second time after an infrastructure fault (see `faults.ts`).
+   * Calls `work` with the session, and a second time after an infrastructure fault (see
+   * `faults.ts`).
    *
    * @param what names the work in the log
    * @returns the result of `work`, or the reason why it failed
@@ -33,13 +34,13 @@ export interface FaultTolerantSession {
   dispose(): Promise<void>;
 }
 
-/** What sandboxes of an instance are opened with. */
+/** The parts of a batch request with which the sandboxes of an instance are opened. */
 export type SandboxesRequest = Pick<
   BatchRequest,
   'engine' | 'python' | 'store' | 'sources' | 'storage' | 'signal' | 'reporter' | 'retry'
 >;
 
-/** A session of an instance; the signal of the request cancels what runs in it. */
+/** A session of an instance; the signal of the request cancels its work. */
 export function faultTolerantSession(
   instance: Instance,
   request: SandboxesRequest,
@@ -49,7 +50,7 @@ export function faultTolerantSession(
   const close = async (): Promise<void> => {
     const open = session;
     session = undefined;
-    // An engine that is gone cannot remove its sandboxes, and what it leaves is removed by the next.
+    // An engine that is gone cannot remove its sandboxes; the next engine removes what it left.
     await open?.dispose().catch((error: unknown) => {
       reporter.log(`${instance.id}: its sandboxes were not removed: ${messageOf(error)}`);
     });
@@ -86,7 +87,7 @@ export function faultTolerantSession(
         if (hindrance.why === 'internal error' && error instanceof Error) {
           reporter.log(error.stack ?? error.message);
         }
-        // Whatever state it is in, the next one does not have to find out.
+        // Close the session in any case, so that the next attempt does not depend on its state.
         await close();
         return { hindrance };
       }

@@ -9,10 +9,10 @@ import { GoldenPatchUnfit } from '../repository/golden';
 import { RepositoryUnreachable } from '../repository/git/unreachable';
 
 /**
- * The faults after which the same thing is tried once more, and the only ones: what runs tests, or what
- * it needs from the network, was out of reach or answered with a status that passes (429, 5xx), and may
- * be back in a moment. Not among them: anything that tests did, a limit they ran into, a full disk, an image or commit that does not exist, and
- * faults of this program, which would only happen again.
+ * The only faults after which the same work is retried. The engine, or a network resource that it
+ * needs, was out of reach or answered with a temporary status (429, 5xx). It may soon be back.
+ * Other faults would only happen again: anything that tests did, a limit they exceeded, a full
+ * disk, a missing image or commit, and faults of this program.
  */
 const infrastructureFaults = [
   EngineGone,
@@ -24,16 +24,16 @@ const infrastructureFaults = [
   NetworkTrouble,
 ] as const;
 
-/** Whether it is worth trying again what ended with this error. */
+/** Whether the work that ended with this error is worth a retry. */
 export const isInfrastructureFault = (error: unknown): boolean =>
   infrastructureFaults.some((kind) => error instanceof kind);
 
-/** How far the work on a candidate had come. */
+/** The stage that the work on a candidate had reached. */
 export type Stage = 'source' | 'environment';
 
 /**
- * What an error means for the candidate whose evaluation it ended. Not for what the caller cancelled: an
- * engine that says so by itself has failed.
+ * What an error means for the candidate whose evaluation it ended. The caller handles its own
+ * cancellations first: an engine that reports one by itself has failed.
  */
 export function failureOf(
   error: unknown,

@@ -1,9 +1,9 @@
-/** What workers pass before each candidate. */
+/** A gate that workers pass before each candidate. */
 export interface PauseGate {
   readonly paused: boolean;
   pause(): void;
   resume(): void;
-  /** Resolves when it is not paused, or when the signal fires. */
+  /** Resolves when the gate is not paused, or when the signal fires. */
   open(signal: AbortSignal): Promise<void>;
 }
 

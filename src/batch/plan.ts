@@ -3,7 +3,7 @@ import type { Instance, Prediction } from '../domain/instance';
 import { sides, type Side } from '../domain/outcome';
 import { isTestPath } from '../patch/testFiles';
 
-/** One run of a batch, or the environment that runs happen in, with what has to be done before. */
+/** One run of a batch, or the environment of runs, with the steps that it needs first. */
 export interface PlannedRun {
   readonly id: string;
   readonly kind: 'environment' | 'base' | 'golden' | 'candidate';
@@ -13,13 +13,13 @@ export interface PlannedRun {
   readonly instance?: string;
   readonly side?: Side;
   /**
-   * Files of a base run, as far as the patch itself tells them: those of a candidate in another format
-   * than a unified diff turn out when it is converted.
+   * Files of a base run, as far as the patch itself names them. For a candidate in another format
+   * than a unified diff, they are known only after conversion.
    */
   readonly files?: readonly string[];
-  /** Ids of what is to be done first. */
+  /** Ids of the steps that come first. */
   readonly needs: readonly string[];
-  /** How many candidates are graded with it. */
+  /** How many candidates need it for their grade. */
   readonly serves: number;
 }
 
@@ -27,11 +27,11 @@ export interface PlannedRun {
 export interface PlannedWork {
   readonly environment: string;
   readonly instance: string;
-  /** Places in the list of predictions. */
+  /** Indices in the list of predictions. */
   readonly candidates: readonly number[];
 }
 
-/** What a person is told before a batch begins. Runs are counted by side. */
+/** Figures that a person sees before a batch begins. Runs are counted by side. */
 export interface PlanCounts {
   readonly candidates: number;
   readonly instances: number;
@@ -39,29 +39,29 @@ export interface PlanCounts {
   readonly base: number;
   readonly golden: number;
   readonly candidate: number;
-  /** All runs; fewer where candidates turn out not to apply, or their runs are kept. */
+  /** All runs at most; fewer where candidates do not apply, or their runs are kept. */
   readonly runs: number;
 }
 
 /** The runs of a batch as a graph, and the order in which workers take them up. */
 export interface BatchPlan {
-  /** What is needed comes before what needs it. */
+  /** Each step comes before the steps that need it. */
   readonly runs: readonly PlannedRun[];
   readonly work: readonly PlannedWork[];
   readonly counts: PlanCounts;
 }
 
-/** The environment that an instance's tests run in, as far as its row tells. */
+/** The environment of an instance's tests, as far as its row names it. */
 const environmentKey = (instance: Pick<Instance, 'repo' | 'version' | 'environment'>) =>
   instance.environment?.image ?? `${instance.repo}@${instance.version}`;
 
 /**
- * Plans a batch: which runs there are at most, each once, and in which order. Instances of one
- * repository and version follow one another, so that what was built for the first serves the others
- * before the budget of the disk asks for its place.
+ * Plans a batch: the runs at most, each once, and their order. Instances of one repository and
+ * version follow one another. The others then use what was built for the first, before the disk
+ * budget forces its removal.
  *
- * @param predictions those of instances that are not among `instances` are passed over
- * @param workers where there are fewer instances, the candidates of each are parted among them
+ * @param predictions those of instances outside `instances` are ignored
+ * @param workers where there are fewer instances, the candidates of each are divided among them
  */
 export function planBatch(
   instances: readonly Instance[],
@@ -103,7 +103,7 @@ export function planBatch(
   };
 }
 
-/** A run, with the last candidate that was found to need it: they come one after the other. */
+/** A run, with the last candidate that needs it, since candidates come one after the other. */
 interface Growing {
   readonly run: { -readonly [Key in keyof PlannedRun]: PlannedRun[Key] };
   last: number;
@@ -143,14 +143,14 @@ function planInstance(
       if (isEmpty) continue;
       const known = files.length > 0 ? { files } : {};
       add({ id: of(base, side), kind: 'base', ...common, ...known, needs }, index);
-      // Candidates that are the same text are one run.
+      // Candidates with the same text share one run.
       const id = of(`candidate ${sha256(patch).slice(0, 12)}`, side);
       add({ id, kind: 'candidate', ...common, needs: [...needs, of(base, side)] }, index);
     }
   }
 }
 
-/** By repository, then version, in the order in which these first appear. */
+/** Grouped by repository, then version, in the order in which these first appear. */
 function inGroups(instances: readonly Instance[]): Instance[] {
   const repositories = new Map<string, Map<string, Instance[]>>();
   for (const instance of instances) {
@@ -164,7 +164,7 @@ function inGroups(instances: readonly Instance[]): Instance[] {
   return [...repositories.values()].flatMap((versions) => [...versions.values()].flat());
 }
 
-/** Test files that a unified diff names as its new ones, sorted; none of another format. */
+/** Test files among the new paths of a unified diff, sorted; none for another format. */
 function filesNamed(patch: string): string[] {
   const paths = new Set<string>();
   const mark = '+++ ';
@@ -178,7 +178,7 @@ function filesNamed(patch: string): string[] {
   return [...paths].sort();
 }
 
-/** In up to `count` parts of about the same size, each in order. */
+/** Splits a list into up to `count` parts of about the same size, each in order. */
 function parted(list: readonly number[], count: number): number[][] {
   const size = Math.ceil(list.length / count);
   const parts: number[][] = [];

@@ -2,9 +2,9 @@ import type { PlanCounts } from './plan';
 import type { BatchProgress } from './runBatch';
 
 /**
- * What a person is told before a batch begins.
+ * The sentence that a person sees before a batch begins.
  *
- * @param means what it is done with, such as `2 workers, local engine, CPython 3.11.7`
+ * @param means the workers and the engine, such as `2 workers, local engine, CPython 3.11.7`
  */
 export function planText(counts: PlanCounts, means: string): string {
   const { candidates, instances, environments, runs } = counts;

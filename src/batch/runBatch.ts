@@ -19,7 +19,7 @@ import { withResults, type RunResults } from './runResults';
 import { throughput } from './throughput';
 import type { BatchRequest, ResultsPlace } from './batchRequest';
 
-/** How far a batch is. */
+/** The progress of a batch. */
 export interface BatchProgress {
   readonly done: number;
   readonly total: number;
@@ -41,7 +41,10 @@ export interface BatchHooks {
   /** Called once, before anything runs. */
   readonly onPlan?: (counts: PlanCounts) => void;
   readonly onProgress?: (progress: BatchProgress) => void;
-  /** Called as each candidate is finished, or found finished; `place` is that of its prediction. */
+  /**
+   * Called when a candidate finishes, or was finished earlier; `place` is the index of its
+   * prediction.
+   */
   readonly onEntry?: (entry: RunEntry, report: Report, place: number) => void;
 }
 
@@ -53,30 +56,30 @@ export interface BatchOutcome {
   readonly written: readonly string[];
 }
 
-/** A batch that is under way. */
+/** A running batch. */
 export interface BatchHandle {
-  /** No candidate is begun until `resume`; those that run come to their end. */
+  /** Starts no candidate until `resume`; running ones come to their end. */
   pause(): void;
   resume(): void;
-  /** Stops what runs. What is finished is kept, and the same request goes on from there. */
+  /** Stops running candidates. Finished ones are kept, and the same request resumes from there. */
   cancel(): void;
   readonly paused: boolean;
   readonly progress: BatchProgress;
-  /** Rejects with Cancelled, or a HumanError where results cannot be kept. */
+  /** Rejects with Cancelled, or with a HumanError where results cannot be kept. */
   readonly done: Promise<BatchOutcome>;
 }
 
 /**
  * Evaluates predictions, several at once. Every prediction of a selected instance gets one entry,
- * whatever happens to it; a failure of one leaves the others alone.
+ * whatever happens to it. A failure of one does not affect the others.
  */
 export const runBatch = (request: BatchRequest, hooks: BatchHooks = {}): BatchHandle =>
   new Batch(request, hooks);
 
-/** What is to be evaluated, and where it is kept. */
+/** The candidates to evaluate, and the place for their results. */
 interface BatchWork {
   readonly parts: readonly PlannedWork[];
-  /** What each entry depends on, by the place of its prediction. */
+  /** Digests of what each entry depends on, by the index of its prediction. */
   readonly keys: readonly string[];
   readonly results: RunResults | undefined;
   readonly signal: AbortSignal;
@@ -215,7 +218,7 @@ class Batch implements BatchHandle {
     });
   }
 
-  /** The work that no earlier command has done. */
+  /** The candidates that no earlier command has finished. */
   private async withoutKept({ parts, keys, results, signal }: BatchWork): Promise<PlannedWork[]> {
     if (results === undefined) return [...parts];
     const left: PlannedWork[] = [];
@@ -288,8 +291,8 @@ class Batch implements BatchHandle {
 }
 
 /**
- * Two models may have one folder, as the harness names them: the reports of one would write over those
- * of the other.
+ * Refuses two models with the same folder name in the harness's layout: the reports of one would
+ * overwrite those of the other.
  *
  * @throws HumanError naming both
  */

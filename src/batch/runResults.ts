@@ -25,47 +25,49 @@ import {
   type Sameness,
 } from '../results/lockedRunFolder';
 
-/** A candidate that is finished. */
+/** A finished candidate. */
 export interface Finished {
   readonly entry: RunEntry;
   readonly report: Report;
 }
 
-/** The results folder of a run that is under way; nobody else writes it meanwhile. */
+/** The results folder of a running batch; no other process writes it meanwhile. */
 export interface RunResults {
   /** The folder of the run, `DIR/runs/<run>`. */
   readonly folder: string;
   /**
-   * What an earlier command has finished of a candidate, if all that it depends on is the same and its
-   * report can be read back. What could not be evaluated then is tried again.
+   * The result of an earlier command for a candidate, if all that it depends on is the same and its
+   * report can be read. A candidate that could not be evaluated then is tried again.
    */
   kept(
     of: Pick<RunEntry, 'instance' | 'model' | 'sample'>,
     key: string,
   ): Promise<Finished | undefined>;
   /**
-   * Keeps a finished candidate: its report first, then its line in the journal.
-   * @throws HumanError when the folder cannot be written any more
+   * Saves a finished candidate: first its report, then its line in the journal.
+   *
+   * @throws HumanError when the folder can no longer be written
    */
   record(finished: Finished, batchEntry: BatchEntry, key: string): Promise<void>;
-  /** What an error of writing means for a person. */
+  /** The message for a person about an error of writing. */
   lost(error: unknown): HumanError;
 }
 
-/** What is asked of a run folder. */
+/** What the caller asks of a run folder. */
 export interface ResultsRequest extends FolderRequest {
   readonly manifest: Omit<RunManifest, 'version' | 'created' | 'digest'>;
   readonly predictions: readonly Prediction[];
-  /** Begin anew, whatever is there. */
+  /** Restart the run, whatever the folder holds. */
   readonly fresh: boolean;
 }
 
 /**
- * Opens the results folder of a run for `work`: a new one, or one that the same command has left
- * unfinished. The signal given to `work` also fires when the folder is lost to another process, as after
+ * Opens the results folder of a run for `work`: a new one, or one that the same command left
+ * unfinished. The signal for `work` also fires when another process takes the folder over, as after
  * the machine slept.
  *
- * @throws HumanError when the folder cannot be written, is full, belongs to another run, or is in use
+ * @throws HumanError when the folder cannot be written, is full, belongs to another run, or is in
+ *   use
  */
 export async function withResults<T>(
   request: ResultsRequest,
@@ -113,7 +115,11 @@ function entryOfLine({ key: _key, finished: _finished, ...entry }: JournalLine):
   return entry;
 }
 
-/** Checks what there is, and leaves a manifest of this run; gives the candidates that are finished. */
+/**
+ * Checks the existing run, and writes a manifest of this one.
+ *
+ * @returns the candidates that are finished
+ */
 async function begin(folder: string, request: ResultsRequest): Promise<readonly JournalLine[]> {
   const { out, runId, fresh } = request;
   const { same } = request.manifest;
@@ -143,15 +149,18 @@ async function begin(folder: string, request: ResultsRequest): Promise<readonly 
   return [];
 }
 
-/** Where the report of a prediction lay when `sample` was the answer that its method chose. */
+/**
+ * Where older versions put the report of a prediction, when `sample` meant the answer that its
+ * method chose.
+ */
 const placeByChoice = (
   runId: string,
   { instanceId: instance, model, sample = 1, chosenSample = sample }: Prediction,
 ): string => reportPath(runId, { instance, model, sample: chosenSample });
 
 /**
- * The lines of a journal in today's meaning of `sample`. Where they were in that of before, when it was the
- * answer that a method chose, the journal is written anew, and the summaries of such samples go.
+ * The lines of a journal in today's meaning of `sample`. In older journals it meant the answer that
+ * a method chose. Such a journal is rewritten, and the summaries of such samples are deleted.
  */
 async function renumbered(
   folder: string,
@@ -181,8 +190,8 @@ async function renumbered(
 }
 
 /**
- * The name of a run that nobody has named: `run`, or the first of `run-2`, `run-3`, … that the folder has
- * not for something else, so that no evaluation is in the way of another.
+ * The name of a run that the caller did not name. It is `run`, or the first of `run-2`, `run-3`, …
+ * that the folder does not use for another evaluation.
  *
  * @param out absent where no results are written
  * @throws HumanError when a manifest in the folder cannot be read

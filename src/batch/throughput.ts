@@ -1,6 +1,6 @@
-/** How fast a batch goes. */
+/** The speed of a batch. */
 export interface Throughput {
-  /** A candidate is done that really was evaluated. */
+  /** Counts a candidate that was evaluated now, not reused. */
   finished(): void;
   pause(): void;
   resume(): void;
@@ -11,10 +11,13 @@ export interface Throughput {
   estimate(left: number): { readonly perHour?: number; readonly secondsLeft?: number };
 }
 
-/** Over how many of the last candidates the mean is: the first of an instance takes longer. */
+/**
+ * Number of recent candidates that the mean covers: the first candidate of an instance takes
+ * longer.
+ */
 const window = 200;
 
-/** @param now milliseconds of a clock that never goes back */
+/** @param now milliseconds of a monotonic clock */
 export function throughput(now: () => number = () => performance.now()): Throughput {
   let pausedAt: number | undefined;
   let paused = 0;

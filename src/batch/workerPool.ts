@@ -2,13 +2,14 @@ import { setMaxListeners } from 'node:events';
 import { Cancelled } from '../domain/humanError';
 
 /**
- * Does pieces of work in their order, several at once. When one fails the others are told to stop: they
- * would only find the same, such as results that cannot be kept.
+ * Processes pieces in their order, several at once. When one fails, the others are cancelled: they
+ * would only fail for the same reason, such as results that cannot be written.
  *
- * @param workers at least 1; no more are begun than there are pieces
- * @param signal ends the work
+ * @param workers at least 1; no more are started than there are pieces
+ * @param signal cancels the work
  * @param work gets a signal that also fires when another piece has failed
  * @throws what the first piece that failed threw, and Cancelled only where nothing else was
+ *   thrown
  */
 export async function workerPool<Piece>(
   pieces: readonly Piece[],
@@ -18,7 +19,7 @@ export async function workerPool<Piece>(
 ): Promise<void> {
   const failed = new AbortController();
   const stop = AbortSignal.any([signal, failed.signal]);
-  // Every worker listens, and Node takes more than ten of them for a leak.
+  // Every worker listens to it, and Node reports more than ten listeners as a leak.
   setMaxListeners(0, stop);
   const left = [...pieces];
   const worker = async (): Promise<void> => {

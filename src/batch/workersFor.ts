@@ -3,15 +3,18 @@ import { runsInContainers, type EngineName, type Machine } from '../engine/engin
 
 const gibibyte = 2 ** 30;
 
-/** What two sides of a test run usually stay below with the local engine, which sets no limit. */
+/**
+ * Memory that the two sides of a test run usually stay below with the local engine, which sets no
+ * limit.
+ */
 const localBytes = 2 * gibibyte;
 
 /**
- * How many candidates are evaluated at once where nobody says: both sides of each have a core, and the
- * memory that they may use is there.
+ * How many candidates to evaluate at once by default. Both sides of each get a core and the memory
+ * that they may use.
  *
  * @param memoryMb limit of one sandbox of an engine in containers, in MiB
- * @param machine that tests run on, as the engine says; this one by default
+ * @param machine the machine on which tests run, as the engine reports it; this one by default
  */
 export function workersFor(
   engine: { readonly name: EngineName; readonly memoryMb: number },
@@ -23,12 +26,12 @@ export function workersFor(
   return Math.max(1, Math.min(byCores, byMemory));
 }
 
-/** Within the limit that a container or a service sets on this process. */
+/** This machine, within the limit that a container or a service sets on this process. */
 function thisMachine(): Machine {
   const limit = process.constrainedMemory();
   return {
     cores: availableParallelism(),
-    // 0, or more than there is, where nothing sets one.
+    // 0, or more than the machine has, where there is no limit.
     memoryBytes: limit > 0 ? Math.min(limit, totalmem()) : totalmem(),
   };
 }

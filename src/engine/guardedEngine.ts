@@ -10,13 +10,13 @@ import {
   type TestPlace,
 } from './engine';
 
-/** Seconds that an engine may take for a piece of work before it counts as stuck. */
+/** Seconds that an engine may take for each operation before it counts as stuck. */
 export interface EngineLimits {
   /** An image may have to be pulled and built. */
   readonly prepare: number;
   readonly openPair: number;
   readonly load: number;
-  /** Beyond the time limit that the run itself has, and that the engine keeps. */
+  /** In addition to the run's own time limit, which the engine enforces. */
   readonly afterRun: number;
   readonly dispose: number;
 }
@@ -29,18 +29,21 @@ const usualLimits: EngineLimits = {
   dispose: 120,
 };
 
-/** Node's timers hold no more milliseconds. */
+/** The longest delay of Node's timers, in milliseconds. */
 const longestTimer = 2 ** 31 - 1;
 
-/** Milliseconds between a cancellation and the moment from which on the engine is not waited for. */
+/** Milliseconds to wait for the engine after a cancellation. */
 const patience = 3000;
 
-/** An engine that neither did what it was asked to nor said why. Not tried again: it had its time. */
+/**
+ * An engine neither did what it was asked to nor reported an error. There is no retry, since it had
+ * its time.
+ */
 class EngineStuck extends HumanError {}
 
 /**
- * The same engine, where nothing takes for ever: what exceeds its limit is told to stop and given up. A
- * batch in the night must not stand still for one instance.
+ * The same engine with limits on every operation. An operation that exceeds its limit is cancelled
+ * and given up. A batch at night thus does not stand still for one instance.
  */
 export function guardedEngine(engine: Engine, limits: EngineLimits = usualLimits): Engine {
   const guard = new EngineGuard(engine, limits);
@@ -108,8 +111,8 @@ class EngineGuard {
   }
 
   /**
-   * Ends at the limit, or a few seconds after the caller cancelled, whether or not the engine heeds the
-   * signal.
+   * Settles at the limit, or a few seconds after the caller cancelled, whether or not the engine
+   * heeds the signal.
    *
    * @throws EngineStuck, Cancelled
    */
