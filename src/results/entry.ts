@@ -11,14 +11,14 @@ import type { CandidateResult } from '../evaluation/candidateResult';
 export interface GradedEntry {
   readonly prediction: Prediction;
   readonly result: CandidateResult;
-  /** What its tests ran with. */
+  /** The environment of its tests. */
   readonly environment?: Environment;
   /**
-   * Files that are no tests and that the candidate edits, where it is a success without these edits and
-   * none with them.
+   * Edited files outside tests, set where the candidate succeeds without these edits but not with
+   * them.
    */
   readonly spoiledBy?: readonly string[];
-  /** Wall clock of its evaluation. */
+  /** Wall clock time of its evaluation. */
   readonly seconds?: number;
 }
 
@@ -32,14 +32,14 @@ export interface UngradedEntry {
   readonly seconds?: number;
 }
 
-/** What became of one prediction: a grade, or why there is none. */
+/** The result of one prediction: a grade, or why there is none. */
 export type BatchEntry = GradedEntry | UngradedEntry;
 
 const longestExplanation = 500;
 
 /**
- * What studies keep of a candidate, with its one reason: that of the strict verdict, except where edits
- * outside tests are what keeps it from success, or where there is no verdict.
+ * The entry that studies read, with one reason. It is the reason of the strict verdict, except
+ * where edits outside tests prevent success, or where there is no verdict.
  */
 export function entryOf(entry: BatchEntry): RunEntry {
   const { prediction, seconds = 0 } = entry;
@@ -94,7 +94,7 @@ function fractionOf(coverage: ChangeCoverage | undefined): DeltaFraction | undef
   return { covered: coverage.covered, executable: coverage.executable };
 }
 
-/** Undefined where harness grading is not available: its keys have no word for that. */
+/** Undefined where harness grading is not available, since its keys cannot express that. */
 function harnessOf(harness: HarnessReport): RunEntry['harness'] {
   if (harness.patch_successfully_applied && harness.tests_pred === undefined) return undefined;
   return {

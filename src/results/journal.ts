@@ -57,7 +57,7 @@ const journalLine = z.object({
 
 /** A finished candidate, as a line of `entries.jsonl` keeps it. */
 export interface JournalLine extends RunEntry {
-  /** Digest of all that the entry depends on; equal keys, equal entry. */
+  /** Digest of all that the entry depends on: entries with equal keys are equal. */
   readonly key: string;
   /** ISO 8601. */
   readonly finished: string;
@@ -68,17 +68,20 @@ export interface JournalLine extends RunEntry {
 export interface Journal<Line = JournalLine> {
   /** The last line of each candidate, in the order in which candidates first finished. */
   readonly lines: readonly Line[];
-  /** Lines that cannot be used, named. A torn last line is none: its candidate was not finished. */
+  /**
+   * The lines that cannot be used, one sentence each. A torn last line is not among them, since its
+   * candidate was not finished.
+   */
   readonly problems: readonly string[];
 }
 
 export const journalPath = (folder: string): string => join(folder, 'entries.jsonl');
 
-/** One candidate of a run, as a key of maps. */
+/** The key of one candidate of a run, for maps. */
 export const candidateKey = (of: Pick<RunEntry, 'instance' | 'model' | 'sample'>): string =>
   JSON.stringify([of.instance, of.model, of.sample]);
 
-/** What can be finished and kept: of equal ones the last line counts. */
+/** What identifies a finished candidate: of lines that agree in it, the last one counts. */
 type Finished = Pick<RunEntry, 'instance' | 'model' | 'sample'>;
 
 /**
@@ -110,7 +113,10 @@ export async function readJournalLines<Line extends Finished>(
   return parseLines(text, path, shape);
 }
 
-/** As `readJournal`, on what was read. A last line without a line end is torn, and left out. */
+/**
+ * As `readJournal`, for text that was already read. A last line without a line end is torn, and
+ * left out.
+ */
 export const parseJournal = (text: string, name: string): Journal =>
   parseLines(text, name, journalLine);
 
@@ -143,11 +149,11 @@ function parseLine<Line extends Finished>(line: string, shape: z.ZodType<Line>):
   return `is no entry of a run (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`;
 }
 
-/** Writes a journal anew, whole; nobody may have it open. */
+/** Rewrites a journal as a whole; no other writer may have it open. */
 export const writeJournal = (folder: string, lines: readonly JournalLine[]): Promise<void> =>
   writeResult(journalPath(folder), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 
-/** An open journal. Lines are whole on the disk when `append` returns. */
+/** An open journal. A line is completely on the disk when `append` returns. */
 export interface JournalWriter<Line> {
   append(line: Line): Promise<void>;
   close(): Promise<void>;
@@ -156,8 +162,7 @@ export interface JournalWriter<Line> {
 /**
  * Opens the journal of a run for more lines. A torn last line of a killed process is cut off.
  *
- * @throws what opening and writing throw, such as ENOSPC; a line that could not be written whole is
- *   taken back
+ * @throws what opening and writing throw, such as ENOSPC; a partly written line is removed again
  */
 export async function openJournal<Line extends object = JournalLine>(
   folder: string,

@@ -13,14 +13,14 @@ const liveState = z.object({
   pid: z.number().int(),
   /** ISO 8601. */
   started: z.string(),
-  /** Candidates per hour; absent until it can be told. */
+  /** Candidates per hour; absent until it is known. */
   perHour: z.number().exactOptional(),
   secondsLeft: z.number().exactOptional(),
 });
 
 /**
- * How far a run is, beside its journal while it is under way. A state whose process is gone means that
- * the run was interrupted.
+ * The progress of a running batch, in a file beside its journal. If the process of a state no
+ * longer exists, the run was interrupted.
  */
 export type LiveState = Readonly<z.infer<typeof liveState>>;
 
@@ -37,7 +37,7 @@ export async function readLive(folder: string): Promise<LiveState | undefined> {
   }
 }
 
-/** Writes the state at most twice a second, the newest one. */
+/** Writes the newest state, at most twice a second. */
 export interface LiveWriter {
   update(state: LiveState): void;
   /** Removes the file. */
@@ -59,7 +59,7 @@ export function liveWriter(folder: string): LiveWriter {
     const text = `${JSON.stringify(next)}\n`;
     next = undefined;
     last = performance.now();
-    // It is for show: a batch goes on without it.
+    // The file is for display only: the batch goes on if it cannot be written.
     writing = writing.then(() => writeResult(path, text)).catch(() => undefined);
   };
   return {

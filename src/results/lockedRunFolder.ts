@@ -10,37 +10,39 @@ import { besideOf } from '../files/wholeFile';
 import { openJournal } from './journal';
 import { removeBeside } from './writeResult';
 
-/** Which folder a command keeps its results in. */
+/** The folder in which a command keeps its results. */
 export interface FolderRequest {
-  /** The results folder, as it was named. */
+  /** The results folder, as the user named it. */
   readonly out: string;
   readonly runId: string;
   readonly signal: AbortSignal;
 }
 
-/** `manifest.same`, in the words in which a difference is told. */
+/** `manifest.same`: digests by the words that name them in a refusal. */
 export type Sameness = Readonly<Record<string, string>>;
 
-/** The journal of a folder that nobody else writes meanwhile. */
+/** The journal of a folder that this process has locked. */
 export interface LockedJournal<Line> {
-  /** What an earlier command has finished. */
+  /** What an earlier command finished. */
   readonly lines: readonly Line[];
   /**
-   * Keeps something finished: what `write` writes first, then the line that it gives.
-   * @throws HumanError when the folder cannot be written any more
+   * Saves a finished item: calls `write`, then appends the line that it returns.
+   *
+   * @throws HumanError when the folder can no longer be written
    */
   keep(write: () => Promise<Line>): Promise<void>;
-  /** What an error of writing means for a person. */
+  /** The message for a person about an error of writing. */
   lost(error: unknown): HumanError;
 }
 
 /**
- * Holds the folder of a run for `work`. The signal given to `work` also fires when the folder is lost to
- * another process, as after the machine slept.
+ * Locks the folder of a run during `work`. The signal for `work` also fires when another process
+ * takes the folder over, as after the machine slept.
  *
- * @param folder of the run, below `out`
- * @param begin checks what there is, and gives the lines of the journal that hold
- * @throws HumanError when the folder cannot be written, is full, or is in use; what `begin` throws
+ * @param folder folder of the run, below `out`
+ * @param begin checks the existing run, and returns the valid lines of its journal
+ * @throws HumanError when the folder cannot be written, is full, or is in use; what `begin`
+ *   throws
  */
 export async function withLockedRunFolder<Line extends object, T>(
   folder: string,
@@ -77,7 +79,7 @@ export async function withLockedRunFolder<Line extends object, T>(
       await journal.close().catch(() => undefined);
     }
   }).catch((error: unknown) => {
-    // The lock of a folder that is gone.
+    // Releasing the lock of a deleted folder fails.
     if (error instanceof HumanError || error instanceof Cancelled || signal.aborted) throw error;
     throw isOfFiles(error) ? unwritableResults(out, error) : error;
   });
@@ -86,8 +88,8 @@ export async function withLockedRunFolder<Line extends object, T>(
 export const digestOfSame = (same: Sameness): string => sha256OfJson(Object.entries(same).sort());
 
 /**
- * The name of a run that nobody has named: `run`, or the first of `run-2`, `run-3`, … that fits, so that
- * nothing is in the way of anything else.
+ * The name of a run that the caller did not name: `run`, or the first of `run-2`, `run-3`, … for
+ * which `fits` resolves to true. Runs thus do not collide.
  */
 export async function firstRunId(fits: (runId: string) => Promise<boolean>): Promise<string> {
   for (let n = 1; ; n++) {
@@ -96,7 +98,7 @@ export async function firstRunId(fits: (runId: string) => Promise<boolean>): Pro
   }
 }
 
-/** The refusal of a folder that holds a run of something else, with what differs. */
+/** The refusal of a folder that holds a different run, with the differences. */
 export function otherRun(out: string, runId: string, known: Sameness, asked: Sameness): HumanError {
   const names = [...new Set([...Object.keys(asked), ...Object.keys(known)])];
   const isDigest = (value: string | undefined): boolean => /^[0-9a-f]{64}$/.test(value ?? '');
@@ -113,12 +115,14 @@ export function otherRun(out: string, runId: string, known: Sameness, asked: Sam
   );
 }
 
-/** Bytes that have to fit before a batch begins: a report of a large test file and its two logs. */
+/** Bytes that must fit before a batch begins: a report of a large test file and its two logs. */
 const probeBytes = 1 << 20;
 
 const probeName = 'probe';
 
-/** Finds out now, and not after the first hour, whether the results folder can be written. */
+/**
+ * Checks at the start, rather than after the first hour, whether the results folder can be written.
+ */
 async function probe(out: string, folder: string): Promise<void> {
   const path = besideOf(join(folder, probeName));
   try {
@@ -164,7 +168,7 @@ function lost(out: string, error: unknown, kept: number): HumanError {
 const isOfFiles = (error: unknown): boolean =>
   typeof (error as NodeJS.ErrnoException | null)?.code === 'string';
 
-/** Does `work` if no other process writes this run, and refuses otherwise. */
+/** Calls `work` if no other process writes this run, and refuses otherwise. */
 async function alone<T>(
   folder: string,
   { out, runId, signal }: FolderRequest,
@@ -175,8 +179,8 @@ async function alone<T>(
   let begun = false;
   let waits = true;
   const refuse = async (): Promise<void> => {
-    // Without a name it may be what a process left that was killed at that moment: that passes. Seen
-    // twice, since it may have become ours between the look and the beginning of the work.
+    // A lock without a known holder may be left by a process killed just then, and soon frees. A
+    // holder counts only when seen twice: between the two looks the lock may have become ours.
     for (let seen = 0; waits; seen = (await isKnownToBeHeld(path)) ? seen + 1 : 0) {
       if (seen === 2) return refusal.abort();
       await sleep(100);
@@ -189,7 +193,7 @@ async function alone<T>(
         signal: AbortSignal.any([signal, refusal.signal]),
         reporter: {
           log: () => undefined,
-          // It is told only when somebody else holds the lock.
+          // `withLock` reports progress only when another process holds the lock.
           progress: (text) => {
             if (text !== '') void refuse();
           },

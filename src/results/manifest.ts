@@ -23,31 +23,31 @@ const runManifest = z.object({
   created: z.string(),
   /** Version of this program. */
   product: z.string(),
-  /** As it was named: a path, an address, or a name. */
+  /** As the user named it: a path, an address, or a name. */
   dataset: z.string(),
   mode: z.enum(['unit-test', 'reproduction-script']),
   format: z.string(),
   testsOnly: z.boolean(),
   timeoutSeconds: z.number(),
-  /** Such as `local engine, CPython 3.11.7, pytest 8.3.5`. */
+  /** A description such as `local engine, CPython 3.11.7, pytest 8.3.5`. */
   engine: z.string(),
-  /** All selected instances: what rates are shares of. */
+  /** All selected instances: the denominator of rates. */
   instances: z.array(instanceFacts).readonly(),
-  /** In the order of the predictions. */
+  /** Names in the order of the predictions. */
   models: z.array(z.string()).readonly(),
-  /** `gold` and `none` have no digest. */
+  /** Sources; `gold` and `none` have no digest. */
   predictions: z
     .array(z.object({ from: z.string(), sha256: z.string().exactOptional() }))
     .readonly(),
-  /** How many candidates there are in all. */
+  /** Number of all candidates. */
   candidates: z.number().int().nonnegative(),
-  /** Digests of what must be equal for a continuation, by what they are of. */
+  /** Digests that must be equal for a run to resume, by what they are digests of. */
   same: z.record(z.string(), z.string()),
   /** Digest of `same`. */
   digest: z.string(),
 });
 
-/** What a run says of itself in `DIR/runs/<run>/run.json`. */
+/** The description of a run in `DIR/runs/<run>/run.json`. */
 export type RunManifest = Readonly<z.infer<typeof runManifest>>;
 
 export const manifestPath = (folder: string): string => join(folder, 'run.json');
@@ -55,7 +55,7 @@ export const manifestPath = (folder: string): string => join(folder, 'run.json')
 /**
  * The manifest in the folder of a run; undefined where there is none.
  *
- * @throws HumanError when it cannot be read, or is none of this version
+ * @throws HumanError when it cannot be read, or has another version
  */
 export async function readManifest(folder: string): Promise<RunManifest | undefined> {
   const path = manifestPath(folder);

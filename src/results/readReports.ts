@@ -6,27 +6,74 @@ import { messageOf, throwIfAborted } from '../domain/humanError';
 import type { EntryReason } from '../domain/reason';
 import { nothingKnown, type RunEntry } from '../domain/study/entry';
 import { withoutAnswerNumbers } from './withoutAnswerNumbers';
-import { readableReportSchema, type ReadableReport } from './reportSchema';
+import { findingReportSchema, harnessReportSchema } from './reportSchema';
 
-/** Entries of a folder of reports, and what of it cannot be read. */
+const names = z.array(z.string());
+const share = z.number().nullable();
+/** `UNMATCHED` is optional, since studies do not need it. */
+const transitions = harnessReportSchema.shape.tests_pred.unwrap().omit({ UNMATCHED: true });
+const fraction = z.object({ covered: z.number(), executable: z.number() });
+
+/**
+ * The keys of a `report.json` that studies need: those of the reference harness, and those of this
+ * program where it wrote the report.
+ */
+const report = z.looseObject({
+  patch_is_None: z.boolean(),
+  patch_exists: z.boolean(),
+  patch_successfully_applied: z.boolean(),
+  resolved: z.boolean(),
+  added_f2p: z.number().nullish(),
+  coverage_pred: share.optional(),
+  coverage_delta_pred: share.optional(),
+  tests_base: transitions.nullish(),
+  tests_pred: transitions.nullish(),
+  model_name_or_path: z.string().optional(),
+  sample: z.number().int().positive().optional(),
+  reason: z.enum(entryReasons).optional(),
+  explanation: z.string().optional(),
+  error: z.string().optional(),
+  seconds: z.number().optional(),
+  gradings_differ: z.string().nullish(),
+  strict: z
+    .looseObject({
+      success: z.boolean(),
+      reason: z.enum(entryReasons),
+      explanation: z.string(),
+      well_formed: z.boolean(),
+      FAIL_TO_PASS: names,
+      FAIL_TO_FAIL: names,
+      PASS_TO_PASS: names,
+      PASS_TO_FAIL: names,
+      fail_to_any: names,
+      any_to_fail: names,
+      change_coverage: fraction.nullish(),
+      golden_change_coverage: fraction.nullish(),
+      findings: z.array(findingReportSchema).optional(),
+    })
+    .nullish(),
+});
+type Report = z.infer<typeof report>;
+
+/** Entries of a folder of reports, and the problems of unreadable files. */
 export interface ReportEntries {
   readonly entries: readonly RunEntry[];
-  /** Strict figures are known of at least one. */
+  /** Whether at least one report has strict figures. */
   readonly strict: boolean;
   readonly problems: readonly string[];
 }
 
-/** Reports that are read at once: enough to keep the disk busy. */
+/** Number of reports read at once, which keeps the disk busy. */
 const atOnce = 32;
 
 /**
- * Entries made of the reports of one run in the layout of the reference harness,
- * `<folder>/<model>/<instance>/report.json`, where there is no journal: those of the harness itself, and
- * those of this program without their `runs/` folder.
+ * Entries from the reports of one run without a journal, in the layout of the reference harness
+ * (`<folder>/<model>/<instance>/report.json`). These are reports of the harness itself, or of this
+ * program without their `runs/` folder.
  *
- * @param folder of the run, `DIR/run_instance_swt_logs/<run>`
+ * @param folder folder of the run, `DIR/run_instance_swt_logs/<run>`
  * @param prefix of the paths of reports from the results folder
- * @throws Cancelled; what cannot be read is a problem instead
+ * @throws Cancelled; an unreadable file becomes a problem instead
  */
 export async function readReports(
   folder: string,
@@ -36,7 +83,8 @@ export async function readReports(
   const problems: string[] = [];
   const places: { model: string; instance: string }[] = [];
   for (const model of await folders(folder, problems)) {
-    // Logs of the six runs lie beside the reports of a model, in folders named after it.
+    // The logs of the six runs lie in folders beside those of the models, and contain the models'
+    // names.
     if (/^(pred|gold|base)_(pre|post)(__|$)/.test(model)) continue;
     for (const instance of await folders(join(folder, model), problems)) {
       places.push({ model, instance });
@@ -62,7 +110,7 @@ export async function readReports(
       }
       const { model, instance } = place;
       strict ||= found.strict !== undefined && found.strict !== null;
-      // Only this program writes whose report it is.
+      // Only this program writes the model's name into a report.
       (found.model_name_or_path === undefined ? foreign : own).push({
         ...entryOfReport(instance, model, found),
         report: [prefix, model, instance, 'report.json'].filter((part) => part !== '').join('/'),
@@ -87,11 +135,8 @@ async function folders(path: string, problems: string[]): Promise<string[]> {
   }
 }
 
-/** Undefined where no report was written (yet): a harness that was interrupted leaves such folders. */
-async function readOne(
-  path: string,
-  instance: string,
-): Promise<ReadableReport | string | undefined> {
+/** Undefined where no report was written (yet): an interrupted harness leaves such folders. */
+async function readOne(path: string, instance: string): Promise<Report | string | undefined> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
@@ -114,8 +159,8 @@ async function readOne(
   return `${path} is no report (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`;
 }
 
-/** An entry made of a report. Without a `strict` block its figures are those of harness grading. */
-function entryOfReport(instance: string, folder: string, of: ReadableReport): RunEntry {
+/** An entry from a report. Without a `strict` block its figures come from harness grading. */
+function entryOfReport(instance: string, folder: string, of: Report): RunEntry {
   // Further samples of a model have folders of their own, `<model>@<n>`.
   const named = /^(.*)@([2-9]|[1-9]\d+)$/.exec(folder);
   const common = {
@@ -158,8 +203,8 @@ function entryOfReport(instance: string, folder: string, of: ReadableReport): Ru
   };
 }
 
-/** Undefined where harness grading is not available: its keys have no word for that. */
-function harnessFigures(of: ReadableReport): RunEntry['harness'] {
+/** Undefined where harness grading is not available, since its keys cannot express that. */
+function harnessFigures(of: Report): RunEntry['harness'] {
   if (of.patch_successfully_applied && !of.tests_pred) return undefined;
   return {
     resolved: of.resolved,
@@ -169,11 +214,9 @@ function harnessFigures(of: ReadableReport): RunEntry['harness'] {
   };
 }
 
-/** What the harness' report says by itself, beyond what the base tests do. */
-function harnessEntry(
-  of: ReadableReport,
-): Omit<RunEntry, 'instance' | 'model' | 'sample' | 'seconds'> {
-  const added = (key: keyof NonNullable<ReadableReport['tests_pred']>): number => {
+/** What the harness's report itself shows, beyond what the base tests do. */
+function harnessEntry(of: Report): Omit<RunEntry, 'instance' | 'model' | 'sample' | 'seconds'> {
+  const added = (key: keyof z.infer<typeof transitions>): number => {
     const before = new Set(of.tests_base?.[key] ?? []);
     return (of.tests_pred?.[key] ?? []).filter((test) => !before.has(test)).length;
   };

@@ -9,8 +9,8 @@ import { readReports } from './readReports';
 
 export interface ReadRunsOptions {
   /**
-   * Instances that a run was selected from, for runs that do not say so themselves (those of the reference
-   * harness): their denominator, and what is known of their instances.
+   * The selected instances of runs that do not list them (those of the reference harness). They are
+   * the denominator of such runs, and describe their instances.
    */
   readonly instances?: readonly InstanceFacts[] | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -18,16 +18,19 @@ export interface ReadRunsOptions {
 
 export interface RunsRead {
   readonly runs: readonly RunData[];
-  /** What cannot be read or is no run, one sentence each. */
+  /** One sentence for each file that cannot be read, and for each folder that is not a run. */
   readonly problems: readonly string[];
 }
 
 const logs = 'run_instance_swt_logs';
 
 /**
- * Saved runs: of results folders (`evaluate --out`), of folders of one run in them (`DIR/runs/<run>`), and of
- * folders that the reference harness wrote (its `run_instance_swt_logs`, or one run in it). Labels are made
- * unique. Files that are damaged, half-written or of something else are named, and the rest is read.
+ * Reads saved runs from these folders:
+ * - results folders (`evaluate --out`);
+ * - folders of one run in them (`DIR/runs/<run>`);
+ * - folders of the reference harness (its `run_instance_swt_logs`, or one run in it).
+ * Labels are made unique. Damaged, half-written or foreign files become problems, and the rest is
+ * read.
  *
  * @throws Cancelled
  */
@@ -52,12 +55,12 @@ export async function readRuns(
   return { runs: labelled(runs), problems };
 }
 
-/** Where a run lies. */
+/** The location of a run. */
 interface Place {
   readonly kind: 'ours' | 'harness';
-  /** Of the run. */
+  /** Folder of the run. */
   readonly folder: string;
-  /** The results folder it is in. */
+  /** The results folder that holds the run. */
   readonly results: string;
 }
 
@@ -74,7 +77,7 @@ async function placesIn(dir: string, asked: string, problems: string[]): Promise
   if (basename(dirname(dir)) === logs) {
     return [{ kind: 'harness', folder: dir, results: dirname(dirname(dir)) }];
   }
-  // The folder `runs` of a results folder may be named as well.
+  // The argument may also be the folder `runs` of a results folder.
   const runsFolder = basename(dir) === 'runs' && !names.includes('runs') ? dir : join(dir, 'runs');
   const places: Place[] = [];
   const own = await foldersIn(runsFolder);
@@ -110,7 +113,7 @@ async function harnessPlaces(folder: string, problems: string[]): Promise<Place[
   }));
 }
 
-/** Names of the folders in a folder, sorted, or why there are none. */
+/** Names of the folders in a folder, sorted, or why they cannot be listed. */
 async function foldersIn(dir: string): Promise<string[] | string> {
   try {
     const found = await readdir(dir, { withFileTypes: true });
@@ -180,7 +183,8 @@ async function harnessRun(
   const prefix = `${logs}/${basename(folder)}`;
   const { entries, strict, problems } = await readReports(folder, prefix, signal);
   if (entries.length === 0) {
-    // The harness keeps the logs of golden and base runs beside its runs, for all of them.
+    // The harness keeps the logs of golden and base runs beside its runs, and shares them among
+    // runs.
     if (/^(gold|base)_(pre|post)$/.test(basename(folder))) return { problems };
     return { problems: problems.length > 0 ? problems : [`${folder} holds no report.json`] };
   }
@@ -199,7 +203,7 @@ async function harnessRun(
   };
 }
 
-/** What the id of an instance says: `owner__name-number`. */
+/** Facts from the id of an instance, `owner__name-number`. */
 function factsFromId(id: string): InstanceFacts {
   const parts = /^([^_].*?)__(.+)-[^-]+$/.exec(id);
   return {
@@ -210,7 +214,10 @@ function factsFromId(id: string): InstanceFacts {
   };
 }
 
-/** Runs of one name are told apart by their results folders, and by number where these are alike. */
+/**
+ * Gives runs with the same name different labels, by their results folders, or by number where
+ * these are the same.
+ */
 function labelled(runs: readonly RunData[]): RunData[] {
   const taken = new Set<string>();
   const times = new Map<string, number>();

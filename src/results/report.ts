@@ -23,7 +23,7 @@ type CoverageBlock = NonNullable<StrictBlock['change_coverage']>;
 type RunBlock = NonNullable<Report['runs']>['base'];
 
 /**
- * A result as JSON. The keys of the reference harness stand at the top; `strict` holds the paper's
+ * A result as JSON. The keys of the reference harness stand at the top; `strict` has the paper's
  * definitions.
  */
 export function toReport(entry: BatchEntry): Report {
@@ -140,8 +140,9 @@ function runBlock(run: TestRun | undefined): RunBlock {
 }
 
 /**
- * The report at a path, if it is that of the candidate; undefined where there is none, or where it is
- * damaged. It may have been written with another number of the sample: that of the entry holds.
+ * The report at a path, if it belongs to the candidate; undefined where none exists, or where it is
+ * damaged. The report may have been written under another sample number; the entry's number is
+ * valid.
  */
 export async function readReport(
   path: string,
@@ -162,7 +163,7 @@ export async function readReport(
 }
 
 /**
- * The paper's rates of one model's results, with the reasons counted.
+ * The paper's rates of one model's results, with the count of each reason.
  *
  * @param selected ids of all selected instances: one without a prediction counts as not evaluated
  */
@@ -188,7 +189,7 @@ export function ratesOf(
   };
 }
 
-/** How often each reason is given, in the order of the list of reasons. */
+/** The count of each reason, in the order of the list of reasons. */
 export function reasonsOf(reasons: readonly EntryReason[]): Record<string, number> {
   const counts = new Map<EntryReason, number>();
   for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
@@ -200,7 +201,7 @@ export function reasonsOf(reasons: readonly EntryReason[]): Record<string, numbe
   );
 }
 
-/** Entries of each model and sample, by name, in the order of their first entry. */
+/** Entries grouped by the name of their model and sample, in the order of their first entries. */
 export function byMethod(entries: readonly RunEntry[]): Map<string, RunEntry[]> {
   const methods = new Map<string, RunEntry[]>();
   for (const entry of entries) {
@@ -212,7 +213,7 @@ export function byMethod(entries: readonly RunEntry[]): Map<string, RunEntry[]> 
   return methods;
 }
 
-/** Rates of each model and sample of a set of results, by name. */
+/** Rates by the name of the model and sample. */
 export const ratesByModel = (
   entries: readonly RunEntry[],
   selected: readonly string[],
@@ -220,8 +221,8 @@ export const ratesByModel = (
   new Map([...byMethod(entries)].map(([name, mine]) => [name, ratesOf(mine, selected)]));
 
 /**
- * Writes one result in the harness' layout: `run_instance_swt_logs/<run>/<model>/<instance>/` with
- * `report.json` and the candidate as a patch, and the output of its runs beside it.
+ * Writes one result in the harness's layout, `run_instance_swt_logs/<run>/<model>/<instance>/`:
+ * `report.json`, the candidate as a patch, and the output of its runs.
  */
 export async function writeReport(
   out: string,
@@ -233,15 +234,16 @@ export async function writeReport(
   const path = join(out, reportPath(runId, { instance: instanceId, model, sample }));
   await writeResult(join(dirname(path), 'model_patch.diff'), patch);
   if ('result' in entry) await writeLogs(out, runId, entry.prediction, entry.result);
-  // Last: where there is a report, there is all that it is about.
+  // The report comes last: where it exists, all that it describes exists too.
   await writeResult(path, JSON.stringify({ [instanceId]: report }, null, 2));
 }
 
 /**
- * Writes `evaluation_results/<model>.<run>.json` for each model, with the harness' summary keys, and the
- * paper's rates and the counted reasons in `strict`.
+ * Writes `evaluation_results/<model>.<run>.json` for each model, with the harness's summary keys.
+ * `strict` has the paper's rates and the counts of the reasons.
  *
- * @param selected ids of all selected instances, which the rates in `strict` are shares of
+ * @param selected ids of all selected instances, which are the denominator of the rates in
+ *   `strict`
  */
 export async function writeSummaries(
   out: string,
@@ -274,12 +276,12 @@ function summary(entries: readonly RunEntry[], selected: readonly string[]): unk
       .filter(keep)
       .map((entry) => entry.instance)
       .sort();
-  // 0 where nothing is known is what the harness writes; `strict` below tells the two apart.
+  // The harness writes 0 where nothing is known; `strict` below distinguishes the two.
   const mean = (values: readonly (number | null | undefined)[]): number => {
     const known = values.filter((value) => value !== null && value !== undefined);
     return known.length === 0 ? 0 : known.reduce((sum, value) => sum + value, 0) / known.length;
   };
-  // Where the harness would have no log, such as after a time-out, it counts an error.
+  // Where the harness would have no log, as after a timeout, it counts an error.
   const graded = entries.filter((entry) => entry.evaluated && entry.harness !== undefined);
   const resolved = ids((entry) => entry.evaluated && entry.harness?.resolved === true);
   const unresolved = ids((entry) => entry.evaluated && entry.harness?.resolved === false);
@@ -303,7 +305,7 @@ function summary(entries: readonly RunEntry[], selected: readonly string[]): unk
   };
 }
 
-/** An environment as reports show it; null when each instance has its own. */
+/** An environment in the form of reports; null when each instance has its own. */
 export function environmentReport(
   environment: Environment | undefined,
 ): NonNullable<Report['environment']> | null {

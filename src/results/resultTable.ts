@@ -5,7 +5,7 @@ import type { Rates } from '../domain/rates';
 import type { Report } from './reportSchema';
 import { sampleName } from '../domain/study/entry';
 
-/** A candidate in the table of results, kept in place of its whole report. */
+/** A candidate in the table of results; it is kept in memory instead of the whole report. */
 export interface ResultLine {
   readonly instance: string;
   /** The model, with its sample where there are several. */
@@ -38,7 +38,7 @@ export function resultLine(report: Report): ResultLine {
   };
 }
 
-/** Results for a person at a terminal, one candidate a line. */
+/** Results for a terminal, one line for each candidate. */
 export function resultTable(lines: readonly ResultLine[]): string {
   const several = new Set(lines.map((line) => line.instance)).size > 1;
   const head = ['Candidate', 'Applies', 'On R', 'On R∘X*', 'Verdict', 'ΔC'];
@@ -48,7 +48,10 @@ export function resultTable(lines: readonly ResultLine[]): string {
   return layOut([several ? ['Instance', ...head] : head, ...rows]);
 }
 
-/** A whole log in one cell would move all columns out of sight; it is told in full below the table. */
+/**
+ * A shortened text for a cell: a whole log would push all columns out of sight. The full text
+ * stands below the table.
+ */
 const shortened = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
 
 function verdictCell(success: boolean, reason: string): string {
@@ -74,7 +77,7 @@ function countOutcomes(outcomes: readonly Outcome[]): string {
   return [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
 }
 
-/** The paper's rates, one a line. */
+/** The paper's rates as text, one line for each. */
 export function ratesText(of: Rates): string {
   const share = (name: string, count: number): string =>
     `${name} ${of.selected === 0 ? 0 : Math.round((100 * count) / of.selected)} %`;

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { sha256 } from '../files/sha256';
 
 /**
- * `a/b` to `a__b`, as the harness names folders; nothing that could leave the folder remains, and at
- * most 100 bytes.
+ * `a/b` becomes `a__b`, as in the harness's folder names. The name has at most 100 bytes and cannot
+ * lead out of the folder.
  */
 export function modelFolderName(model: string): string {
   const name =
@@ -12,11 +12,11 @@ export function modelFolderName(model: string): string {
       .replace(/[^\p{L}\p{N}_.+@=, -]/gu, '_')
       .replace(/^\.+/, '_') || 'unnamed';
   const kept = name === model.replaceAll('/', '__') || model === '';
-  // Further samples of a model have names of this shape.
+  // Names of this shape belong to further samples of a model.
   const isSample = /@\d+$/.test(name);
   if (kept && !isSample && Buffer.byteLength(name) <= 100) return name;
-  // A file name holds 255 bytes, and a model may be named by a long path or with signs that no file
-  // name holds: such names are told apart by a digest.
+  // A file name has at most 255 bytes. A model's name may be a long path, or have characters that
+  // are not allowed in file names: a digest keeps such names apart.
   const start = Buffer.from(name)
     .subarray(0, 80)
     .toString('utf8')
@@ -24,15 +24,15 @@ export function modelFolderName(model: string): string {
   return `${start}-${sha256(model).slice(0, 12)}`;
 }
 
-/** Folder of a model's reports; a further sample of it has one of its own, as if it were a model. */
+/** Folder of a model's reports; each further sample has a folder of its own, like a model. */
 export const modelFolder = (model: string, sample: number): string =>
   sample > 1 ? `${modelFolderName(model)}@${sample}` : modelFolderName(model);
 
-/** Where a run leaves what studies are made of: `runs/<run>` below its results folder. */
+/** Folder of the data from which studies are made: `runs/<run>` in the results folder. */
 export const runFolder = (out: string, runId: string): string =>
   join(out, 'runs', modelFolderName(runId));
 
-/** Reports of a run in the layout of the reference harness. */
+/** Folder of a run's reports in the layout of the reference harness. */
 export const reportsFolder = (out: string, runId: string): string =>
   join(out, 'run_instance_swt_logs', modelFolderName(runId));
 

@@ -3,13 +3,14 @@ import type { RunEntry } from '../domain/study/entry';
 type Numbered = Pick<RunEntry, 'instance' | 'model' | 'sample'>;
 
 /**
- * Entries of a saved run in which `sample` is always the number of a sample. Older predictions hold there
- * the number of the answer that their method chose, and one method would fall apart into several samples.
- * The entries of a model hold such numbers if the numbers differ and no instance has two entries: with real
- * samples, every instance has the first one. Such entries become sample 1.
+ * Entries of a saved run in which `sample` is always the number of a sample. In older predictions
+ * it is the number of the answer that their method chose, which would split one method into several
+ * samples. The entries of a model have such numbers if the numbers differ and no instance has two
+ * entries. With real samples, every instance would have the first one. Such entries become sample
+ * 1.
  *
- * @param most number of candidates if each model has one for each instance. A run with more has real samples,
- *   of which an unfinished run may lack the first ones
+ * @param most number of candidates if each model has one for each instance. A run with more has
+ *   real samples, of which an unfinished run may lack the first ones
  * @param candidates number of candidates of the run, finished or not
  */
 export function withoutAnswerNumbers<Entry extends Numbered>(

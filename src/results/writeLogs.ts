@@ -5,15 +5,18 @@ import type { CandidateResult } from '../evaluation/candidateResult';
 import { modelFolder, reportsFolder } from './runFolder';
 import { writeResult } from './writeResult';
 
-/** What the harness calls the sides, in the names of the folders of its six runs. */
+/** The harness's names of the sides, as parts of the folder names of its six runs. */
 const suffix: Readonly<Record<Side, string>> = { base: 'pre', fixed: 'post' };
 
 /**
- * Writes the output of an evaluation's runs as `test_output.txt`, each in the folder that the harness has
- * for it, below that of the run: `pred_pre__<model>/<instance>` and `pred_post__<model>/<instance>`
- * always; `gold_pre` (T*), `base_pre` (the tests of R beside T*) and `base_pre__<model>` (those beside
- * the candidate), and the same with `post`, only where the run did not come to its end. A last line
- * then says why. What the harness keeps of golden runs for all runs is elsewhere, and never touched.
+ * Writes the output of an evaluation's runs as `test_output.txt`, each in the folder of the
+ * harness's layout below that of the run.
+ * - Always: `pred_pre__<model>/<instance>` and `pred_post__<model>/<instance>`.
+ * - Only where the run did not come to its end: `gold_pre` (T*), `base_pre` (the tests of R
+ *   beside T*), `base_pre__<model>` (those beside the candidate), and the same with `post`. A last
+ *   line then says why.
+ * The logs of golden runs that the harness shares among its runs lie elsewhere, and are never
+ * changed.
  */
 export async function writeLogs(
   out: string,
@@ -28,7 +31,7 @@ export async function writeLogs(
     const name = `pred_${suffix[side]}__${own}`;
     const log = runs[side]?.log;
     if (log !== undefined) await write(name, log);
-    // Nothing was even started.
+    // The run did not even start.
     else if (strict.reason === 'could not run')
       await write(name, `swt-bench: ${strict.explanation}\n`);
   }

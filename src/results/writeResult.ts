@@ -3,12 +3,12 @@ import { basename, dirname, join } from 'node:path';
 import { makeFolder } from '../files/makeFolder';
 import { writeWholeFile } from '../files/wholeFile';
 
-/** Paths that are being written, with the end of the last of their writers. */
+/** The end of the last write to each path that is being written. */
 const underWay = new Map<string, Promise<void>>();
 
 /**
- * Writes a file of a results folder whole, and removes what a killed process has left beside it: of such
- * a path there is one process that writes. In this one, writers of a path take turns.
+ * Writes a file of a results folder as a whole, and removes what a killed process has left beside
+ * it. Only one process writes such a path; in this process, writers of a path take turns.
  */
 export async function writeResult(path: string, content: string): Promise<void> {
   const before = underWay.get(path) ?? Promise.resolve();
@@ -28,7 +28,7 @@ async function writeAlone(path: string, content: string): Promise<void> {
   await writeWholeFile(path, content);
 }
 
-/** Removes what killed processes have left of a file. */
+/** Removes temporary files of a file that killed processes have left. */
 export async function removeBeside(folder: string, name: string): Promise<void> {
   const left = (await readdir(folder)).filter(
     (each) => each.startsWith(`${name}.`) && /^[0-9a-f-]{36}$/.test(each.slice(name.length + 1)),

@@ -8,7 +8,7 @@ import { isReproduction } from '../../evaluation/gradings';
 import { modelFolderName } from '../runFolder';
 import { reproductionNote, type Reproduction } from './reproductionNote';
 
-/** Files of an export, by the name of the folder that holds them. */
+/** Files of an export, and the name of the folder that holds them. */
 export interface ExportedFiles {
   readonly folder: string;
   readonly files: readonly { readonly name: string; readonly content: Buffer }[];
@@ -16,15 +16,15 @@ export interface ExportedFiles {
   readonly note: string;
 }
 
-/** What becomes of a candidate that is exported: the name says which, wherever the files go. */
+/** Names of exported files. They say what the candidate is, wherever the files go. */
 const stems = { success: 'reference-reproduction', other: 'not-a-reproduction' } as const;
 
 const endings = ['.patch', '.jsonl', '.md'] as const;
 
 /**
- * Patch, prediction and note of a candidate. Only a success under strict grading, in a run of all tests, is
- * named a reference reproduction. For any other candidate, name, prediction and note say that it is none.
- *
+ * Patch, prediction and note of a candidate. Only a success under strict grading, in a run of all
+ * tests, is named a reference reproduction. For any other candidate, name, prediction and note say
+ * that it is not one.
  * The prediction is a line of JSON as the reference harness reads it: `instance_id`,
  * `model_name_or_path`, `model_patch`.
  *
@@ -63,10 +63,10 @@ export function exportedFiles(reproduction: Reproduction): ExportedFiles {
   };
 }
 
-/** What lies at the target of an export. */
+/** What exists at the target of an export. */
 export type Occupied = 'nothing' | 'an export' | 'something else';
 
-/** What lies at a folder; an export may replace only an older export. */
+/** What exists at the path of a folder; an export may replace only an older export. */
 export async function whatIsAt(folder: string): Promise<Occupied> {
   let names: string[];
   try {
@@ -81,11 +81,13 @@ export async function whatIsAt(folder: string): Promise<Occupied> {
 }
 
 /**
- * Writes an export into its folder below `parent`. All files are written beside, read back and then renamed,
- * so that the folder is never half-written. An older export is replaced; anything else stays.
+ * Writes an export into its folder below `parent`. All files are written to a folder beside it,
+ * read back and then renamed, so that the folder is never half-written. An older export is
+ * replaced; anything else stays.
  *
  * @returns the folder
- * @throws HumanError when something else is in the way, or it cannot be written, or reads back otherwise
+ * @throws HumanError when the target is no export, the folder cannot be written, or a file reads
+ *   back differently
  */
 export async function writeExport(parent: string, exported: ExportedFiles): Promise<string> {
   const folder = join(parent, exported.folder);
@@ -107,7 +109,8 @@ export async function writeExport(parent: string, exported: ExportedFiles): Prom
       await rename(beside, folder);
       await checkWritten(folder, exported);
     } catch (error) {
-      // The older one is kept beside where even this fails: it is removed by what replaced it alone.
+      // If even this fails, the older export stays under its temporary name: only a complete
+      // replacement removes it.
       if (at === 'an export') {
         await rm(folder, { recursive: true, force: true });
         await rename(former, folder);
@@ -127,7 +130,7 @@ export async function writeExport(parent: string, exported: ExportedFiles): Prom
   }
 }
 
-/** @throws HumanError when a file does not hold what was written to it */
+/** @throws HumanError when a file does not have the content that was written to it */
 async function checkWritten(folder: string, { files }: ExportedFiles): Promise<void> {
   for (const { name, content } of files) {
     const path = join(folder, name);

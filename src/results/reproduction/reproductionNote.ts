@@ -12,20 +12,20 @@ import {
 } from '../../evaluation/gradings';
 import { markdownCode, markdownProse, markdownTable } from '../../evaluation/markdown';
 
-/** A candidate with its verdict, and what a reader has to know to judge it. */
+/** A candidate with its verdict, and what a reader needs to judge it. */
 export interface Reproduction {
   readonly result: CandidateResult;
-  /** `owner/name`, and the commit that R is. */
+  /** `owner/name`; `baseCommit` is the commit of R. */
   readonly repo: string;
   readonly baseCommit: string;
   readonly evaluatedAt: Date;
-  /** From the request to the verdict. */
+  /** Time from the request to the verdict. */
   readonly milliseconds: number;
-  /** The engine and what the tests ran with. */
+  /** The engine and the environment of the tests. */
   readonly environment: string | undefined;
-  /** Lines of X* and tests of T* may be told. */
+  /** Whether the note may show lines of X* and tests of T*. */
   readonly revealed: boolean;
-  /** X* and T* were shown to the author at some time. */
+  /** Whether X* and T* were ever shown to the author. */
   readonly wasRevealed: boolean;
 }
 
@@ -38,8 +38,8 @@ export interface NamedFiles {
 }
 
 /**
- * The verdict on a candidate in Markdown: both gradings, transitions, ΔC, and once revealed ΔC by line
- * and what the golden tests cover besides. Nothing but a reproduction is called one.
+ * The verdict on a candidate in Markdown: both gradings, transitions and ΔC. Once revealed, it adds
+ * ΔC by line and what the golden tests cover besides. Only a reproduction is called one.
  */
 export function reproductionNote(reproduction: Reproduction, files?: NamedFiles): string {
   const { result } = reproduction;
@@ -112,7 +112,7 @@ function summary(reproduction: Reproduction): string {
   );
 }
 
-/** What looks wrong about the verdict, before anything that rests on it. */
+/** Suspicions about the verdict, which stand before everything that relies on it. */
 function findings(result: CandidateResult): string[] {
   const found = findingsToShow(result);
   if (found.length === 0) return [];
@@ -191,7 +191,7 @@ function failure({ base, fixed }: TestTransition): string {
   return after === '' ? '' : `on R∘X\\*: ${after}`;
 }
 
-/** First line of a failure, and the innermost frame outside of the test's own file. */
+/** First line of a failure, and the innermost frame outside the test's own file. */
 function failureOn(result: TestResult): string {
   if (result.outcome !== 'failed' && result.outcome !== 'error') return '';
   const lines = result.message?.split('\n').map((line) => line.trim()) ?? [];
@@ -251,7 +251,7 @@ const lineRow = (line: CoveredLine): string[] => [
   markdownCode(line.text.trim()),
 ];
 
-/** Ids of tests, the first few of many. */
+/** Ids of tests; of many only the first few. */
 function testsInCell(tests: readonly string[]): string {
   const shown = tests.slice(0, 3).map(markdownCode);
   return [...shown, ...(tests.length > 3 ? [`and ${tests.length - 3} more`] : [])].join(', ');
