@@ -3,9 +3,9 @@ import type { TestTransition, Transition } from '../domain/transition';
 import type { FlakyTest, ListDisagreement, UnsoundReason } from '../domain/validation';
 import { gradeStrict, type StrictEvidence } from '../domain/verdict';
 
-/** What repeated runs of T* and T^R say about an instance. */
+/** What repeated runs of T* and T^R show about an instance. */
 export interface Judgement {
-  /** Empty when nothing speaks against it. */
+  /** Why the instance is unsound; empty when it is sound. */
   readonly reasons: readonly UnsoundReason[];
   readonly flaky: readonly FlakyTest[];
   /** Tests that go F→P in every repetition. */
@@ -14,8 +14,8 @@ export interface Judgement {
 
 /**
  * Judges an instance by its repetitions, each with T* as the candidate: T* must be a success under
- * strict grading every time. What holds in every repetition is a reason of its own; what holds in
- * some of them only is flakiness.
+ * strict grading every time. A fault in every repetition is a reason of its own; a fault in only
+ * some of them is flakiness.
  *
  * @param repetitions at least one, each run to its end
  */
@@ -57,7 +57,8 @@ export function judgeSoundness(repetitions: readonly StrictEvidence[]): Judgemen
   }
   const unlike = verdicts.findIndex((each) => !each.success);
   if (reasons.length === 0 && unlike >= 0) {
-    // Cases that change their names between repetitions can fail without any name failing twice.
+    // If cases change their names between repetitions, the set can fail without any name failing
+    // twice.
     reasons.push({
       kind: 'flaky',
       explanation: `T* is no success in repetition ${unlike + 1}: ${oneLine(verdicts[unlike]?.explanation ?? '')}`,
@@ -68,8 +69,8 @@ export function judgeSoundness(repetitions: readonly StrictEvidence[]): Judgemen
 }
 
 /**
- * Tests whose standing (fails, passes, neither) on a side differs between repetitions of one set. A
- * test that fails one time and errs another time fails both times.
+ * Tests whose result (fails, passes, neither) on a side differs between repetitions of one set. A
+ * failed outcome and an error are the same result.
  */
 export function flakyTests(
   tests: FlakyTest['tests'],
@@ -94,9 +95,9 @@ export function flakyTests(
 }
 
 /**
- * How a test is called across repetitions: by its id, or by its function when the ids of its cases
- * change from one to the next, as those of cases made from a set do. A function stands for its
- * worst case.
+ * The name of a test across repetitions. It is the test's id, or its function when the ids of its
+ * cases change between repetitions, as for cases made from a set. A function stands for its worst
+ * case.
  */
 function namesAcross(
   repetitions: readonly (readonly TestTransition[])[],
@@ -117,14 +118,14 @@ function worse(one: Outcome | undefined, other: Outcome): Outcome {
   return badness[standing(other)] > badness[standing(one)] ? other : one;
 }
 
-/** What is in every list, in the order of the first, each once. */
+/** Items that are in every list, in the order of the first, each once. */
 function inEach(lists: readonly (readonly string[])[]): string[] {
   const sets = lists.map((list) => new Set(list));
   return [...(sets[0] ?? [])].filter((test) => sets.every((set) => set.has(test)));
 }
 
 /**
- * Nothing of a test set could be run on either side: every test is missing, or broke off while its
+ * Nothing of a test set could be run on either side. Every test is missing, or broke off while its
  * file was collected or its fixtures were set up.
  */
 export function nothingRan(transitions: readonly TestTransition[]): boolean {
@@ -139,13 +140,13 @@ export function nothingRan(transitions: readonly TestTransition[]): boolean {
 }
 
 /**
- * The line of a test log that tells a person most about why nothing ran: a missing module, else an
- * error, else the last line.
+ * The most informative line of a test log about why nothing ran: a missing module, else an error,
+ * else the last line.
  */
 export function tellingLine(log: string): string | undefined {
   const lines = log
     .split('\n')
-    // pytest marks lines of an error with an E.
+    // pytest marks the lines of an error with an E.
     .map((line) => oneLine(line.replace(/^E {2,}/, '')))
     .filter((line) => /[\p{L}\p{N}]/u.test(line));
   const patterns = [
@@ -171,7 +172,7 @@ export function countTransitions(
 }
 
 /**
- * Compares FAIL_TO_PASS of a row with what was seen; undefined when they agree.
+ * Compares FAIL_TO_PASS of a row with the observed tests; undefined when they agree.
  *
  * @param seen F→P in the names of the row, as the reference harness counts them
  * @param alsoSeen further names of the same tests, which confirm a listed one
@@ -207,18 +208,19 @@ export function describeFlaky({ test, tests, side, outcomes }: FlakyTest): strin
   return `${test} on ${sideName[side]} with ${tests === 'golden' ? 'T*' : 'T^R'}: ${outcomes.join(', ')}`;
 }
 
-/** Text of tested code as a part of one line for a person. */
+/** Untrusted text of tested code as part of one line for a person. */
 export function oneLine(text: string): string {
   const plain = text
-    // eslint-disable-next-line no-control-regex -- colours of a terminal are what is to be removed
+    // eslint-disable-next-line no-control-regex -- this pattern removes the colours of a terminal
     .replace(/\u001b\[[0-9;]*[A-Za-z]/g, '')
-    // eslint-disable-next-line no-control-regex -- and so is what could drive it
+    // eslint-disable-next-line no-control-regex -- this pattern removes what could control a
+    // terminal
     .replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
     .trim();
   return plain.length > 200 ? `${plain.slice(0, 199)}…` : plain;
 }
 
-/** The first three, and how many more there are. */
+/** The first three items, and the number of further ones. */
 export function few(items: readonly string[]): string {
   const rest = items.length - 3;
   return items.slice(0, 3).join('; ') + (rest > 0 ? `; and ${rest} more` : '');

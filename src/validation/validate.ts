@@ -39,9 +39,9 @@ import {
 } from './soundness';
 
 export interface ValidateOptions {
-  /** How often T* and T^R run on both sides; at least 1. */
+  /** Number of runs of T* and T^R on both sides; at least 1. */
   readonly repetitions: number;
-  /** Limit for one run on one side. */
+  /** Limit in seconds for one run on one side. */
   readonly timeoutSeconds: number;
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
@@ -55,17 +55,17 @@ export interface ValidateRequest extends ValidateOptions {
   readonly storage: string;
 }
 
-/** A validation, and what its tests ran with where they ran. */
+/** A validation, and the environment of its tests where they ran. */
 export interface Validated {
   readonly validation: Validation;
   readonly environment?: Environment | undefined;
 }
 
 /**
- * Finds out whether an instance is sound, and keeps the result in its state. What makes it impossible
- * to find out (R cannot be had, T* does not apply, an image cannot be built) is a result too.
+ * Determines whether an instance is sound, and stores the result in its state. What prevents this
+ * (R is not available, T* does not apply, an image cannot be built) is a result too.
  *
- * @throws Cancelled, and then nothing is kept; HumanError when the result cannot be kept
+ * @throws Cancelled, and then nothing is stored; HumanError when the result cannot be stored
  */
 export async function validateOne(request: ValidateRequest): Promise<Validated> {
   const { instance, storage, signal, reporter } = request;
@@ -110,13 +110,16 @@ async function prepareAndValidate(request: ValidateRequest): Promise<Validated> 
   }
 }
 
-/** What became of one instance of a batch; `failure` is a fault of ours, and nothing is kept then. */
+/**
+ * The result for one instance of a batch; `failure` is a fault of this program, and nothing is
+ * stored then.
+ */
 export type ValidationEntry =
   ({ readonly id: string } & Validated) | { readonly id: string; readonly failure: string };
 
 /**
- * Validates instances, several at once; each result is kept as soon as it is known. Results come in
- * the order of the instances; a failure of one leaves the others alone.
+ * Validates instances, several at once; each result is stored as soon as it is known. Results have
+ * the order of the instances. A failure of one does not affect the others.
  *
  * @param onEntry called as each is done
  * @throws Cancelled
@@ -155,7 +158,7 @@ export async function validateBatch(
   return instances.flatMap(({ id }) => entries.get(id) ?? []);
 }
 
-/** A validation that has found out nothing. */
+/** A validation without any observation. */
 const unknownYet = {
   reasons: [],
   repetitions: 0,
@@ -167,10 +170,10 @@ const unknownYet = {
 } satisfies Partial<Validation>;
 
 /**
- * Runs T*, and T^R in the files of T*, on both sides, again and again. Every run really happens, and
- * repetition k has `PYTHONHASHSEED` k-1: with the one seed of all other runs, a test that depends on
- * the order of a set would never show it. Ends early when nothing can be run here or a run is
- * stopped, since the next one would be too.
+ * Runs T*, and T^R in the files of T*, on both sides, again and again. No kept run is reused, and
+ * repetition k has `PYTHONHASHSEED` k-1. All other runs share one seed, with which a test that
+ * depends on the order of a set would never reveal this. Stops early when nothing can run here or a
+ * run is stopped, since the next repetition would end in the same way.
  *
  * @throws Cancelled, HumanError when the engine has no sandboxes
  */
@@ -221,7 +224,7 @@ async function validateInstance(
   const [first] = rounds;
   const judged =
     first === undefined ? undefined : judgeSoundness(rounds.map((each) => each.evidence));
-  // Of tests that cannot be run here, it says nothing that they fail.
+  // If the tests cannot run here, their failures say nothing.
   const isHindered = reasons.some((each) => each.kind === 'environment failed');
   if (judged !== undefined && !isHindered) reasons.push(...judged.reasons);
   const { source } = trees;
@@ -231,7 +234,7 @@ async function validateInstance(
   ].flat();
   const disagreement =
     first === undefined || isHindered ? undefined : disagreementWith(instance, first, session);
-  // Where nothing ran, nothing is pulled or built only to be named.
+  // Where nothing ran, no environment is pulled or built only to name it.
   const environment = begun === 0 ? engine.environment : await session.environment(options);
   const validation: Validation = {
     ...unknownYet,
@@ -274,7 +277,7 @@ async function whyGoldenTestsUnfit(
       tests: [],
     };
   }
-  // Never an empty list of files: a runner without arguments runs the whole suite.
+  // Never run an empty list of files: a runner without arguments runs the whole suite.
   return goldenFiles.length > 0
     ? undefined
     : {
@@ -284,7 +287,7 @@ async function whyGoldenTestsUnfit(
       };
 }
 
-/** Why a run says nothing about T*, because this machine cannot run it. */
+/** Why this machine cannot run T*, so that a run says nothing about it. */
 function whyNothingRuns({ records, notes }: SetRun): UnsoundReason | undefined {
   const unrunnable =
     records === undefined
@@ -307,7 +310,7 @@ function environmentFailed(what: string, { records }: SetRun): UnsoundReason {
   };
 }
 
-/** The reason that a run which was stopped gives; whatever it prints, it did not end by itself. */
+/** The reason from a run that was stopped: whatever it prints, it did not end by itself. */
 function stopOf(
   tests: FlakyTest['tests'],
   { records }: SetRun,
@@ -334,7 +337,7 @@ function stopOf(
   };
 }
 
-/** What a repetition shows besides reasons. */
+/** The observations of a repetition besides reasons. */
 function seenIn({ golden, base, evidence }: Round, session: InstanceSession): Partial<Validation> {
   const nothing = { own: new Set<string>(), removed: new Set<string>() };
   const share = baseCoverageOf(
@@ -365,7 +368,7 @@ function disagreementWith(
   const byId = evidence.candidate
     .filter((each) => passes(each.fixed.outcome) && !passes(each.base.outcome))
     .map((each) => each.test);
-  // Where the harness has pytest and this machine has not, the log holds other names.
+  // Where the harness uses pytest and this machine does not, the log has other names.
   return golden.plan.runner === unittest.name
     ? compareLists(failToPass, byId, byHarness)
     : compareLists(failToPass, byHarness, byId);
