@@ -18,8 +18,7 @@ type Asked = Pick<
 
 /**
  * For each prediction, a digest of all that its entry depends on. That is the row, the candidate,
- * the options, the source of R, the environment as far as it is known before the run, and this
- * program.
+ * the options, the source of R, the environment as far as it is known in advance, and this program.
  */
 export function entryKeys(request: Asked): string[] {
   const rows = new Map(

@@ -11,8 +11,8 @@ import { RepositoryUnreachable } from '../repository/git/unreachable';
 /**
  * The only faults after which the same work is retried. The engine, or a network resource that it
  * needs, was out of reach or answered with a temporary status (429, 5xx). It may soon be back.
- * Other faults would only happen again: anything that tests did, a limit they exceeded, a full
- * disk, a missing image or commit, and faults of this program.
+ * Anything that tests did, a limit they exceeded, a full disk, a missing image or commit, and
+ * faults of this program would only recur.
  */
 const infrastructureFaults = [
   EngineGone,
