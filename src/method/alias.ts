@@ -1,10 +1,11 @@
 import { sha256OfJson } from '../files/sha256';
 
 /**
- * What models are told in the place of an instance's id, whose number is that of the pull request with
- * the fix. It is made of what a model is given anyway, the repository and the text of the issue: whoever
- * guesses numbers has nothing to compare them with, and no key has to be kept. It is the same on every
- * machine and in every dataset. Two instances of one issue share it, so it is no key.
+ * The name that models see instead of an instance's id, whose number is that of the pull request
+ * with the fix. It is a digest of what a model gets anyway, the repository and the text of the
+ * issue. A model that guesses numbers thus cannot check them against it, and no secret key is
+ * needed. The name is the same on every machine and in every dataset. Two instances of one issue
+ * share it, so it does not identify an instance.
  */
 export function aliasOf({
   repo,

@@ -20,7 +20,7 @@ export interface GenerationRequest extends Omit<MethodOptions, 'onCandidate'> {
   readonly method: Method;
   /** `PROVIDER/NAME`. */
   readonly model: string;
-  /** Undefined for a replay from the trace alone. */
+  /** Undefined for a replay, which uses the trace alone. */
   readonly live: LiveParts | undefined;
   readonly trace: MethodTrace;
   readonly budget: Budget;
@@ -32,10 +32,10 @@ export interface GenerationRequest extends Omit<MethodOptions, 'onCandidate'> {
   /** Name of the engine. */
   readonly engine: string;
   readonly timeoutSeconds: number;
-  /** Instances at once. */
+  /** Instances processed at once. */
   readonly workers: number;
   readonly onCandidate?: (instance: string, candidate: MethodCandidate) => void;
-  /** Told of each piece of an answer as it comes. */
+  /** Called with each piece of an answer as it arrives. */
   readonly onText?: StepsParts['onText'];
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
@@ -43,33 +43,33 @@ export interface GenerationRequest extends Omit<MethodOptions, 'onCandidate'> {
 
 export interface LiveParts {
   readonly model: ChatModel;
-  /** Requests at once. */
+  /** Requests in flight at once. */
   readonly requests: number;
   readonly python: PythonParser;
-  /** The trees of R and R∘X*, for a view and the oracle; asked for once for an instance. */
+  /** The trees of R and R∘X*, for a view and the oracle; called once for an instance. */
   readonly trees: (
     instance: Instance,
     work: Pick<GenerationRequest, 'signal' | 'reporter'>,
   ) => Promise<Trees>;
   readonly store: RunStore;
-  /** Opened when something is to run; the caller disposes of it. */
+  /** Opens the engine when something has to run; the caller disposes of it. */
   readonly engine: () => Promise<Engine>;
-  /** As `ModelViewParts` has it; asked for runs on R∘X* as well. */
+  /** As in `ModelViewParts`; also called before runs on R∘X*. */
   readonly permit: ModelViewParts['permit'];
 }
 
-/** What the answers of one instance cost, whether they were paid in this run or before. */
+/** The cost of one instance's answers, whether they were paid in this run or before. */
 export interface Cost {
   readonly requests: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** Undefined where no price is known. */
   readonly dollars: number | undefined;
-  /** A server did not count, and these are numbers of our tokenizer. */
+  /** Whether a server did not count, and the numbers come from our tokenizer. */
   readonly isEstimate: boolean;
 }
 
-/** What became of one instance: a choice, or why there is none. */
+/** The result for one instance: a choice, or why there is none. */
 export type GenerationEntry =
   | {
       readonly instance: string;
@@ -80,12 +80,12 @@ export type GenerationEntry =
     }
   | { readonly instance: string; readonly failure: string };
 
-/** After so many instances in a row without an answer of the model, no more are tried. */
+/** After this number of instances in a row without an answer of the model, no more are tried. */
 const mostFailures = 3;
 
 /**
- * Runs a method on instances, several at once. What the trace has is not done again. Entries come in the
- * order of the instances; a failure of one leaves the others alone.
+ * Runs a method on instances, several at once. Steps in the trace are not repeated. Entries come in
+ * the order of the instances. A failure of one does not affect the others.
  *
  * @param onEntry called as each is done
  * @throws Cancelled, ModelUnusable
@@ -218,7 +218,7 @@ interface OpenParts {
   readonly dispose: () => Promise<void>;
 }
 
-/** Trees, view and oracle of an instance, each made when it is asked for. */
+/** Trees, view and oracle of an instance, each made on first use. */
 function openParts(
   instance: Instance,
   { python, trees: treesOf, store, engine, permit }: LiveParts,
@@ -270,7 +270,7 @@ function costOf(answers: readonly AnswerStep[], price: Price | undefined): Cost 
   };
 }
 
-/** Lets `width` pieces of work run at once; the others wait in the order in which they came. */
+/** Lets `width` calls run at once; the others wait in their order of arrival. */
 function gate(width: number): <T>(work: () => Promise<T>) => Promise<T> {
   let free = width;
   const waiting: (() => void)[] = [];

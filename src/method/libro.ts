@@ -3,7 +3,7 @@ import { pickByLibro } from './picks';
 import { failsOnR } from './steps';
 
 /**
- * Several answers, each run on R: those that fail there are judged by the model, which sees R with the
+ * Several answers, each run on R. The model judges those that fail there; it sees R with the
  * candidate and what R does without it (the paper's appendix B).
  */
 export const libro: Method = {
@@ -28,7 +28,7 @@ export const libro: Method = {
       ran.push(known);
     }
     const failing = ran.filter(fails);
-    // With one left there is nothing to judge, and a request to save.
+    // A single one needs no judgement, which saves a request.
     const toJudge = new Set(failing.map(({ patch }) => patch.patch)).size > 1 ? failing : [];
     const candidates: MethodCandidate[] = [];
     for (const candidate of ran) {
@@ -37,7 +37,7 @@ export const libro: Method = {
         candidates.push(candidate);
         continue;
       }
-      // The judge is asked once, so the likeliest answer is what is wanted.
+      // The judge is asked only once, so its likeliest answer is best.
       const judgeTemperature = options.temperature === null ? undefined : 0;
       const { matches } = await steps.judge(patch, run, judgeTemperature);
       const judged = { ...candidate, matches };

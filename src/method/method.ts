@@ -1,14 +1,14 @@
 import type { AnswerStep, PatchStep, RunStep, Steps, VerdictStep } from './steps';
 
-/** One candidate of a method, as far as the method has looked at it. */
+/** One candidate of a method, as far as the method has examined it. */
 export interface MethodCandidate {
-  /** From 1. */
+  /** Number of the sample, from 1. */
   readonly sample: number;
   readonly answer: AnswerStep;
   readonly patch: PatchStep;
-  /** What its tests do on R, where the method asks. */
+  /** What its tests do on R, if the method runs them. */
   readonly run?: RunStep;
-  /** Whether the judge takes the failure for the problem of the issue. */
+  /** Whether the judge considers the failure to be the problem of the issue. */
   readonly matches?: boolean | undefined;
   /** The oracle's verdict: for the developer, never for a model. */
   readonly verdict?: VerdictStep;
@@ -17,37 +17,37 @@ export interface MethodCandidate {
 /** What a method produces for one instance. */
 export interface MethodResult {
   readonly candidates: readonly MethodCandidate[];
-  /** Undefined when no answer holds a text. */
+  /** Undefined when every answer is empty. */
   readonly chosen: MethodCandidate | undefined;
-  /** One sentence. */
+  /** One sentence: the reason for the choice. */
   readonly why: string;
 }
 
 export interface MethodOptions {
-  /** How many candidates are asked for; one where the method is of one. */
+  /** How many candidates to ask for; 1 for a method with a single candidate. */
   readonly samples: number;
-  /** Instead of the temperature of the method; null leaves it to whoever serves the model. */
+  /** Replaces the temperature of the method; null leaves it to the server. */
   readonly temperature?: number | null | undefined;
-  /** Told of candidates as more is known of them. */
+  /** Called with candidates as the method learns more about them. */
   readonly onCandidate?: ((candidate: MethodCandidate) => void) | undefined;
 }
 
 /** A way of producing candidates (section 4.3 of the paper). */
 export interface Method {
-  /** As the command line has it, such as `zero-shot`. */
+  /** The name on the command line, such as `zero-shot`. */
   readonly name: string;
-  /** As papers write it. */
+  /** The name in papers. */
   readonly title: string;
-  /** One line for people who choose. */
+  /** One line that helps people choose. */
   readonly description: string;
-  /** What has to run: nothing, tests on R, or tests on both sides for an oracle. */
+  /** What the method runs: nothing, tests on R, or tests on both sides for an oracle. */
   readonly runs: 'nothing' | 'R' | 'oracle';
   readonly samples: number;
   readonly temperature: number;
   produce(steps: Steps, options: MethodOptions): Promise<MethodResult>;
 }
 
-/** The temperature to ask with. */
+/** The temperature of a request. */
 export const temperatureOf = (
   method: Pick<Method, 'temperature'>,
   { temperature }: MethodOptions,
@@ -55,8 +55,8 @@ export const temperatureOf = (
   temperature === undefined ? method.temperature : (temperature ?? undefined);
 
 /**
- * Asks for all candidates and converts them. When one cannot be had, the others are waited for: what is
- * paid is to be kept.
+ * Asks for all candidates and converts them. When one fails, the others are still awaited, so that
+ * paid answers are kept.
  */
 export async function sampleAll(
   steps: Steps,
@@ -77,7 +77,7 @@ export async function sampleAll(
   return all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
 }
 
-/** The only candidate there is. */
+/** The result of a method with a single candidate. */
 export function onlyOne(candidates: readonly MethodCandidate[]): MethodResult {
   const [candidate] = candidates;
   const hasText = candidate !== undefined && candidate.answer.text.trim() !== '';
@@ -89,6 +89,8 @@ export function onlyOne(candidates: readonly MethodCandidate[]): MethodResult {
   return { candidates, chosen: hasText ? candidate : undefined, why };
 }
 
-/** What a prediction holds: the unified diff, or else the answer itself, so that W can be seen. */
+/**
+ * The text of a prediction: the unified diff, or else the answer itself, so that W can be measured.
+ */
 export const predictionOf = ({ chosen }: MethodResult): string =>
   chosen === undefined ? '' : chosen.patch.applies ? chosen.patch.patch : chosen.answer.text;

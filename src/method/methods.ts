@@ -4,14 +4,14 @@ import { passAt5 } from './passAt5';
 import { zeroShot } from './zeroShot';
 import { zeroShotPlus } from './zeroShotPlus';
 
-/** The methods of the paper that ask a model without letting it act. A new one is added here. */
+/** The methods of the paper that ask a model without letting it act. Add a new method here. */
 export const methods: readonly Method[] = [zeroShot, zeroShotPlus, passAt5, libro];
 
-/** Their names, in the order of {@link methods}. */
+/** The names, in the order of {@link methods}. */
 export const methodNames: readonly string[] = methods.map(({ name }) => name);
 
 /**
- * The method with a name that was checked before, such as one of a saved record.
+ * The method with a name that was already checked, such as one of a saved record.
  *
  * @throws Error when there is none
  */
@@ -21,7 +21,7 @@ export function methodNamed(name: string): Method {
   return method;
 }
 
-/** A method by its name, however it is written: `ZeroShotPlus`, `Pass@5`. */
+/** A method by its name in any spelling: `ZeroShotPlus`, `Pass@5`. */
 export function methodOf(name: string): Method | undefined {
   const plain = (text: string): string =>
     text

@@ -13,13 +13,13 @@ import { TestsCannotRun } from './testsOfModels';
 import { treeOfR, type TreeOfR } from './treeOfR';
 
 /**
- * What a method, a tool or a model may know of an instance, and all that they are given of it. It holds
- * neither X* nor T*, no outcome on R∘X*, no list of FAIL_TO_PASS or PASS_TO_PASS, no hints and no number
- * of the pull request: this file is where they are left behind. Nothing that it gives depends on them,
- * and nothing is filtered by them: of two instances that differ in nothing else the views are the same.
+ * All that a method, a tool or a model gets of an instance. It has neither X* nor T*, no outcome on
+ * R∘X*, no list of FAIL_TO_PASS or PASS_TO_PASS, no hints and no pull request number. This file
+ * leaves them out. Nothing in a view depends on them, and nothing is filtered by them. Two
+ * instances that differ only in these have the same view.
  */
 export interface ModelView {
-  /** Stands for the id of the instance, which has the number of the pull request (see `aliasOf`). */
+  /** Replaces the id of the instance, which has the number of the pull request (see `aliasOf`). */
   readonly alias: string;
   /** `owner/name`. */
   readonly repo: string;
@@ -27,40 +27,40 @@ export interface ModelView {
   readonly issue: string;
   readonly tree: TreeOfR;
   readonly python: PythonParser;
-  /** What a candidate is on R: whether it applies (W), and its tests. Runs and changes nothing. */
+  /** Reads a candidate on R: whether it applies (W), and its tests. Runs and changes nothing. */
   read(
     candidate: string,
     options?: Pick<RunOnROptions, 'format' | 'testsOnly' | 'signal'>,
   ): Promise<ReadOnR>;
   /**
-   * Runs tests on R with a candidate, which may be empty, and nowhere else. By default the tests that
+   * Runs tests with a candidate, which may be empty, on R only. By default these are the tests that
    * the candidate adds or changes.
    *
-   * @throws HumanError when a test that is asked for is not there; TestsCannotRun when nothing can be run,
-   *   or they may not run; Cancelled
+   * @throws HumanError when a requested test does not exist; TestsCannotRun when nothing can be
+   *   run, or the tests may not run; Cancelled
    */
   runOnR(candidate: string, options: RunOnROptions): Promise<RunOnR>;
-  /** Stops what runs and removes the sandboxes. */
+  /** Stops running tests and removes the sandboxes. */
   dispose(): Promise<void>;
 }
 
 export interface ModelViewParts {
-  /** Of R, only `base` is looked at. */
+  /** The trees of the instance; the view reads only `base`. */
   readonly trees: Trees;
   readonly python: PythonParser;
-  /** Asked for when something is run for the first time; the caller disposes of it. */
+  /** Opens the engine for the first run; the caller disposes of it. */
   readonly engine: () => Promise<Engine>;
   readonly store: RunStore;
   /**
-   * Asked before each run, also of one that is kept.
+   * Called before each run, also before one that reuses a kept run.
    *
-   * @param engine what they would run on, where it is open
+   * @param engine the engine of the run, if it is open
    * @throws HumanError when tests of models may not run here, with what to do about it
    */
   readonly permit: (engine: EngineName | undefined) => void;
 }
 
-/** The view of an instance. R is kept from being freed until it is disposed of. */
+/** The view of an instance. Until its disposal, R is not freed. */
 export async function modelView(instance: Instance, parts: ModelViewParts): Promise<ModelView> {
   const { python, store, permit } = parts;
   let running: EngineName | undefined;
@@ -84,7 +84,7 @@ export async function modelView(instance: Instance, parts: ModelViewParts): Prom
   });
   const session: InstanceSession = {
     ...opened,
-    // What a candidate names is read before anybody has checked it: nothing beyond R may answer.
+    // Paths in a candidate are unchecked here, so nothing outside R may be read.
     readFileOfR: async (path) => {
       const text = await files.read(path);
       return files.links.has(path) ? undefined : text;
@@ -109,7 +109,7 @@ export async function modelView(instance: Instance, parts: ModelViewParts): Prom
   };
 }
 
-/** An engine that is opened when something is prepared: methods that run nothing need none. */
+/** An engine that opens at the first preparation: methods that run nothing need none. */
 const openedLater = (open: () => Promise<Engine>): Engine => ({
   name: 'local',
   description: 'opened when tests run',
@@ -118,13 +118,18 @@ const openedLater = (open: () => Promise<Engine>): Engine => ({
   dispose: () => Promise.resolve(),
 });
 
-/** Runs of models are kept apart: whether one of a person is kept, and what it saw, is no matter of theirs. */
+/**
+ * Keeps the runs of models apart, so that a model cannot tell whether a person's run is kept, or
+ * what it showed.
+ */
 const apart = (store: RunStore): RunStore => ({
   getOrRun: (key, ...rest) =>
     store.getOrRun({ ...key, environment: `${key.environment} of models` }, ...rest),
 });
 
-/** R on both sides: neither a sandbox nor the folders beside it have anything of R∘X*. */
+/**
+ * R on both sides, so that neither a sandbox nor the folders beside it contain anything of R∘X*.
+ */
 const treesOfR = ({ base, source, digest }: Trees): Trees => ({
   base,
   fixed: base,
@@ -133,7 +138,7 @@ const treesOfR = ({ base, source, digest }: Trees): Trees => ({
   appliedWith: plainApply,
 });
 
-/** What an engine needs of an instance to run its tests. */
+/** The part of an instance that an engine needs to run its tests. */
 function withoutAnswer({
   id,
   repo,
@@ -156,7 +161,7 @@ function withoutAnswer({
     goldenTests: '',
     failToPass: undefined,
     passToPass: undefined,
-    // Its scripts, commands and lists of tests hold T*.
+    // The row's scripts, commands and lists of tests contain T*.
     ...(environment !== undefined && {
       environment: {
         ...(image !== undefined && { image }),

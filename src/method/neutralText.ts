@@ -2,15 +2,15 @@ import { homedir } from 'node:os';
 import type { TestResult } from '../domain/outcome';
 import type { RunRecord } from '../engine/engine';
 
-/** What stands in the place of a path that leads out of the tree, whichever it is. */
+/** Replaces every path that leads out of the tree. */
 const outside = '[path]';
 
 /**
- * Takes out of a text what another run of the same would have otherwise: the folder of the tree, so that
- * paths are relative to it, and other places of this machine. It goes by where the run took place and by
- * how paths of Python are written, never by what the text says.
+ * Removes from a text whatever differs between two equal runs. Paths become relative to the tree,
+ * and other places on this machine are replaced. It relies on where the run took place and on the
+ * form of Python's paths, never on what the text says.
  *
- * @param record the run that the text is of
+ * @param record the run that produced the text
  */
 export function neutralText(text: string, { folders = [] }: Pick<RunRecord, 'folders'>): string {
   const [tree, ...around] = folders;
@@ -19,21 +19,21 @@ export function neutralText(text: string, { folders = [] }: Pick<RunRecord, 'fol
     neutral = neutral.replaceAll(`${tree}/`, '').replaceAll(`${tree}\\`, '');
     neutral = neutral.replace(wholePath(tree), '.');
   }
-  // Of a library, what is below its folder says which it is.
+  // For a library, the path below its folder tells which one it is.
   neutral = neutral.replace(
     /(?<![\w.+@-])(?:[A-Za-z]:)?(?:[\\/][\w.+@ -]+)*[\\/]lib(?:64)?[\\/]python3?[\d.]*[\\/](?:(?:site|dist)-packages[\\/])?/g,
     '[python]/',
   );
-  // An interpreter that complains gives its own path first.
+  // An interpreter puts its own path before an error message.
   neutral = neutral.replace(/^(?:[A-Za-z]:)?[\\/][^\s:]*python[\d.]*(?:\.exe)?(?=: )/gm, 'python');
   for (const folder of [...around, homedir()]) {
     if (folder.length > 1) neutral = neutral.replace(below(folder), outside);
   }
-  // Where an object lies in memory, in its default representation.
+  // The memory address in the default representation of an object.
   return neutral.replace(/(?<= at )0x[\da-fA-F]{6,16}(?=>)/g, '0x…');
 }
 
-/** The same for the output of a runner, of which the times are taken out as well. */
+/** As `neutralText`, for the output of a runner; it also replaces the times. */
 export function neutralLog(log: string, record: Pick<RunRecord, 'folders'>): string {
   return neutralText(log, record).replace(
     /(?<![\w.])\d+(?:\.\d+)?(?= ?(?:s|secs?|seconds?)\b)/g,
@@ -41,7 +41,7 @@ export function neutralLog(log: string, record: Pick<RunRecord, 'folders'>): str
   );
 }
 
-/** The same for the outcome of a test, without how long it took. */
+/** As `neutralText`, for the outcome of a test; it also drops the duration. */
 export function neutralResult(
   { seconds: _, frames, comparison, ...result }: TestResult,
   record: Pick<RunRecord, 'folders'>,
@@ -70,6 +70,6 @@ const escaped = (path: string): string => path.replace(/[\\^$.*+?()[\]{}|]/g, '\
 
 const wholePath = (path: string): RegExp => new RegExp(`${escaped(path)}(?![\\w.-])`, 'g');
 
-/** A folder and whatever is below it, as far as one can tell where a path ends. */
+/** Matches a folder and any path below it, as far as the end of a path can be told. */
 const below = (folder: string): RegExp =>
   new RegExp(`${escaped(folder)}(?![\\w.-])(?:[\\\\/][^\\s"'\`,:;()\\[\\]{}<>|]*)*`, 'g');

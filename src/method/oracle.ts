@@ -9,8 +9,8 @@ import type { Trees } from '../repository/trees';
 import type { OracleVerdict } from './picks';
 
 /**
- * The labelled exception to the rule that no method knows the answer: Pass@k picks by the verdict, and
- * nothing but the verdict leaves this file. No model is asked after it.
+ * The labelled exception to the rule that no method knows the answer. Pass@k picks by the verdict,
+ * and nothing but the verdict leaves this file. No request to a model follows it.
  */
 export interface Oracle {
   /** @throws HumanError when nothing can be run, Cancelled */

@@ -8,7 +8,7 @@ export interface Packed {
   readonly tokens: number;
 }
 
-/** After so many files in a row that do not fit, the rest is not looked at. */
+/** After this number of files in a row that do not fit, the rest is ignored. */
 const misses = 20;
 
 /** A file as a prompt shows it, with the numbers of its lines. */
@@ -20,9 +20,10 @@ export function shownFile(path: string, text: string): string {
 }
 
 /**
- * As many whole files as a budget of tokens takes, in their order. One that does not fit is left out,
- * and smaller ones behind it may still go in. So is one that would take more than half of the budget:
- * a single module of thousands of lines is worth less than two files and their tests.
+ * As many whole files as fit into a budget of tokens, in their order. A file that does not fit is
+ * left out, but smaller ones after it may still fit. A file that would take more than half of the
+ * budget is left out too. A single module of thousands of lines is worth less than two files and
+ * their tests.
  *
  * @param budget tokens
  */
@@ -40,7 +41,8 @@ export async function packFiles(
     if (missed >= misses) break;
     const text = await tree.read(path);
     if (text === undefined || text.trim() === '') continue;
-    // No token stands for more than a few characters: what is far too long need not be counted.
+    // A token stands for a few characters at most, so a file that is far too long need not be
+    // counted.
     const shown = text.length > 6 * budget ? undefined : `${shownFile(path, text)}\n`;
     const size = shown === undefined ? Infinity : count(shown);
     if (shown === undefined || size > budget / 2 || tokens + size > budget) {

@@ -2,8 +2,8 @@ import { sampleAll, temperatureOf, type Method, type MethodCandidate } from './m
 import { pickByOracle } from './picks';
 
 /**
- * Several answers, of which an oracle that knows the fix picks the best: how good a model can be, and no
- * method that anybody could use. Nothing but its verdict is looked at.
+ * Several answers, of which an oracle that knows the fix picks the best, by its verdict alone. It
+ * shows how good a model can be; nobody could use it in practice.
  */
 export const passAt5: Method = {
   name: 'pass-at-5',

@@ -1,4 +1,4 @@
-/** What the oracle of Pass@k says of a candidate; the only thing that it says. */
+/** All that the oracle of Pass@k reveals about a candidate. */
 export interface OracleVerdict {
   readonly applies: boolean;
   readonly success: boolean;
@@ -9,7 +9,8 @@ export interface OracleVerdict {
 }
 
 /**
- * The pick of an oracle: a success, then most F→P, then most ΔC, then one that applies, then the first.
+ * The oracle's pick. The order is: a success, then most F→P, then highest ΔC, then one that
+ * applies, then the first.
  *
  * @returns the index; undefined when there is nothing to choose from
  */
@@ -23,20 +24,23 @@ export function pickByOracle(candidates: readonly OracleVerdict[]): number | und
   return best(candidates.map(order));
 }
 
-/** What LIBRO knows of a candidate. */
+/** The facts about a candidate that LIBRO uses. */
 export interface LibroCandidate {
   readonly applies: boolean;
-  /** A test of it fails on R that did not before. */
+  /** Whether one of its tests fails on R that did not before. */
   readonly fails: boolean;
-  /** Whether the judge takes the failure for the problem of the issue; undefined when it did not say. */
+  /**
+   * Whether the judge considers the failure to be the problem of the issue; undefined when it did
+   * not say.
+   */
   readonly matches: boolean | undefined;
   /** Length of the patch in characters. */
   readonly length: number;
 }
 
 /**
- * LIBRO's pick: of the candidates that fail on R, those that the judge says yes to, and the shortest of
- * them. Where none fails, one that applies is still better than none; then the first.
+ * LIBRO's pick: the shortest of the candidates that fail on R and that the judge accepts. Where
+ * none fails, a candidate that applies is better than none; then the first.
  *
  * @returns the index; undefined when there is nothing to choose from
  */
@@ -51,7 +55,7 @@ export function pickByLibro(candidates: readonly LibroCandidate[]): number | und
   );
 }
 
-/** The index of the greatest, comparing number by number; the first of equals. */
+/** The index of the greatest order, compared number by number; the first of equals. */
 function best(orders: readonly (readonly number[])[]): number | undefined {
   let found: number | undefined;
   for (const [index, order] of orders.entries()) {

@@ -7,18 +7,19 @@ import { writeWholeFile } from '../files/wholeFile';
 
 const rowSchema = z.looseObject({ instance_id: z.string(), model_name_or_path: z.string() });
 
-/** A row of a predictions file, with whatever else it says. */
+/** A row of a predictions file; its further fields are preserved. */
 export type PredictionRow = z.infer<typeof rowSchema>;
 
-/** A predictions file (JSONL) that grows. What it held of other instances, models and samples stays. */
+/** A predictions file (JSONL) that grows. Its rows for other instances, models and samples stay. */
 export interface PredictionsFile {
-  /** Puts a row in, in the place of the first sample of the same instance and model, and writes the file. */
+  /**
+   * Adds a row, which replaces the first sample of the same instance and model, and writes the
+   * file.
+   */
   put(row: PredictionRow): Promise<void>;
 }
 
-/**
- * @throws HumanError when there is a file that cannot be read, or that is no predictions file
- */
+/** @throws HumanError when the file exists but cannot be read, or is no predictions file */
 export async function predictionsFile(path: string): Promise<PredictionsFile> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';

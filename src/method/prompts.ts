@@ -1,9 +1,9 @@
 import type { ChatMessage } from './models/chatModel';
 
-/** Raised when a prompt is worded in another way, so that its answers are asked for again. */
+/** Raised when the wording of a prompt changes, so that its answers are requested again. */
 export const promptVersion = 1;
 
-/** How a candidate is asked for. */
+/** The format of candidates that a prompt asks for. */
 export type CandidateFormat = 'unified' | 'custom';
 
 export interface Prompt {
@@ -17,8 +17,8 @@ const system =
   'solved.';
 
 /**
- * The prompt for a candidate: the issue, files of R with line numbers, and the format of the answer. After
- * the paper's appendix E, in our own words.
+ * The prompt for a candidate: the issue, files of R with line numbers, and the format of the
+ * answer. It follows the paper's appendix E, in our own words.
  *
  * @param files as `packFiles` gives them; empty when there are none
  */
@@ -163,20 +163,21 @@ const customFormat = [
 /** A test that fails on R with the candidate. */
 export interface ShownFailure {
   readonly test: string;
-  /** What the runner says; bounded by whoever asks. */
+  /** The runner's message; the caller limits its length. */
   readonly text: string;
 }
 
 /**
- * The prompt for LIBRO's judge: whether the failure of a candidate on R is the problem of the issue. The
- * judge is shown R with the candidate and what R does without it, and nothing of any fix.
+ * The prompt for LIBRO's judge, which asks whether the failure of a candidate on R is the problem
+ * of the issue. The judge sees R with the candidate and what R does without it, but nothing of any
+ * fix.
  */
 export function judgePrompt(parts: {
   readonly repo: string;
   readonly issue: string;
   readonly patch: string;
   readonly failures: readonly ShownFailure[];
-  /** Those of them that R has as well, and that fail there too. */
+  /** Those of the failing tests that R has as well, and that fail there too. */
   readonly failingBefore: readonly string[];
 }): Prompt {
   const { repo, issue, patch, failures, failingBefore } = parts;
@@ -219,8 +220,8 @@ export function judgePrompt(parts: {
 }
 
 /**
- * What a judge said: its last line that is a plain yes or no, else how it begins. Undefined when it said
- * neither.
+ * The judge's answer: the last line that is a plain yes or no, else the beginning of the text.
+ * Undefined when it is neither.
  */
 export function readJudgement(text: string): boolean | undefined {
   const word =

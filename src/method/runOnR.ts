@@ -16,24 +16,24 @@ import { neutralLog, neutralResult, neutralText } from './neutralText';
 import { TestsCannotRun } from './testsOfModels';
 
 export interface RunOnROptions {
-  /** How the candidate is written; found out by default. */
+  /** The format of the candidate; detected by default. */
   readonly format?: AskedFormat;
-  /** Leave out edits of files that are not tests. */
+  /** Leave out edits outside test files. */
   readonly testsOnly?: boolean;
   /** Files, or ids of tests, to run instead of the candidate's own: `tests/test_a.py::A::test_x`. */
   readonly tests?: readonly string[];
   /** Run the whole files that the candidate touches. */
   readonly whole?: boolean;
   readonly timeoutSeconds: number;
-  /** Whether a kept run of the same may be used instead of running; true by default. */
+  /** Whether a kept run of the same request may be used instead of running; true by default. */
   readonly reuse?: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
 }
 
-/** What a candidate is on R, before anything has run. */
+/** A candidate on R, before anything runs. */
 export interface ReadOnR {
-  /** W: it is a patch, and applies to R. */
+  /** W: whether it is a patch and applies to R. */
   readonly applies: boolean;
   /** Why it does not apply, or cannot be run; undefined when it can. */
   readonly problem: string | undefined;
@@ -46,26 +46,29 @@ export interface ReadOnR {
   readonly ownTests: readonly string[];
   /** Ids of test functions of R that it removes. */
   readonly removedTests: readonly string[];
-  /** Files that it changes and that are no tests. */
+  /** Files that it changes outside tests. */
   readonly otherFiles: readonly string[];
 }
 
 /**
- * What tests did on R. Its texts are the same in every run of the same: paths are relative to the tree,
- * other places and times are taken out, and outcomes come in the order of their ids.
+ * What tests did on R. Its texts are the same in equal runs. Paths are relative to the tree, other
+ * places and times are removed, and outcomes have the order of their ids.
  */
 export interface RunOnR extends ReadOnR {
-  /** Outcomes of the candidate's own tests, or of those that were asked for. */
+  /** Outcomes of the candidate's own tests, or of the requested ones. */
   readonly tests: readonly TestResult[];
-  /** Outcomes of the other tests of the files that were run. */
+  /** Outcomes of the other tests in the files that ran. */
   readonly others: readonly TestResult[];
   /** Bounded output of the runner; empty when nothing ran. */
   readonly log: string;
-  /** For records of what was done; no text for a model has it. */
+  /** For records of the run; no text for a model contains it. */
   readonly seconds: number;
 }
 
-/** Converts a candidate for R and finds its tests, as a grade does. An empty one applies, and has none. */
+/**
+ * Converts a candidate for R and finds its tests, as grading does. An empty candidate applies and
+ * has no tests.
+ */
 export async function readOnR(
   session: InstanceSession,
   candidate: string,
@@ -131,7 +134,7 @@ async function readWith(
 /**
  * Runs tests with a candidate on R alone.
  *
- * @throws HumanError when a test that is asked for is not there, Cancelled
+ * @throws HumanError when a requested test does not exist, Cancelled
  */
 export async function runOnR(
   session: InstanceSession,
@@ -153,7 +156,7 @@ export async function runOnR(
   }
   if (own === undefined) return nothing;
   const functions = new Set(own.functions);
-  // In files that R does not have every test is the candidate's, also one that a loop makes.
+  // In files that R does not have every test is the candidate's, also one that a loop creates.
   const isOwn = ({ test }: TestResult): boolean =>
     functions.has(functionOf(test)) || own.filesOfR.length === 0;
   const set = { patch: read.patch, files: read.files, select: undefined };
@@ -162,7 +165,7 @@ export async function runOnR(
     const files = read.files.filter((path) => own.functions.some((test) => fileOf(test) === path));
     const part = { patch: read.patch, files, select: own.functions };
     const run = await runFiles(session, part, own.functions, options);
-    // A runner that does not know a test by its name runs none.
+    // A runner that does not know one test by its name runs none.
     if (run.results.some(isOwn)) return sorted(read, run, isOwn);
   }
   return sorted(read, await runFiles(session, set, own.all, options), isOwn);
@@ -219,7 +222,7 @@ async function runFiles(
   };
 }
 
-/** Journals of several processes come in no order that could be relied on. */
+/** Compares by id, since outcomes from several processes come in no reliable order. */
 const byTest = (one: TestResult, other: TestResult): number =>
   one.test < other.test ? -1 : one.test > other.test ? 1 : 0;
 
@@ -232,7 +235,7 @@ const sorted = (read: ReadOnR, run: Ran, isWanted: (result: TestResult) => boole
   seconds: run.seconds,
 });
 
-/** Ids of the tests that the files hold which are asked for, with the patch. */
+/** Ids of all tests in the requested files, with the patch applied. */
 async function testsAskedFor(
   session: InstanceSession,
   asked: readonly string[],

@@ -10,22 +10,25 @@ import { runsFolder } from '../repository/storage';
 import { writeWholeFile } from '../files/wholeFile';
 import type { TreeOfR } from './treeOfR';
 
-/** The Python files of R, to be ranked by what they have in common with a text. */
+/** An index of the Python files of R that ranks them by the words they share with a text. */
 export interface SearchIndex {
-  /** Paths of files that share a word with the text, best first; equals in the order of paths. */
+  /**
+   * Paths of files that share a word with the text, best first; files of equal score are sorted by
+   * path.
+   */
   rank(text: string): readonly string[];
 }
 
-/** Raised when words are cut in another way, so that kept indexes are made again. */
+/** Raised when texts are split into words differently, so that kept indexes are rebuilt. */
 const format = 1;
 
-/** The only field; a document is a file with its path, as in SWE-bench. */
+/** The only field: a document is a file with its path, as in SWE-bench. */
 const field = 'text';
 
-/** BM25 with the values of Lucene; more `d` than 0 would make it BM25+. */
+/** BM25 with the values of Lucene; `d` above 0 would make it BM25+. */
 const bm25 = { k: 1.2, b: 0.75, d: 0 };
 
-/** Words of a question that say nothing about a file: those that Lucene leaves out of English. */
+/** Stop words of a query: Lucene's English list. */
 const idle = new Set(
   (
     'a an and are as at be but by for if in into is it no not of on or such that the their then there ' +
@@ -36,14 +39,18 @@ const idle = new Set(
 const options = { fields: [field], tokenize: wordsOf, processTerm: (term: string) => term };
 
 /**
- * Words of a text in lower case: names, also in their parts (`QuerySet` is `queryset`, `query` and `set`,
- * `bulk_create` is `bulk` and `create`), without numbers and single letters.
+ * The words of a text in lower case, without numbers and single letters. A name also gives its
+ * parts: `QuerySet` gives `queryset`, `query` and `set`, and `bulk_create` gives `bulk` and
+ * `create`.
  */
 export function wordsOf(text: string): string[] {
   return [...countWords(text)].flatMap(([word, times]) => Array<string>(times).fill(word));
 }
 
-/** How often each of these words is in a text. Most names of a program come again and again. */
+/**
+ * How often each of these words occurs in a text. `known` caches the parts of names, which repeat
+ * often in a program.
+ */
 function countWords(
   text: string,
   known = new Map<string, readonly string[]>(),
@@ -71,8 +78,8 @@ function partsOf(name: string): string[] {
 }
 
 /**
- * The index of the Python files of R, tests included. Made once for a tree and kept with the runs of the
- * instance.
+ * The index of the Python files of R, tests included. It is made once for a tree and kept with the
+ * runs of the instance.
  */
 export async function searchIndex(
   tree: TreeOfR,
@@ -103,7 +110,7 @@ async function openIndex(made: AsPlainObject): Promise<SearchIndex> {
     rank(text) {
       const counts = countWords(text);
       for (const word of idle) counts.delete(word);
-      // Each word once, with its count as weight: the same sum in less time.
+      // Search for each word once, weighted by its count: the same score in less time.
       return index
         .search([...counts.keys()].join(' '), {
           tokenize: (words) => words.split(' '),
@@ -118,13 +125,13 @@ async function openIndex(made: AsPlainObject): Promise<SearchIndex> {
 }
 
 /**
- * What `MiniSearch.toJSON` gives for these files. Words are counted here, file by file, since adding
- * each of them to the index takes five times as long.
+ * The index of these files in the form of `MiniSearch.toJSON`. Words are counted here, file by
+ * file, since adding each word to the index takes five times as long.
  */
 async function makeIndex(tree: TreeOfR, signal: AbortSignal | undefined): Promise<AsPlainObject> {
   const documentIds: Record<string, string> = {};
   const fieldLength: Record<string, number[]> = {};
-  /** By word: a document and how often it has the word, and so on. */
+  /** For each word, pairs of a document and the count of the word in it. */
   const index = new Map<string, number[]>();
   const known = new Map<string, readonly string[]>();
   let count = 0;
@@ -140,7 +147,7 @@ async function makeIndex(tree: TreeOfR, signal: AbortSignal | undefined): Promis
       const words = countWords(`${path}\n${text}`, known);
       const id = count++;
       documentIds[id] = path;
-      // As the library counts it: different words.
+      // The library's length of a field is its number of different words.
       fieldLength[id] = [words.size];
       length += words.size;
       for (const [word, times] of words) {
@@ -180,7 +187,7 @@ const keptSchema = z.object({
   averageFieldLength: z.array(z.number()),
   storedFields: z.record(z.string(), z.unknown()),
   dirtCount: z.number(),
-  // Checked as far as it is cheap: there are a hundred thousand entries.
+  // Only cheap checks: there are a hundred thousand entries.
   index: z.custom<AsPlainObject['index']>(Array.isArray),
   serializationVersion: z.literal(2),
 });
@@ -194,7 +201,7 @@ async function readKept(path: string): Promise<AsPlainObject | undefined> {
   }
 }
 
-/** Whether it can be kept or not, the work goes on. */
+/** Keeps the index; a failure does not stop the work. */
 async function keep(path: string, made: AsPlainObject): Promise<void> {
   await promisify(gzip)(JSON.stringify(made), { level: 1 })
     .then((packed) => writeWholeFile(path, packed))

@@ -26,16 +26,16 @@ export type PatchStep = StepOf<'patch'>;
 export type RunStep = StepOf<'run'>;
 export type VerdictStep = StepOf<'verdict'>;
 
-/** What the methods are put together from. Each step that a trace has is taken from it. */
+/** The steps of which the methods consist. A step that is in the trace is taken from there. */
 export interface Steps {
   /** Asks for one candidate. */
   sample(asked: {
     readonly format: CandidateFormat;
-    /** From 1. */
+    /** Number of the sample, from 1. */
     readonly sample: number;
     readonly temperature: number | undefined;
   }): Promise<AnswerStep>;
-  /** Turns an answer into a unified diff on R, or says why it is none. */
+  /** Turns an answer into a unified diff on R, or says why it is not one. */
   convert(answer: string): Promise<PatchStep>;
   /** Runs a candidate's own tests on R. */
   runOnR(patch: PatchStep): Promise<RunStep>;
@@ -50,56 +50,56 @@ export interface Steps {
 }
 
 export interface StepsParts {
-  /** With its id, for the trace and for people: no prompt has it. */
+  /** With its id for the trace and for people, which no prompt contains. */
   readonly instance: Pick<ModelView, 'repo' | 'issue'> & { readonly id: string };
-  /** Undefined for a replay: then nothing is done that the trace does not have. */
+  /** Undefined for a replay, which only reads the trace. */
   readonly live:
     | {
         readonly model: ChatModel;
         readonly view: () => Promise<ModelView>;
         readonly oracle: () => Promise<Oracle>;
-        /** Lets only so many requests out at once. */
+        /** Limits how many requests run at once. */
         readonly inTurn: <T>(request: () => Promise<T>) => Promise<T>;
       }
     | undefined;
-  /** Name of the model; part of what makes two requests the same. */
+  /** Name of the model, which is part of the key of a request. */
   readonly model: string;
   readonly trace: MethodTrace;
   readonly budget: Budget;
   readonly price: Price | undefined;
   /** Where indexes are kept. */
   readonly storage: string;
-  /** Tokens of a whole prompt. */
+  /** Tokens of the whole prompt. */
   readonly contextTokens: number;
   readonly maxOutputTokens: number;
-  /** Leave out edits of files that are not tests. */
+  /** Leave out edits outside test files. */
   readonly testsOnly: boolean;
-  /** Where tests run, as far as it changes what they do. */
+  /** The engine of the tests, as far as it changes their results. */
   readonly engine: string;
   readonly timeoutSeconds: number;
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
-  /** Told of each answer that is used, paid now or before. */
+  /** Called with each answer that is used, paid now or before. */
   readonly onAnswer?: (answer: AnswerStep) => void;
-  /** Told of each piece of an answer that is being written; a try that failed is begun anew. */
+  /** Called with each piece of an answer as it arrives; a retry starts the answer anew. */
   readonly onText?:
     | ((asked: Pick<AnswerStep, 'instance' | 'purpose' | 'sample'>, piece: string) => void)
     | undefined;
 }
 
 interface Recalling<Kind extends Step['step']> {
-  /** Whether a step of the trace can be used. */
+  /** Whether a step from the trace is still valid. */
   readonly isGood?: (step: StepOf<Kind>) => boolean;
-  /** Lets the step be made when there is room. */
+  /** Delays making the step until there is capacity. */
   readonly within?: (<T>(work: () => Promise<T>) => Promise<T>) | undefined;
 }
 
-/** What of a failure a judge is shown, in characters: the end tells more than the beginning. */
+/** Characters of a failure that a judge sees: its end is more informative than its beginning. */
 const failureLength = 4000;
-/** Failures that a judge is shown. */
+/** Number of failures that a judge sees. */
 const mostFailures = 5;
 
-/** The fields that a step has beyond those of every step. */
+/** The fields of a step beyond those that every step has. */
 type Made<Kind extends Step['step']> = Omit<StepOf<Kind>, 'step' | 'key' | 'at' | 'instance'>;
 
 export const stepsOf = (parts: StepsParts): Steps => new TracedSteps(parts);
@@ -122,7 +122,7 @@ class TracedSteps implements Steps {
       const view = await open();
       let read = await view.read(answer, { testsOnly, signal });
       if (!read.applies) {
-        // As the paper does: hunks go where their context fits best.
+        // As in the paper: each hunk goes where its context fits best.
         const placed = await view.read(answer, { testsOnly, signal, format: 'fuzzy' });
         if (placed.applies) read = placed;
       }
@@ -240,14 +240,14 @@ class TracedSteps implements Steps {
         const request = { system, messages, temperature, maxOutputTokens };
         return { ...of, prompt, ...(await this.complete(live.model, request, of)) };
       },
-      // Until the answer is on the disk, so that the next one is not asked for before.
+      // The turn lasts until the answer is on the disk; only then may the next request start.
       { within: live?.inTurn },
     );
     onAnswer?.(answer);
     return answer;
   }
 
-  /** Lets the model answer, and pays for it. */
+  /** Sends the request, and books its cost. */
   private async complete(
     model: ChatModel,
     request: ChatRequest,
@@ -289,7 +289,7 @@ class TracedSteps implements Steps {
     return (await this.recall('tree', keyOf('tree', instance), make, { isGood })).tree;
   }
 
-  /** The step of the trace, or else what `make` gives, which is then in the trace. */
+  /** Returns the step from the trace. Otherwise calls `make` and adds its result to the trace. */
   private async recall<Kind extends Step['step']>(
     kind: Kind,
     key: string,
@@ -334,12 +334,12 @@ const nameOf: Readonly<Record<Step['step'], string>> = {
   choice: 'choice',
 };
 
-/** Whether a test of the candidate fails on R that does not without it. */
+/** Whether a test fails on R with the candidate that does not fail without it. */
 export function failsOnR({ tests, failingBefore }: RunStep): boolean {
   return tests.some((each) => isFailure(each) && !failingBefore.includes(each.test));
 }
 
-/** Those of the tests that R has, under the same id. */
+/** The given tests that R has under the same id. */
 async function knownToR(view: ModelView, tests: readonly string[]): Promise<string[]> {
   const functions = [...new Set(tests.map((test) => test.replace(/\[.*$/s, '')))];
   const known: string[] = [];
@@ -369,7 +369,7 @@ const promptStep = (
 const tokensOf = (prompt: Prompt): Promise<number> =>
   inputTokensOf({ ...prompt, temperature: undefined, maxOutputTokens: 0 });
 
-/** The most that a request can cost, with a tenth for the tokenizers of others. */
+/** The most that a request can cost, with a margin of a tenth for other tokenizers. */
 async function mostOf(
   request: ChatRequest,
   price: Price | undefined,

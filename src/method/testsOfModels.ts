@@ -2,19 +2,19 @@ import { HumanError } from '../domain/humanError';
 import { runsInContainers, type EngineName } from '../engine/engine';
 
 /**
- * Tests of a model cannot be run where they are to run: the cause is for the person, and what a model is
- * told does not depend on it.
+ * Tests of a model cannot run on the chosen engine. The reason is for the person; what a model sees
+ * does not depend on it.
  */
 export class TestsCannotRun extends HumanError {}
 
-/** What running them with the local engine means, for a person who is to decide. */
+/** The consequence of running them with the local engine, for a person who has to decide. */
 export const meaningOfLocal =
   'code that a model has written runs as you, on your files: it can read the dataset with the answer, and your keys';
 
-/** Methods and tools that run tests, as far as the gate knows them. */
+/** The settings that decide whether tests of models may run. */
 export interface LocalTests {
   readonly engine: EngineName;
-  /** The person allows it, knowing what it means. */
+  /** The person allows it and knows the consequence. */
   readonly runTestsLocally?: boolean | undefined;
 }
 
@@ -23,7 +23,7 @@ export const mayRunTestsOfModels = ({ engine, runTestsLocally }: LocalTests): bo
   runsInContainers(engine) || runTestsLocally === true;
 
 /**
- * Why they do not run, on a command line.
+ * The refusal to run them, on a command line.
  *
  * @param who what would run them, such as `LIBRO`
  * @param instead what works without them, if anything

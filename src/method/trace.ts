@@ -8,13 +8,14 @@ import { stepSchema, type Step } from './traceSteps';
 import { makeFolder } from '../files/makeFolder';
 
 /**
- * What a run of a method did, one JSON line for each step. A step is on the disk before the next begins
- * that depends on it, so that a run that was killed goes on where it was. No key in use is ever in it.
+ * The record of a method's run, one JSON line for each step. A step is on the disk before a step
+ * that depends on it begins, so that a killed run can resume. The record never contains a key in
+ * use.
  */
 export interface MethodTrace {
   /** All steps, in the order in which they were done. */
   readonly steps: readonly Step[];
-  /** The last step of this kind and digest; undefined when it has not been done. */
+  /** The last step of this kind and digest; undefined when there is none. */
   find<Kind extends Step['step']>(kind: Kind, key: string): StepOf<Kind> | undefined;
   /** Adds a step. Resolves when it is on the disk. */
   add(step: Step): Promise<void>;
@@ -23,16 +24,16 @@ export interface MethodTrace {
 
 export type StepOf<Kind extends Step['step']> = Extract<Step, { step: Kind }>;
 
-/** The digest of what a step depends on: equal digests, equal step. */
+/** The digest of what a step depends on: steps with equal digests are equal. */
 export function keyOf(...parts: readonly unknown[]): string {
   return sha256OfJson(parts);
 }
 
 /**
- * Opens a trace to go on with it, or to read it. Its last line may be torn, if its writer was killed: it is
- * dropped. Nobody else may write to it meanwhile.
+ * Opens a trace to resume or to read it. A torn last line, left by a killed writer, is dropped.
+ * Nobody else may write to the trace meanwhile.
  *
- * @param told of lines that cannot be read and are passed over
+ * @param told called with a message for each line that cannot be read and is skipped
  * @throws HumanError when the file cannot be read or written
  */
 export async function openTrace(
@@ -85,7 +86,7 @@ async function openForMore(path: string): Promise<LineJournal> {
   }
 }
 
-/** @returns the step, or why the line is none */
+/** @returns the step, or why the line is not one */
 function readStep(line: string): Step | string {
   let value: unknown;
   try {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { outcomes } from '../domain/outcome';
 import { finishes } from './models/chatModel';
 
-/** What every step has. */
+/** The fields of every step. */
 const common = {
   /** Digest of all that the step depends on. */
   key: z.string(),
@@ -30,9 +30,9 @@ const testResult = z.object({
 /** Purposes of a request: a candidate, or whether the failure of one matches the issue. */
 const purposes = ['tests', 'judge'] as const;
 
-/** One line of a trace. What a model or tested code wrote is untrusted. */
+/** One line of a trace. Texts that a model or tested code wrote are untrusted. */
 export const stepSchema = z.discriminatedUnion('step', [
-  /** Which tree R is: the object id of its git tree. */
+  /** Identifies the tree of R by the object id of its git tree. */
   z.object({ ...common, step: z.literal('tree'), tree: z.string() }),
   z.object({
     ...common,
@@ -42,19 +42,19 @@ export const stepSchema = z.discriminatedUnion('step', [
     prompt: z.string(),
     system: z.string(),
     messages: z.array(message),
-    /** Files of R that it shows, the best first. */
+    /** Files of R in the prompt, the best first. */
     files: z.array(z.string()),
-    /** By our tokenizer. */
+    /** Counted by our tokenizer. */
     tokens: z.number(),
   }),
   z.object({
     ...common,
     step: z.literal('answer'),
     purpose: z.enum(purposes),
-    /** The way of asking: methods that ask alike share their answers. */
+    /** The way of asking; methods with the same way share their answers. */
     method: z.string(),
     model: z.string(),
-    /** From 1. */
+    /** Number of the sample, from 1. */
     sample: z.number(),
     parameters: z.object({ temperature: z.number().nullable(), maxOutputTokens: z.number() }),
     /** Digest of the prompt. */
@@ -70,9 +70,9 @@ export const stepSchema = z.discriminatedUnion('step', [
   z.object({
     ...common,
     step: z.literal('patch'),
-    /** W. */
+    /** W: whether the answer applies to R. */
     applies: z.boolean(),
-    /** Why it does not apply, or has nothing to run. */
+    /** Why it does not apply, or has no tests to run. */
     problem: z.string().optional(),
     /** Unified diff on R; empty when it does not apply. */
     patch: z.string(),
@@ -82,15 +82,15 @@ export const stepSchema = z.discriminatedUnion('step', [
   z.object({
     ...common,
     step: z.literal('run'),
-    /** Why the outcomes are not all; undefined when they are. */
+    /** Why the outcomes are incomplete; undefined when they are complete. */
     problem: z.string().optional(),
     /** Outcomes on R of the candidate's tests. */
     tests: z.array(testResult),
-    /** Those of them that R has as well, and that fail there without the candidate too. */
+    /** Those of the tests that R has as well, and that fail there without the candidate too. */
     failingBefore: z.array(z.string()),
     seconds: z.number(),
   }),
-  /** What the oracle of Pass@k says, which no model sees. */
+  /** The verdict of Pass@k's oracle, which no model sees. */
   z.object({
     ...common,
     step: z.literal('verdict'),
@@ -102,13 +102,13 @@ export const stepSchema = z.discriminatedUnion('step', [
     /** ΔC; null where it is not defined or not known. */
     delta: z.number().nullable(),
   }),
-  /** What became the prediction. */
+  /** The choice that became the prediction. */
   z.object({
     ...common,
     step: z.literal('choice'),
     method: z.string(),
     model: z.string(),
-    /** Undefined when there was nothing to choose. */
+    /** Undefined when there was nothing to choose from. */
     sample: z.number().optional(),
     why: z.string(),
     patch: z.string(),

@@ -4,34 +4,37 @@ import { unsafePath } from '../patch/unsafePath';
 import type { FolderTree } from '../repository/folderTree';
 import { git, GitError } from '../repository/git/git';
 
-/** The files of R, to be read only: no `.git`, no history, and nothing that a link leads to. */
+/** The files of R, for reading only: no `.git`, no history, and nothing behind a link. */
 export interface TreeOfR {
-  /** Object id of the git tree: equal ids, equal content. A key for what is computed from it. */
+  /**
+   * Object id of the git tree: trees with equal ids are equal. Use it as a key for what is computed
+   * from the tree.
+   */
   readonly digest: string;
   /** Paths of all files, sorted, with `/` between their parts. */
   paths(): Promise<readonly string[]>;
   /**
-   * The text of a file, U+FFFD for bytes that are no UTF-8; undefined when R has no such file, also for
-   * a path that leaves the tree and for a link.
+   * The text of a file, with U+FFFD for bytes that are not UTF-8. Undefined when R has no such
+   * file, for a path that leaves the tree, and for a link.
    */
   read(path: string): Promise<string | undefined>;
-  /** Why `read` gives nothing for a path, for whoever asked for it; undefined for a file of R. */
+  /** Why `read` returns undefined for a path, as text for the caller; undefined for a file of R. */
   whyNotRead(path: string): Promise<string | undefined>;
   /**
    * Lines of text files that match, in the order of paths and lines.
    *
-   * @throws HumanError when the pattern cannot be read or takes too long, Cancelled
+   * @throws HumanError when the pattern is invalid or takes too long, Cancelled
    */
   search(query: TextQuery, signal?: AbortSignal): Promise<readonly FoundLine[]>;
 }
 
 export interface TextQuery {
   readonly pattern: string;
-  /** The pattern is an extended regular expression (POSIX) instead of plain text. */
+  /** Whether the pattern is an extended regular expression (POSIX) instead of plain text. */
   readonly isRegex?: boolean;
-  /** A file or folder of R that the search is limited to. */
+  /** The file or folder of R to search in. */
   readonly within?: string | undefined;
-  /** Only files of which the name ends so, such as `.py`. */
+  /** Search only files whose names end so, such as `.py`. */
   readonly ending?: string;
 }
 
@@ -43,12 +46,12 @@ export interface FoundLine {
   readonly text: string;
 }
 
-/** A pattern of a model may take for ever: a search that takes longer than this is given up. */
+/** Milliseconds after which a search is given up, since a model's pattern may never finish. */
 const searchMilliseconds = 20_000;
 
 /**
  * @param folder the pristine tree of R
- * @param files what `folderTree` says of it
+ * @param files the files of that folder, from `folderTree`
  * @param digest object id of its git tree
  */
 export function treeOfR(folder: string, files: FolderTree, digest: string): TreeOfR {
@@ -78,7 +81,7 @@ export function treeOfR(folder: string, files: FolderTree, digest: string): Tree
           'Name a file or folder by its path in the repository',
         );
       }
-      // What git greps are the files that it tracks: neither .git nor what a link leads to.
+      // git grep searches only tracked files: neither .git nor what a link leads to.
       const found = await grep(
         folder,
         [
@@ -111,7 +114,7 @@ async function grep(
     // Nothing found.
     if (error instanceof GitError && error.status === 1 && error.stderr.trim() === '') return '';
     if (error instanceof GitError) {
-      // Of all that git may say, what it says of the pattern is about nothing else.
+      // Of git's error messages, only those about the pattern are safe to show.
       const why = /^fatal: (?:command line|-e option), (.*)$/m.exec(error.stderr)?.[1];
       throw new HumanError(
         `The pattern cannot be searched for${why === undefined ? '' : ` (${why})`}`,

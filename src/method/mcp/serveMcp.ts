@@ -20,14 +20,16 @@ import {
 } from '../tools/tool';
 import { instructions, tools } from '../tools/tools';
 
-/** Clients give a call up of which they hear nothing for a minute. */
+/**
+ * Milliseconds between two reports of progress: clients give up a call after a minute without one.
+ */
 const progressMilliseconds = 20_000;
 
 export interface McpParts {
   readonly version: string;
   /**
-   * The view of the instance, made when it is first asked for: a client does not wait for an answer as
-   * long as a large repository takes.
+   * Makes the view of the instance when a tool first needs it. A large repository takes longer than
+   * a client waits for its first answer.
    *
    * @throws HumanError, Cancelled
    */
@@ -37,9 +39,9 @@ export interface McpParts {
 }
 
 /**
- * Serves the tools on one instance to one client until its connection is closed, by the Model Context
- * Protocol (https://modelcontextprotocol.io/specification/2025-06-18/server/tools). The candidate is kept
- * for as long as the connection.
+ * Serves the tools on one instance to one client until the client closes the connection, over the
+ * Model Context Protocol (https://modelcontextprotocol.io/specification/2025-06-18/server/tools).
+ * The candidate exists as long as the connection.
  *
  * @returns resolves when the connection is closed
  */
@@ -65,7 +67,8 @@ export async function serveMcp(transport: Transport, parts: McpParts): Promise<v
     const { reporter } = parts;
     const { progressToken } = params._meta ?? {};
     let step = 0;
-    // What is being done names the instance and depends on what is kept: a client is only told that it goes on.
+    // The text of progress names the instance and depends on kept runs: a client only learns that
+    // the work goes on.
     const tell = (): void => {
       if (progressToken === undefined) return;
       const progress = (step += 1);
@@ -104,7 +107,8 @@ async function call(
     view = await parts.view(work);
   } catch (error) {
     if (!(error instanceof HumanError)) throw error;
-    // Why may be that X* does not fit R, and where: that is for the person who reads the log.
+    // The reason may be that X* does not fit R, and where. Only the person who reads the log may
+    // see it.
     parts.reporter.log(`swt-bench mcp: ${error.message}`);
     const text =
       'The repository of this instance cannot be had, and no tool works without it. The log of the server says why. Tell the person whom you work for.';

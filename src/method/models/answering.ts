@@ -16,26 +16,28 @@ import { ModelTrouble, retryAfter, retrying, type Retries } from './retrying';
 
 export interface AnsweringOptions {
   readonly price?: Price | undefined;
-  /** Seconds that one try may take as a whole. */
+  /** Seconds for one try as a whole. */
   readonly timeoutSeconds: number;
   readonly retries: Retries;
-  /** Take the answer piece by piece as it is written: no proxy gives up on a long one. */
+  /** Stream the answer piece by piece, so that no proxy times out on a long one. */
   readonly stream: boolean;
-  /** A text without what nobody may read, such as a key that a server repeats. */
+  /** Removes secrets from a text, such as a key that a server repeats. */
   readonly withoutSecrets: (text: string) => string;
 }
 
-/** What one try gave, before it is counted. */
+/** The result of one try, before tokens are counted. */
 interface Spoken {
   readonly text: string;
   readonly reason: FinishReason;
-  /** What the server called it; undefined when it never said that the answer is at its end. */
+  /** The server's own word for it; undefined when it never reported the end of the answer. */
   readonly rawReason: string | undefined;
   readonly usage: LanguageModelUsage;
   readonly warnings: readonly CallWarning[];
 }
 
-/** A model of the `ai` package as ours: one request, tried again while that makes sense. */
+/**
+ * Wraps a model of the `ai` package as a `ChatModel`: one request, retried while that makes sense.
+ */
 export function answering(
   name: string,
   model: LanguageModel,
@@ -75,7 +77,7 @@ async function attempt(
   { timeoutSeconds, stream, withoutSecrets }: AnsweringOptions,
 ): Promise<Spoken> {
   const { generateText, streamText } = await import('ai');
-  // It would write to the console, whatever that is: warnings go to the reporter.
+  // The package would write warnings to the console; they go to the reporter instead.
   (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
   const late = AbortSignal.timeout(timeoutSeconds * 1000);
   const call = {
@@ -101,7 +103,7 @@ async function attempt(
     }
     let text = '';
     let warnings: readonly CallWarning[] = [];
-    // Errors come as parts as well; by default they would be written to the console.
+    // Errors also come as parts; by default the package would write them to the console.
     for await (const part of streamText({ ...call, onError: () => undefined }).fullStream) {
       if (part.type === 'text-delta') {
         text += part.text;
@@ -129,7 +131,7 @@ async function attempt(
 
 const tooLate = (seconds: number): string => `no whole answer within ${seconds} s`;
 
-/** What a failed try means: worth another one, the end of this request, or of all. */
+/** Classifies a failed try: worth a retry, the end of this request, or the end of all requests. */
 async function troubleOf(error: unknown, withoutSecrets: (text: string) => string): Promise<Error> {
   if (error instanceof ModelTrouble || error instanceof Cancelled || error instanceof HumanError) {
     return error;
@@ -161,7 +163,10 @@ async function troubleOf(error: unknown, withoutSecrets: (text: string) => strin
     : new ModelFailure(answer);
 }
 
-/** An error in the middle of a stream is whatever the server sent: a text, or an object with a message. */
+/**
+ * The text of an error in the middle of a stream, which the server sent as a text or as an object
+ * with a message.
+ */
 function saidInStream(error: unknown, withoutSecrets: (text: string) => string): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
   const message =
@@ -199,7 +204,7 @@ async function counted(
   };
 }
 
-/** Tokens of a request by our tokenizer, with a few for what frames each message. */
+/** Tokens of a request by our tokenizer, plus a few for the frame of each message. */
 export async function inputTokensOf({ system, messages }: ChatRequest): Promise<number> {
   const count = await tokenCounter();
   return messages.reduce((sum, { content }) => sum + count(content) + 8, count(system) + 8);

@@ -4,7 +4,7 @@ export interface Price {
   readonly output: number;
 }
 
-/** What a run may use up; undefined for no limit. */
+/** The limits of a run; undefined for no limit. */
 export interface BudgetLimits {
   /** Input and output together. */
   readonly tokens?: number | undefined;
@@ -17,27 +17,31 @@ export interface Spent {
   readonly dollars: number;
 }
 
-/** The next request could take the run beyond its limit. What is done is done; nothing more is asked. */
+/**
+ * The next request could take the run beyond its limit. Finished work is kept; no further request
+ * is sent.
+ */
 export class BudgetSpent extends Error {
   override readonly name = 'BudgetSpent';
 }
 
-/** The cost of so many tokens in dollars. */
+/** The cost of these tokens in dollars. */
 export const dollarsOf = (price: Price, inputTokens: number, outputTokens: number): number =>
   (price.input * inputTokens + price.output * outputTokens) / 1e6;
 
 /**
- * The budget of a run. Each request sets aside the most that it can cost before it is sent, so that no
- * number of requests at once goes beyond the limit.
+ * The budget of a run. Before each request it reserves the most that the request can cost.
+ * Concurrent requests therefore cannot exceed the limit together.
  */
 export interface Budget {
   readonly spent: Spent;
-  /** What was paid before, by a run that was broken off. */
+  /** Adds what an interrupted run has already paid. */
   add(spent: Spent): void;
   /**
-   * Sets aside what a request can cost at most; waits for others to end while they hold what is missing.
+   * Reserves the most that a request can cost. Waits while the reservations of other requests leave
+   * too little.
    *
-   * @returns to be called once with what it did cost: zero when there was no answer
+   * @returns to be called once with the actual cost: zero when there was no answer
    * @throws BudgetSpent
    */
   reserve(most: Spent): Promise<(spent: Spent) => void>;
@@ -59,7 +63,7 @@ export function budgetOf(limits: BudgetLimits): Budget {
     if (limits.tokens !== undefined && total.tokens > limits.tokens) {
       return `${limits.tokens} tokens`;
     }
-    // Sums of small prices are not exact.
+    // Sums of small prices are inexact.
     if (limits.dollars !== undefined && total.dollars > limits.dollars + 1e-9) {
       return `$${limits.dollars}`;
     }

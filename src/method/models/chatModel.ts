@@ -6,16 +6,16 @@ export interface ChatMessage {
   readonly content: string;
 }
 
-/** What a model is asked for. */
+/** One request to a model. */
 export interface ChatRequest {
   readonly system: string;
   readonly messages: readonly ChatMessage[];
-  /** Undefined leaves it to whoever serves the model. */
+  /** Undefined leaves it to the server. */
   readonly temperature: number | undefined;
   readonly maxOutputTokens: number;
 }
 
-/** How an answer ended: by itself, at the limit of its length, or since the model would not answer. */
+/** How an answer ended: by itself, at the length limit, because the model refused, or otherwise. */
 export const finishes = ['stop', 'length', 'refused', 'other'] as const;
 export type Finish = (typeof finishes)[number];
 
@@ -24,9 +24,12 @@ export interface ModelAnswer {
   readonly text: string;
   readonly finish: Finish;
   readonly inputTokens: number;
-  /** With what the model thought, where that is paid for. */
+  /** Includes the model's reasoning, where that is paid for. */
   readonly outputTokens: number;
-  /** The server did not count: both numbers are those of a tokenizer that may not be the model's. */
+  /**
+   * Whether the server did not count; both numbers then come from a tokenizer that may not be the
+   * model's.
+   */
   readonly isEstimate?: boolean;
   /** Undefined where no price is known. */
   readonly dollars?: number;
@@ -35,7 +38,7 @@ export interface ModelAnswer {
 export interface ModelWork {
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
-  /** Called with each piece of the answer as it comes; a try that failed is begun anew. */
+  /** Called with each piece of the answer as it arrives; a retry starts the answer anew. */
   readonly onText?: ((piece: string) => void) | undefined;
 }
 
@@ -44,16 +47,16 @@ export interface ChatModel {
   /** `PROVIDER/NAME`. */
   readonly name: string;
   /**
-   * @throws ModelFailure when there is no answer to this request, ModelUnusable when there will be none
-   *   to any, Cancelled
+   * @throws ModelFailure when this request gets no answer, ModelUnusable when no request will get
+   *   one, Cancelled
    */
   complete(request: ChatRequest, work: ModelWork): Promise<ModelAnswer>;
 }
 
-/** One request has no answer, after all tries. Others may have one. */
+/** One request got no answer in any of its tries. Other requests may get one. */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';
 }
 
-/** No request will have an answer: a wrong key, an unknown model, an empty account. */
+/** No request will get an answer: a wrong key, an unknown model, an empty account. */
 export class ModelUnusable extends HumanError {}

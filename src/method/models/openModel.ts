@@ -9,7 +9,7 @@ import { keyVariables, providers, type Provider } from './providers';
 export interface ModelRequest extends Omit<AnsweringOptions, 'withoutSecrets'> {
   /** `PROVIDER/NAME`; the name may have slashes of its own. */
   readonly name: string;
-  /** Where the provider is reached, instead of its usual address; needed for `openai-compatible`. */
+  /** Address of the provider instead of its usual one; needed for `openai-compatible`. */
   readonly baseUrl?: string | undefined;
   /** A key that does not come from the environment, such as one of the editor's secret storage. */
   readonly key?: string | undefined;
@@ -17,7 +17,7 @@ export interface ModelRequest extends Omit<AnsweringOptions, 'withoutSecrets'> {
 }
 
 /**
- * The model of a provider. Its code is loaded here, when it is needed; nothing is asked of the server.
+ * The model of a provider. The provider's code is loaded here, on demand; no request is sent.
  *
  * @throws HumanError when the provider is unknown, or its key or address is missing
  */
@@ -53,12 +53,12 @@ export async function openModel(request: ModelRequest): Promise<ChatModel> {
         ? redactKeys(text)
         : redactKeys(text).replaceAll(given, '[key]')
       )
-        // Servers repeat the beginning and the end of a key that they do not know.
+        // Servers repeat the beginning and the end of an unknown key.
         .replace(/\b(?:sk|key|AIza)[-_]?[\w-]*\*{3,}[\w*-]*/g, '[key]'),
   });
 }
 
-/** @throws HumanError when it is not `PROVIDER/NAME` */
+/** @throws HumanError when the text is not `PROVIDER/NAME` */
 export function parseModelName(text: string): { provider: Provider; name: string } {
   const slash = text.indexOf('/');
   const provider = providers.find((each) => each === text.slice(0, slash));
@@ -104,8 +104,9 @@ async function load(
 }
 
 /**
- * `max_tokens` is deprecated at OpenAI, and refused by its reasoning models
- * (https://platform.openai.com/docs/api-reference/chat/create). These take no temperature either.
+ * Replaces `max_tokens`, which is deprecated at OpenAI and refused by its reasoning models
+ * (https://platform.openai.com/docs/api-reference/chat/create). Those models refuse a temperature
+ * too.
  */
 function asOpenAiWants(body: Record<string, unknown>): Record<string, unknown> {
   const { max_tokens: limit, temperature, ...rest } = body;

@@ -2,12 +2,10 @@ import pRetry from 'p-retry';
 import { throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 
-/** A failure of a request that may pass: 429, 5xx, a dropped connection, no answer in time. */
+/** A temporary failure of a request: 429, 5xx, a dropped connection, no answer in time. */
 export class ModelTrouble extends Error {
   override readonly name = 'ModelTrouble';
-  /**
-   * @param waitMs how long the server asks to be left alone, in milliseconds
-   */
+  /** @param waitMs how long the server asks clients to wait, in milliseconds */
   constructor(
     message: string,
     readonly waitMs = 0,
@@ -19,16 +17,16 @@ export class ModelTrouble extends Error {
 export interface Retries {
   /** Tries after the first. */
   readonly count: number;
-  /** Wait before the first of them, in milliseconds; each is twice the one before, up to a minute. */
+  /** Wait before the first retry, in milliseconds; each further wait doubles, up to a minute. */
   readonly firstWaitMs: number;
 }
 
-/** The longest that a server's wish to be left alone is granted, in milliseconds. */
+/** The longest wait that a server can ask for, in milliseconds. */
 const longestWait = 120_000;
 
 /**
- * Does something again that failed with ModelTrouble, with growing waits, and never before the server
- * said that it may be asked again.
+ * Retries an attempt that failed with ModelTrouble, after growing waits, and never earlier than the
+ * server allows.
  *
  * @throws ModelTrouble of the last try, what else `attempt` throws at once, Cancelled
  */
@@ -79,8 +77,8 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
 }
 
 /**
- * How long a server asks to be left alone, in milliseconds: `retry-after` in seconds or as a date
- * (RFC 9110, 10.2.3), or `retry-after-ms`, which OpenAI sends.
+ * How long a server asks clients to wait, in milliseconds. It sends `retry-after` in seconds or as
+ * a date (RFC 9110, 10.2.3), or `retry-after-ms`, as OpenAI does.
  */
 export function retryAfter(
   headers: Readonly<Record<string, string>> | undefined,

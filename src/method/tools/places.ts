@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { HumanError } from '../../domain/humanError';
 import type { TreeOfR } from '../treeOfR';
 
-/** Paths as models write them: `./a/b/` is `a/b`, and `.` the root. Whether it is safe is asked later. */
+/**
+ * Normalises paths as models write them: `./a/b/` is `a/b`, and `.` the root. Does not check
+ * whether the path is safe.
+ */
 const tidied = (path: string): string =>
   path
     .trim()
@@ -17,9 +20,9 @@ export const pathField = (description: string) =>
   z.string().min(1).max(1000).transform(tidied).describe(description);
 
 /**
- * A file of R by the path that a model gave.
+ * The text of a file of R by the path that a model gave.
  *
- * @throws HumanError that says why there is none, and names files that may be meant
+ * @throws HumanError that says why the file cannot be read, and suggests files of the same name
  */
 export async function fileOfR(tree: TreeOfR, path: string): Promise<string> {
   const text = await tree.read(path);
@@ -35,13 +38,13 @@ export async function fileOfR(tree: TreeOfR, path: string): Promise<string> {
   );
 }
 
-/** Lines of a text, without the empty one behind a line end at its end. */
+/** Lines of a text, without the empty one after a final line end. */
 export function linesOf(text: string): string[] {
   const lines = text.split(/\r\n|\n/);
   if (lines.at(-1) === '') lines.pop();
   return lines;
 }
 
-/** The beginning of a line that would fill an answer by itself. */
+/** The start of a line that is too long for an answer. */
 export const shortLine = (line: string, most = 400): string =>
   line.length <= most ? line : `${line.slice(0, most)} [${line.length - most} more characters]`;

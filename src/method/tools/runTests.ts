@@ -79,7 +79,7 @@ export const runTests: Tool<Input> = {
   },
 };
 
-/** Whether no outcome tells what happened, as when the runner itself could not start. */
+/** Whether no outcome says what happened, as when the runner itself could not start. */
 const isMute = (results: readonly TestResult[]): boolean =>
   results.every(
     ({ phase, exception, details }) =>

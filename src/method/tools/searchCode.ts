@@ -84,7 +84,7 @@ async function definitions(
   }
   const parts = name.split('.');
   const last = parts.at(-1) ?? name;
-  // Plain text, which is found ten times as fast as a regular expression.
+  // Plain text is found ten times as fast as a regular expression.
   const pattern = `${kind === 'class' ? 'class' : 'def'} ${last}`;
   const isWhole = new RegExp(`(?:^|\\s)${pattern}(?![\\p{L}\\p{N}_])`, 'u');
   const lines = (await tree.search({ pattern, within, ending: '.py' }, signal)).filter(({ text }) =>
@@ -124,7 +124,7 @@ const isMeant = (each: Definition, kind: Input['kind'], name: string): boolean =
   (kind === 'class') === (each.kind === 'class') &&
   (each.qualifiedName === name || each.qualifiedName.endsWith(`.${name}`));
 
-/** A search in a place that is not there finds nothing, which would be misread. */
+/** Says that the place of a search does not exist: an empty result would be misread. */
 async function whyNothingWithin(
   tree: ModelView['tree'],
   within: string,

@@ -5,40 +5,40 @@ import { redactKeys } from '../../engine/keysInUse';
 import type { ModelView } from '../modelView';
 import { TestsCannotRun } from '../testsOfModels';
 
-/** The candidate that is being worked on, wherever it is kept: in memory, or as edits of a workspace. */
+/** The current candidate, wherever it is stored: in memory, or as edits of a workspace. */
 export interface CandidateSlot {
   /** A patch on R; empty when there is none. */
   read(): Promise<string>;
   /**
-   * Puts a candidate in the place of the one before.
+   * Replaces the candidate.
    *
-   * @param patch unified diff on R, or empty to take the candidate away
-   * @throws HumanError when it cannot be put there
+   * @param patch unified diff on R, or empty to remove the candidate
+   * @throws HumanError when the candidate cannot be stored
    */
   apply(patch: string): Promise<void>;
 }
 
 export interface ToolWork {
   readonly candidate: CandidateSlot;
-  /** Limit of one run. */
+  /** Limit of one run in seconds. */
   readonly timeoutSeconds: number;
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
 }
 
-/** What a call does besides answering. */
+/** The effects of a call besides its answer. */
 export type ToolEffect = 'reads' | 'changes the candidate' | 'runs code';
 
-/** Something that a model may ask for. It works on a view, so that it has nothing to give away. */
+/** A tool that a model may call. It works on a view, which contains nothing of the answer. */
 export interface Tool<Input = unknown> {
-  /** Such as `run_tests`. */
+  /** Name such as `run_tests`. */
   readonly name: string;
   readonly title: string;
-  /** For a model: what it gives, and when to use it. */
+  /** For a model: what the tool returns, and when to use it. */
   readonly description: string;
   readonly input: z.ZodType<Input>;
   readonly effect: ToolEffect;
-  /** One sentence for a person who is asked whether the call may be made. */
+  /** One sentence for a person who decides whether the call may be made. */
   readonly confirmation: string;
   /**
    * @returns text for a model
@@ -52,12 +52,15 @@ export interface ToolAnswer {
   readonly isError: boolean;
 }
 
-/** Characters of an answer: some 10,000 tokens. What is longer is cut in its middle, and says so. */
+/**
+ * Most characters of an answer, about 10,000 tokens. A longer answer is cut in the middle, and says
+ * so.
+ */
 const answerLimit = 40_000;
 
 /**
- * Makes a call with input that nobody has checked. Whatever goes wrong becomes text that says to a model
- * what happened and what to do instead; what it says is about the input, and never about this machine.
+ * Calls a tool with unchecked input. An error becomes text that tells a model what happened and
+ * what to do instead. The text is about the input, and never about this machine.
  *
  * @throws Cancelled
  */
@@ -75,7 +78,7 @@ export async function callTool(
   } catch (error) {
     if (error instanceof Cancelled || work.signal?.aborted === true) throw new Cancelled();
     if (error instanceof TestsCannotRun) {
-      // Names of images, folders and settings are for the person who reads the log.
+      // Only the person who reads the log may see names of images, folders and settings.
       work.reporter.log(`${tool.name}: ${error.message}`);
       return { text: cannotRun, isError: true };
     }
@@ -89,16 +92,16 @@ export async function callTool(
 const cannotRun =
   'Tests cannot be run here, whatever the tests are; the log says why. Go on without running them, and tell the person whom you work for: they can choose the docker engine, or allow that tests of models run on their machine.';
 
-/** The JSON schema of a tool's input, for whoever offers it to a model. */
+/** The JSON schema of a tool's input, for offering the tool to a model. */
 export function inputSchema(tool: Tool): Record<string, unknown> {
   return z.toJSONSchema(tool.input, { io: 'input' });
 }
 
-/** @param shape the fields of an object; no others are taken */
+/** @param shape the fields of an object; others are refused */
 export const fields = <T extends z.ZodRawShape>(shape: T): z.ZodObject<T, z.core.$strict> =>
   z.strictObject(shape);
 
-/** Many a model writes null for what it leaves out. */
+/** Drops null values, which many models write for omitted fields. */
 const withoutNulls = (input: unknown): unknown =>
   typeof input !== 'object' || input === null || Array.isArray(input)
     ? input

@@ -8,7 +8,7 @@ import { runTests } from './runTests';
 import { searchCode } from './searchCode';
 import type { Tool } from './tool';
 
-/** All that a model may ask for, the same wherever it is attached. */
+/** All tools for models, the same wherever a model is connected. */
 export const tools: readonly Tool[] = [
   readIssue,
   listFiles,
@@ -20,7 +20,7 @@ export const tools: readonly Tool[] = [
   runTests,
 ];
 
-/** What a model is told of its work before it calls a tool. */
+/** The instructions that a model gets before it calls a tool. */
 export const instructions = [
   'Write tests that reproduce an issue: they fail on the repository as it is because of the fault that the issue tells of, and would pass once it is mended. Do not mend the fault.',
   'Read the issue, find the code that it is about and the tests that are there, apply a candidate (a patch that adds or changes tests), run its tests, and look whether they fail for the reason in the issue.',
