@@ -17,16 +17,16 @@ import { testRepair, testsOnR, type RepairSettings, type TestsOnR } from './test
 export interface FilterHooks {
   /** Called once, before anything runs. */
   readonly onPlan?: (counts: Pick<PlanCounts, 'candidates' | 'instances' | 'environments'>) => void;
-  /** `done` and `total` are code patches. */
+  /** `done` and `total` count code patches. */
   readonly onProgress?: (
     progress: Pick<BatchProgress, 'done' | 'total' | 'paused' | 'perHour' | 'secondsLeft'>,
   ) => void;
 }
 
 /**
- * Runs the tests that candidates add or change on R and on R with each code patch, several patches at
- * once, for filtering the patches with them (section 5.3 of the paper). Faults of one leave the others
- * alone, and what is finished is not done again by the same command.
+ * Runs the tests that candidates add or change on R, and on R with each code patch, several patches
+ * at once. The results filter the patches (section 5.3 of the paper). A fault of one does not
+ * affect the others, and the same command does not repeat finished work.
  *
  * @throws Cancelled, or HumanError where results cannot be kept
  */

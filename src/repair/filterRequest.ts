@@ -3,7 +3,7 @@ import type { TestedRepair } from '../domain/study/filterRepairs';
 import type { BatchRequest } from '../batch/batchRequest';
 import type { RepairSettings } from './testRepair';
 
-/** What is filtered, with what, and where its results go; the rest is as for batches. */
+/** What to filter, by which means, and where its results go; the rest is as for batches. */
 export interface FilterRequest
   extends
     Pick<
@@ -28,20 +28,20 @@ export interface FilterRequest
   readonly tests: readonly Prediction[];
   /** Code patches, any number for each instance. */
   readonly repairs: readonly Prediction[];
-  /** Without it only finished test runs are kept. */
+  /** Where results go; without it only finished test runs are kept. */
   readonly results?: {
     readonly out: string;
     readonly runId: string;
-    /** What is written beside the journal at the end. */
+    /** The text of the file that is written beside the journal at the end. */
     readonly text: (filtered: FilteredBatch) => string;
   };
 }
 
 export interface FilteredBatch {
-  /** One for each code patch of the instances, in their order. */
+  /** One entry for each code patch of the instances, in their order. */
   readonly tested: readonly TestedRepair[];
-  /** How many an earlier command had finished. */
+  /** How many an earlier command had already finished. */
   readonly reused: number;
-  /** What was written; absent where results go nowhere. */
+  /** Path of the result file; absent where no results are written. */
   readonly written?: string;
 }

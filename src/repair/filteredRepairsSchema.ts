@@ -16,7 +16,7 @@ const standing = z
     '`missing`: the test did not come up; `neither`: it was skipped, or failed as expected',
   );
 
-/** What `filter-repairs --json` prints, and `result.json` holds. */
+/** The document that `filter-repairs --json` prints, and that `result.json` contains. */
 export const filteredRepairsSchema = z.object({
   version: z.literal(filteredVersion),
   product: z.string().describe('Version of the program'),
@@ -62,11 +62,11 @@ export type FilteredDocument = z.infer<typeof filteredRepairsSchema>;
 export const filteredRepairsJsonSchema = (): unknown => ({
   title: `Code patches filtered with generated tests, version ${filteredVersion}`,
   description: 'What `swt-bench filter-repairs --json` prints. Shares are from 0 to 1.',
-  // As input: a later version of this program may add keys.
+  // In input mode the schema allows unknown keys: a later version of this program may add some.
   ...z.toJSONSchema(filteredRepairsSchema, { io: 'input' }),
 });
 
-/** Puts the document together. */
+/** Builds the document. */
 export function filteredDocument(
   batch: FilteredBatch,
   of: {
@@ -88,6 +88,6 @@ export function filteredDocument(
     reused: batch.reused,
     problems: of.problems,
   };
-  // As it is written: without what is undefined.
+  // In its written form: without undefined values.
   return JSON.parse(JSON.stringify(document)) as FilteredDocument;
 }

@@ -26,7 +26,7 @@ const standingsByTest = z.record(z.string(), z.enum(standings)).exactOptional();
 
 const repairLine = z.object({
   instance: z.string(),
-  /** Of the code patch, as its sample. */
+  /** Model of the code patch, like `sample`. */
   model: z.string(),
   sample: z.number().int().positive(),
   resolved: z.boolean().exactOptional(),
@@ -48,7 +48,7 @@ const manifest = z.object({
   /** ISO 8601. */
   created: z.string(),
   product: z.string(),
-  /** Digests of what must be equal for a continuation, by what they are of. */
+  /** Digests that must be equal for a run to resume, by what they are digests of. */
   same: z.record(z.string(), z.string()),
 });
 
@@ -64,7 +64,7 @@ type Asked = Pick<
   | 'timeoutSeconds'
 >;
 
-/** `DIR/repairs/<run>`: journal, result, and what they are of. */
+/** `DIR/repairs/<run>`, with journal, result and manifest. */
 export const repairFolder = (out: string, runId: string): string =>
   join(out, 'repairs', modelFolderName(runId));
 
@@ -74,9 +74,9 @@ const asBatch = (request: Asked) => ({
   mode: 'unit-test' as const,
 });
 
-/** For each code patch, a digest of all that is found out about it depends on. */
+/** For each code patch, a digest of all that its result depends on. */
 export function repairKeys(request: Asked): string[] {
-  // Of several the first counts.
+  // Of several predictions for an instance, the first counts.
   const tests = new Map(request.tests.toReversed().map((each) => [each.instanceId, each.patch]));
   return entryKeys(asBatch(request)).map((key, place) => {
     const id = request.repairs[place]?.instanceId ?? '';
@@ -84,7 +84,7 @@ export function repairKeys(request: Asked): string[] {
   });
 }
 
-/** What has to be equal for a run to be gone on with, by the words in which a difference is told. */
+/** Digests that must be equal for a run to resume, by the words that name them in a refusal. */
 function sameAs(request: Asked): Sameness {
   const {
     'the predictions': patches = '',
@@ -103,10 +103,10 @@ function sameAs(request: Asked): Sameness {
 }
 
 /**
- * The name of a run that nobody has named.
+ * The name of a run that the caller did not name.
  *
  * @param out absent where no results are written
- * @throws HumanError when what is in the folder cannot be read
+ * @throws HumanError when a manifest in the folder cannot be read
  */
 export function usualRepairRun(out: string | undefined, request: Asked): Promise<string> {
   const digest = digestOfSame(sameAs(request));
@@ -118,9 +118,10 @@ export function usualRepairRun(out: string | undefined, request: Asked): Promise
 }
 
 /**
- * Holds the folder of a run for `work`: a new one, or one that the same command has left unfinished.
+ * Locks the folder of a run during `work`: a new one, or one that the same command left unfinished.
  *
- * @throws HumanError when the folder cannot be written, is full, belongs to another run, or is in use
+ * @throws HumanError when the folder cannot be written, is full, belongs to another run, or is in
+ *   use
  */
 export function withRepairFolder<T>(
   request: Asked & FolderRequest & { readonly fresh: boolean },
@@ -153,13 +154,13 @@ export function withRepairFolder<T>(
 const manifestPath = (folder: string): string => join(folder, 'run.json');
 const resultPath = (folder: string): string => join(folder, 'result.json');
 
-/** Writes what the run has found. @returns its path */
+/** Writes the result of the run. @returns its path */
 export async function writeResultFile(folder: string, text: string): Promise<string> {
   await writeResult(resultPath(folder), text);
   return resultPath(folder);
 }
 
-/** What a run in the folder is of; undefined where there is none. */
+/** The digests of the run in the folder; undefined where there is none. */
 async function readSame(folder: string): Promise<Sameness | undefined> {
   const path = manifestPath(folder);
   try {

@@ -15,11 +15,14 @@ import { prepareCandidate, type OwnTests } from '../evaluation/prepareCandidate'
 import { resultsOf, transitionsBetween, whyBrokenOff, whyNotRunnable } from '../evaluation/results';
 import type { InstanceSession, RunOptions } from '../evaluation/session';
 
-/** How the tests of a candidate are run on code patches. */
+/** Settings for running the tests of a candidate on code patches. */
 export interface RepairSettings {
   readonly timeoutSeconds: number;
   readonly format: AskedFormat;
-  /** Ids resolved by the code patches as a report says; absent: the golden tests are run on each. */
+  /**
+   * Ids that the code patches resolved, from a report. Without it the golden tests run on each
+   * patch.
+   */
   readonly resolved?: ReadonlySet<string> | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
@@ -76,8 +79,8 @@ export async function testsOnR(
 }
 
 /**
- * Runs the same tests on R with a code patch, and tells whether the patch resolves the issue. Edits of tests
- * in the code patch are left out. Runs are kept.
+ * Runs the same tests on R with a code patch, and determines whether the patch resolves the issue.
+ * Edits of tests in the code patch are left out. Runs are kept.
  *
  * @throws Cancelled; what the engine throws
  */
@@ -147,7 +150,7 @@ async function codeOf(
   return others.map(formatFilePatch).join('');
 }
 
-/** One diff on R that does what the first does and then the second. */
+/** One diff on R with the effect of the first and then the second. */
 async function onTopOf(
   session: InstanceSession,
   first: string,
@@ -171,7 +174,10 @@ async function onTopOf(
   return makeUnified(await Promise.all(edits));
 }
 
-/** Whether everything that T* passes on R∘X* passes on R with the patch; undefined where nobody can say. */
+/**
+ * Whether everything that T* passes on R∘X* passes on R with the patch; undefined where that is
+ * unknown.
+ */
 async function isResolved(
   session: InstanceSession,
   code: string,
@@ -196,7 +202,7 @@ async function isResolved(
   return wanted.every(({ test }) => found.has(test));
 }
 
-/** A run of some test files on one side with a patch that came to its end, or why there is none. */
+/** A run of some test files on one side with a patch that came to its end, or why it did not. */
 async function recordOn(
   session: InstanceSession,
   side: Side,
