@@ -6,12 +6,12 @@ import { HumanError, messageOf } from '../domain/humanError';
 import { pack } from '../domain/study/packed';
 
 /**
- * The dashboard as one HTML file: script, style and data are in it, and it asks nothing of any network.
- * Its content security policy names the one script and the one style by their digests, so that nothing
- * else runs, whatever the data say.
+ * The dashboard as one HTML file that contains script, style and data, and sends no request over a
+ * network. Its content security policy names the one script and the one style by their digests, so
+ * that nothing else runs, whatever the data contain.
  *
  * @param assets folder with `dashboard.js` and `dashboard.css`, which the build makes
- * @throws HumanError when they are not there
+ * @throws HumanError when they are missing
  */
 export async function dashboardHtml(document: StudyDocument, assets: string): Promise<string> {
   const [script, style] = await Promise.all([
@@ -22,12 +22,12 @@ export async function dashboardHtml(document: StudyDocument, assets: string): Pr
     "default-src 'none'",
     `script-src '${digest(script)}'`,
     `style-src '${digest(style)}'`,
-    // A plot becomes a picture of pixels by way of an image of the page itself.
+    // Exporting a plot as PNG goes through an image that the page itself makes.
     'img-src blob:',
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-  // Paths of the machine that made it are nothing for the one who reads it.
+  // Readers of the file must not see paths of the machine that made it.
   const shared = {
     ...document,
     runs: document.runs.map(({ folder: _folder, place: _place, ...run }) => run),
@@ -57,13 +57,13 @@ const titleOf = (document: StudyDocument): string =>
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** JSON that ends no script element and begins no comment in one: every `<` is written as its code. */
+/** JSON that neither ends a script element nor begins a comment in one: every `<` is escaped. */
 const inScript = (json: string): string => json.replaceAll('<', '\\u003c');
 
 const digest = (text: string): string =>
   `sha256-${createHash('sha256').update(text, 'utf8').digest('base64')}`;
 
-/** A part of the page; an ending tag in it would end its element. */
+/** An asset of the page; a closing tag in it would end its element. */
 async function asset(path: string): Promise<string> {
   try {
     const text = await readFile(path, 'utf8');

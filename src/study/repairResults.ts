@@ -24,11 +24,14 @@ const byId = z.record(z.string(), z.union([z.boolean(), z.looseObject({ resolved
 const row = z.looseObject({ instance_id: z.string(), resolved: z.boolean() });
 
 /**
- * Which instances a code repair method resolved: a summary of the SWE-bench harness (`resolved_ids`), a
- * `results.json` of its leaderboard (`resolved`), an object by instance id (`true` or `{resolved}`), rows
- * of `instance_id` and `resolved` (JSON or JSONL), or a list of ids (JSON, or one a line).
+ * Reads which instances a code repair method resolved. It accepts:
+ * - a summary of the SWE-bench harness (`resolved_ids`);
+ * - a `results.json` of its leaderboard (`resolved`);
+ * - an object by instance id (`true` or `{resolved}`);
+ * - rows of `instance_id` and `resolved` (JSON or JSONL);
+ * - a list of ids (JSON, or one a line).
  *
- * @throws HumanError when it is none of these
+ * @throws HumanError when the file is none of these
  */
 export async function readRepairResults(path: string): Promise<RepairResults> {
   const name = basename(path).replace(/\.(jsonl?|txt)(\.gz)?$/, '');
@@ -102,7 +105,7 @@ const ofRows = (rows: readonly z.infer<typeof row>[]): Omit<RepairResults, 'name
   attempted: rows.map((each) => each.instance_id),
 });
 
-/** Rows of JSONL, or ids one a line. */
+/** Reads rows of JSONL, or ids with one on each line. */
 async function ofLines(path: string, text: string): Promise<Omit<RepairResults, 'name'>> {
   const lines = text.split(/\r?\n/).map((line) => line.trim());
   const filled = lines.filter((line) => line !== '' && !line.startsWith('#'));

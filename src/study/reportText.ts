@@ -6,7 +6,7 @@ import { deltaKeys, shareKeys } from '../domain/study/summary';
 import { layOut } from '../domain/layOut';
 import { tablesOf } from './tables';
 
-/** For a terminal. */
+/** The report as text for a terminal. */
 export function reportText(report: StudyReport): string {
   const parts = tablesOf(report).map(({ title, rows, notes }) =>
     [title, '', layOut(rows), ...notes.map((note) => `- ${plain(note)}`)].join('\n'),
@@ -14,7 +14,7 @@ export function reportText(report: StudyReport): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** For a document: headings and tables of GitHub-flavoured Markdown. */
+/** The report for a document: headings and tables of GitHub-flavoured Markdown. */
 export function reportMarkdown(report: StudyReport): string {
   const parts = tablesOf(report).map(({ title, rows, notes }) => {
     const [head = [], ...body] = rows;
@@ -29,14 +29,17 @@ export function reportMarkdown(report: StudyReport): string {
 }
 
 /** Control characters of names from files must not break a line or drive a terminal. */
-// eslint-disable-next-line no-control-regex -- these are what is to be removed
+// eslint-disable-next-line no-control-regex -- this pattern removes them
 const plain = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 
-/** Names come from files: none of their signs may become a link, a picture, HTML or another cell. */
+/**
+ * Escapes names from files, so that no sign of them becomes a link, a picture, HTML or another
+ * cell.
+ */
 const markdownCell = (text: string): string =>
   plain(text).replace(/[\\`*_{}[\]<>#|~&!]/g, (sign) => (sign === '|' ? '\\|' : `\\${sign}`));
 
-/** What a row of a measured method is made from. */
+/** The data of a measured method's row. */
 interface MeasuredRow {
   readonly method: StudyReport['methods'][number];
   readonly comparison: StudyReport['comparisons'][number] | undefined;
@@ -98,9 +101,9 @@ const columns: readonly Column[] = [
 ];
 
 /**
- * For a spreadsheet: one row for each method, RFC 4180, UTF-8. Shares, means and intervals are from 0 to 1;
- * a cell is empty where nothing is known. Values that a spreadsheet would take for a formula get a leading
- * `'`.
+ * The report for a spreadsheet: one row for each method, RFC 4180, UTF-8. Shares, means and
+ * intervals are from 0 to 1; unknown values are empty cells. Values that a spreadsheet would take
+ * for a formula get a leading `'`.
  */
 export function reportCsv({ methods, comparisons, costs, published }: StudyReport): string {
   const measured = methods.map((method, index): MeasuredRow => ({

@@ -10,7 +10,7 @@ import type { RunData } from '../domain/study/entry';
 import { methodsOf } from '../domain/study/methods';
 import { HumanError } from '../domain/humanError';
 
-/** What a study is made of. */
+/** The parts of a study. */
 export interface StudyParts {
   readonly runs: readonly RunData[];
   readonly published?: readonly PublishedRow[];
@@ -19,7 +19,7 @@ export interface StudyParts {
   readonly problems?: readonly string[];
 }
 
-/** Puts a document together, with the version of this program. */
+/** Builds a document, with the version of this program. */
 export const studyDocument = (parts: StudyParts): StudyDocument => ({
   version: studyVersion,
   created: new Date().toISOString(),
@@ -32,11 +32,11 @@ export const studyDocument = (parts: StudyParts): StudyDocument => ({
 });
 
 /**
- * Reads what was asked for.
+ * Checks what the user asks for.
  *
  * @param compare names of methods, the baseline first
  * @param splitDate `YYYY-MM-DD`
- * @throws HumanError naming a method that no run has, or a day that is none
+ * @throws HumanError naming a method that no run has, or an invalid date
  */
 export function studyRequest(
   runs: readonly RunData[],
@@ -71,6 +71,6 @@ export function studyRequest(
 function isDay(text: string): boolean {
   const time = Date.parse(`${text}T00:00:00Z`);
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || Number.isNaN(time)) return false;
-  // JavaScript takes the 30th of February for the 2nd of March.
+  // JavaScript reads the 30th of February as the 2nd of March.
   return new Date(time).toISOString().startsWith(text);
 }

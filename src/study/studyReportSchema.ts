@@ -93,7 +93,7 @@ const group = z.object({
 
 const total = z.object({ sum: z.number(), known: count, mean: z.number() });
 
-/** What `report --format json` prints. */
+/** The document that `report --format json` prints. */
 export const studyReportSchema = z.object({
   version: z.literal(studyVersion),
   created: z.string(),

@@ -19,7 +19,7 @@ export interface StudyTable {
   readonly notes: readonly string[];
 }
 
-/** All tables of a report that have something to say, in the order of the paper. */
+/** All tables of a report that have rows to show, in the order of the paper. */
 export function tablesOf(report: StudyReport): StudyTable[] {
   return [
     ratesTable(report),
