@@ -4,17 +4,19 @@ import type { BatchHooks } from '../batch/runBatch';
 import type { FilterHooks } from '../repair/filterRepairs';
 import type { CommandContext } from './context';
 
-/** What tells a person of a batch. */
+/** The hooks that show a batch to a person. */
 type ProgressHooks = Required<Pick<BatchHooks, 'onPlan'> & Pick<FilterHooks, 'onProgress'>> & {
   readonly reporter: Reporter;
 };
 
 export const workersText = (count: number): string => `${count} worker${count === 1 ? '' : 's'}`;
 
-/** Seconds between lines of progress where stderr is a file: a log of a night stays short. */
+/**
+ * Seconds between lines of progress where stderr is a file, so that the log of a night stays short.
+ */
 const quietSeconds = 60;
 
-/** Progress on the terminal: how far the batch is, and behind it what is done at the moment. */
+/** Progress on the terminal: how far the batch is, followed by the current work. */
 export function batchProgressHooks(
   context: CommandContext,
   reporter: Reporter,

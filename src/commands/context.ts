@@ -1,16 +1,16 @@
 import type { Reporter } from '../domain/reporter';
 import { describeProblem, openDataset as open, type Dataset } from '../dataset/dataset';
 
-/** What a command may use of the process it runs in. */
+/** The parts of its process that a command may use. */
 export interface CommandContext {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
-  /** stderr is a terminal: progress may overwrite its line. */
+  /** Whether stderr is a terminal, so that progress may overwrite its line. */
   readonly interactive: boolean;
   readonly signal: AbortSignal;
   /** Folder with the tracer and the grammars. */
   readonly assets: string;
-  /** The instance that comes with the package: `--dataset bundled`. */
+  /** The instance in the package: `--dataset bundled`. */
   readonly bundled: {
     readonly dataset: string;
     readonly predictions: string;
@@ -20,7 +20,10 @@ export interface CommandContext {
 
 export const EXIT = { done: 0, negative: 1, usage: 2, interrupted: 130 } as const;
 
-/** Progress on one line of stderr that is wiped when done; nothing where stderr is not a terminal. */
+/**
+ * Progress on one line of stderr, which is erased at the end; nothing where stderr is not a
+ * terminal.
+ */
 export function terminalReporter(context: CommandContext): Reporter & { clear(): void } {
   const wipe = '\r\u001b[2K';
   return {
@@ -34,7 +37,7 @@ export function terminalReporter(context: CommandContext): Reporter & { clear():
   };
 }
 
-/** Loads what `--dataset` names, and says which rows cannot be used. */
+/** Loads the dataset that `--dataset` names, and warns of unusable rows. */
 export async function openDatasetOption(
   options: {
     readonly dataset: string;
@@ -56,7 +59,7 @@ export async function openDatasetOption(
   return dataset;
 }
 
-/** `--source` as given; the bundled instance brings its own. */
+/** `--source` as given; by default the source of the bundled instance. */
 export function sourcesFor(
   options: { readonly dataset: string; readonly source: readonly string[] },
   context: CommandContext,
@@ -65,7 +68,7 @@ export function sourcesFor(
   return own ? [context.bundled.source] : options.source;
 }
 
-/** Says which rows were left out, the first few by name. */
+/** Warns of rows that were left out; names the first few. */
 function warnOfRows(dataset: Dataset, context: CommandContext): void {
   const { problems } = dataset;
   for (const problem of problems.slice(0, 5)) {

@@ -52,10 +52,10 @@ interface EvaluateOptions extends SelectingOptions, EngineOptions {
   /** Files, `gold`, `none` or `bundled`. */
   predictions: string[];
   source: string[];
-  /** By memory and cores when absent. */
+  /** By default derived from memory and cores. */
   workers?: number;
   timeout: number;
-  /** Chosen where nobody says. */
+  /** Chosen when absent. */
   runId?: string;
   out?: string;
   format: AskedFormat;
@@ -66,7 +66,7 @@ interface EvaluateOptions extends SelectingOptions, EngineOptions {
   json?: boolean;
 }
 
-/** Adds `evaluate`. */
+/** Registers the command `evaluate`. */
 export const registerEvaluate: RegisterCommand = (program, context, finish) => {
   withEngineOptions(withSelectingOptions(program.command('evaluate')))
     .description('run candidates on R and R∘X* and grade them')
@@ -100,7 +100,7 @@ export const registerEvaluate: RegisterCommand = (program, context, finish) => {
     .action(async (options: EvaluateOptions) => finish(await evaluateCommand(options, context)));
 };
 
-/** `swt-bench evaluate`: runs and grades predictions, and writes reports when asked to. */
+/** `swt-bench evaluate`: runs and grades predictions, and writes reports with `--out`. */
 async function evaluateCommand(options: EvaluateOptions, context: CommandContext): Promise<number> {
   const asked = engineRequest(options, context);
   if (options.testsOnly === true && options.mode === 'reproduction-script') {
@@ -151,7 +151,7 @@ async function evaluateCommand(options: EvaluateOptions, context: CommandContext
   return failed.length > 0 || problems.length > 0 ? EXIT.negative : EXIT.done;
 }
 
-/** What a batch works on, as far as it comes from outside. */
+/** The input of a batch from files and options. */
 interface BatchInput {
   readonly instances: readonly Instance[];
   readonly predictions: readonly Prediction[];
@@ -215,7 +215,9 @@ const batchRequest = (
   reporter: of.reporter,
 });
 
-/** What is printed of a batch, by the place of each candidate in it: candidates end in any order. */
+/**
+ * What is printed of a batch, by the index of each candidate, since candidates finish in any order.
+ */
 class Gathered {
   readonly lines = new Map<number, ResultLine>();
   readonly remarks = new Map<number, readonly string[]>();
@@ -230,13 +232,13 @@ class Gathered {
     if (report.environment) {
       this.environments.add(`${report.instance_id}: ${report.environment.description}`);
     }
-    // Reports that are on the disk can be read again, and many of them are large.
+    // Reports on the disk can be read again, and many of them are large.
     const { json, out } = this.options;
     if (json === true && out === undefined) this.reports.set(place, report);
   }
 }
 
-/** @param of.rates undefined where they would only say the verdict of a single instance again */
+/** @param of.rates undefined where they would only repeat the verdict of a single instance */
 function printTable(
   context: CommandContext,
   of: {
@@ -264,7 +266,7 @@ function printTable(
   for (const path of of.outcome.written) context.stdout(`written: ${path}\n`);
 }
 
-/** What a reader of the table should know besides. */
+/** What else a reader of the table should know. */
 const remarksOf = (report: Report): string[] => [
   ...findingLines(report.strict?.findings ?? []),
   ...(report.notes ?? []),
@@ -291,7 +293,10 @@ async function digested(name: string, path: string): Promise<{ from: string; sha
   return { from: name, sha256: await sha256OfFile(path) };
 }
 
-/** One JSON document; its results are written one by one, since thousands are more than a text may hold. */
+/**
+ * Prints one JSON document. Its results are written one by one, since thousands of them exceed the
+ * longest string.
+ */
 async function printJson(
   out: string | undefined,
   context: CommandContext,

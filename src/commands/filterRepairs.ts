@@ -44,10 +44,10 @@ interface FilterRepairsOptions extends SelectingOptions, EngineOptions {
   repairs: string[];
   resolved?: string;
   source: string[];
-  /** By memory and cores when absent. */
+  /** By default derived from memory and cores. */
   workers?: number;
   timeout: number;
-  /** Chosen where nobody says. */
+  /** Chosen when absent. */
   runId?: string;
   out?: string;
   format: AskedFormat;
@@ -56,7 +56,7 @@ interface FilterRepairsOptions extends SelectingOptions, EngineOptions {
   json?: boolean;
 }
 
-/** Adds `filter-repairs`. */
+/** Registers the command `filter-repairs`. */
 export const registerFilterRepairs: RegisterCommand = (program, context, finish) => {
   withEngineOptions(withSelectingOptions(program.command('filter-repairs')))
     .description('keep the code patches on which generated tests that fail on R pass')
@@ -89,7 +89,10 @@ export const registerFilterRepairs: RegisterCommand = (program, context, finish)
     );
 };
 
-/** `swt-bench filter-repairs`: which code patches generated tests keep, with precision and recall. */
+/**
+ * `swt-bench filter-repairs`: the code patches that generated tests keep, with precision and
+ * recall.
+ */
 async function filterRepairsCommand(
   options: FilterRepairsOptions,
   context: CommandContext,
@@ -136,13 +139,13 @@ async function filterRepairsCommand(
   return input.problems.length > 0 || hindered ? EXIT.negative : EXIT.done;
 }
 
-/** What is filtered, as far as it comes from outside. */
+/** The input of the filter from files and options. */
 interface FilterInput {
   readonly asked: Pick<
     FilterRequest,
     'instances' | 'tests' | 'repairs' | 'resolved' | 'sources' | 'python'
   >;
-  /** What wrote the tests; empty where there are none. */
+  /** The method that wrote the tests; empty where there are none. */
   readonly model: string;
   readonly problems: readonly string[];
 }
@@ -205,7 +208,7 @@ const planned = (
 
 const jsonText = (document: FilteredDocument): string => `${JSON.stringify(document, null, 2)}\n`;
 
-/** Code patches of files, or X* itself for `gold`. */
+/** Code patches from files, or X* itself for `gold`. */
 async function repairsOf(
   from: readonly string[],
   instances: readonly Instance[],

@@ -15,7 +15,7 @@ import {
 } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
 
-/** Adds `generate`. */
+/** Registers the command `generate`. */
 export const registerGenerate: RegisterCommand = (program, context, finish) => {
   const command = withEngineOptions(withSelectingOptions(program.command('generate')))
     .description('let a method of the paper write predictions with a language model')
@@ -47,13 +47,13 @@ export const registerGenerate: RegisterCommand = (program, context, finish) => {
         '\nExit status: 0 every instance has a prediction, 1 some have none, 2 wrong usage or input, 130 interrupted.',
     )
     .action(async (options: GenerateOptions) => {
-      // Loaded here: no other command needs models, tokenizers and indexes.
+      // Imported here, since no other command needs models, tokenizers and indexes.
       const { generatePredictions } = await import('./generatePredictions');
       finish(await generatePredictions(options, context));
     });
 };
 
-/** A number of each method: `zero-shot and zero-shot-plus 0, pass-at-5 and libro 0.7`. */
+/** A number of each method, as text: `zero-shot and zero-shot-plus 0, pass-at-5 and libro 0.7`. */
 function ofEach(numberOf: (method: Method) => number): string {
   const numbers = [...new Set(methods.map(numberOf))];
   return numbers
@@ -64,7 +64,7 @@ function ofEach(numberOf: (method: Method) => number): string {
     .join(', ');
 }
 
-/** Adds what each candidate is sampled with. */
+/** Adds the options for sampling candidates. */
 const withSamplingOptions = (command: Command): Command =>
   command
     .option(
@@ -91,7 +91,7 @@ const withSamplingOptions = (command: Command): Command =>
     )
     .option('--max-output-tokens <n>', 'tokens of an answer', whole, 4096);
 
-/** Adds what all requests together may cost, and how each is made. */
+/** Adds the options for the total cost of all requests, and for each request. */
 const withRequestOptions = (command: Command): Command =>
   command
     .option('--budget-tokens <n>', 'what the run may use up in all, input and output', whole)

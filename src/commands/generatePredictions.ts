@@ -36,10 +36,10 @@ export interface GenerateOptions extends SelectingOptions, EngineOptions {
   dataset: string;
   out: string;
   source: string[];
-  /** What the predictions call the model. */
+  /** The name of the model in the predictions. */
   name?: string;
   samples?: number;
-  /** Null for that of the server. */
+  /** Null for the server's default. */
   temperature?: number | null;
   baseUrl?: string;
   contextTokens: number;
@@ -61,7 +61,7 @@ export interface GenerateOptions extends SelectingOptions, EngineOptions {
 }
 
 /**
- * `swt-bench generate`: lets a method write predictions with a model.
+ * `swt-bench generate`: writes a method's predictions with a model.
  *
  * @returns the exit status
  * @throws HumanError when options contradict each other, or input cannot be read; Cancelled
@@ -99,7 +99,7 @@ export async function generatePredictions(
   });
 }
 
-/** The methods that a person may choose from: `zero-shot or zero-shot-plus`. */
+/** The names of matching methods, as text: `zero-shot or zero-shot-plus`. */
 const oneOf = (fits: (method: Method) => boolean): string =>
   methods
     .filter(fits)
@@ -153,7 +153,10 @@ async function selected(options: GenerateOptions, context: CommandContext): Prom
   return dataset.read(found.map(({ entry }) => entry.id));
 }
 
-/** Two commands that write the same file, by whatever name, wait for each other. */
+/**
+ * The lock of a predictions file. Two commands that write the same file, by whatever path, wait for
+ * each other.
+ */
 async function lockOf(storage: string, out: string): Promise<string> {
   const folder = await realpath(dirname(out)).catch(() => dirname(out));
   const digest = sha256(join(folder, basename(out)));
@@ -236,7 +239,7 @@ interface LazyEngine {
   readonly dispose: () => Promise<void>;
 }
 
-/** An engine that is opened when it is first asked for. */
+/** An engine that opens on first use. */
 function lazily(request: EngineRequest): LazyEngine {
   let opened: Promise<Engine> | undefined;
   return {
@@ -245,7 +248,10 @@ function lazily(request: EngineRequest): LazyEngine {
   };
 }
 
-/** What the answers of the trace cost: the budget is that of the run, however often it was broken off. */
+/**
+ * The cost of the answers in the trace: the budget covers the whole run, however often it was
+ * interrupted.
+ */
 function spentBefore(
   trace: MethodTrace,
   price: Price | undefined,
@@ -265,8 +271,8 @@ function spentBefore(
 type Done = Extract<GenerationEntry, { readonly choice: unknown }>;
 
 /**
- * A row as the reference harness takes it, with what it cost. It has no `sample`: a method hands in one
- * candidate, whichever of its answers that is.
+ * A row in the format of the reference harness, with its cost. It has no `sample`: a method submits
+ * one candidate, whichever of its answers that is.
  */
 function rowOf(
   { instance, choice, prediction, cost }: Done,

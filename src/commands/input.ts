@@ -4,7 +4,7 @@ import { addAbortSignal } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Cancelled, HumanError, messageOf } from '../domain/humanError';
 
-/** What messages call an argument that names a file or, with `-`, standard input. */
+/** The name of an input in messages: the file, or standard input for `-`. */
 export const inputName = (path: string): string => (path === '-' ? 'standard input' : path);
 
 /**
@@ -16,7 +16,7 @@ export const inputName = (path: string): string => (path === '-' ? 'standard inp
 export async function readInput(path: string, next: string, signal: AbortSignal): Promise<Buffer> {
   try {
     if (path !== '-') return await readFile(path, { signal });
-    // Node gives an empty stream where standard input is a folder.
+    // If standard input is a folder, Node returns an empty stream.
     if (fstatSync(0).isDirectory()) throw new Error('it is a folder');
     return await buffer(addAbortSignal(signal, process.stdin));
   } catch (error) {

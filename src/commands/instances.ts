@@ -17,7 +17,7 @@ export interface InstancesOptions extends SelectingOptions {
   json?: boolean;
 }
 
-/** Adds `instances`. */
+/** Registers the command `instances`. */
 export const registerInstances: RegisterCommand = (program, context, finish) => {
   withSelectingOptions(program.command('instances'))
     .description('list instances')

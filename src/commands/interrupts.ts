@@ -4,14 +4,14 @@ import { EXIT } from './context';
 const interrupts = ['SIGINT', 'SIGTERM'] as const;
 
 /**
- * Milliseconds that an interrupted command may take to end cleanly. What it leaves after that is removed
- * by the next one, as after a kill.
+ * Milliseconds that an interrupted command may take to end cleanly. The next command removes what
+ * it leaves after that, as after a kill.
  */
 const patience = 4500;
 
 /**
- * The signal that tells commands to stop. It fires at the first interrupt; the second one does not wait,
- * nor does anybody wait longer than five seconds.
+ * The signal that tells commands to stop, which fires at the first interrupt. A second interrupt
+ * ends the process at once. In any case it ends within five seconds.
  */
 export function interruptSignal(): AbortSignal {
   const abort = new AbortController();
@@ -27,24 +27,24 @@ export function interruptSignal(): AbortSignal {
 }
 
 /**
- * Ends this process. Node's own way out waits for what its threads have begun, such as reading a file
- * of a server that is gone: then another process has to end this one.
+ * Ends this process. `process.exit` waits for operations of Node's threads, such as reading a file
+ * from a dead server. In that case another process has to end this one.
  */
 function endAtOnce(): never {
-  // What is sent from now on ends it by itself.
+  // From now on, another interrupt ends the process by itself.
   for (const name of interrupts) process.removeAllListeners(name);
   const program = `
     process.stdin.resume().on('end', () => process.exit());
     setTimeout(() => process.kill(${process.pid}, 'SIGINT'), 500);
   `;
   try {
-    // Its standard input ends when this process does.
+    // The standard input of the other process ends together with this process.
     spawn(process.execPath, ['-e', program], {
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
     }).on('error', () => undefined);
   } catch {
-    // Without it, the usual way out has to do.
+    // Without the other process, `process.exit` has to suffice.
   }
   process.exit(EXIT.interrupted);
 }

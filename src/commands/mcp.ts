@@ -10,7 +10,7 @@ import {
 } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
 
-/** Adds `mcp`. */
+/** Registers the command `mcp`. */
 export const registerMcp: RegisterCommand = (program, context, finish) => {
   withEngineOptions(program.command('mcp'))
     .description(
@@ -28,7 +28,7 @@ export const registerMcp: RegisterCommand = (program, context, finish) => {
         '\nExit status: 0 the client closed the connection, 2 wrong usage or input, 130 interrupted.',
     )
     .action(async (options: McpOptions) => {
-      // Loaded here: no other command needs the protocol.
+      // Imported here, since no other command needs the protocol.
       const { serveInstance } = await import('./serveInstance');
       finish(await serveInstance(options, { ...context, version: packageJson.version }));
     });

@@ -30,7 +30,7 @@ interface OpenOptions extends EngineOptions {
   storage: string;
 }
 
-/** Adds `open`. */
+/** Registers the command `open`. */
 export const registerOpen: RegisterCommand = (program, context, finish) => {
   withEngineOptions(program.command('open'))
     .description('make the tree of R in a new folder')
@@ -49,7 +49,7 @@ export const registerOpen: RegisterCommand = (program, context, finish) => {
     );
 };
 
-/** `swt-bench open`: R, and with `--with-fixed` R∘X*, in folders that do not exist yet or are empty. */
+/** `swt-bench open`: writes R, and with `--with-fixed` R∘X*, to folders that are new or empty. */
 async function openCommand(
   id: string,
   options: OpenOptions,
@@ -68,7 +68,7 @@ async function openCommand(
   const work = { signal: context.signal, reporter };
   const source = await sourceOf(instance, parseSources(sourcesFor(options, context)));
   const trees = await prepareTrees(instance, source, storage, work);
-  // Before the folder is made, since it may fail.
+  // This comes before the folder is made, since it may fail.
   const image =
     options.devcontainer === true && runsInContainers(name)
       ? await devContainerImage({ instance, trees, settings: docker, storage }, work)
@@ -92,7 +92,7 @@ async function openCommand(
   return complete ? EXIT.done : EXIT.negative;
 }
 
-/** @throws HumanError when something is in the folder, or it is none */
+/** @throws HumanError when the path is not a folder, or the folder is not empty */
 async function checkEmpty(path: string): Promise<void> {
   const entries = await readdir(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];
@@ -103,7 +103,7 @@ async function checkEmpty(path: string): Promise<void> {
   }
 }
 
-/** Writes the dev container of R; where there is none, R is made all the same. */
+/** Writes the dev container of R. R is made also where there is no dev container. */
 async function devContainerWritten(
   of: {
     readonly out: string;
@@ -126,7 +126,10 @@ async function devContainerWritten(
   }
 }
 
-/** A dataset as it is found from any folder: files by their full path, addresses and names as they are. */
+/**
+ * The name of a dataset that is valid in any folder: the full path of a file; addresses and names
+ * stay unchanged.
+ */
 async function lastingName(dataset: string): Promise<string> {
   if (dataset === 'bundled') return dataset;
   const path = resolve(dataset);

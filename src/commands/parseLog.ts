@@ -7,13 +7,13 @@ import { jsonOption, modeOption } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
 
 export interface ParseLogOptions {
-  /** `owner/name`: whose log parser reads it. */
+  /** `owner/name`: selects the log parser. */
   repo: string;
   mode?: Mode;
   json?: boolean;
 }
 
-/** Adds `parse-log`. */
+/** Registers the command `parse-log`. */
 export const registerParseLog: RegisterCommand = (program, context, finish) => {
   program
     .command('parse-log')
@@ -28,10 +28,10 @@ export const registerParseLog: RegisterCommand = (program, context, finish) => {
 };
 
 /**
- * `swt-bench parse-log`: the outcomes in a saved log, to the letter as the reference harness reads them.
- * Of a log of the harness itself, the part between its test command and its coverage is read.
+ * `swt-bench parse-log`: the outcomes in a saved log, exactly as the reference harness reads them.
+ * Of a log of the harness itself, it reads the part between the test command and the coverage.
  *
- * @param path of the log; `-` for standard input
+ * @param path path of the log; `-` for standard input
  * @throws HumanError when it cannot be read, Cancelled
  */
 export async function parseLogCommand(

@@ -14,14 +14,14 @@ interface PatchOptions {
   /** Folder that holds the tree of R. */
   tree: string;
   format?: 'auto' | PatchFormat;
-  /** Leave out edits of other files than those of tests. */
+  /** Leave out edits outside test files. */
   testsOnly?: boolean;
   /** Print diagnostics instead of the patch. */
   check?: boolean;
   json?: boolean;
 }
 
-/** Adds `patch`. */
+/** Registers the command `patch`. */
 export const registerPatch: RegisterCommand = (program, context, finish) => {
   program
     .command('patch')
@@ -42,12 +42,13 @@ export const registerPatch: RegisterCommand = (program, context, finish) => {
 };
 
 /**
- * `swt-bench patch`: the unified diff for a tree that a text in any of the formats stands for. Nothing
- * is written but to standard output.
+ * `swt-bench patch`: converts a text in any of the formats to a unified diff for a tree. It writes
+ * only to standard output.
  *
- * @param path of the text; `-` for standard input
- * @returns 1 when it cannot be converted
- * @throws HumanError when the text or the tree cannot be read, or the text holds predictions; Cancelled
+ * @param path path of the text; `-` for standard input
+ * @returns 1 when the text cannot be converted
+ * @throws HumanError when the text or the tree cannot be read, or the text has predictions;
+ *   Cancelled
  */
 async function patchCommand(
   path: string,
@@ -104,20 +105,20 @@ function print(
   return converts ? EXIT.done : EXIT.negative;
 }
 
-/** JSON leaves out what is undefined. */
+/** The contents with null for deleted files, since JSON omits undefined values. */
 const nullWhereDeleted = (files: Conversion['files']): [string, string | null][] =>
   [...files].map(([path, content]) => [path, content ?? null]);
 
-/** As compilers print it, so that editors find the place. */
+/** A diagnostic in the format of compilers, so that editors find the place. */
 function describe({ severity, line, message, hint }: Diagnostic, path: string): string {
   const words = `${message}${hint === undefined ? '' : ` (${hint})`}`;
   return `${path}:${line}: ${severity}: ${printable(words)}`;
 }
 
-/** Text of a patch in one line that does nothing to a terminal. */
+/** Text of a patch on one line, without effect on a terminal. */
 function printable(text: string): string {
   return asShown(text).replace(
-    // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+    // eslint-disable-next-line no-control-regex -- the pattern looks for control characters
     /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,
     (character) =>
       JSON.stringify(character)
@@ -126,7 +127,9 @@ function printable(text: string): string {
   );
 }
 
-/** Whether a text is a file of predictions: JSON, or JSON lines, of objects that say so. */
+/**
+ * Whether a text is a predictions file: JSON, or JSON lines, of objects with fields of predictions.
+ */
 function holdsPredictions(text: string): boolean {
   const start = text.trimStart();
   if (!/^[[{]/.test(start)) return false;

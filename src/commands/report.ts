@@ -36,7 +36,7 @@ export interface ReportOptions extends SelectingOptions {
   json?: boolean;
 }
 
-/** Adds `report`. */
+/** Registers the command `report`. */
 export const registerReport: RegisterCommand = (program, context, finish) => {
   withSelectingOptions(program.command('report'))
     .description('rates of saved runs, side by side, without running anything')
@@ -122,7 +122,7 @@ export async function reportCommand(
 }
 
 /**
- * Runs with only the instances that are kept: what a filter leaves out is out of the page too.
+ * Runs with the kept instances only: the page has no instance that a filter leaves out.
  *
  * @param kept ids; undefined for all
  * @throws HumanError when no run has any of them
@@ -157,7 +157,7 @@ function rendered(report: StudyReport, format: Exclude<ReportFormat, 'html'>): s
   }
 }
 
-/** Instances of `--dataset`, as far as the options select them. */
+/** The instances of `--dataset` that the options select. */
 async function factsOfDataset(
   options: ReportOptions,
   context: CommandContext,
@@ -182,7 +182,7 @@ async function factsOfDataset(
   }));
 }
 
-/** Ids that the options leave; undefined for all. */
+/** Ids of the instances that the options select; undefined for all. */
 function keptInstances(
   options: ReportOptions,
   facts: readonly InstanceFacts[] | undefined,

@@ -24,7 +24,7 @@ export interface McpOptions extends EngineOptions {
 }
 
 /**
- * `swt-bench mcp`: a server of the Model Context Protocol for one instance on stdin and stdout, until
+ * `swt-bench mcp`: serves the Model Context Protocol for one instance on stdin and stdout, until
  * the client closes stdin.
  *
  * @returns the exit status
@@ -46,12 +46,12 @@ export async function serveInstance(
   }
   const closed = new AbortController();
   const signal = AbortSignal.any([context.signal, closed.signal]);
-  // Nothing but messages of the protocol goes to stdout; stderr is what clients show as the server's log.
+  // Only messages of the protocol go to stdout; clients show stderr as the server's log.
   const reporter: Reporter = {
     log: (line) => context.stderr(`${line}\n`),
     progress: () => undefined,
   };
-  // What failed, such as by a network that was down, is tried again at the next call.
+  // A failure, such as a network outage, is retried at the next call.
   const engine = new RetryingMemo(() => openEngine(asked));
   const view = new RetryingMemo(async (work: { readonly reporter: Reporter }) =>
     modelView(instance, {
@@ -89,7 +89,9 @@ export async function serveInstance(
   return context.signal.aborted ? EXIT.interrupted : EXIT.done;
 }
 
-/** Standard input and output as a connection, which ends with either of them or an interrupt. */
+/**
+ * A transport over standard input and output, which ends with either of them or with an interrupt.
+ */
 function stdioTransport(
   context: CommandContext,
   closed: AbortController,
@@ -99,7 +101,7 @@ function stdioTransport(
     closed.abort();
     void transport.close();
   };
-  // A client ends a server by closing its input; one that has crashed leaves a broken pipe.
+  // A client ends a server by closing the server's input; a crashed client leaves a broken pipe.
   process.stdin.once('end', close).once('close', close);
   process.stdout.once('error', close);
   context.signal.addEventListener('abort', close, { once: true });

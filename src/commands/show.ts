@@ -10,7 +10,7 @@ interface ShowOptions {
   json?: boolean;
 }
 
-/** Adds `show`. */
+/** Registers the command `show`. */
 export const registerShow: RegisterCommand = (program, context, finish) => {
   program
     .command('show')
@@ -25,7 +25,7 @@ export const registerShow: RegisterCommand = (program, context, finish) => {
     );
 };
 
-/** `swt-bench show`: the issue; what gives the fix away only with `--reveal`. */
+/** `swt-bench show`: prints the issue, and with `--reveal` also what gives the fix away. */
 async function showCommand(
   id: string,
   options: ShowOptions,
@@ -43,7 +43,7 @@ async function showCommand(
   return EXIT.done;
 }
 
-/** An instance as the JSON document has it. */
+/** An instance in the form of the JSON document. */
 function documentOf(instance: Instance, reveal: boolean): object {
   const hidden = {
     patch: instance.goldenPatch,
@@ -75,7 +75,7 @@ function print(instance: Instance, reveal: boolean, context: CommandContext): vo
   if (hints !== '') context.stdout(`\n── hints ──\n${printable(hints)}\n`);
 }
 
-/** Without control characters: an issue text must not drive the terminal. */
+/** Removes control characters, so that an issue text cannot control the terminal. */
 const printable = (text: string): string =>
-  // eslint-disable-next-line no-control-regex -- these are what is to be removed
+  // eslint-disable-next-line no-control-regex -- this pattern removes them
   text.replaceAll('\r\n', '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');

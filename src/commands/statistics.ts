@@ -15,7 +15,7 @@ interface StatisticsOptions extends SelectingOptions {
   json?: boolean;
 }
 
-/** Adds `statistics`. */
+/** Registers the command `statistics`. */
 export const registerStatistics: RegisterCommand = (program, context, finish) => {
   withSelectingOptions(program.command('statistics'))
     .description('figures of a selection, as Table 1 of the SWT-Bench paper has them')
@@ -42,7 +42,7 @@ export async function statisticsCommand(
   );
   reporter.clear();
   if (options.json === true) {
-    // Keys are those of the table; what is not known is null, not absent.
+    // Keys are those of the table; unknown values are null, not absent.
     const rows = table.rows.map(({ mean = null, max = null, ...row }) => ({ ...row, mean, max }));
     const document = { selected: table.selected, statistics: rows, notes: statisticsNotes };
     context.stdout(`${JSON.stringify(document, null, 2)}\n`);

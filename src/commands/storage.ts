@@ -27,7 +27,7 @@ export interface StorageOptions {
   json?: boolean;
 }
 
-/** Adds `storage`. */
+/** Registers the command `storage`. */
 export const registerStorage: RegisterCommand = (program, context, finish) => {
   program
     .command('storage')
@@ -49,7 +49,10 @@ export const registerStorage: RegisterCommand = (program, context, finish) => {
     .action(async (options: StorageOptions) => finish(await storageCommand(options, context)));
 };
 
-/** `swt-bench storage`: what the storage folder and images take on the disk, after freeing what is named. */
+/**
+ * `swt-bench storage`: frees what the options name, then prints the disk usage of the storage
+ * folder and of images.
+ */
 export async function storageCommand(
   options: StorageOptions,
   context: CommandContext,
@@ -109,9 +112,9 @@ export async function storageCommand(
 }
 
 /**
- * Frees instances and mirrors. One that is in use does not keep the others from being freed.
+ * Frees instances and mirrors. One that is in use does not prevent freeing the others.
  *
- * @returns why some stay, a sentence for each
+ * @returns one sentence for each that stays, with the reason
  */
 async function freeAll(
   storage: string,
@@ -144,7 +147,7 @@ function imagesText(images: StoredImages, { budgetGb }: DockerSettings): string 
   return images.freed > 0 ? `${table}freed of images: ${inMegabytes(images.freed)}\n` : table;
 }
 
-/** Images as the JSON document has them; null when no engine answers. */
+/** Images in the form of the JSON document; null when no engine answers. */
 function imageDocument(images: StoredImages, { budgetGb }: DockerSettings): object | null {
   if ('unknown' in images) return null;
   return {

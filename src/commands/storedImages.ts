@@ -5,18 +5,20 @@ import type { DockerSettings } from '../engine/docker/dockerSettings';
 import type { EngineWork } from '../engine/engine';
 import { layOut } from '../domain/layOut';
 
-/** The images that were made or pulled here, or why they are not known. */
+/** The images that this program made or pulled, or why they are unknown. */
 export type StoredImages =
   | { readonly engine: string; readonly images: readonly ImageUse[]; readonly freed: number }
   | { readonly unknown: string };
 
 /**
- * What images take, after removing those that are asked for: by the id of an instance, `owner/name` of a
- * repository, `owner/name@version`, the name of an image, or `all`. The environment that instances share
- * goes with the last of them only when the repository, or `all`, is named.
+ * Removes the requested images, then lists the remaining ones. A request is the id of an instance,
+ * `owner/name` of a repository, `owner/name@version`, the name of an image, or `all`. An
+ * environment that instances share is removed only with the repository or `all`, not with the last
+ * of these instances.
  *
- * @param kept is told of each image that stays although it is asked for, and why
- * @throws HumanError when images are to be removed and no engine answers, or there are none; Cancelled
+ * @param kept called for each requested image that stays, with the reason
+ * @throws HumanError when images are to be removed and no engine answers, or there are none;
+ *   Cancelled
  */
 export async function storedImages(
   request: {
@@ -72,7 +74,10 @@ function chosen(
   return { ids: [...ids], missing };
 }
 
-/** The images as a table with their total and the budget; by repository, version and instance. */
+/**
+ * A table of the images with their total and the budget, sorted by repository, version and
+ * instance.
+ */
 export function imageTable(images: readonly ImageUse[], budgetGb: number): string {
   const order = ({ repo, version, instance }: ImageUse): string =>
     [repo || '~', version, instance].join('\0');

@@ -25,11 +25,11 @@ import type { RegisterCommand } from './registerCommand';
 import { changeOf, type TriageChanges } from './triageChanges';
 
 export interface TriageOptions extends TriageChanges {
-  /** The triage file; made by the first change. */
+  /** The triage file; the first change creates it. */
   triage: string;
   dataset?: string;
   query?: string;
-  /** Another triage file whose entries go into this one. */
+  /** Another triage file to merge into this one. */
   merge?: string;
   csv?: boolean;
   list?: boolean;
@@ -37,7 +37,7 @@ export interface TriageOptions extends TriageChanges {
   storage: string;
 }
 
-/** Adds `triage`. */
+/** Registers the command `triage`. */
 export const registerTriage: RegisterCommand = (program, context, finish) => {
   program
     .command('triage')
@@ -67,8 +67,8 @@ export const registerTriage: RegisterCommand = (program, context, finish) => {
 };
 
 /**
- * `swt-bench triage`: changes the entries of the named ids, then prints entries as a table, as JSON, as
- * CSV, or their ids as a filter list.
+ * `swt-bench triage`: changes the entries of the named ids, then prints entries. The output is a
+ * table, JSON, CSV, or a filter list of the ids.
  */
 export async function triageCommand(
   ids: readonly string[],
@@ -94,7 +94,7 @@ export async function triageCommand(
     options.dataset === undefined
       ? undefined
       : await openDatasetOption({ dataset: options.dataset, storage: options.storage }, context);
-  // Names the ids that the dataset does not have.
+  // Refuses ids that the dataset does not have.
   if (dataset !== undefined) selectEntries(dataset, { ids });
 
   const { file, conflicts } = await changed(ids, options, change);
@@ -151,7 +151,7 @@ async function changed(
   return { file, conflicts };
 }
 
-/** A file to merge must be there, unlike the one that it is merged into. */
+/** Reads a file to merge, which must exist, unlike the target. */
 async function readOther(path: string): Promise<TriageFile> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw new HumanError(
@@ -169,8 +169,8 @@ interface Item {
 }
 
 /**
- * The entries of the file, or of the named ids; for a spreadsheet every instance of the dataset, so that
- * those without an entry have a row too.
+ * The entries of the file, or of the named ids. For a spreadsheet they cover every instance of the
+ * dataset, so that instances without an entry have a row too.
  */
 function itemsOf(
   { instances }: TriageFile,
@@ -187,7 +187,7 @@ function itemsOf(
     .map((id) => ({ id, entry: entries.get(id), triage: instances.get(id) }));
 }
 
-/** Stands in where no dataset was named; no condition looks at it. */
+/** Replaces the dataset's entry where no dataset was named; no condition reads its fields. */
 const unknownEntry = (id: string): InstanceEntry => ({
   id,
   repo: '',

@@ -3,13 +3,13 @@ import { checkedTag } from '../dataset/triage/triageFile';
 import { HumanError } from '../domain/humanError';
 import type { Classification, LocationInformation, TriageEntry } from '../domain/triage';
 
-/** What a command line says to change about an entry. */
+/** The changes to an entry from the command line. */
 export interface TriageChanges {
   tag?: string[];
   untag?: string[];
-  /** Empty to take the note away. */
+  /** Empty to remove the note. */
   note?: string;
-  /** A category, or `unjudged` to take it back. */
+  /** A category, or `unjudged` to remove it. */
   description?: string;
   solution?: string;
   /** `CATEGORY` for all three granularities, or `line=CATEGORY`, `function=…`, `file=…`. */
@@ -48,11 +48,14 @@ export function changeOf(
   };
 }
 
-/** An object with the field, or without where it has no value. */
+/** An object with the field, or an empty one where the field has no value. */
 const pick = <Key extends string, Value>(key: Key, value: Value | undefined) =>
   (value === undefined ? {} : { [key]: value }) as { [each in Key]?: Value };
 
-/** What is said about a dimension: a category, or that there is none; undefined when nothing is said. */
+/**
+ * The judgement in an option: a category, or no category for `unjudged`; undefined when the option
+ * is absent.
+ */
 function judgement<Dimension extends keyof typeof dimensions>(
   dimension: Dimension,
   word: string | undefined,

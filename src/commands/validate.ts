@@ -29,7 +29,7 @@ import type { RegisterCommand } from './registerCommand';
 
 interface ValidateCommandOptions extends SelectingOptions, EngineOptions {
   dataset: string;
-  /** Every instance, when nothing else selects any. */
+  /** Every instance, if no other option selects any. */
   all?: boolean;
   repeat: number;
   source: string[];
@@ -39,7 +39,7 @@ interface ValidateCommandOptions extends SelectingOptions, EngineOptions {
   json?: boolean;
 }
 
-/** Adds `validate`. */
+/** Registers the command `validate`. */
 export const registerValidate: RegisterCommand = (program, context, finish) => {
   withEngineOptions(withSelectingOptions(program.command('validate')))
     .description('find out whether instances are sound: golden and base tests, repeated')
@@ -66,7 +66,9 @@ export const registerValidate: RegisterCommand = (program, context, finish) => {
     );
 };
 
-/** `swt-bench validate`: whether instances are sound, kept as each is known. */
+/**
+ * `swt-bench validate`: whether instances are sound. Each result is stored as soon as it is known.
+ */
 async function validateCommand(
   named: readonly string[],
   options: ValidateCommandOptions,
@@ -93,7 +95,7 @@ async function validateCommand(
       },
       (entry) => {
         reporter.clear();
-        // A batch takes hours: its results are told as they come.
+        // A batch takes hours, so each result is printed as it comes.
         if (options.json !== true) context.stdout(`${describeEntry(entry).join('\n')}\n`);
       },
     );
@@ -113,7 +115,7 @@ async function validateCommand(
   return entries.every(isSound) && !unread ? EXIT.done : EXIT.negative;
 }
 
-/** @throws HumanError when nothing selects instances, none is selected, or one cannot be read */
+/** @throws HumanError when no option selects instances, none is selected, or one cannot be read */
 async function readInstances(
   named: readonly string[],
   options: ValidateCommandOptions,
@@ -147,7 +149,7 @@ async function readInstances(
 const isSound = (entry: ValidationEntry): boolean =>
   'validation' in entry && entry.validation.reasons.length === 0;
 
-/** One line, and below it the reasons and what else is to be known. */
+/** One line, followed by the reasons and further remarks. */
 function describeEntry(entry: ValidationEntry): string[] {
   if (!('validation' in entry)) return [`${entry.id}  ✗ not validated: ${oneLine(entry.failure)}`];
   const { id, reasons, repetitions, seconds, golden, flaky, disagreement, source, remarks } =
@@ -185,9 +187,11 @@ function describeDisagreement({
   ];
 }
 
-/** Names of tests come from tested code and must not drive the terminal. */
+/**
+ * Removes control characters from names of tests, since tested code must not control the terminal.
+ */
 const printable = (text: string): string =>
-  // eslint-disable-next-line no-control-regex -- these are what is to be removed
+  // eslint-disable-next-line no-control-regex -- this pattern removes them
   text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 
 /** An entry of `results` in the JSON document. */

@@ -13,7 +13,7 @@ import { engineNames, type EngineName } from '../../engine/engine';
 import type { EngineRequest } from '../../engine/openEngine';
 import type { CommandContext } from '../context';
 
-/** What a command line says of the engine: options of docker by their names. */
+/** The command line's options of the engine; options of docker by their names. */
 export type EngineOptions = {
   engine: EngineName;
   python?: string;
@@ -21,7 +21,7 @@ export type EngineOptions = {
 
 const defaults = dockerSettings.parse({});
 
-/** Adds `--engine` and what belongs to one engine or the other. */
+/** Adds `--engine` and the options of each engine. */
 export function withEngineOptions(command: Command): Command {
   command
     .addOption(
@@ -36,7 +36,10 @@ export const dockerHostOption = (): Option => optionOf('host');
 
 export const imageBudgetOption = (): Option => optionOf('budgetGb');
 
-/** The default is only told: an option that was not given is to be told from one that was. */
+/**
+ * An option of docker. Its default stands only in the help text, so that an option that was not
+ * given stays recognisable.
+ */
 function optionOf(key: keyof DockerSettings): Option {
   const found = dockerOptions.find((each) => each.key === key);
   if (found === undefined) throw new Error(`${key} has no option`);
@@ -52,7 +55,7 @@ function optionOf(key: keyof DockerSettings): Option {
 /**
  * The engine that a command line asks for.
  *
- * @throws HumanError when an option cannot be used, or not with this engine
+ * @throws HumanError when an option is unusable, or does not belong to this engine
  */
 export function engineRequest(
   options: EngineOptions & { readonly storage: string },
@@ -83,7 +86,7 @@ export function engineRequest(
   };
 }
 
-/** @throws HumanError naming the option that cannot be used */
+/** @throws HumanError naming the unusable option */
 export function dockerSettingsOf(options: Partial<EngineOptions>): DockerSettings {
   const given: Partial<Record<keyof DockerSettings, unknown>> = {};
   for (const { key, name, writing } of dockerOptions) {
@@ -106,7 +109,7 @@ function mebibytes(value: string): number {
   return Math.floor(Number(match[1]) * (match[2]?.toLowerCase() === 'g' ? 1024 : 1));
 }
 
-/** `none` stands for the empty list. */
+/** Reads names separated by commas; `none` stands for the empty list. */
 function networkList(value: string): string[] {
   const names = value.split(',').map((name) => name.trim());
   if (names.some((name) => name === '')) {
@@ -123,7 +126,7 @@ function number(value: string): number {
   return read;
 }
 
-/** What reads the argument of an option; absent where it is taken as it is. */
+/** Parsers of an option's argument; undefined where the text is used unchanged. */
 const readers: Readonly<Record<DockerOption['writing'], ((value: string) => unknown) | undefined>> =
   {
     text: undefined,

@@ -1,4 +1,4 @@
-// How values of the command line's options are read.
+// Parsers for the values of command line options.
 import { InvalidArgumentError } from 'commander';
 
 /**
@@ -48,7 +48,8 @@ export function natural(value: string): number {
 }
 
 /**
- * A number from 0 to 2; null for `none`, which leaves it to the server.
+ * A number from 0 to 2; null for `none`, which means the server's default.
+ *
  * @throws InvalidArgumentError
  */
 export function temperature(value: string): number | null {
@@ -62,6 +63,7 @@ export function temperature(value: string): number | null {
 
 /**
  * Dollars for a million tokens of input and of output: `2.5,10`.
+ *
  * @throws InvalidArgumentError
  */
 export function price(value: string): { input: number; output: number } {

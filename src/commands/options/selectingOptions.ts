@@ -6,7 +6,7 @@ import { select, type Selected } from '../../evaluation/selection';
 import { terminalReporter, type CommandContext } from '../context';
 import { list } from './optionValues';
 
-/** The options that select instances, as every command with a dataset has them. */
+/** The options that select instances, for every command with a dataset. */
 export interface SelectingOptions {
   ids?: string[];
   repo?: string;
@@ -32,8 +32,9 @@ export const withSelectingOptions = (command: Command): Command =>
 /**
  * The instances of a dataset that the options select.
  *
- * @returns none where the dataset has none, or `--repo` or `--query` keeps none
- * @throws HumanError naming what cannot be read or is not in the dataset, or lists that leave no instance
+ * @returns an empty list where the dataset is empty, or `--repo` or `--query` matches none
+ * @throws HumanError naming input that cannot be read, ids that are not in the dataset, or lists
+ *   that leave no instance
  */
 export async function selectedInstances(
   dataset: Dataset,
@@ -45,7 +46,10 @@ export async function selectedInstances(
   return select(dataset, { ids, repo, query, triage, sort }, storage);
 }
 
-/** Ids of `--ids`, of those that the list `--filter` keeps and the list `--exclude` does not keep. */
+/**
+ * The ids that `--ids` names and the list of `--filter` keeps, without those that the list of
+ * `--exclude` keeps.
+ */
 async function chosenIds(
   dataset: Dataset,
   options: SelectingOptions & { readonly storage: string },

@@ -1,10 +1,10 @@
-// Options that several commands have. Each call makes a new one, since commander keeps state in it.
+// Options of several commands. Each call makes a new one, since commander stores state in it.
 import { Option } from 'commander';
 import { meaningOfLocal } from '../../method/testsOfModels';
 import { askedFormats } from '../../patch/toUnified';
 import { defaultStorage } from '../../repository/storage';
 
-/** `--dataset`, which a command needs. */
+/** The required option `--dataset`. */
 export const datasetOption = (): Option =>
   new Option(
     '--dataset <file>',
