@@ -1,23 +1,27 @@
 import type { EntryReason } from '../domain/reason';
 import type { RunEntry } from '../domain/study/entry';
 
-/** What a cell is coloured by. The symbol and the word say the same without colour. */
+/**
+ * The kind that determines a cell's colour. The symbol and the word say the same without colour.
+ */
 export type CellKind =
   'success' | 'failure' | 'unusable' | 'stopped' | 'unsound' | 'unknown' | 'pending';
 
 export interface CellState {
   readonly kind: CellKind;
-  /** One sign, different for each kind. */
+  /** One character, different for each kind. */
   readonly symbol: string;
-  /** What fits into a cell: the transitions of the candidate's tests, or why there are none. */
+  /**
+   * The short text in the cell: the transitions of the candidate's tests, or why there are none.
+   */
   readonly text: string;
   /** For the details and for screen readers: the reason, the transitions with their counts, findings. */
   readonly words: string;
-  /** Something looks wrong about it: the cell has `findingSymbol` as well. */
+  /** Whether the candidate has findings; the cell then shows `findingSymbol` too. */
   readonly hasFindings: boolean;
 }
 
-/** Beside the sign of a cell whose candidate has findings. */
+/** Stands beside the symbol of a cell whose candidate has findings. */
 export const findingSymbol = '⚠';
 
 export const symbols: Readonly<Record<CellKind, string>> = {
@@ -30,7 +34,7 @@ export const symbols: Readonly<Record<CellKind, string>> = {
   pending: '…',
 };
 
-/** What the signs of cells mean, for the legend. */
+/** The meaning of the symbols, for the legend. */
 export const kindWords: Readonly<Record<CellKind, string>> = {
   success: 'success',
   failure: 'tests ran, no success',
@@ -41,7 +45,7 @@ export const kindWords: Readonly<Record<CellKind, string>> = {
   pending: 'not there yet',
 };
 
-/** What a cell is coloured by for each reason of an entry that is no success. */
+/** The kind of a cell for each reason of an entry without success. */
 const kindOfReason: Readonly<Record<EntryReason, CellKind>> = {
   success: 'failure',
   'no candidate': 'unusable',
@@ -66,7 +70,7 @@ const kindOfReason: Readonly<Record<EntryReason, CellKind>> = {
   'internal error': 'unknown',
 };
 
-/** @param entry undefined where the run has nothing for the instance (yet) */
+/** @param entry undefined where the run has no entry for the instance (yet) */
 export function cellState(entry: RunEntry | undefined): CellState {
   if (entry === undefined) {
     return {
@@ -102,7 +106,7 @@ function kindOf(entry: RunEntry): CellKind {
   return entry.evaluated ? kindOfReason[entry.reason] : 'unknown';
 }
 
-/** Transitions that occur, in the order of the paper's tables. */
+/** Transitions with a count above 0, in the order of the paper's tables. */
 function transitionsOf(
   entry: RunEntry,
 ): readonly { readonly name: string; readonly count: number }[] {

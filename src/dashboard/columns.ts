@@ -11,11 +11,11 @@ export interface Column {
   readonly model: string;
   readonly sample: number;
   readonly entries: ReadonlyMap<string, RunEntry>;
-  /** Ids that the run selected: what has no entry among them is not there yet. */
+  /** Ids of the instances that the run selected; those without an entry are still pending. */
   readonly selected: ReadonlySet<string>;
 }
 
-/** Columns in the order of the runs, then of models as they occur, then of samples. */
+/** Columns in the order of the runs, then of their models, then of samples. */
 export function columnsOf(runs: readonly RunData[]): Column[] {
   const times = new Map<string, number>();
   for (const run of runs) {
@@ -28,7 +28,7 @@ export function columnsOf(runs: readonly RunData[]): Column[] {
       string,
       { model: string; sample: number; entries: Map<string, RunEntry> }
     >();
-    // A model that was to be run has a column before its first candidate is done.
+    // A model that the run will evaluate has a column before its first candidate finishes.
     const models = modelsOf(run);
     for (const model of run.models ?? []) {
       groups.set(keyOf(run.label, model, 1), { model, sample: 1, entries: new Map() });
@@ -80,11 +80,11 @@ export function instancesOfRuns(runs: readonly RunData[]): InstanceFacts[] {
   return [...all.values()].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
 }
 
-/** Which of the instances that the text filter keeps the matrix shows. */
+/** Selects which rows the matrix shows, among the instances that the text filter keeps. */
 export type MatrixFilter =
   'all' | 'differ' | 'none' | 'every' | 'finding' | `finding ${FindingKind}` | `reason ${string}`;
 
-/** Whether a row belongs to what is shown. */
+/** Whether the matrix shows a row. */
 export function isShown(shown: MatrixFilter, id: string, columns: readonly Column[]): boolean {
   if (shown === 'all') return true;
   const there = columns.flatMap((column) => {
@@ -112,7 +112,7 @@ export function isShown(shown: MatrixFilter, id: string, columns: readonly Colum
   }
 }
 
-/** What the rows of the matrix can be ordered by. */
+/** Orders of the matrix's rows. */
 export const orders = {
   id: 'Id',
   created: 'Date of the issue',
@@ -121,7 +121,7 @@ export const orders = {
 } as const;
 export type Order = keyof typeof orders;
 
-/** @returns a new list; equal ones stay by id */
+/** @returns a new list; equal instances keep their order by id */
 export function ordered(
   instances: readonly InstanceFacts[],
   order: Order,

@@ -11,7 +11,7 @@ import { button, element, show } from './elements';
 import { number, percent, seconds } from './numbers';
 import type { CellName, Openable } from './protocol';
 
-/** What the buttons say. */
+/** Labels of the buttons. */
 const openWords: Readonly<Record<Openable, string>> = {
   log: 'Log',
   diff: 'Diff',
@@ -20,14 +20,14 @@ const openWords: Readonly<Record<Openable, string>> = {
   instance: 'Open Instance',
 };
 
-/** What is known of a cell of the matrix, with links to where it comes from. */
+/** The details of a cell of the matrix, with links to their sources. */
 export class Details {
   readonly root = element('section', { class: 'details', 'aria-label': 'Details', hidden: '' });
 
   /**
-   * @param open asks the host to show something; undefined where there is none, so that nothing is
-   *   linked
-   * @param onClosed gives the keyboard back
+   * @param open asks the host to show something; undefined without a host, and then there are no
+   *   links
+   * @param onClosed returns the keyboard focus
    */
   constructor(
     private readonly open: ((what: Openable, cell: CellName) => void) | undefined,
@@ -38,7 +38,7 @@ export class Details {
     });
   }
 
-  /** @param column undefined for the instance itself, with a line for each column */
+  /** @param column undefined for the instance itself, which shows a line for each column */
   show(facts: InstanceFacts, column: Column | undefined, columns: readonly Column[]): void {
     const heading = element('h3', { tabindex: '-1' }, facts.id);
     show(
@@ -122,7 +122,7 @@ export class Details {
   }
 }
 
-/** What looks wrong, with its evidence. */
+/** A finding with its evidence. */
 const findingOf = ({ kind, evidence }: Finding): HTMLElement =>
   element(
     'div',

@@ -1,8 +1,8 @@
 type Child = Node | string | undefined | false;
 
 /**
- * Makes an element. Texts, which may be quoted from tests and models, become text nodes and never
- * markup; `style` is no attribute here, since the content security policy allows none.
+ * Makes an element. Texts, which may quote tests and models, become text nodes and never markup.
+ * `style` is not allowed as an attribute, since the content security policy forbids inline styles.
  */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
@@ -27,7 +27,7 @@ export function button(
   return made;
 }
 
-/** What a drop-down list offers. */
+/** The options of a drop-down list. */
 type Options<Value extends string> = readonly (readonly [value: Value, text: string])[];
 
 export interface ChoiceField<Value extends string> {
@@ -52,7 +52,7 @@ export function choice<Value extends string>(
   return { field: element('label', { class: 'field' }, `${label} `, select), set: fill };
 }
 
-/** Replaces what an element holds. */
+/** Replaces the children of an element. */
 export function show(place: Element, ...children: readonly Child[]): void {
   place.replaceChildren(
     ...children.filter((child): child is Node | string => child !== undefined && child !== false),

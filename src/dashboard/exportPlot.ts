@@ -1,9 +1,9 @@
-/** Properties that a plot takes from the page: a picture by itself has to say them. */
+/** Properties that a plot inherits from the page, and that a separate picture must state. */
 const taken = ['fill', 'stroke', 'color'] as const;
 
 /**
- * A plot as an SVG file: colours of the theme are written out, since a file by itself has no theme, and
- * the background is that of the page.
+ * A plot as an SVG file. It states the colours of the theme, which a separate file does not have,
+ * and gets the page's background.
  */
 export function svgText(plot: SVGSVGElement): string {
   const copy = plot.cloneNode(true) as SVGSVGElement;
@@ -74,7 +74,7 @@ export async function pngOf(plot: SVGSVGElement): Promise<Blob> {
 export async function base64(blob: Blob): Promise<string> {
   const bytes = new Uint8Array(await blob.arrayBuffer());
   let text = '';
-  // In parts: arguments of a call are limited.
+  // In chunks, since the number of arguments of a call is limited.
   for (let at = 0; at < bytes.length; at += 0x8000) {
     text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
   }

@@ -11,14 +11,14 @@ import { drawSummaryTable, type SummaryRows } from './summaryTable';
 
 const noMethod: DrawnPlot = { note: 'Every method is hidden.', head: [], rows: [] };
 
-/** The tables and plots of the selection. What takes long follows after what does not. */
+/** The tables and plots of the selection. Slow parts are drawn after fast ones. */
 export class Figures {
   readonly summary = element('div', { class: 'wide' });
   readonly plots: HTMLElement;
   private readonly cards: readonly PlotCard[];
   private readonly baselineChoice: ChoiceField<string>;
   private document: StudyDocument | undefined;
-  /** All of them, in their order. */
+  /** All methods, in their order. */
   private methods: readonly PlottedMethod[] = [];
   private hidden: ReadonlySet<string> = new Set();
   private kept: ReadonlySet<string> | undefined;
@@ -26,10 +26,12 @@ export class Figures {
   private baseline = '';
   private turn = 0;
   private readonly published = element('input', { type: 'checkbox' });
-  /** Whether published rows are shown beside the others. */
+  /** The field that shows or hides published rows. */
   readonly publishedField = element('label', { class: 'field' }, this.published, ' Published rows');
 
-  /** @param onHidden a person hides methods, by id: these and no others */
+  /**
+   * @param onHidden called when a person changes the hidden methods, with the ids of all of them
+   */
   constructor(
     save: (name: string, content: Blob) => void,
     private readonly onHidden: (hidden: ReadonlySet<string>) => void,
@@ -66,7 +68,7 @@ export class Figures {
 
   /**
    * @param kept ids that the filter keeps; undefined for all
-   * @param hidden ids of methods that are only named
+   * @param hidden ids of methods of which only the name is shown
    */
   show(
     document: StudyDocument,
@@ -92,7 +94,7 @@ export class Figures {
     this.draw();
   }
 
-  /** The oracle of several samples picks by the grading. */
+  /** Makes the methods again, since the oracle of several samples picks by the grading. */
   private makeMethods(): void {
     const { document, grading, kept } = this;
     if (document === undefined) return;
@@ -140,7 +142,8 @@ export class Figures {
     drawSummaryTable(this.summary, rows, hide);
     this.summary.setAttribute('aria-busy', 'true');
     for (const card of this.cards) card.update();
-    // Intervals take some milliseconds for each method: after the page has been drawn, one by one.
+    // An interval takes some milliseconds for each method, so they follow one by one after the page
+    // is drawn.
     let next = 0;
     const step = (): void => {
       if (turn !== this.turn) return;

@@ -3,14 +3,15 @@ import type { QueryCondition } from '../dataset/query/queryConditions';
 import { messageOf } from '../domain/humanError';
 import type { InstanceFacts } from '../domain/study/entry';
 
-/** What is kept of an instance, or why the text is no filter for this page. */
+/** A predicate on instances, or why the text is not a valid filter on this page. */
 export type Filter =
   { readonly keeps: (facts: InstanceFacts) => boolean } | { readonly problem: string };
 
 /**
- * The filter language of the Instances view, for a page by itself. It knows only what runs keep of an
- * instance: words are looked for in the id and the repository, and a filter that asks for more, such as
- * the files that X* changes, is refused. With a host, the Instances view answers.
+ * The filter language of the Instances view, for a page without a host. It uses only what runs
+ * store about an instance: it looks for words in the id and the repository. It refuses a filter on
+ * anything else, such as the files that X* changes. With a host, the Instances view evaluates the
+ * filter.
  */
 export function localFilter(text: string): Filter {
   try {

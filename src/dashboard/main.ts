@@ -4,7 +4,7 @@ import { element } from './elements';
 import { Page } from './page';
 import { fromBytes, type ToHost, type ToPage } from './protocol';
 
-/** What VS Code gives to the page of a webview. */
+/** The interface that VS Code provides to the page of a webview. */
 interface Host {
   postMessage(message: ToHost): void;
   getState(): unknown;
@@ -12,7 +12,7 @@ interface Host {
 }
 
 declare global {
-  // Given by VS Code alone.
+  // Only VS Code provides it.
   var acquireVsCodeApi: (() => Host) | undefined;
 }
 
@@ -20,7 +20,7 @@ const root = document.querySelector('main');
 if (root !== null) start(root);
 
 function start(root: HTMLElement): void {
-  // The file by itself holds its data; in VS Code they come as a message, and later ones after them.
+  // A separate file contains its data; in VS Code they come as a message, followed by updates.
   const data = document.querySelector('script[type="application/json"]')?.textContent;
   if (data !== undefined && data !== null) {
     new Page(root, unpack(JSON.parse(data) as PackedStudy), {
@@ -37,7 +37,7 @@ function start(root: HTMLElement): void {
     root.replaceChildren(element('p', {}, 'This page holds no data.'));
     return;
   }
-  // What VS Code brings back after a reload: which runs are shown, and which methods are not.
+  // VS Code restores these after a reload: the shown runs, and the hidden methods.
   const before = host.getState() as { readonly hidden?: unknown } | undefined;
   const runs = JSON.parse(root.dataset['runs'] ?? '[]') as unknown;
   let hidden = namesOf(before?.hidden ?? JSON.parse(root.dataset['hidden'] ?? '[]'));
@@ -78,7 +78,10 @@ function namesOf(value: unknown): readonly string[] {
     : [];
 }
 
-/** A file by itself keeps it in the browser, by its own address. */
+/**
+ * The key in the browser's storage under which a separate file stores the hidden methods, by its
+ * own address.
+ */
 function storageKey(): string {
   return `swt-bench hidden ${location.pathname}`;
 }
@@ -87,7 +90,7 @@ function storedHidden(): unknown {
   try {
     return JSON.parse(localStorage.getItem(storageKey()) ?? '[]') as unknown;
   } catch {
-    // Browsers may refuse it to files.
+    // Browsers may refuse storage to files.
     return [];
   }
 }
@@ -96,11 +99,13 @@ function storeHidden(methods: readonly string[]): void {
   try {
     localStorage.setItem(storageKey(), JSON.stringify(methods));
   } catch {
-    // It holds until the page is left.
+    // Without storage it is valid until the page is left.
   }
 }
 
-/** Leaves a mark when the first data have been painted: the task after the next frame. */
+/**
+ * Sets a performance mark when the first data have been painted, in the task after the next frame.
+ */
 function markPaint(): void {
   requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();

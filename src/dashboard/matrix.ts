@@ -3,22 +3,25 @@ import { cellState, findingSymbol } from './cellState';
 import type { Column } from './columns';
 import { element } from './elements';
 
-/** CSS pixels, as the style sheet has them. */
+/** Sizes in CSS pixels, equal to those in the style sheet. */
 const rowHeight = 24;
 const idWidth = 260;
 const columnWidth = 132;
-/** Rows beyond what is in sight, so that scrolling does not show blank ones. */
+/** Rows drawn beyond the visible ones, so that scrolling shows no blank rows. */
 const beyond = 8;
 
-/** Cell with the keyboard: a row of the instances, and a column from 0 (the instance itself) on. */
+/**
+ * The cell with the keyboard focus: a row of the instances, and a column, where 0 is the instance
+ * itself.
+ */
 interface Position {
   readonly row: number;
   readonly column: number;
 }
 
 /**
- * Instances × candidates. Only rows in sight are in the document; a screen reader is told of all of
- * them by `aria-rowcount`. One cell is in the tab order, and the arrow keys move it.
+ * The matrix of instances × candidates. Only visible rows are in the document; `aria-rowcount`
+ * gives screen readers the full number. One cell is in the tab order, and the arrow keys move it.
  */
 export class Matrix {
   readonly root: HTMLElement;
@@ -34,7 +37,10 @@ export class Matrix {
   private at: Position = { row: 0, column: 0 };
   private waiting = false;
 
-  /** @param onChosen a cell was clicked, or Enter pressed on it; no column for the instance itself */
+  /**
+   * @param onChosen called for a click on a cell, or Enter; without a column for the instance
+   *   itself
+   */
   constructor(
     private readonly onChosen: (instance: InstanceFacts, column: Column | undefined) => void,
     describedBy: string,
@@ -66,7 +72,7 @@ export class Matrix {
     new ResizeObserver(() => this.drawSoon()).observe(this.root);
   }
 
-  /** Shows other rows or columns, or what became of them; the place of the keyboard stays, by id. */
+  /** Shows other rows, columns or results. The keyboard position stays at the same instance id. */
   show(instances: readonly InstanceFacts[], columns: readonly Column[]): void {
     const id = this.instances[this.at.row]?.id;
     const focused = this.root.contains(document.activeElement);
@@ -125,7 +131,7 @@ export class Matrix {
       first + Math.ceil(height / rowHeight) + 2 * beyond,
     );
     for (const [index, row] of this.rows) {
-      // The row with the keyboard stays, or a mouse wheel would take the focus away.
+      // Keep the row with the focus, or the mouse wheel would remove the focus.
       if ((index < first || index >= last) && index !== this.at.row) {
         row.remove();
         this.rows.delete(index);
@@ -185,7 +191,7 @@ export class Matrix {
     );
     row.style.transform = `translateY(${index * rowHeight}px)`;
     this.rows.set(index, row);
-    // In the order of their numbers, in which a screen reader reads them.
+    // Insert rows in the order of their numbers, in which a screen reader reads them.
     const next = [...this.rows.keys()].filter((each) => each > index).sort((a, b) => a - b)[0];
     this.body.insertBefore(row, next === undefined ? null : (this.rows.get(next) ?? null));
     return row;
@@ -204,7 +210,7 @@ export class Matrix {
       : { row, column };
   }
 
-  /** Puts another cell into the tab order. */
+  /** Moves the tab order to another cell. */
   private mark(position: Position): void {
     const before = this.at;
     if (before.row === position.row && before.column === position.column) return;
@@ -281,7 +287,7 @@ export class Matrix {
     if (facts !== undefined) this.onChosen(facts, this.columns[this.at.column - 1]);
   }
 
-  /** Gives the keyboard back to the cell that it came from. */
+  /** Returns the keyboard focus to the cell that last had it. */
   focus(): void {
     this.cellAt(this.at)?.focus();
   }

@@ -1,10 +1,13 @@
-/** Numbers as the page writes them: the same everywhere, since they go into papers. */
+/**
+ * Formats of numbers on the page. They do not depend on the locale, since the numbers go into
+ * papers.
+ */
 
-/** A share from 0 to 1 in percent with one decimal; a dash for what is not defined. */
+/** A share from 0 to 1 in percent with one decimal; a dash for an undefined value. */
 export const percent = (share: number | undefined): string =>
   share === undefined || Number.isNaN(share) ? '–' : `${(share * 100).toFixed(1)} %`;
 
-/** As {@link percent} without its sign, for columns that say so in their heads. */
+/** As {@link percent} without the sign, for columns with the sign in their heads. */
 export const inPercent = (share: number | undefined): string =>
   share === undefined || Number.isNaN(share) ? '–' : (share * 100).toFixed(1);
 
@@ -12,7 +15,7 @@ export const inPercent = (share: number | undefined): string =>
 export const interval = (of: readonly [number, number] | undefined): string =>
   of === undefined ? '' : `[${inPercent(of[0])}, ${inPercent(of[1])}]`;
 
-/** With narrow spaces between thousands. */
+/** An integer with narrow spaces between thousands. */
 export const number = (of: number): string =>
   String(Math.round(of)).replace(/\B(?=(?:\d{3})+$)/g, '\u202f');
 

@@ -24,17 +24,17 @@ import { number } from './numbers';
 import { ProgressBars } from './progressBar';
 import { fromBytes, type ToHost, type ToPage } from './protocol';
 
-/** Between two drawings of a run that grows. */
+/** Milliseconds between two drawings of a growing run. */
 const gatherMilliseconds = 1000;
 
-/** What the page needs of its host: a webview, or a browser that opens the file. */
+/** The functions that the page needs from its host: a webview, or a browser that opens the file. */
 export interface PageHost {
-  /** Undefined for a file that is opened in a browser by itself. */
+  /** Sends a message to the host; undefined for a file that a browser opens by itself. */
   readonly tell: ((message: ToHost) => void) | undefined;
   save(name: string, content: Blob): void;
-  /** Ids of methods that were hidden the last time. */
+  /** Ids of the methods that were hidden last time. */
   readonly hidden: readonly string[];
-  /** Keeps them for the next time. */
+  /** Stores these ids for the next time. */
   keepHidden(methods: readonly string[]): void;
 }
 
@@ -57,13 +57,13 @@ export class Page {
 
   private instances: readonly InstanceFacts[] = [];
   private columns: readonly Column[] = [];
-  /** What the filter keeps; undefined for everything. */
+  /** Ids that the filter keeps; undefined for all instances. */
   private kept: ReadonlySet<string> | undefined;
   private hidden: ReadonlySet<string>;
   private shown: MatrixFilter = 'all';
   private order: Order = 'id';
   private typing: ReturnType<typeof setTimeout> | undefined;
-  /** Entries that came since the page was drawn, by run. */
+  /** New entries since the page was drawn, by run. */
   private readonly gained = new Map<string, RunEntry[]>();
   private gathering: ReturnType<typeof setTimeout> | undefined;
 
@@ -164,7 +164,7 @@ export class Page {
     ];
   }
 
-  /** A message of the host. */
+  /** Handles a message of the host. */
   receive(message: ToPage): void {
     switch (message.type) {
       case 'document':
@@ -182,14 +182,17 @@ export class Page {
           this.refuse(message.problem);
           return;
         }
-        // Not under the fingers of the one who is typing it.
+        // Do not overwrite the text while a person types it.
         if (document.activeElement !== this.filter) this.filter.value = message.text;
         this.keep(message.ids === null ? undefined : new Set(message.ids));
         return;
     }
   }
 
-  /** Entries come one by one while a batch runs; thousands of rows are not counted anew for each. */
+  /**
+   * Entries come one by one while a batch runs. They are gathered, since recounting thousands of
+   * rows for each would be slow.
+   */
   private add(label: string, entries: readonly RunEntry[]): void {
     this.gained.set(label, [...(this.gained.get(label) ?? []), ...entries]);
     this.gathering ??= setTimeout(() => {
@@ -207,7 +210,7 @@ export class Page {
     }, gatherMilliseconds);
   }
 
-  /** Takes over the runs as they are now. */
+  /** Updates the page from the current runs. */
   private take(): void {
     const { runs, problems } = this.document;
     this.instances = instancesOfRuns(runs);
@@ -231,7 +234,7 @@ export class Page {
     this.draw();
   }
 
-  /** Methods that a person hides are out of every table and plot, and can be shown again. */
+  /** Hides methods in every table and plot. A person can show them again. */
   private hide(hidden: ReadonlySet<string>): void {
     this.hidden = hidden;
     this.surroundings.keepHidden([...hidden]);
@@ -244,7 +247,7 @@ export class Page {
       ({ run, model }) => !this.hidden.has(methodId(run, model)),
     );
     const options = this.shownOptions();
-    // A reason that only hidden methods have.
+    // The selected reason may occur only in hidden methods.
     if (!options.some(([shown]) => shown === this.shown)) this.shown = 'all';
     this.shownChoice.set(options, this.shown);
   }
@@ -322,7 +325,7 @@ export class Page {
   }
 }
 
-/** Entries with later ones put in the places of those that they are about. */
+/** Entries in which later ones replace earlier ones about the same candidate. */
 function merged(before: readonly RunEntry[], later: readonly RunEntry[]): RunEntry[] {
   const keyOf = (entry: RunEntry): string =>
     JSON.stringify([entry.instance, entry.model, entry.sample]);

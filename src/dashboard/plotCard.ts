@@ -3,14 +3,19 @@ import { pngOf, svgText } from './exportPlot';
 
 /** A plot, and its figures as a table for readers who cannot see the plot. */
 export interface DrawnPlot {
-  /** Undefined for a table alone, and where there is nothing to draw; `note` says why. */
+  /**
+   * Undefined for a table alone, and where there is nothing to draw; `note` then gives the reason.
+   */
   readonly svg?: SVGSVGElement;
   readonly note?: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** One plot of the page. It is drawn when it comes into sight, and anew when what it shows has changed. */
+/**
+ * One plot of the page. It is drawn when it becomes visible, and redrawn when its data have
+ * changed.
+ */
 export class PlotCard {
   readonly root: HTMLElement;
   private readonly place = element('div', { class: 'plot' });
@@ -19,7 +24,7 @@ export class PlotCard {
 
   /**
    * @param draw makes the plot, as wide as the card in CSS pixels
-   * @param save keeps a file
+   * @param save saves a file
    */
   constructor(
     private readonly title: string,
@@ -47,7 +52,7 @@ export class PlotCard {
     observer.observe(this.root);
   }
 
-  /** What it shows has changed. */
+  /** Redraws the plot after a change of its data. */
   update(): void {
     this.isStale = true;
     this.drawIfNeeded();
@@ -63,7 +68,7 @@ export class PlotCard {
       show(this.place, text, rows.length > 0 && table);
       return;
     }
-    // Its rules stand in the style sheet of the page: a policy without inline styles refuses them here.
+    // The page's style sheet has these rules, since the policy forbids inline styles here.
     for (const style of svg.querySelectorAll('style')) style.remove();
     svg.setAttribute('role', 'img');
     svg.setAttribute('aria-label', `${this.title}; its figures are in the table below`);

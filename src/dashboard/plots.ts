@@ -7,7 +7,7 @@ import { reasons } from './plots/reasons';
 
 export type { PlotHost, PlotInput, PlottedMethod } from './plots/input';
 
-/** In the order of the page. */
+/** The plots in the order of the page. */
 export const plots: readonly PlotKind[] = [
   successRates,
   reasons,

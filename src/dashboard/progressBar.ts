@@ -4,10 +4,10 @@ import type { Progress } from './protocol';
 
 type Action = 'pause' | 'resume' | 'cancel';
 
-/** Seconds between two sentences for a screen reader. */
+/** Seconds between two announcements to a screen reader. */
 const spokenEvery = 30;
 
-/** How far batches are that still run, one line each; nothing where none does. */
+/** The progress of running batches, one line each; empty where none runs. */
 export class ProgressBars {
   readonly root = element('section', {
     'aria-label': 'Running batches',
@@ -15,12 +15,12 @@ export class ProgressBars {
     hidden: '',
   });
   private readonly lines = element('div');
-  /** What is on the screen changes twice a second: a screen reader is told less often. */
+  /** The visible text changes twice a second; a screen reader gets fewer updates. */
   private readonly spoken = element('div', { class: 'spoken', 'aria-live': 'polite' });
   private readonly batches = new Map<string, Progress>();
   private lastSpoken = -Infinity;
 
-  /** @param act asks the host; undefined where there is none */
+  /** @param act sends an action to the host; undefined without a host */
   constructor(private readonly act: ((action: Action, run: string) => void) | undefined) {
     this.root.append(this.lines, this.spoken);
   }
@@ -43,7 +43,9 @@ export class ProgressBars {
         : `${run}: ${inWords(progress)}`;
   }
 
-  /** Keeps what has the focus: the buttons of a batch stay the same while only its numbers change. */
+  /**
+   * Redraws the lines but keeps the focus: a batch keeps its buttons while only its numbers change.
+   */
   private draw(): void {
     const known = new Map(
       [...this.lines.children].map((line) => [line.getAttribute('data-run') ?? '', line]),

@@ -2,7 +2,7 @@ import type { RunEntry } from '../domain/study/entry';
 import type { StudyDocument } from '../domain/study/document';
 import { pack, unpack, type PackedStudy } from '../domain/study/packed';
 
-/** What of one candidate the host can open. */
+/** The parts of one candidate that the host can open. */
 export const openable = ['log', 'diff', 'gutters', 'issue', 'instance'] as const;
 export type Openable = (typeof openable)[number];
 
@@ -15,30 +15,30 @@ export interface CellName {
   readonly instance: string;
 }
 
-/** How far a batch is that is still running. */
+/** The progress of a running batch. */
 export interface Progress {
   readonly done: number;
   readonly total: number;
-  /** Candidates that are evaluated now, for people. */
+  /** Texts for people that name the candidates under evaluation. */
   readonly running: readonly string[];
   readonly paused: boolean;
-  /** Instances an hour; absent before anything can be said. */
+  /** Instances an hour; absent until it can be estimated. */
   readonly perHour?: number;
   readonly secondsLeft?: number;
-  /** It was begun in this window, which can pause and cancel it. */
+  /** Whether this window started it, and can pause and cancel it. */
   readonly controlled: boolean;
-  /** Its process is gone without having ended it. */
+  /** Whether its process is gone although the batch has not ended. */
   readonly interrupted: boolean;
 }
 
-/** From the page to the host. */
+/** Messages from the page to the host. */
 export type ToHost =
   | { readonly do: 'ready' }
   | { readonly do: 'filter'; readonly text: string }
   | { readonly do: 'open'; readonly what: Openable; readonly cell: CellName }
   /** `content` is base64. */
   | { readonly do: 'save'; readonly name: string; readonly content: string }
-  /** Ids of the methods that a person has hidden. */
+  /** Ids of the methods that a person hides. */
   | { readonly do: 'hidden'; readonly methods: readonly string[] }
   | { readonly do: 'addRepairs' }
   | {
@@ -47,17 +47,17 @@ export type ToHost =
       readonly run: string;
     };
 
-/** From the host to the page. */
+/** Messages from the host to the page. */
 export type ToPage =
-  /** `PackedStudy` as JSON in UTF-8: bytes pass through the window's own thread as they are. */
+  /** `PackedStudy` as JSON in UTF-8. Bytes pass through the window's own thread unchanged. */
   | { readonly type: 'document'; readonly document: Uint8Array }
-  /** Lines that the journal of a run has gained. */
+  /** New lines of a run's journal. */
   | { readonly type: 'entries'; readonly run: string; readonly entries: readonly RunEntry[] }
-  /** Undefined once it has ended. */
+  /** Undefined once the batch has ended. */
   | { readonly type: 'progress'; readonly run: string; readonly progress: Progress | undefined }
   /**
-   * The filter of the Instances view and the instances that it keeps; null for all of them.
-   * With `problem`, a filter that cannot be read: the one before stays.
+   * The filter of the Instances view and the ids that it keeps; null for all. `problem` is set when
+   * a filter cannot be read; the previous filter then stays.
    */
   | {
       readonly type: 'filter';

@@ -29,18 +29,18 @@ const deltaWords: Readonly<Record<(typeof deltaKeys)[number], string>> = {
 };
 
 export interface SummaryRows {
-  /** All of them, also the hidden ones, in the order of the table. */
+  /** All methods, including hidden ones, in the order of the table. */
   readonly methods: readonly { readonly id: string; readonly name: string }[];
-  /** Of those that are not hidden. */
+  /** Summaries of the methods that are not hidden. */
   readonly summaries: readonly Summary[];
-  /** Id of the method that the others are compared with. */
+  /** Id of the method with which the others are compared. */
   readonly baseline: string | undefined;
   readonly comparisons: readonly AdjustedComparison[];
   readonly published: readonly PublishedRow[];
 }
 
 /**
- * The paper's Tables 2 and 3 beside each other, one row for each method.
+ * Draws the paper's Tables 2 and 3 side by side, with one row for each method.
  *
  * @param hide hides a method, or shows it again
  */
@@ -51,7 +51,7 @@ export function drawSummaryTable(
 ): void {
   const { methods, summaries, baseline, published } = rows;
   const shown = new Map(summaries.map((summary) => [summary.method, summary]));
-  // Whoever goes through the boxes with the keyboard stays where they are.
+  // Keep the focus of a person who moves through the boxes with the keyboard.
   const { activeElement } = document;
   const focused = place.contains(activeElement) ? activeElement?.getAttribute(idAttribute) : null;
   const byId = new Map(rows.comparisons.map((each) => [each.first, each]));
@@ -108,7 +108,7 @@ export function drawSummaryTable(
   if (focused !== null) boxes.find((box) => box.getAttribute(idAttribute) === focused)?.focus();
 }
 
-/** How many candidates of each method have findings; none where nobody has looked for any. */
+/** How many candidates of each method have findings; false where no run looked for any. */
 function findingsTable(summaries: readonly Summary[]): HTMLElement | false {
   const looked = summaries.filter(({ findings: { of, others } }) => of + others > 0);
   if (looked.length === 0) return false;
@@ -160,7 +160,7 @@ function findingsTable(summaries: readonly Summary[]): HTMLElement | false {
 
 const idAttribute = 'data-method';
 
-/** The box that a method is shown or hidden by, with its name. */
+/** The check box that shows or hides a method, with its name. */
 function boxOf(
   id: string,
   name: string,

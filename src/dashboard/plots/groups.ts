@@ -111,7 +111,7 @@ export const issueLengthGroups: PlotKind = {
   },
 };
 
-/** The middle of all dates, so that both sides have instances. */
+/** The median of all dates, so that both sides have instances. */
 function usualDate({ document, methods }: PlotInput): string | undefined {
   if (document.asked.splitDate !== undefined) return document.asked.splitDate;
   const dates = methods

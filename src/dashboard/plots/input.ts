@@ -6,42 +6,45 @@ import type { DrawnPlot } from '../plotCard';
 
 /** A method that is not hidden. */
 export interface PlottedMethod extends EvaluatedMethod {
-  /** Place among all methods: its sign and colour stay when others are hidden. */
+  /** Index among all methods, so that its symbol and colour stay when others are hidden. */
   readonly turn: number;
 }
 
-/** What a plot is made of. */
+/** The data of a plot. */
 export interface PlotInput {
   readonly document: StudyDocument;
-  /** Over the instances that the filter keeps. */
+  /** Results on the instances that the filter keeps. */
   readonly methods: readonly PlottedMethod[];
-  /** Undefined for all instances. */
+  /** Ids that the filter keeps; undefined for all instances. */
   readonly kept: ReadonlySet<string> | undefined;
   readonly grading: Grading;
 }
 
-/** What plots can ask of where the page is shown. */
+/** The requests that plots can make to the host. */
 export interface PlotHost {
-  /** Lets a person choose results of code repair; undefined where nobody can be asked. */
+  /** Lets a person choose results of code repair; undefined without a host. */
   readonly addRepairs: (() => void) | undefined;
 }
 
-/** A plot of the page: its words, and how it is drawn. */
+/** A kind of plot: its texts, and how to draw it. */
 export interface PlotKind {
   readonly title: string;
   /** One sentence below the title. */
   readonly about: string;
-  /** Of files it is saved as, without ending. */
+  /** Name of saved files, without extension. */
   readonly name: string;
   readonly draw: (input: PlotInput, width: number) => DrawnPlot;
-  /** Fields above the plot; `again` draws it anew. */
+  /** Fields above the plot; `again` redraws it. */
   readonly controls?: (again: () => void, host: PlotHost) => HTMLElement[];
 }
 
-/** Colours of the style sheet that series take turns with. */
+/** Colours of the style sheet that the series cycle through. */
 const seriesColours = Array.from({ length: 8 }, (_, index) => `var(--series-${index + 1})`);
 
-/** Signs that tell series apart without colour. All have an area: those of strokes alone cannot be filled. */
+/**
+ * Symbols that distinguish series without colour. Each has an area, since symbols of strokes alone
+ * cannot be filled.
+ */
 const seriesSigns = [
   'circle',
   'square',
@@ -72,7 +75,7 @@ export const signScale = (methods: readonly PlottedMethod[]): Plot.ScaleOptions 
 /** A plot in the fonts and colours of the page. */
 export function draw(options: Plot.PlotOptions): SVGSVGElement {
   const made = Plot.plot({
-    // Room for a label below the numbers of an axis.
+    // Space for a label below the numbers of an axis.
     ...(options.margin === undefined && { marginBottom: 42 }),
     ...options,
     style: {
@@ -82,13 +85,13 @@ export function draw(options: Plot.PlotOptions): SVGSVGElement {
       fontSize: '12px',
       overflow: 'visible',
     },
-    // Legends are made of HTML with rules of their own: names stand in the plots instead.
+    // Plot's legends are HTML with their own style rules, so names stand in the plots instead.
     figure: false,
   });
   return made as unknown as SVGSVGElement;
 }
 
-/** Plots below each other as one picture. */
+/** Stacks plots vertically into one picture. */
 export function stacked(width: number, parts: readonly SVGSVGElement[]): SVGSVGElement {
   const whole = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   let height = 0;
@@ -104,7 +107,7 @@ export function stacked(width: number, parts: readonly SVGSVGElement[]): SVGSVGE
   return whole;
 }
 
-/** Which sign and colour is which method, as many to a row as there is room for. */
+/** The symbol and colour of each method, with as many in a row as fit. */
 export function legend(methods: readonly PlottedMethod[], width: number): SVGSVGElement {
   const room = roomFor(methods.map(({ name }) => shortened(name)));
   const inRow = Math.max(1, Math.floor((width - 20) / room));
@@ -138,13 +141,13 @@ export function legend(methods: readonly PlottedMethod[], width: number): SVGSVG
   });
 }
 
-/** Room for the longest of some names beside a plot, in CSS pixels. */
+/** Space for the longest of some names beside a plot, in CSS pixels. */
 export const roomFor = (names: readonly string[]): number =>
   Math.min(240, 20 + 7 * Math.max(4, ...names.map((name) => name.length)));
 
-/** A name that fits into that room. */
+/** A name shortened to fit into that space. */
 export const shortened = (name: string): string =>
   name.length <= 32 ? name : `${name.slice(0, 15)}…${name.slice(-16)}`;
 
-/** The reason why there is no plot, in the place of the plot. */
+/** A note in place of a plot, with the reason why there is none. */
 export const noPlot = (note: string): DrawnPlot => ({ note, head: [], rows: [] });

@@ -4,7 +4,7 @@ import { button, element } from '../elements';
 import { pValue } from '../numbers';
 import { colourScale, draw, noPlot, roomFor, shortened, stacked, type PlotKind } from './input';
 
-/** More regions than this are too thin to be read. */
+/** Most regions that are shown; further ones would be too thin to read. */
 const shownRegions = 20;
 
 /** The paper's figure 6, for any number of methods: an UpSet plot in place of its Venn diagram. */

@@ -2,7 +2,7 @@ import * as Plot from '@observablehq/plot';
 import { reasonCounts } from '../../domain/study/summary';
 import { draw, noPlot, roomFor, shortened, type PlotKind } from './input';
 
-/** Why instances are no success, by method. */
+/** The reasons of instances without success, by method. */
 export const reasons: PlotKind = {
   title: 'Why there is no success',
   about:
