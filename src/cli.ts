@@ -23,7 +23,7 @@ import { redactKeys, takeKeys } from './engine/keysInUse';
 import { allKeyVariables } from './method/models/providers';
 import { bytesOf } from './patch/bytes';
 
-/** In the order of the help text. */
+/** The commands in the order of the help text. */
 const commands: readonly RegisterCommand[] = [
   registerInstances,
   registerShow,
@@ -41,9 +41,9 @@ const commands: readonly RegisterCommand[] = [
   registerStorage,
 ];
 
-/** Runs the command that the arguments name, and turns errors into one line and an exit status. */
+/** Runs the command that the arguments name. An error becomes one line and an exit status. */
 async function main(argv: readonly string[]): Promise<number> {
-  // First of all: no process that is started from here has them.
+  // This comes first, so that no child process inherits the keys.
   takeKeys(allKeyVariables);
   const context = contextOfProcess();
   let status: number = EXIT.done;
@@ -71,16 +71,16 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** What commands use of this process. Its interrupts become an abort. */
+/** The parts of this process that commands use. An interrupt aborts the signal. */
 function contextOfProcess(): CommandContext {
   const signal = interruptSignal();
-  // `swt-bench … | head` ends the reader first: no reason for a trace.
+  // In `swt-bench … | head` the reader ends first, which is no reason for a trace.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
   const sample = join(__dirname, '..', 'media', 'sample');
   return {
-    // Bytes of a tree or a patch that are no UTF-8 come out as they are.
+    // Bytes of a tree or a patch that are not UTF-8 are written unchanged.
     stdout: (text) => process.stdout.write(bytesOf(redactKeys(text))),
     stderr: (text) => process.stderr.write(bytesOf(redactKeys(text))),
     interactive: process.stderr.isTTY === true,
@@ -96,7 +96,7 @@ function contextOfProcess(): CommandContext {
 
 main(process.argv).then(
   (status) => {
-    // Not process.exit: what is still in the pipe to a slow reader must arrive.
+    // Not process.exit: output that a slow reader has not yet read must arrive.
     process.exitCode = status;
   },
   (error: unknown) => {
