@@ -40,7 +40,7 @@ export function failureOf(
   stage: Stage,
 ): { readonly why: NotEvaluatedReason; readonly failure: string } {
   if (error instanceof Cancelled) {
-    return { why: 'environment failed', failure: 'the engine broke it off' };
+    return { why: 'environment failed', failure: 'the engine cancelled the work' };
   }
   if (error instanceof GoldenPatchUnfit) {
     return { why: 'instance cannot be used', failure: error.message };

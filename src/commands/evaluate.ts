@@ -90,12 +90,12 @@ export const registerEvaluate: RegisterCommand = (program, context, finish) => {
     .addOption(formatOption())
     .option('--tests-only', 'leave out edits of files that are not tests, and name them')
     .addOption(modeOption())
-    .option('--fresh', 'run candidates again although their runs are kept, and begin --out anew')
+    .option('--fresh', 'ignore kept runs, and start the run in --out anew')
     .addOption(storageOption())
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExit status: 0 every candidate was graded, 1 some could not be, 2 wrong usage or input, or results that cannot be written, 130 interrupted. With --out the same command goes on where it was interrupted.',
+      '\nExit status: 0 every candidate was graded, 1 some could not be, 2 wrong usage or input, or results that cannot be written, 130 interrupted. With --out, the same command resumes an interrupted run.',
     )
     .action(async (options: EvaluateOptions) => finish(await evaluateCommand(options, context)));
 };
@@ -168,7 +168,7 @@ async function readBatch(options: EvaluateOptions, context: CommandContext): Pro
   if (selected.length === 0) {
     throw new HumanError(
       `No instance of ${options.dataset} is selected`,
-      'Run `swt-bench instances` to see what there is, and loosen --repo, --filter or --query',
+      'Run `swt-bench instances` to list the instances, and loosen --repo, --filter or --query',
     );
   }
   const instances = await dataset.read(selected.map(({ entry }) => entry.id));

@@ -65,24 +65,20 @@ export const registerFilterRepairs: RegisterCommand = (program, context, finish)
     .requiredOption('--repairs <file...>', 'code patches as predictions of SWE-bench, or `gold`')
     .option(
       '--resolved <file>',
-      'which instances the patches resolve; otherwise the golden tests are run on each',
+      'which instances the patches resolve; by default the golden tests run on each patch',
     )
     .addOption(sourceOption())
-    .option(
-      '--workers <n>',
-      'code patches that are tested at once (default: by memory and cores)',
-      positive,
-    )
+    .option('--workers <n>', 'code patches tested at once (default: by memory and cores)', positive)
     .option('--timeout <seconds>', 'limit for one run', positive, 1800)
     .option('--run-id <id>', 'name of the run below --out (default: run, or run-2, …)')
-    .option('--out <dir>', 'keep what is finished, and the result, in this folder')
+    .option('--out <dir>', 'save finished patches and the result to this folder')
     .addOption(formatOption())
-    .option('--fresh', 'run tests again although their runs are kept, and begin --out anew')
+    .option('--fresh', 'ignore kept runs, and start the run in --out anew')
     .addOption(storageOption())
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExit status: 0 every patch was filtered, 1 tests could not run on some, 2 wrong usage or input, 130 interrupted. With --out the same command goes on where it was interrupted.',
+      '\nExit status: 0 every patch was filtered, 1 tests could not run on some, 2 wrong usage or input, 130 interrupted. With --out, the same command resumes an interrupted run.',
     )
     .action(async (options: FilterRepairsOptions) =>
       finish(await filterRepairsCommand(options, context)),

@@ -22,8 +22,8 @@ export const registerGenerate: RegisterCommand = (program, context, finish) => {
     .requiredOption('--method <name>', methodNames.join(', '))
     .requiredOption(
       '--model <provider/name>',
-      'openai, openai-compatible, anthropic or google, and the name that the provider knows it by; ' +
-        'the key is taken from the environment',
+      'openai, openai-compatible, anthropic or google, and the provider’s name of the model; ' +
+        'the key comes from the environment',
     )
     .addOption(datasetOption())
     .requiredOption('--out <file>', 'predictions (JSONL); the trace lies beside it')
@@ -43,7 +43,7 @@ export const registerGenerate: RegisterCommand = (program, context, finish) => {
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nThe same command goes on where it was broken off; what is answered is not asked again.' +
+      '\nThe same command resumes an interrupted run and repeats no answered request.' +
         '\nExit status: 0 every instance has a prediction, 1 some have none, 2 wrong usage or input, 130 interrupted.',
     )
     .action(async (options: GenerateOptions) => {
@@ -67,39 +67,34 @@ function ofEach(numberOf: (method: Method) => number): string {
 /** Adds the options for sampling candidates. */
 const withSamplingOptions = (command: Command): Command =>
   command
-    .option(
-      '--base-url <address>',
-      'where the provider is reached, such as http://localhost:11434/v1',
-    )
-    .option('--name <name>', 'what predictions call the model (default: METHOD/PROVIDER/NAME)')
+    .option('--base-url <address>', 'address of the provider, such as http://localhost:11434/v1')
+    .option('--name <name>', 'name of the model in predictions (default: METHOD/PROVIDER/NAME)')
     .option(
       '--samples <n>',
-      `candidates, where a method asks for several (default: ${ofEach(({ samples }) => samples)})`,
+      `candidates of a method that asks for several (default: ${ofEach(({ samples }) => samples)})`,
       whole,
     )
     .addOption(
       new Option(
         '--temperature <t>',
-        `of the candidates, or \`none\` for that of the server (default: ${ofEach((method) => method.temperature)})`,
+        `temperature of the candidates, or \`none\` for the server’s (default: ${ofEach((method) => method.temperature)})`,
       ).argParser(temperature),
     )
-    .option(
-      '--context-tokens <n>',
-      'tokens of a prompt, with the files that it shows',
-      whole,
-      27_000,
-    )
+    .option('--context-tokens <n>', 'tokens of a prompt, including the files in it', whole, 27_000)
     .option('--max-output-tokens <n>', 'tokens of an answer', whole, 4096);
 
 /** Adds the options for the total cost of all requests, and for each request. */
 const withRequestOptions = (command: Command): Command =>
   command
-    .option('--budget-tokens <n>', 'what the run may use up in all, input and output', whole)
-    .option('--budget-dollars <d>', 'the same in dollars; needs --price', positive)
+    .option('--budget-tokens <n>', 'token limit of the whole run, input and output', whole)
+    .option('--budget-dollars <d>', 'dollar limit of the whole run; needs --price', positive)
     .addOption(
-      new Option('--price <input,output>', 'dollars for a million tokens of each').argParser(price),
+      new Option(
+        '--price <input,output>',
+        'dollars for a million tokens of input and of output',
+      ).argParser(price),
     )
     .option('--requests <n>', 'requests at once', whole, 4)
     .option('--request-timeout <seconds>', 'limit for one request', positive, 600)
-    .option('--retries <n>', 'tries after one that failed for a reason that may pass', natural, 6)
-    .option('--no-stream', 'ask for each answer as a whole, for servers that cannot stream');
+    .option('--retries <n>', 'retries after a temporary failure', natural, 6)
+    .option('--no-stream', 'request whole answers, for servers that cannot stream');

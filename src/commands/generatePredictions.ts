@@ -147,7 +147,7 @@ async function selected(options: GenerateOptions, context: CommandContext): Prom
   if (found.length === 0) {
     throw new HumanError(
       `No instance of ${options.dataset} is selected`,
-      'Run `swt-bench instances` to see what there is, and loosen --repo, --filter or --query',
+      'Run `swt-bench instances` to list the instances, and loosen --repo, --filter or --query',
     );
   }
   return dataset.read(found.map(({ entry }) => entry.id));

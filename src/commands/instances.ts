@@ -22,7 +22,7 @@ export const registerInstances: RegisterCommand = (program, context, finish) => 
   withSelectingOptions(program.command('instances'))
     .description('list instances')
     .addOption(datasetOption())
-    .option('--sort <order>', 'id, size, issue or date; with a leading - the other way round')
+    .option('--sort <order>', 'id, size, issue or date; a leading - reverses the order')
     .option('--refresh', 'ask the server whether a downloaded dataset has changed')
     .addOption(storageOption())
     .addOption(jsonOption())

@@ -18,7 +18,7 @@ export function interruptSignal(): AbortSignal {
   for (const name of interrupts) {
     process.on(name, () => {
       if (abort.signal.aborted) endAtOnce();
-      process.stderr.write('\nstopping (once more to stop at once)\n');
+      process.stderr.write('\nstopping (interrupt again to stop at once)\n');
       setTimeout(endAtOnce, patience).unref();
       abort.abort();
     });

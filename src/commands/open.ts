@@ -40,7 +40,7 @@ export const registerOpen: RegisterCommand = (program, context, finish) => {
     .option('--with-fixed', 'also make R∘X* in <dir>-fixed')
     .option(
       '--devcontainer',
-      'also write .devcontainer/devcontainer.json, outside of what git tracks; with --engine docker on the image that it uses',
+      'also write .devcontainer/devcontainer.json, which git does not track; with --engine docker it uses the engine’s image',
     )
     .addOption(sourceOption())
     .addOption(storageOption())

@@ -17,7 +17,7 @@ export interface ParseLogOptions {
 export const registerParseLog: RegisterCommand = (program, context, finish) => {
   program
     .command('parse-log')
-    .description('print the outcomes that a saved test log holds')
+    .description('print the outcomes in a saved test log')
     .argument('<file>', 'log, or - for stdin')
     .requiredOption('--repo <owner/name>', 'repository whose tests wrote it')
     .addOption(modeOption())

@@ -25,12 +25,12 @@ interface PatchOptions {
 export const registerPatch: RegisterCommand = (program, context, finish) => {
   program
     .command('patch')
-    .description('print the unified diff that a patch in any format stands for on a tree')
-    .argument('<file>', 'patch or whole answer of a model, or - for stdin')
+    .description('convert a patch in any format to a unified diff on a tree')
+    .argument('<file>', 'patch, or whole answer of a model, or - for stdin')
     .requiredOption('--tree <dir>', 'folder with R, such as `open` makes; only read')
     .addOption(formatOption())
     .option('--tests-only', 'leave out edits of files that are not tests, and name them')
-    .option('--check', 'print only what there is to say about it, as FILE:LINE: severity: message')
+    .option('--check', 'print only diagnostics, as FILE:LINE: severity: message')
     .addOption(jsonOption())
     .addHelpText(
       'after',

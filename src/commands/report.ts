@@ -42,16 +42,16 @@ export const registerReport: RegisterCommand = (program, context, finish) => {
     .description('rates of saved runs, side by side, without running anything')
     .argument(
       '<dir...>',
-      'folders that `evaluate --out` or the SWT-Bench harness wrote, or of single runs in them',
+      'folders that `evaluate --out` or the SWT-Bench harness wrote, or single runs in them',
     )
     .addOption(
       new Option(
         '--dataset <file>',
-        'only instances of this dataset; what runs of the SWT-Bench harness were selected from',
+        'only instances of this dataset, which are also the denominator of runs of the SWT-Bench harness',
       ),
     )
     .addOption(
-      new Option('--format <format>', 'html is one page with everything in it')
+      new Option('--format <format>', 'html is one self-contained page')
         .choices(reportFormats)
         .default('table'),
     )
@@ -60,16 +60,16 @@ export const registerReport: RegisterCommand = (program, context, finish) => {
         .choices(['strict', 'harness'])
         .default('strict'),
     )
-    .option('--published', 'published rows beside them, marked as published')
+    .option('--published', 'also published rows, marked as published')
     .option('--compare <a,b>', 'only these methods, each against the first', list)
-    .option('--split-date <day>', 'also before and from this day on, as YYYY-MM-DD')
+    .option('--split-date <day>', 'also rates before this day and from it on, as YYYY-MM-DD')
     .option(
       '--repairs <file...>',
       'summaries of the SWE-bench harness, or lists of resolved instances, to compare with',
       (value: string, all: string[]) => [...all, value],
       [],
     )
-    .option('--out <file>', 'write there instead of to stdout')
+    .option('--out <file>', 'write to this file instead of to stdout')
     .addOption(storageOption())
     .addOption(new Option('--json', 'the same as --format json'))
     .addHelpText(
@@ -168,7 +168,7 @@ async function factsOfDataset(
       (key) => options[key] !== undefined,
     );
     if (needy !== undefined) {
-      throw new HumanError(`--${needy} looks at the dataset`, 'Name it with --dataset');
+      throw new HumanError(`--${needy} needs the dataset`, 'Name it with --dataset');
     }
     return undefined;
   }

@@ -41,7 +41,7 @@ export async function serveInstance(
   if (instance === undefined) {
     throw new HumanError(
       `${options.id} is not in the dataset ${dataset.path}`,
-      'Run `swt-bench instances` to see what there is',
+      'Run `swt-bench instances` to list the instances',
     );
   }
   const closed = new AbortController();

@@ -31,14 +31,12 @@ export interface StorageOptions {
 export const registerStorage: RegisterCommand = (program, context, finish) => {
   program
     .command('storage')
-    .description(
-      'show what the storage folder and images take on the disk, by instance, and free it',
-    )
+    .description('show and free the disk space of the storage folder and of images, by instance')
     .option('--free <a,b>', 'remove trees, runs and validations of these instances', list)
     .option('--free-mirror <a,b>', 'remove the mirrors of these repositories', list)
     .option(
       '--free-images <a,b>',
-      'remove images made or pulled here: of these instances or repositories (owner/name, or owner/name@version), or `all`, with the cache of builds',
+      'remove images that were made or pulled here: those of these instances or repositories (owner/name, or owner/name@version), or `all` with the build cache',
       list,
     )
     .option('--free-all', 'remove everything in the storage folder; images stay')
@@ -144,7 +142,9 @@ async function freeAll(
 function imagesText(images: StoredImages, { budgetGb }: DockerSettings): string {
   if ('unknown' in images) return '';
   const table = images.images.length > 0 ? `\n${imageTable(images.images, budgetGb)}\n` : '';
-  return images.freed > 0 ? `${table}freed of images: ${inMegabytes(images.freed)}\n` : table;
+  return images.freed > 0
+    ? `${table}freed by removing images: ${inMegabytes(images.freed)}\n`
+    : table;
 }
 
 /** Images in the form of the JSON document; null when no engine answers. */

@@ -45,7 +45,7 @@ export async function storedImages(
     if (missing.length > 0) {
       throw new HumanError(
         `No image was made here for ${missing.join(', ')}`,
-        'Run `swt-bench storage` to see which there are',
+        'Run `swt-bench storage` to list the images',
       );
     }
     const removed = await removeImages(connection, storage, ids, work);

@@ -43,11 +43,11 @@ export const registerTriage: RegisterCommand = (program, context, finish) => {
     .command('triage')
     .description("a person's own verdict on instances: tags, a note, the Agentless classification")
     .argument('[ids...]')
-    .requiredOption('--triage <file>', 'triage file; the first change makes it')
+    .requiredOption('--triage <file>', 'triage file; the first change creates it')
     .addOption(new Option('--dataset <file>', 'dataset, for its columns and for --query'))
     .option('--tag <a,b>', 'tags to add', list)
-    .option('--untag <a,b>', 'tags to take away', list)
-    .option('--note <text>', 'note; empty to take it away')
+    .option('--untag <a,b>', 'tags to remove', list)
+    .option('--note <text>', 'note; empty to remove it')
     .option('--description <category>', 'quality of the description')
     .option('--solution <category>', 'solution in the description')
     .option(
@@ -56,7 +56,7 @@ export const registerTriage: RegisterCommand = (program, context, finish) => {
       list,
     )
     .option('--query <filter>', 'only what this filter keeps')
-    .option('--merge <file>', 'take over the entries of another triage file')
+    .option('--merge <file>', 'merge the entries of another triage file into this one')
     .option('--csv', 'print CSV')
     .option('--list', 'print ids, one a line: a list for --filter')
     .addOption(storageOption())
@@ -78,7 +78,7 @@ export async function triageCommand(
   const change = changeOf(options);
   ids.forEach(checkedId);
   if (change !== undefined && ids.length === 0) {
-    throw new HumanError('No instance is named to be changed', 'Write ids before the options');
+    throw new HumanError('No instance is named for the change', 'Write ids before the options');
   }
   if ([options.csv, options.list, options.json].filter((each) => each === true).length > 1) {
     throw new HumanError('--csv, --list and --json exclude each other', 'Leave all but one out');
@@ -86,7 +86,7 @@ export async function triageCommand(
   const query = parseQuery(options.query ?? '');
   if (query.needsEntry && options.dataset === undefined) {
     throw new HumanError(
-      `The filter ${options.query ?? ''} looks at instances, and the triage file holds only ids`,
+      `The filter ${options.query ?? ''} needs data of the instances, and the triage file has only ids`,
       'Name the dataset with --dataset',
     );
   }

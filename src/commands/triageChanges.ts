@@ -67,7 +67,7 @@ function judgement<Dimension extends keyof typeof dimensions>(
   if (category !== undefined) return { category };
   throw new HumanError(
     `"${word}" is no category of --${dimension}`,
-    `Allowed are ${keys.join(', ')}, and unjudged to take it back` +
+    `Allowed are ${keys.join(', ')}, and unjudged to remove the category` +
       (dimension === 'location'
         ? ', with line=, function= or file= before it for one of them'
         : ''),

@@ -42,10 +42,10 @@ interface ValidateCommandOptions extends SelectingOptions, EngineOptions {
 /** Registers the command `validate`. */
 export const registerValidate: RegisterCommand = (program, context, finish) => {
   withEngineOptions(withSelectingOptions(program.command('validate')))
-    .description('find out whether instances are sound: golden and base tests, repeated')
+    .description('check whether instances are sound, with repeated golden and base tests')
     .argument('[ids...]')
     .addOption(datasetOption())
-    .option('--all', 'every instance of the dataset, where nothing else selects some')
+    .option('--all', 'every instance of the dataset, if no other option selects any')
     .option('--repeat <n>', 'repetitions of every run', whole, 5)
     .addOption(sourceOption())
     .option(
@@ -126,7 +126,7 @@ async function readInstances(
   const narrowed = [repo, filter, exclude, query].some((each) => each !== undefined);
   if (ids.length === 0 && !narrowed && options.all !== true) {
     throw new HumanError(
-      'No instance is named, and all of a dataset take hours',
+      'No instance is selected, and a whole dataset takes hours',
       'Name ids, select with --ids, --repo, --filter, --exclude or --query, or say --all',
     );
   }
@@ -139,7 +139,7 @@ async function readInstances(
   if (selected.length === 0) {
     throw new HumanError(
       `No instance of ${options.dataset} is selected`,
-      'Run `swt-bench instances` to see what there is',
+      'Run `swt-bench instances` to list the instances',
     );
   }
   const instances = await dataset.read(selected.map(({ entry }) => entry.id));

@@ -114,7 +114,7 @@ function findingsTable(summaries: readonly Summary[]): HTMLElement | false {
   if (looked.length === 0) return false;
   const cell = (text: string, title: string): HTMLElement => element('td', { title }, text);
   const heads: readonly (readonly [text: string, title: string])[] = [
-    ['with F→P', 'candidates with at least one F→P test: what the other numbers are of'],
+    ['with F→P', 'candidates with at least one F→P test: the denominator of the other numbers'],
     ...findingKinds.map((kind) => [kind, findingSentences[kind]] as const),
     ['any finding', 'candidates with at least one finding'],
     ['S with a finding', 'successes that have a finding'],

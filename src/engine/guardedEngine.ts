@@ -130,7 +130,7 @@ class EngineGuard {
       limit.abort();
       throw new EngineStuck(
         `The ${this.engine.name} engine took more than ${seconds} s for ${doing}, and was given up`,
-        'Give the same command again to try once more; the log of the engine may say more',
+        'Run the same command again to retry; the engine’s log may tell the cause',
       );
     };
     const deaf = async (): Promise<never> => {

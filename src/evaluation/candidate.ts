@@ -223,7 +223,7 @@ function notesOnGrade(
   if (affected !== undefined) {
     notes.push(
       `${affected.ran} of ${affected.ran + affected.kept} tests ran, the rest as before; ` +
-        'harness grading is of a run of all',
+        'harness grading needs a run of all tests',
     );
   }
   return notes;

@@ -199,7 +199,7 @@ function problemOf(
       : [endingOf(record)];
   });
   return ended[0] === undefined
-    ? 'the runner found none of the tests when named by themselves'
+    ? 'the runner found none of these tests by their names'
     : `none of the tests left an outcome when run by themselves (${ended[0]})`;
 }
 

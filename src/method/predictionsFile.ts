@@ -34,7 +34,7 @@ export async function predictionsFile(path: string): Promise<PredictionsFile> {
     const row = readRow(line);
     if (row === undefined) {
       throw new HumanError(
-        `${path}:${index + 1} is no prediction, so the file is not written to`,
+        `${path}:${index + 1} is no prediction, so the file is left unchanged`,
         'Name another file with --out',
       );
     }

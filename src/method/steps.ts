@@ -216,7 +216,7 @@ class TracedSteps implements Steps {
       const count = await tokenCounter();
       const without = candidatePrompt({ ...instance, files: '', format });
       const budget = contextTokens - (await tokensOf(without));
-      reporter.progress(`${id}: looking for files that matter`);
+      reporter.progress(`${id}: ranking the files`);
       const index = await searchIndex(view.tree, { storage, instance: id }, signal);
       const packed = await packFiles(view.tree, index.rank(instance.issue), budget, count);
       const prompt = candidatePrompt({ ...instance, files: packed.text, format });
@@ -266,7 +266,7 @@ class TracedSteps implements Steps {
       });
       cost = { tokens: said.inputTokens + said.outputTokens, dollars: said.dollars ?? 0 };
       if (said.finish === 'length') {
-        reporter.log(`${id}: the answer is cut off at ${request.maxOutputTokens} tokens`);
+        reporter.log(`${id}: the answer was cut off at ${request.maxOutputTokens} tokens`);
       } else if (said.finish === 'refused') {
         reporter.log(`${id}: the model refuses to answer`);
       }
@@ -301,7 +301,7 @@ class TracedSteps implements Steps {
     if (known !== undefined && (live === undefined || isGood(known))) return known;
     if (live === undefined) {
       throw new HumanError(
-        `${instance.id}: the trace has no ${nameOf[kind]} for what is asked for`,
+        `${instance.id}: the trace has no ${nameOf[kind]} for this request`,
         'Replay with the method, model and options of the run, or run it without --replay',
       );
     }

@@ -56,7 +56,7 @@ export async function openTrace(
   for (const { number, line } of wholeLines(text)) {
     const read = readStep(line);
     if (typeof read === 'string') {
-      options.told(`${path}:${number}: this line of the trace is passed over (${read})`);
+      options.told(`${path}:${number}: this line of the trace is skipped (${read})`);
     } else remember(read);
   }
   const journal = options.readOnly ? undefined : await openForMore(path);

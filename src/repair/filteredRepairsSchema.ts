@@ -12,9 +12,7 @@ const count = z.number().int().nonnegative();
 const share = z.number().min(0).max(1).exactOptional();
 const standing = z
   .enum([...standings, 'missing'])
-  .describe(
-    '`missing`: the test did not come up; `neither`: it was skipped, or failed as expected',
-  );
+  .describe('`missing`: the test did not appear; `neither`: it was skipped, or failed as expected');
 
 /** The document that `filter-repairs --json` prints, and that `result.json` contains. */
 export const filteredRepairsSchema = z.object({
@@ -29,7 +27,10 @@ export const filteredRepairsSchema = z.object({
         instance: z.string(),
         name: z.string().describe('Model of the code patch, with @N for its sample N'),
         reason: z.enum(filterReasons).describe('`kept`, or the first reason why it is not'),
-        detail: z.string().exactOptional().describe('The test that decided, or what hindered'),
+        detail: z
+          .string()
+          .exactOptional()
+          .describe('The test that decided, or what prevented a decision'),
         resolved: z
           .boolean()
           .exactOptional()

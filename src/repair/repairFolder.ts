@@ -170,7 +170,7 @@ async function readSame(folder: string): Promise<Sameness | undefined> {
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new HumanError(
       `The run file ${path} cannot be read (${error instanceof z.ZodError ? 'it is not that of such a run' : messageOf(error)})`,
-      'Name another run with --run-id, or begin this one anew with --fresh',
+      'Name another run with --run-id, or start this one anew with --fresh',
     );
   }
 }

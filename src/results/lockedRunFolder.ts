@@ -106,12 +106,12 @@ export function otherRun(out: string, runId: string, known: Sameness, asked: Sam
     .filter((name) => known[name] !== asked[name])
     .map((name) =>
       isDigest(known[name]) || isDigest(asked[name])
-        ? `${name} are others`
+        ? `${name} differ`
         : `${name} was ${known[name] ?? 'not given'} and is ${asked[name] ?? 'not given'}`,
     );
   return new HumanError(
-    `The folder ${out} holds a run ${runId} of something else: ${differences.join('; ')}`,
-    'Name another run with --run-id or another folder with --out, or begin this one anew with --fresh',
+    `The folder ${out} holds a different run ${runId}: ${differences.join('; ')}`,
+    'Name another run with --run-id or another folder with --out, or start this one anew with --fresh',
   );
 }
 
@@ -161,7 +161,7 @@ function lost(out: string, error: unknown, kept: number): HumanError {
       : 'has no space left on its disk';
   return new HumanError(
     `The results folder ${out} ${why}: stopped, with ${kept} finished and kept`,
-    'Mend that, and give the same command again to go on',
+    'Solve that, and run the same command again to resume',
   );
 }
 

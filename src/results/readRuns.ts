@@ -86,7 +86,7 @@ async function placesIn(dir: string, asked: string, problems: string[]): Promise
     if (await isFile(join(folder, 'run.json'))) {
       places.push({ kind: 'ours', folder, results: dirname(runsFolder) });
     } else if (await isFile(join(folder, 'entries.jsonl'))) {
-      problems.push(`${folder} has entries and no run.json that says what they are of`);
+      problems.push(`${folder} has entries but no run.json that describes their run`);
     }
   }
   const known = new Set(places.map((place) => basename(place.folder)));

@@ -57,7 +57,7 @@ const coverageLine = z.object({
   state: z.enum(lineStates),
   counts: z
     .object({ base: count, candidate: count, golden: count })
-    .describe('Executions in each run, whoever caused them'),
+    .describe('Executions in each run, by any code'),
   covered_by: ids.describe('Tests that the candidate adds or changes and that ran the line'),
 });
 
@@ -97,7 +97,7 @@ const strict = z
       .array(findingReportSchema)
       .exactOptional()
       .describe(
-        'What looks wrong about how the verdict was got, for a person to judge; absent in older reports',
+        'Reasons to doubt how the verdict was reached, for a person to judge; absent in older reports',
       ),
   })
   .describe('The definitions of the SWT-Bench paper, section 3');
@@ -127,7 +127,7 @@ export const reportSchema = z.object({
   ...harnessReportSchema.shape,
   reason: z
     .enum(entryReasons)
-    .describe('The one reason that every candidate has; `success`, or why it is none'),
+    .describe('The one reason of every candidate; `success`, or why it is no success'),
   explanation: z.string(),
   error: z.string().exactOptional().describe('Why there is no grade; absent where there is one'),
   program: z
@@ -156,11 +156,11 @@ export const reportSchema = z.object({
     .string()
     .nullable()
     .exactOptional()
-    .describe('Which rule makes the harness grading another than the strict one'),
+    .describe('The rule by which the harness grading differs from the strict one'),
   diagnostics: z
     .array(z.looseObject(diagnostic.shape))
     .exactOptional()
-    .describe('What was said while the candidate was turned into a unified diff'),
+    .describe('Diagnostics of the conversion to a unified diff'),
   notes: z.array(z.string()).exactOptional(),
   runs: z.object({ base: run, fixed: run }).exactOptional().describe('Runs of the candidate'),
 });

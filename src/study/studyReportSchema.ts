@@ -22,7 +22,7 @@ const mean = z
 const groupSummary = z.object({
   method,
   name: z.string(),
-  grading: grading.describe('Which grading S, F→P and ΔC are of'),
+  grading: grading.describe('The grading of S, F→P and ΔC'),
   selected: count.describe('The denominator of every share'),
   evaluated: count,
   wellFormed: share.describe('W: the candidate applies to R'),
@@ -38,19 +38,21 @@ const groupSummary = z.object({
 
 const summary = groupSummary.extend({
   notEvaluated: z.array(z.object({ reason, instances: z.array(z.string()) })),
-  differing: count.describe('Entries that the two gradings disagree on'),
+  differing: count.describe('Entries on which the two gradings disagree'),
   reasons: z.array(z.object({ reason, count })),
   findings: z
     .object({
-      of: count.describe('Candidates with at least one F→P test (strict) that were looked at'),
+      of: count.describe(
+        'Candidates with at least one F→P test (strict) that were checked for findings',
+      ),
       kinds: z.record(z.enum(findingKinds), count).describe('Of these, by kind'),
       any: count.describe('Of these, with any finding'),
       successes: count.describe('Of these, successes (strict)'),
       successesWith: count.describe('Of the successes, with any finding'),
       others: count.describe('Candidates without F→P test that have a finding'),
-      unknown: count.describe('Candidates with F→P tests that were not looked at'),
+      unknown: count.describe('Candidates with F→P tests that were not checked for findings'),
     })
-    .describe('What looks wrong about how verdicts were got, for a person to judge'),
+    .describe('Reasons to doubt how verdicts were reached, for a person to judge'),
 });
 
 const pairedShare = z.object({

@@ -65,7 +65,7 @@ function publishedNotes(rows: readonly PublishedRow[]): string[] {
   const sources = [...new Set(rows.map(({ source }) => source))];
   return sources.length === 0
     ? []
-    : [`Published rows are not measured here, and of harness grading (${sources.join('; ')}).`];
+    : [`Published rows are not measured here, and use harness grading (${sources.join('; ')}).`];
 }
 
 const publishedShare = (share: number | undefined): string =>
@@ -224,7 +224,7 @@ function findingsTable(report: StudyReport): StudyTable {
       ),
       ...unknown.map(
         ({ name, findings }) =>
-          `${name}: ${findings.unknown} with F→P tests were not looked at (saved by an earlier version, or by the harness).`,
+          `${name}: ${findings.unknown} with F→P tests were not checked for findings (saved by an earlier version, or by the harness).`,
       ),
     ],
   };
@@ -247,7 +247,7 @@ function passTable(report: StudyReport): StudyTable {
       ]),
     ],
     notes: [
-      'In the other tables a method stands for its first sample, and its Pass@n for the pick of an oracle.',
+      'In the other tables, a method means its first sample, and its Pass@n the pick of an oracle.',
     ],
   };
 }

@@ -188,7 +188,7 @@ describe('batches on the command line', function () {
     const { lines } = await journalOf(out);
     for (const [more, what] of [
       [['--timeout', '60'], /--timeout was 1800 and is 60/],
-      [['--predictions', 'none'], /the predictions are others/],
+      [['--predictions', 'none'], /the predictions differ/],
       [['--mode', 'reproduction-script'], /--mode was unit-test and is reproduction-script/],
     ] as const) {
       const answer = await cli(evaluate(out, 'gold', ...more));

@@ -169,7 +169,7 @@ describe('filtering code patches, several at once', function () {
     assert.deepEqual(third.tested, found.tested);
     await assert.rejects(
       filterRepairBatch({ ...again, repairs: again.repairs.slice(1) }),
-      /holds a run run of something else: the code patches are others/,
+      /holds a different run run: the code patches differ/,
     );
     const anew = await filterRepairBatch({
       ...again,

@@ -168,7 +168,7 @@ describe('a run whose records do not fit together', function () {
       ],
     });
     assert.equal(result.strict.reason, 'unsound', result.strict.explanation);
-    assert.match(result.strict.explanation, /no runner of tests was seen at work/);
+    assert.match(result.strict.explanation, /no test runner left a record/);
   });
 
   it('is none that tells pytest to leave the recorder out: it cannot be named @full', async () => {

@@ -66,7 +66,7 @@ export function engineRequest(
     const given = dockerOptions.find((option) => options[option.name] !== undefined);
     if (given !== undefined) {
       throw new HumanError(
-        `${given.flag} is for the docker engine, and this is the local one`,
+        `${given.flag} is for the docker engine, but the engine is local`,
         'Add --engine docker, or leave it out',
       );
     }

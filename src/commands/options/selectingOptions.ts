@@ -27,7 +27,7 @@ export const withSelectingOptions = (command: Command): Command =>
     )
     .option('--exclude <list>', 'not the instances of this list')
     .option('--query <filter>', 'only what this filter keeps, such as "status:valid changed:<20"')
-    .option('--triage <file>', 'file with tags and classifications that --query looks at');
+    .option('--triage <file>', 'file with tags and classifications that --query reads');
 
 /**
  * The instances of a dataset that the options select.

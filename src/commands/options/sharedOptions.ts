@@ -15,7 +15,7 @@ export const datasetOption = (): Option =>
 export const sourceOption = (): Option =>
   new Option(
     '--source <repo=where>',
-    'repository, folder, archive or address that R is made from; repeatable; without `repo=` for every repository',
+    'source of R: repository, folder, archive or address; repeatable; without `repo=` for every repository',
   )
     .argParser((value: string, all: string[] | undefined) => [...(all ?? []), value])
     .default([], 'GitHub');
@@ -33,14 +33,14 @@ export const jsonOption = (): Option => new Option('--json', 'print one JSON doc
 export const modeOption = (): Option =>
   new Option(
     '--mode <mode>',
-    'tests that a runner finds, or one script that exits with 0 when all is well',
+    'tests that a runner finds, or one script that exits with 0 for a pass',
   )
     .choices(['unit-test', 'reproduction-script'])
     .default('unit-test');
 
 /** `--format`. */
 export const formatOption = (): Option =>
-  new Option('--format <format>', 'how patches are written; auto finds out, but is never fuzzy')
+  new Option('--format <format>', 'format of patches; auto detects it, but never as fuzzy')
     .choices(askedFormats)
     .default('auto');
 

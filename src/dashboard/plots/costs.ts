@@ -8,7 +8,8 @@ import { colourScale, draw, legend, noPlot, signScale, stacked, type PlotKind } 
 /** The paper's tables 9 to 11. */
 export const costs: PlotKind = {
   title: 'Cost and time',
-  about: 'What making and evaluating the candidates took, where predictions and runs say it.',
+  about:
+    'Cost and time of making and evaluating the candidates, where predictions and runs record them.',
   name: 'costs',
   draw({ methods, grading }, width) {
     const rows = methods.map((method) => ({
@@ -64,7 +65,7 @@ export const costs: PlotKind = {
 /** Pass@k of methods with several samples. */
 export const samples: PlotKind = {
   title: 'Pass@k',
-  about: 'Chance that one of k samples is a success, by the unbiased estimator, in percent.',
+  about: 'Chance in percent that one of k samples is a success, by the unbiased estimator.',
   name: 'pass-at-k',
   draw({ methods: all, grading }, width) {
     const methods = all.filter(

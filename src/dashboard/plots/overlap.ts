@@ -11,7 +11,7 @@ const shownRegions = 20;
 export const overlap: PlotKind = {
   title: 'Overlap of solved instances',
   about:
-    'How many instances exactly the methods with a dot succeed on; every solved instance is in one bar.',
+    'Number of instances that exactly the methods with a dot solve; every solved instance is in one bar.',
   name: 'overlap',
   draw({ methods: all, grading }, width) {
     const methods = all.filter(({ oracleOf }) => oracleOf === undefined);

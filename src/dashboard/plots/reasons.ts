@@ -6,7 +6,7 @@ import { draw, noPlot, roomFor, shortened, type PlotKind } from './input';
 export const reasons: PlotKind = {
   title: 'Why there is no success',
   about:
-    'Every instance that is not a success has one reason; shades tell how many, numbers say it.',
+    'Every instance that is not a success has one reason; the number and the shade of a cell give the count.',
   name: 'reasons',
   draw({ methods }, width) {
     const rows = methods.flatMap((method) =>

@@ -53,7 +53,7 @@ export function noChangedLineRan(
     ...(byImport === 0
       ? []
       : [
-          `Changed lines that only import and collection run, which no test is told by: ${byImport}`,
+          `Changed lines that only import and collection run, so that they belong to no test: ${byImport}`,
         ]),
   ]);
 }

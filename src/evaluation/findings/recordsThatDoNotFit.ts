@@ -29,7 +29,7 @@ function againstLog({ log, trace }: Ended): string[] {
   const passed = [...parseLog(log, '')].find(([, status]) => status === 'PASSED');
   return passed === undefined
     ? []
-    : [`the log says that ${passed[0]} passed, and no runner of tests was seen at work`];
+    : [`the log says that ${passed[0]} passed, but no test runner left a record`];
 }
 
 /**

@@ -156,7 +156,7 @@ async function troubleOf(error: unknown, withoutSecrets: (text: string) => strin
     return new ModelUnusable(answer, 'Check the name of the model and --base-url');
   }
   if (status === 402 || (status === 429 && /insufficient_quota|billing/.test(responseBody))) {
-    return new ModelUnusable(answer, 'The account has no credit left: what is answered is kept');
+    return new ModelUnusable(answer, 'The account has no credit left; finished answers are kept');
   }
   return isRetryable
     ? new ModelTrouble(answer, retryAfter(responseHeaders))

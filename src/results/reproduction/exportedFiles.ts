@@ -93,10 +93,7 @@ export async function writeExport(parent: string, exported: ExportedFiles): Prom
   const folder = join(parent, exported.folder);
   const at = await whatIsAt(folder);
   if (at === 'something else') {
-    throw new HumanError(
-      `${folder} holds something else than an export`,
-      'Choose another folder, or move it away',
-    );
+    throw new HumanError(`${folder} is not an export`, 'Choose another folder, or move it away');
   }
   const beside = join(parent, `.${exported.folder}.${randomUUID()}`);
   const former = `${beside}.former`;
@@ -135,6 +132,9 @@ async function checkWritten(folder: string, { files }: ExportedFiles): Promise<v
   for (const { name, content } of files) {
     const path = join(folder, name);
     if ((await readFile(path)).equals(content)) continue;
-    throw new HumanError(`${path} does not hold what was written to it`, 'Choose another folder');
+    throw new HumanError(
+      `${path} reads back differently than it was written`,
+      'Choose another folder',
+    );
   }
 }

@@ -65,7 +65,7 @@ function heading(result: CandidateResult): string {
   }
   const why =
     strict.success && affected !== undefined
-      ? 'Not all of its tests ran in the run that this is about.'
+      ? 'Only some of its tests ran in this evaluation.'
       : `${markdownProse(strict.reason)}: ${markdownProse(strict.explanation)}.`;
   return `# Not a reproduction of ${markdownCode(instance)}\n\n✗ **This candidate is no success.** ${why}`;
 }
@@ -118,7 +118,7 @@ function findings(result: CandidateResult): string[] {
   if (found.length === 0) return [];
   return [
     '## Findings',
-    'What looks wrong about how the verdict was got, for a person to judge. It changes no grade.',
+    'Reasons to doubt how the verdict was reached, for a person to judge. They change no grade.',
     found
       .map(({ says, evidence }) =>
         [
@@ -271,7 +271,7 @@ function besides({ result, revealed }: Reproduction): string[] {
         testsInCell(goldenTests),
         markdownCode(line.text.trim()),
       ]),
-      'Nothing: every line that they cover the candidate covers too.',
+      'Nothing: the candidate covers every line that they cover.',
     ),
   ];
 }
@@ -289,7 +289,7 @@ function remarks({ result, revealed, wasRevealed }: Reproduction): string[] {
         ]),
     ...(/[\udc80-\udcff]/u.test(result.patch)
       ? [
-          'The patch holds bytes that are no UTF-8. In the prediction they are lone surrogates, as ' +
+          'The patch has bytes that are not UTF-8. In the prediction they are lone surrogates, as ' +
             'Python’s `surrogateescape` writes them.',
         ]
       : []),

@@ -37,7 +37,7 @@ describe('no F→P test ran a changed line', () => {
   it('is found where other tests run them, and where tests of the candidate do that are not F→P', () => {
     const evidence = [
       'The one F→P test ran none of the 1 changed lines that tests can run: t.py::C::test_a',
-      'Changed lines that only import and collection run, which no test is told by: 1',
+      'Changed lines that only import and collection run, so that they belong to no test: 1',
     ];
     assert.deepEqual(found([side([1, 2], { 2: [1] }, golden)]), evidence);
     assert.deepEqual(
