@@ -8,8 +8,9 @@ const watch = process.argv.includes('--watch');
 const dist = join(__dirname, 'dist');
 
 /**
- * Leaves out what dockerode asks for and nothing here uses: gRPC and Protocol Buffers serve sessions of
- * BuildKit, which are never opened, and engines behind ssh are reached by the user's own program.
+ * Leaves out optional packages of dockerode that nothing here uses. gRPC and Protocol Buffers serve
+ * sessions of BuildKit, which are never opened. The user's own ssh program connects to remote
+ * engines.
  * @type {import('esbuild').Plugin}
  */
 const notNeeded = {
@@ -35,13 +36,14 @@ const shared = {
   minify: production,
   sourcemap: production ? false : 'linked',
   logLevel: 'warning',
-  // Its ES module asks for import.meta.url, which a CommonJS bundle does not have.
+  // The package's ES module uses import.meta.url, which a CommonJS bundle does not have.
   alias: { 'web-tree-sitter': require.resolve('web-tree-sitter') },
   plugins: [notNeeded],
 };
 
 /**
- * Keeps `import('./parts')` an import at run time: what activation does not need is a bundle of its own.
+ * Keeps `import('./parts')` an import at run time, so that code which activation does not need has
+ * its own bundle.
  * @type {import('esbuild').Plugin}
  */
 const partsApart = {
@@ -54,7 +56,7 @@ const partsApart = {
   },
 };
 
-/** Packages that only methods need, with the bundle of each: loaded when they are first asked for. */
+/** Packages that only methods need, with the bundle of each; they are loaded on first use. */
 const loadedLate = {
   ai: 'ai',
   '@ai-sdk/anthropic': 'ai-anthropic',
@@ -64,8 +66,8 @@ const loadedLate = {
 };
 
 /**
- * Keeps dynamic imports of these packages imports at run time. Only packages, never files of ours: a
- * class of ours that is in two bundles is two classes.
+ * Keeps dynamic imports of these packages as imports at run time. Only packages are split off,
+ * never our own files: a class that is in two bundles would be two classes.
  * @type {import('esbuild').Plugin}
  */
 const packagesApart = {
@@ -109,7 +111,7 @@ const bundles = [
     format: 'iife',
     platform: 'browser',
     target: ['chrome120', 'firefox120', 'safari17'],
-    // It becomes part of other files, in which nothing is at the address of a map.
+    // It is inlined into other files, where no source map can be found at its address.
     sourcemap: false,
     minify: true,
   },

@@ -2,8 +2,8 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 /**
- * Who may import whom, from the inside out: a folder sees only the folders named beside it.
- * An import never runs upward, and only editor/ and extension.ts import `vscode`.
+ * The layers, from the inside out: a folder may import only from the folders named beside it. An
+ * import never runs upward, and only editor/ and extension.ts import `vscode`.
  */
 const layers = {
   domain: [],
@@ -31,7 +31,7 @@ const layers = {
     ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
     ...['validation', 'results', 'batch', 'study', 'method', 'repair'],
   ],
-  // Of dataset/ what runs in a page: the language of filters.
+  // Of dataset/ only what runs in a page: the language of filters.
   dashboard: ['domain', 'dataset'],
 };
 
@@ -63,8 +63,9 @@ const layerRules = Object.entries(layers).map(([folder, allowed]) => ({
 }));
 
 /**
- * What a method or a tool may know of an instance is a ModelView. Only what makes one, and what is
- * beside it for the developer (the oracle of Pass@k, the run over instances), sees an instance.
+ * A method or a tool may know an instance only as a ModelView. An Instance is visible only to the
+ * files that make one, and to those for the developer (the oracle of Pass@k, the run over
+ * instances).
  */
 const neverTheAnswer = {
   files: ['src/method/**/*.ts'],
@@ -90,7 +91,10 @@ const neverTheAnswer = {
   ]),
 };
 
-/** In the editor likewise: chat and tools for agents see what `InstanceForModels` has of the open instance. */
+/**
+ * The same in the editor: chat and tools for agents see only what `InstanceForModels` has of the
+ * open instance.
+ */
 const neverTheAnswerInEditor = {
   files: ['src/editor/tools/**/*.ts', 'src/editor/chat/**/*.ts'],
   rules: {
@@ -129,7 +133,7 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/require-await': 'off',
       eqeqeq: ['error', 'always'],
-      // A key is dropped by naming it beside the rest.
+      // Naming a key beside the rest is the way to drop it from an object.
       '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true }],
     },
   },

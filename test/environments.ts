@@ -10,8 +10,8 @@ const root = resolve(__dirname, '..');
 const cache = process.env['SWT_BENCH_CACHE'] ?? join(root, '.cache');
 
 /**
- * A virtual environment with these packages, made once and kept in the cache. Where the package
- * registry cannot be reached the calling test is skipped, and says why.
+ * A virtual environment with these packages, made once and cached. Skips the calling test, with the
+ * cause, where the package registry is unreachable.
  *
  * @param python interpreter to make it with
  * @returns the environment's folder
@@ -90,7 +90,7 @@ export async function sourceRelease(
   }
 }
 
-/** Skips the test, by name, when a registry cannot be reached; any other failure stays one. */
+/** Skips the test, by name, when a registry is unreachable; rethrows any other failure. */
 async function orSkip<T>(test: Mocha.Context, what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,7 +1,8 @@
-// What an author waits for after an edit, beside plain runs of the same tests with the same interpreter,
-// in ratios within one run. A benchmark, not a test:
-// `npm run bench -- authoring [--dataset F --id ID --source REPOSITORY] [--python P] [--times N]`
-// Without a dataset, the bundled instance and its candidate `covers-some`; else the golden tests.
+// How long an author waits after an edit, compared with plain runs of the same tests with the same
+// interpreter, in ratios within one run. A benchmark, not a test:
+// `npm run bench -- authoring [--dataset F --id ID --source REPOSITORY] [--python P] [--times N]`.
+// Without a dataset it takes the bundled instance and its candidate `covers-some`; otherwise the
+// golden tests.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
@@ -160,7 +161,7 @@ async function measure(session: InstanceSession, text: string): Promise<void> {
   line('Reproduce: verdict of the whole files', median(figures.again), plainWhole);
 }
 
-/** The candidate with a comment more at the end of the first test that it adds or changes. */
+/** The candidate with one more comment at the end of the first test that it adds or changes. */
 async function withEdit(session: InstanceSession, patch: string, n: number): Promise<string> {
   const after = await contentsWith(patch, (path) => session.readFileOfR(path));
   const edits = [];
@@ -188,7 +189,7 @@ async function withEdit(session: InstanceSession, patch: string, n: number): Pro
   return makeUnified(edits);
 }
 
-/** Trees of both sides with the candidate, and nothing of ours in them. */
+/** Trees of both sides with the candidate, without any file of the product. */
 async function plainCopies(session: InstanceSession, patch: string): Promise<Record<Side, string>> {
   const copies = { base: join(scratch, 'plain-base'), fixed: join(scratch, 'plain-fixed') };
   for (const side of sides) {
@@ -198,7 +199,7 @@ async function plainCopies(session: InstanceSession, patch: string): Promise<Rec
   return copies;
 }
 
-/** Time of the slower side, both run one after the other. */
+/** Time of the slower side; the sides run one after the other. */
 async function bothSides(
   session: InstanceSession,
   plan: TestPlan,

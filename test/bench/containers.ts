@@ -1,5 +1,5 @@
-// What the docker engine costs beside plain runs of the same tests in containers of the same image, in
-// ratios within one run. A benchmark, not a test:
+// The cost of the docker engine, compared with plain runs of the same tests in containers of the
+// same image, in ratios within one run. A benchmark, not a test:
 // `npm run bench -- docker --dataset F --id ID --source REPOSITORY [--base-image IMAGE] [--times N]`
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -52,8 +52,8 @@ const line = (what: string, ms: number, note = ''): void =>
   console.log(`${what.padEnd(66)} ${(ms / 1000).toFixed(2).padStart(7)} s   ${note}`);
 
 /**
- * Puts the tracer into a container of R, as a sandbox has it, to count the lines that the golden patch
- * removes. What a run then has in its environment, beside that of a plain one.
+ * Puts the tracer into a container of R, as a sandbox does, to count the lines that the golden
+ * patch removes. Returns the additional environment of a run.
  */
 async function putTracer(
   bench: Bench,

@@ -39,14 +39,14 @@ async function main(): Promise<void> {
       if (message.type() === 'error') refused.push(message.text());
     });
     page.on('pageerror', (error) => refused.push(String(error)));
-    // Beside the clock, since others may use the machine: what the page itself computed until then.
+    // Measure also the page's own processor time, since other work may share the machine.
     const devtools = await page.context().newCDPSession(page);
     await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
     const used = async (): Promise<number> => {
       const { metrics } = await devtools.send('Performance.getMetrics');
       return 1000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? NaN);
     };
-    // What the page leaves for after the first paint, it leaves to timers: not to be counted before it.
+    // The page defers work with timers until after the first paint, and that work must not count.
     const later = await page.context().newPage();
     await page.addInitScript(
       'const real = setTimeout; window.setTimeout = (work, ms = 0) => real(work, ms + 5000);',
@@ -81,7 +81,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Runs in the page: milliseconds until the frame after rows of the matrix were there. */
+/** Runs in the page: milliseconds until the frame after the first rows of the matrix. */
 const firstPaintWithData = `new Promise((resolve) => {
   const look = () => {
     const [paint] = performance.getEntriesByName('data shown');

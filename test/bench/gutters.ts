@@ -1,6 +1,6 @@
-// What drawing the states of a large change costs the extension, in processor time. A benchmark, not a
-// test: `npm run bench -- gutters [--lines N]`. What VS Code itself does with the marks is measured in its
-// window by test/windows/authoring/coverage.ts.
+// Processor time that the extension needs to draw the line states of a large change. A benchmark,
+// not a test: `npm run bench -- gutters [--lines N]`. test/windows/authoring/coverage.ts measures
+// VS Code's own work on the marks in a window.
 import { parseArgs } from 'node:util';
 import type { CoveredLine } from '../../src/domain/changeCoverage';
 import { changeCoverageOf } from '../../src/domain/changeCoverage';
@@ -42,7 +42,7 @@ const lines = (['removed', 'added'] as const).flatMap((change) =>
   })),
 );
 
-/** Best of several, since a first run also compiles. */
+/** Shortest of several, since a first run also compiles. */
 function processorTime(work: () => unknown): number {
   let best = Infinity;
   for (let i = 0; i < 10; i++) {

@@ -1,5 +1,5 @@
-// How long the language server takes to answer on files of 5,000 lines, and how much processor time that is:
-// median / 95th percentile / maximum, in milliseconds.
+// How long the language server takes to answer on files of 5,000 lines, and its processor time.
+// Prints median / 95th percentile / maximum in milliseconds.
 // Run: node esbuild.js && node --import tsx test/bench/languageServer.ts
 import { mkdtemp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { LanguageClient } from '../processes/languageClient';
 
 const rounds = 30;
 
-/** A Python file with as many classes of nine methods as make about so many lines. */
+/** A Python file of about this many lines, in classes of nine methods. */
 function pythonFile(lines: number): string {
   const out = ['import unittest', '', ''];
   for (let c = 0; out.length < lines; c += 1) {
@@ -97,7 +97,7 @@ async function main(): Promise<void> {
           await ask(blocks[(i * 7) % blocks.length] ?? 0);
         });
       }
-      // A key is pressed in the code of a block, and something is asked at once.
+      // Types a key in the code of a block, and sends a request at once.
       let digit = 0;
       const press = async (i: number): Promise<number> => {
         const at = blocks[(i * 7) % blocks.length] ?? 0;
@@ -134,7 +134,7 @@ async function main(): Promise<void> {
 let server = 0;
 
 /**
- * Processor time of all threads of the server so far in milliseconds, where the system tells
+ * Processor time of all threads of the server so far in milliseconds, where the system reports it
  * (Linux: the first number of schedstat, in nanoseconds).
  */
 async function processorTime(): Promise<number> {

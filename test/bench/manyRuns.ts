@@ -21,7 +21,10 @@ const repositories = [
   ['pallets/flask', 11],
 ] as const;
 
-/** Simulated instances, in the proportions of the Full split: the same for the same count. */
+/**
+ * Simulated instances in the proportions of the Full split; the same count gives the same
+ * instances.
+ */
 export function simulatedInstances(count: number): InstanceFacts[] {
   const next = randomNumbers(7);
   const total = repositories.reduce((sum, [, of]) => sum + of, 0);
@@ -38,7 +41,7 @@ export function simulatedInstances(count: number): InstanceFacts[] {
   });
 }
 
-/** One simulated candidate, with figures that go together as graded ones do. */
+/** One simulated candidate, with consistent figures like those of a graded one. */
 function simulatedEntry(
   instance: string,
   model: string,
@@ -160,7 +163,10 @@ export async function writeSimulatedRun(out: string, run: RunData): Promise<void
   await writeFile(join(folder, 'entries.jsonl'), `${lines.join('\n')}\n`);
 }
 
-/** Writes a run as the reference harness leaves it: a report for each candidate, and nothing of ours. */
+/**
+ * Writes a run as the reference harness leaves it: a report for each candidate, and no file of
+ * ours.
+ */
 export async function writeHarnessRun(out: string, run: RunData): Promise<void> {
   for (const entry of run.entries) {
     const path = join(out, reportPath(run.label, entry));

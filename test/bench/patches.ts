@@ -1,6 +1,6 @@
-// What conversion to unified diffs costs, in ratios within one run, and how many damaged patches come
-// out right. A benchmark, not a test: `npm run bench -- patch [--only speed|damage] [--every N]`. The rows
-// are those that the tests of the formats use.
+// The cost of conversion to unified diffs, in ratios within one run, and how many damaged patches
+// are converted correctly. A benchmark, not a test: `npm run bench -- patch [--only speed|damage]
+// [--every N]`. The rows are those of the format tests.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,7 +55,7 @@ const convert = (
 ): Promise<Conversion> =>
   toUnified(text, { format, python, tree: { read: (path) => Promise.resolve(files.get(path)) } });
 
-/** How long something takes by the clock, and how much processor time of all threads of this process. */
+/** Clock time, and processor time of all threads of this process. */
 interface Time {
   readonly clock: number;
   readonly processor: number;
@@ -143,7 +143,7 @@ async function large(python: PythonParser): Promise<void> {
   }
 }
 
-/** The rows' blocks again and again, each time for other files, up to 5 MB, beside tree-sitter alone. */
+/** The rows' blocks, repeated for other files up to 5 MB, beside tree-sitter alone. */
 async function largeCustom(
   rows: readonly GoldenRow[],
   texts: readonly string[],
@@ -167,7 +167,7 @@ async function largeCustom(
   line('the same converted, custom', ours, alone);
 }
 
-/** A tree with the files that a conversion changes, as one text to compare. */
+/** The files that a conversion changes in a tree, as one text for comparison. */
 const outcome = (row: GoldenRow, files: Conversion['files']): string => {
   const tree = new Map<string, string | undefined>([...row.before, ...files]);
   return JSON.stringify([...tree].filter(([, text]) => text !== undefined).sort());

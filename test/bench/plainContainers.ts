@@ -1,5 +1,5 @@
-// Runs as the reference harness makes them, to measure ours beside: plain containers of the same images,
-// with nothing of ours in them.
+// Runs as the reference harness makes them, for comparison with ours: plain containers of the same
+// images, without any file of ours.
 import { join } from 'node:path';
 import type Dockerode from 'dockerode';
 import type { Instance } from '../../src/domain/instance';
@@ -18,7 +18,10 @@ export interface Bench {
   readonly trees: Trees;
 }
 
-/** A container of the image with the tree of one side and the golden tests, and nothing of ours in it. */
+/**
+ * A container of the image with the tree of one side and the golden tests, without any file of
+ * ours.
+ */
 export async function plainContainer(bench: Bench, side: Side): Promise<Dockerode.Container> {
   const { docker, image, trees, instance } = bench;
   const container = await docker.createContainer({
@@ -44,7 +47,7 @@ export async function plainContainer(bench: Bench, side: Side): Promise<Dockerod
   return container;
 }
 
-/** Runs a command as the tests are run, without the tracer, to its end. */
+/** Runs a command to its end as tests are run, but without the tracer. */
 export async function plainRun(
   bench: Bench,
   container: Dockerode.Container,

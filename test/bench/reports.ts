@@ -1,5 +1,6 @@
-// `npm run bench -- reports`: what reading and reporting many runs takes. Simulated runs: 2,294 instances
-// with 5 predictions each, in the layout of `evaluate --out` and in that of the reference harness.
+// `npm run bench -- reports`: the time for reading and reporting many runs. The runs are simulated:
+// 2,294 instances with 5 predictions each, in the layout of `evaluate --out` and in that of the
+// reference harness.
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,12 +16,12 @@ const cli = join(__dirname, '..', '..', 'dist', 'cli.js');
 
 interface Measured {
   readonly seconds: number;
-  /** Of the processor, which a busy machine does not stretch. */
+  /** Processor time, which does not grow on a busy machine. */
   readonly processor: number;
   readonly megabytes: number;
 }
 
-/** What the built command line takes, with its start. */
+/** The time of the built command line, including its start. */
 function measured(args: readonly string[]): Promise<Measured> {
   const begun = performance.now();
   const atEnd = `process.on('exit', () => {

@@ -1,5 +1,6 @@
-// What the thresholds of likeness are worth: of the golden patches of the dataset with words of their old
-// lines changed, how many give the same tree, are refused, and give another tree, by threshold.
+// How good the thresholds of likeness are. Takes the golden patches of the dataset with words of
+// their old lines changed. Prints, by threshold, how many give the same tree, are refused, and give
+// another tree.
 // Run: node --import tsx test/bench/thresholds.ts [--every N]
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,6 +1,6 @@
-// How many instances an hour a batch grades with the docker engine, beside six plain runs of each, one
-// after the other and each in a new container with reinstallation, as the reference harness makes them.
-// The images are there before either begins. A benchmark, not a test:
+// How many instances an hour a batch grades with the docker engine, compared with six plain runs of
+// each. As in the reference harness, the plain runs follow one another, each in a new container
+// with reinstallation. The images exist before either begins. A benchmark, not a test:
 // `npm run bench -- throughput --dataset F --ids A,B --source REPOSITORY [--base-image IMAGE] [--workers N]`
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';

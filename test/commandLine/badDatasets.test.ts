@@ -25,7 +25,10 @@ describe('bad datasets on the command line', function () {
     await writeFile(path, content);
     return path;
   }
-  /** One line that says what, where and what to do next; status 2, nothing on stdout, nothing left. */
+  /**
+   * Asserts one line that says what, where and what to do next; status 2, nothing on stdout, no
+   * file left.
+   */
   async function refused(answer: Answer, kept: string, message: RegExp): Promise<void> {
     assert.equal(answer.status, 2, answer.stderr);
     assert.equal(answer.stdout, '');
@@ -159,7 +162,7 @@ describe('bad datasets on the command line', function () {
       }
       try {
         await refused(await list(address, kept), kept, /no space left on the disk of .*Free some/);
-        // A dataset on another disk is listed all the same.
+        // A dataset on another disk is still listed, although the storage is full.
         const local = await file('rows.jsonl', server.files.get('rows.jsonl') ?? '');
         const listed = await list(local, kept);
         assert.equal(listed.status, 0, listed.stderr);

@@ -43,7 +43,7 @@ describe('bad input to the command line', () => {
     );
   const evaluate = async (patch: string | null, ...more: string[]) => {
     const file = await predictions(patch);
-    // Without pytest, which would keep the output of a test back until its end.
+    // Without pytest, which would hold the output of a test back until its end.
     bare ??= bareEnvironment(folder.path);
     const args = onSample(join(folder.path, 'storage'), file, '--json', '--python', bare, ...more);
     const answer = await cli(args);
@@ -161,7 +161,7 @@ describe('bad input to the command line', () => {
     const second = result?.strict?.tests.find((each) => each.test.endsWith('test_second'));
     assert.equal(second?.base.outcome, 'error');
     assert.match(second?.base.message ?? '', /time limit/);
-    // What had ended before keeps its outcome.
+    // Tests that had ended before keep their outcomes.
     const first = result?.strict?.tests.find((each) => each.test.endsWith('test_first'));
     assert.deepEqual([first?.base.outcome, first?.fixed.outcome], ['failed', 'passed']);
     const pids = (await readdir(folder.path)).filter((name) => /^alive\d/.test(name));
@@ -259,7 +259,7 @@ describe('bad input to the command line', () => {
   });
 });
 
-/** Gone, or waiting as a zombie for an init that has not looked yet. */
+/** The process is gone, or is a zombie that init has not yet collected. */
 async function isDead(pid: string): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (stat !== undefined) return /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
@@ -271,7 +271,7 @@ async function isDead(pid: string): Promise<boolean> {
   }
 }
 
-/** Looks again until it holds; the time limit of the test ends a wait in vain. */
+/** Polls until the condition is true; the test's time limit ends a wait in vain. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 20));
 }

@@ -11,7 +11,7 @@ import { cli, onSample, sample, scratch, start, type Answer, type Evaluation } f
 
 const id = 'tallybook__tallybook-217';
 
-/** What has to come out the same however often a batch was interrupted. */
+/** The fields that must be the same however often a batch was interrupted. */
 const figures = ({ finished: _finished, seconds: _seconds, ...line }: JournalLine): unknown => line;
 
 describe('batches on the command line', function () {
@@ -28,7 +28,7 @@ describe('batches on the command line', function () {
   const lines = (list: readonly unknown[]): string =>
     list.map((each) => `${JSON.stringify(each)}\n`).join('');
 
-  /** All candidates of the sample, and some more that differ in the names of their tests. */
+  /** All candidates of the sample, and further ones that differ in the names of their tests. */
   const many = async (copies: number): Promise<string> => {
     const all = await rows();
     const some = all.find((row) => row['model_name_or_path'] === 'covers-some');
@@ -54,7 +54,7 @@ describe('batches on the command line', function () {
       ]),
     );
   };
-  /** Kept runs, with what tells a file from one that was written in its place. */
+  /** Kept runs, with a stamp that differs if a file was written again. */
   const keptRuns = async (): Promise<Map<string, number>> => {
     const runs = join(storage, 'instances', id, 'runs');
     const names = await readdir(runs, { recursive: true }).catch(() => []);
@@ -84,7 +84,7 @@ describe('batches on the command line', function () {
     let last: Answer | undefined;
     while (last === undefined) {
       const { child, answer } = start(evaluate(out, predictions));
-      // Some before anything is open, some in the middle of a run, some while a report is written.
+      // Kill some before any session is open, some during a run, some while a report is written.
       const delay = kills < 12 ? sleep(100 + random() * 1500).then(() => 'kill') : undefined;
       const first = await Promise.race([answer, ...(delay === undefined ? [] : [delay])]);
       if (typeof first === 'string') child.kill('SIGKILL');
@@ -108,7 +108,7 @@ describe('batches on the command line', function () {
     assert.equal(answer.status, 0, answer.stderr);
     const inOrder = (list: readonly JournalLine[]): unknown[] =>
       [...list].sort((a, b) => a.model.localeCompare(b.model)).map(figures);
-    // The key holds where the environment is, which is the same here.
+    // The keys contain the path of the environment, which is the same here.
     assert.deepEqual(inOrder(before.journal), inOrder((await journalOf(atOnce)).lines));
     assert.deepEqual(await summaries(out), await summaries(atOnce));
     const table = (text: string): string[] =>
@@ -158,7 +158,7 @@ describe('batches on the command line', function () {
     storage = join(folder.path, 'storage-nameless');
     const lock = join(runFolder(out, 'night'), 'run.lock');
     await mkdir(lock, { recursive: true });
-    // As old as a lock gets, nearly, before it counts as left behind.
+    // Nearly the age at which a lock counts as abandoned.
     const old = Date.now() / 1000 - 25;
     await utimes(lock, old, old);
     const answer = await cli(evaluate(out, 'none'));
@@ -231,7 +231,7 @@ describe('batches on the command line', function () {
     await writeFile(two, gzipSync(lines([{ ...second, model_name_or_path: 'm' }])));
     const answer = await cli(evaluate(out, one, '--predictions', two, '--json'));
     assert.equal(answer.status, 0, answer.stderr);
-    // Two workers end in either order.
+    // Two workers may finish in either order.
     const entries = [...(await journalOf(out)).lines].sort((a, b) => a.sample - b.sample);
     assert.deepEqual(
       entries.map((each) => [each.model, each.sample, each.success, each.cost]),
@@ -256,7 +256,7 @@ describe('batches on the command line', function () {
     assert.equal(answer.status, 2);
     assert.match(answer.stderr, /The results folder .*a-file.out cannot be written \(ENOTDIR/);
     if (process.platform !== 'linux') return;
-    // Where the system says of folders that are there that they are missing.
+    // Paths for which the system reports that existing folders are missing.
     for (const out of ['/proc/swt-bench', '/proc/self/fd/none/out', '/sys/swt-bench/out']) {
       const nowhere = await cli(evaluate(out, 'gold'));
       assert.equal(nowhere.status, 2);
@@ -296,7 +296,7 @@ describe('batches on the command line', function () {
       const { answer } = start(evaluate(out, predictions));
       await until(hasLines(out, 1));
       await mkdir(join(disk, 'filler'));
-      // All that is left, whatever the page size.
+      // Fill the rest, whatever the page size is.
       for (let part = 0; ; part += 1) {
         const path = join(disk, 'filler', String(part));
         const written = await writeFile(path, Buffer.alloc(16_384)).then(

@@ -6,7 +6,9 @@ import { cli, root, scratch } from './cli';
 
 /** Pages with commands, in the order in which a reader would run them. */
 const pages = ['README.md', 'docs/command-line.md', 'docs/evaluate.md', 'docs/patch-formats.md'];
-/** Pages whose commands need an engine or a model: only that their options exist is looked at. */
+/**
+ * Pages whose commands need an engine or a model: only the existence of their options is checked.
+ */
 const others = ['docs/models.md', 'docs/containers.md'];
 
 const blocks = (text: string, language: string): string[] =>
@@ -14,7 +16,7 @@ const blocks = (text: string, language: string): string[] =>
     ([, block = '']) => block,
   );
 
-/** Commands of a page: one a line, which a backslash carries on. */
+/** Commands of a page, one on each line; a backslash continues a line. */
 const commandsIn = (text: string): string[] =>
   blocks(text, 'sh').flatMap((block) =>
     block
@@ -24,7 +26,7 @@ const commandsIn = (text: string): string[] =>
       .map((line) => line.replace(/\s+#.*$/, '')),
   );
 
-/** What stands for something of the reader's own. */
+/** Whether a command has a placeholder for something of the reader's own. */
 const hasPlaceholder = (command: string): boolean => /\[--|--dataset F /.test(command);
 
 async function knowsItsOptions(command: string): Promise<void> {
@@ -45,7 +47,7 @@ describe('commands of the documentation', () => {
       const text = await readFile(join(root, page), 'utf8');
       const commands = commandsIn(text);
       assert.ok(commands.length > 0, page);
-      // The answer of a model that the page shows.
+      // The answer of a model in the page.
       const [answer] = blocks(text, 'text');
       if (answer !== undefined) await writeFile(join(folder.path, 'answer.md'), answer);
       const storage = join(folder.path, 'storage');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { cli, onSample, scratch } from './cli';
 
-/** Nothing that names an engine, and no engine where one is looked for. */
+/** No variable that names an engine, and no engine at the usual places. */
 const nowhere = (folder: string): Record<string, string | undefined> => ({
   DOCKER_HOST: `unix://${join(folder, 'no-engine.sock')}`,
   DOCKER_CONTEXT: undefined,

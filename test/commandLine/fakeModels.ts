@@ -2,14 +2,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** One request as it came in. */
+/** One request as the server received it. */
 export interface Asked {
   readonly protocol: 'openai' | 'anthropic' | 'google';
   readonly stream: boolean;
   readonly model: string;
   readonly temperature: number | undefined;
   readonly maxTokens: number | undefined;
-  /** Everything that the model is told, system and messages. */
+  /** The full input of the model: system text and messages. */
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -28,27 +28,27 @@ export type Reply =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly error?: string }
   /** The connection is cut, before the answer or in the middle of it. */
   | { readonly drop: 'before' | 'within'; readonly text?: string }
-  /** The answer ends in good order, but before it is at its end. */
+  /** The answer ends without an error on the connection, but incomplete. */
   | { readonly cut: true; readonly text: string }
-  /** Half of the answer comes, and then nothing more. */
+  /** Half of the answer arrives, and then nothing more. */
   | { readonly stall: () => void; readonly text: string }
-  /** Nothing ever comes. */
+  /** No answer ever arrives. */
   | { readonly hang: true };
 
 export interface FakeModels {
   /** Base address for `openai-compatible` and `anthropic`. */
   readonly url: string;
   readonly asked: readonly Asked[];
-  /** Requests whose answer has gone out whole. */
+  /** Requests whose answer was sent completely. */
   readonly answered: readonly Asked[];
   close(): Promise<void>;
 }
 
 /**
  * A local server that speaks the protocols of OpenAI, Anthropic and Google, streaming or not, and
- * answers as it is told.
+ * follows a script.
  *
- * @param script what to do with a request, the first of which is number 1
+ * @param script what to do with a request; the first request has number 1
  */
 export async function fakeModels(
   script: (asked: Asked, number: number) => Reply | Promise<Reply>,
@@ -65,7 +65,7 @@ export async function fakeModels(
       }
       asked.push(one);
       const reply = await script(one, asked.length);
-      // A dead client is no fault of ours.
+      // A client that died is not a fault of the server.
       await answer(one, reply, response).then(
         (isWhole) => {
           if (isWhole) answered.push(one);
@@ -128,7 +128,7 @@ async function readRequest(request: IncomingMessage): Promise<Asked | undefined>
   };
 }
 
-/** @returns whether the answer went out whole */
+/** @returns whether the answer was sent completely */
 async function answer(asked: Asked, reply: Reply, response: ServerResponse): Promise<boolean> {
   if ('hang' in reply) return false;
   if ('status' in reply) {
@@ -234,7 +234,7 @@ function wholeAnswer(asked: Asked, text: string, finish: Finish, usage?: Usage):
   }
 }
 
-/** The events of a streamed answer: before, with, and behind its text. */
+/** The events of a streamed answer: before, with, and after its text. */
 function streamed(
   asked: Asked,
   text: string,

@@ -27,7 +27,7 @@ const goldenTests = {
   'tests/test_m.py': `${filesOfR['tests/test_m.py']}\n\ndef test_new():\n    assert f(1) == 3\n`,
 };
 
-/** Candidates of one file by name: their code, and the kinds of their findings where they go F→P. */
+/** Candidates of one file by name: their code, and the kinds of their findings if they go F→P. */
 const spoofs: Readonly<Record<string, string>> = {
   getcwd:
     'import os\n\n\ndef test_z():\n    assert os.path.basename(os.getcwd()).startswith("fixed")\n',
@@ -42,7 +42,7 @@ const spoofs: Readonly<Record<string, string>> = {
     'from pkg.m import f\n\n\ndef test_z():\n    assert f.__code__.co_varnames == ("x", "y")\n',
   version: 'import pkg\n\n\ndef test_z():\n    assert pkg.__version__ == "1.1"\n',
 };
-/** What stays F→P however alike the two sides are. */
+/** Spoofs that stay F→P even if the two sides look alike. */
 const stays = ['reads the source', 'source by inspect', 'compiled code', 'version'];
 
 const honest: Readonly<Record<string, string>> = {
@@ -127,7 +127,7 @@ describe('findings of candidates', () => {
     assert.deepEqual(reads?.evidence, [
       'tests/test_z.py:2 opens files of the repository: assert "y = x + 2" in open("pkg/m.py").read()',
     ]);
-    // Beneath the verdicts, each with its evidence.
+    // Findings stand below the verdicts, each with its evidence.
     assert.match(
       text.stdout,
       /octo__cat-1, reads the source: ⚠ No F→P test ran a changed line\.\n {4}The one F→P test ran none/,
@@ -163,7 +163,7 @@ describe('findings of candidates', () => {
     assert.match(await told('csv'), /findings_of,finding: no changed line ran,.*,any_finding/);
     const page = await told('html');
     assert.match(page, /pkg\/m\.py/);
-    // The journal is what `report` reads; without it, the reports say the same.
+    // `report` reads the journal; without the journal, the reports contain the same.
     const journal = await readFile(join(out, 'runs', 'r', 'entries.jsonl'), 'utf8');
     assert.match(journal, /"findings":\[\{"kind":"no changed line ran"/);
   });

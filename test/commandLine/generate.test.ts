@@ -356,7 +356,7 @@ describe('generate', () => {
       );
       await assert.rejects(readFile(`${out}.trace.jsonl`), /ENOENT/);
     }
-    // Before anything is asked of the model, and paid.
+    // The refusal comes before any paid request to the model.
     assert.equal(server?.asked.length, 0);
     for (const method of ['zero-shot', 'zero-shot-plus']) {
       const answer = await cli(without(method, newOut()));

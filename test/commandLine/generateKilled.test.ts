@@ -5,7 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cli, onSample, sample, scratch, start, type Evaluation } from './cli';
 import { fakeModels, type Asked, type FakeModels, type Reply } from './fakeModels';
 
-/** Where a run is killed: at a request, in the middle of its answer, or after some steps of the trace. */
+/**
+ * When a run is killed: at a request, in the middle of its answer, or after some steps of the
+ * trace.
+ */
 type Moment =
   | { readonly at: 'request' | 'answer'; readonly number: number }
   | { readonly at: 'step'; readonly number: number };
@@ -35,7 +38,7 @@ describe('generate, killed and started again @full', () => {
   const moments = (): Moment[] => [
     { at: 'request', number: random(1, 3) },
     { at: 'answer', number: random(1, 3) },
-    // Before the judges: five answers, and then patches and runs, during which nothing is asked.
+    // Before the judges: after five answers come patches and runs, without a request.
     { at: 'step', number: random(8, 12) },
     { at: Math.random() < 0.5 ? 'request' : 'answer', number: random(1, 2) },
     { at: 'request', number: 1 },
@@ -62,7 +65,7 @@ describe('generate, killed and started again @full', () => {
       if (moment?.at === 'answer' && inRun === moment.number) {
         return { stall: () => kill(), text: `${text}${' '.repeat(100)}` };
       }
-      // The kill is still to come, and must not fall between an answer and the disk.
+      // Hold the request until the kill, which must not happen between an answer and the disk.
       if (moment?.at === 'step' && isJudge(asked)) return { hang: true };
       return { text };
     });
@@ -71,7 +74,7 @@ describe('generate, killed and started again @full', () => {
       '--run-tests-locally',
       ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
       ...['--storage', join(folder.path, 'storage'), '--base-url', server.url],
-      // One after the other: when a request comes in, all answers before it are on the disk.
+      // One request at a time: when it arrives, all earlier answers are on the disk.
       ...['--requests', '1'],
     ];
     let kills = 0;

@@ -51,7 +51,7 @@ describe('grading of made-up candidates', () => {
     readonly python?: string;
   }
 
-  /** Evaluates the candidates; `again` does so once more, with more arguments and the same storage. */
+  /** Evaluates the candidates; `again` repeats it with more arguments and the same storage. */
   async function graded(given: Case): Promise<{
     results: Readonly<Record<string, Result>>;
     again: (...more: string[]) => Promise<Readonly<Record<string, Result>>>;
@@ -205,7 +205,8 @@ describe('grading of made-up candidates', () => {
       candidates: {
         plain: test('f(1) == 3'),
         moved: { 'pkg/m.py': `A = 1\nB = 2\nC = 3\n${code}`, ...test('f(1) == 3') },
-        // Its own function lies at the numbers of the changed lines, and f is never called.
+        // The candidate's own function has the line numbers of the changed lines, and f is never
+        // called.
         masking: {
           'pkg/m.py': `def k(x):\n${'    x = x\n'.repeat(15)}    return x\n\n\n${code}`,
           ...test('k(1) == 1'),

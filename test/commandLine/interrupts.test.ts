@@ -10,7 +10,7 @@ import { onSample, scratch, start, type Answer } from './cli';
 
 const id = 'tallybook__tallybook-217';
 
-/** Undefined while nobody reads from the pipe. */
+/** Opens a pipe for writing; undefined while no process reads from it. */
 function openForWriting(pipe: string): number | undefined {
   try {
     return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
@@ -24,10 +24,13 @@ const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
 
 describe('Ctrl-C', function () {
   this.timeout(300_000);
-  // How long it takes is what is asked for, and a busy machine takes longer.
+  // The limit is generous, since a busy machine takes longer.
   const folder = scratch();
 
-  /** Whoever does not end keeps a test waiting: how long one may take is a matter of the machine. */
+  /**
+   * Waits for the end of a process without a time limit of its own, since the time depends on the
+   * machine.
+   */
   const untilEnded = async (child: ChildProcess): Promise<void> => {
     while (!hasEnded(child)) await sleep(10);
   };
@@ -35,7 +38,7 @@ describe('Ctrl-C', function () {
   const untilItStops = async (child: ChildProcess, said: () => string): Promise<void> => {
     while (!said().includes('stopping') && !hasEnded(child)) await sleep(10);
   };
-  /** What a shell calls 130 either way. */
+  /** A shell reports 130 for both: death by SIGINT, and exit status 130. */
   const wasInterrupted = async (child: ChildProcess, answer: Promise<Answer>): Promise<void> => {
     const { status, stderr } = await answer;
     assert.ok(
@@ -101,7 +104,7 @@ describe('Ctrl-C', function () {
     let predictions = '';
     beforeEach(function () {
       predictions = join(folder.path, `pipe-${Date.now()}.jsonl`);
-      // Nobody ever writes into it.
+      // Nobody ever writes to this pipe.
       if (spawnSync('mkfifo', [predictions]).status !== 0) this.skip();
     });
     let end: number | undefined;
@@ -111,7 +114,7 @@ describe('Ctrl-C', function () {
     });
     const blocked = async (): Promise<ReturnType<typeof start>> => {
       const begun = start(onSample(join(folder.path, 'storage'), predictions));
-      // The other end opens only while somebody reads.
+      // The other end opens only while a process reads.
       while ((end = openForWriting(predictions)) === undefined) {
         assert.ok(!hasEnded(begun.child), 'it ended by itself');
         await sleep(20);
@@ -153,7 +156,7 @@ describe('Ctrl-C', function () {
     child.kill('SIGINT');
     await untilEnded(child);
     assert.equal((await answer).status ?? 130, 130);
-    // It goes on from there, like after a kill.
+    // The command resumes, as after a kill.
     const again = await start(
       onSample(storage, 'gold', '--out', out, '--run-id', 'night', '--json'),
     ).answer;

@@ -11,9 +11,10 @@ import { fakeModels } from './fakeModels';
 const key = 'sk-a-key/that+nobody="may"-see-0123456789';
 const backwards = [...key].reverse().join('');
 
-/** Bodies of tests that look for the key of the user in every process, and tell it in many ways. */
+/** Bodies of tests that search every process for the user's key, and reveal it in many ways. */
 const thieves = [
-  // What a process was started with, as the kernel shows it to whoever is the same user.
+  // The environment at the start of a process, which the kernel shows to processes of the same
+  // user.
   [
     'import base64, glob, json, os, urllib.parse',
     'found = []',
@@ -28,7 +29,7 @@ const thieves = [
     '    print(base64.b64encode(each).decode(), base64.urlsafe_b64encode(each).decode(), each.hex())',
     "self.fail('%d found: %r' % (len(found), found))",
   ],
-  // How many processes have it, which is told whatever is redacted.
+  // The number of processes with the key, which redaction cannot hide.
   [
     'import glob, os',
     `key = ${JSON.stringify(backwards)}[::-1].encode()`,
@@ -41,7 +42,7 @@ const thieves = [
     '    count += key in content',
     "self.fail('%d processes, %d own variables' % (count, sum(key.decode() in each for each in os.environ.values())))",
   ],
-  // By a file of the user, which nothing keeps from it.
+  // A file of the user, which any test may read.
   ['text = open(%FILE%).read()', 'print(text)', 'self.fail(text + text)'],
 ];
 
@@ -116,11 +117,11 @@ describe('a key of the user', function () {
         );
         assert.equal(answer.status, 0, answer.stderr);
         assert.deepEqual(leaksIn(answer.stdout + answer.stderr), []);
-        // The provider gets it, as what it is.
+        // The provider gets the key unredacted.
         for (const { headers } of server.asked)
           assert.equal(headers['authorization'], `Bearer ${key}`);
         for (const { body } of server.asked) assert.deepEqual(leaksIn(JSON.stringify(body)), []);
-        // What lies here can be shown to others.
+        // Files in this folder may be shared with others.
         const grades = ['evaluate', ...common(), '--predictions', out, '--out', `${out}.results`];
         const graded = await cli([...grades, '--json'], { OPENAI_API_KEY: key });
         assert.deepEqual(leaksIn(graded.stdout + graded.stderr), []);
@@ -134,7 +135,7 @@ describe('a key of the user', function () {
       assert.ok(seen > 20, `${seen} files`);
       const trace = await readFile(join(folder.path, 'libro.jsonl.trace.jsonl'), 'utf8');
       assert.match(trace, /the key is \[key\], and nothing else/, 'it was found, and redacted');
-      // Nor does it reach the model by the file.
+      // The key does not reach the model through the file either.
       assert.ok(server.asked.some(({ text }) => text.includes('the key is [key], and nothing')));
       if (process.platform === 'linux') {
         const told = /\d+ processes, \d+ own variables/.exec(trace)?.[0];
@@ -181,7 +182,7 @@ describe('a key of the user', function () {
 
   it('leaves the environment of a process of ours as soon as it runs', async function () {
     if (process.platform !== 'linux') this.skip();
-    // A server that waits for its client: it is asked when it has answered once.
+    // A server that waits for its client: inspect it after its first answer.
     const child = spawn(
       process.execPath,
       [join(root, 'dist', 'cli.js'), 'mcp', '--id', 'tallybook__tallybook-217', ...common()],

@@ -2,14 +2,17 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Contents by path; null for a file that is to be gone. */
+/** Contents by path; null to delete a file. */
 type Files = Readonly<Record<string, string | null>>;
 
-/** Rows of a dataset on one made-up repository, for instances that have something wrong with them. */
+/** Rows of a dataset on one made-up repository, for instances with a defect. */
 export interface MadeUp {
   /** Path of the repository. */
   readonly repository: string;
-  /** The difference from R to these files. A file that is gone from one path and on another is renamed. */
+  /**
+   * The difference from R to these files. A file that disappears at one path and appears at another
+   * is renamed.
+   */
   patch(files: Files): Promise<string>;
   /** A row whose X* and T* are the differences from R to these files. */
   row(

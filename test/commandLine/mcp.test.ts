@@ -39,7 +39,7 @@ describe('swt-bench mcp', function () {
     ...['--run-tests-locally', ...more],
   ];
 
-  /** A client of a server that runs as long as the work takes. */
+  /** Calls `work` with a client of a server, which ends together with it. */
   const connected = async <T>(
     work: (client: Client, transport: StdioClientTransport) => Promise<T>,
     more: readonly string[] = [],
@@ -136,7 +136,7 @@ describe('swt-bench mcp', function () {
       assert.equal((await call(client, 'read_file', { path: 'README.md' })).isError, false);
     }));
 
-  /** Lines of a test that tell that it runs, for who waits for that. */
+  /** Lines of a test that leave a mark when it runs, so that others can wait for it. */
   const marks = (name: string): string[] => [
     `        open(${JSON.stringify(join(folder.path, `runs-${name}`))}, 'w').close()`,
   ];
@@ -157,7 +157,7 @@ describe('swt-bench mcp', function () {
       await marked('cancelled');
       stop.abort();
       await rejected;
-      // Runs come one after the other: this one would wait for ever.
+      // Runs follow one another: this one would wait for ever.
       await call(client, 'apply_candidate', { patch: reproducing });
       assert.match((await call(client, 'run_tests')).text, /1 failed/);
     }));

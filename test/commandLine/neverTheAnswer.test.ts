@@ -37,7 +37,10 @@ const unified = (path: string, lines: readonly string[]): string =>
 const custom = (path: string, lines: readonly string[]): string =>
   ['diff', path, 'insert', 'BOF', ...lines, 'end diff', ''].join('\n');
 
-/** Each day the one that asks only, and the one that does all the others do. */
+/**
+ * The everyday run has only the method without tests, and the one that does everything the others
+ * do.
+ */
 const mark = (method: string): string => (['zero-shot', 'libro'].includes(method) ? '' : ' @full');
 
 describe('what models and agents are given', function () {
@@ -76,7 +79,7 @@ describe('what models and agents are given', function () {
 
   for (const method of ['zero-shot', 'zero-shot-plus', 'pass-at-5', 'libro']) {
     it(`holds nothing of the answer in a whole run of ${method}${mark(method)}`, async () => {
-      // R∘X* is there to be found, as it is on the machine of whoever has evaluated something.
+      // R∘X* exists on the machine, as for a user who has evaluated something.
       const evaluated = common().filter((arg) => arg !== '--run-tests-locally');
       await cli(['evaluate', ...evaluated, '--predictions', 'gold', '--json']);
       let candidates = 0;
@@ -192,7 +195,7 @@ describe('what models receive of two instances that differ in their answers alon
       ]);
     }
     const [first = []] = sessions;
-    // What is kept of one, and not of the other, is no difference either.
+    // A run that is kept for one, but not for the other, must not make a difference either.
     const gold = await cli(['evaluate', ...first, '--predictions', 'gold', '--json']);
     assert.equal(gold.status, 0, gold.stderr);
   });
@@ -208,7 +211,7 @@ describe('what models receive of two instances that differ in their answers alon
     assert.deepEqual(first, second);
     const all = first.join('\n');
     assert.ok(first.length > 100, `${first.length} lines`);
-    // What a test prints comes through whole, the right guesses as the wrong ones.
+    // A test's output arrives unfiltered, right guesses as well as wrong ones.
     assert.match(all, /by_loss = sorted/);
     assert.match(all, /takes no part pays nothing/);
     assert.doesNotMatch(all, /withheld/);

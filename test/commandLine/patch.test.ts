@@ -4,7 +4,7 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { cli, root, scratch, type Answer } from './cli';
 
-/** The command line with something on its standard input, and the bytes that it prints. */
+/** Runs the command line with an input on stdin; returns the bytes that it prints. */
 function withInput(
   args: readonly string[],
   input: string | Buffer,
@@ -37,7 +37,9 @@ describe('swt-bench patch', () => {
     }
     return path;
   };
-  /** What git says to a patch for a tree; nothing when it takes it. The tree is changed. */
+  /**
+   * The error of `git apply` for a patch on a tree; empty when git accepts it. Changes the tree.
+   */
   const apply = (at: string, patch: Buffer): string => {
     const options = { cwd: at, input: patch, env: { ...process.env, GIT_CEILING_DIRECTORIES: at } };
     const checked = spawnSync('git', ['apply', '--check', '-'], options);
@@ -133,7 +135,7 @@ describe('swt-bench patch', () => {
       found.diagnostics.map((each) => [each.severity, each.code]),
       [['warning', 'outside-tests']],
     );
-    // Without the option it is all converted.
+    // Without the option, everything is converted.
     const all = await withInput(['patch', '-', '--tree', at, '--json'], text);
     assert.deepEqual((JSON.parse(all.stdout) as { left: string[] }).left, []);
   });
@@ -235,7 +237,8 @@ describe('swt-bench parse-log -', () => {
 
   it('ends when it is interrupted while it waits', async () => {
     const args = ['parse-log', '-', '--repo', 'pallets/flask'];
-    // A signal before it listens ends the process like any other: then it is given longer to start.
+    // A signal before the handler is installed ends the process by default: then give it longer to
+    // start.
     for (let delay = 500; ; delay *= 2) {
       const child = spawn(process.execPath, [join(root, 'dist', 'cli.js'), ...args]);
       const ended = new Promise<unknown[]>((done) =>

@@ -4,15 +4,15 @@ import { dirname, join } from 'node:path';
 import { cli, sample, scratch } from './cli';
 import { fakeModels, type Asked, type FakeModels } from './fakeModels';
 
-/** What the strict grading makes of each of the bundled candidates that the fake model answers with. */
+/** The bundled candidates that the fake model answers with, by their strict grading. */
 const good = 'covers-some';
 const bad = 'passes-on-both';
 const failing = 'fails-on-both';
 const broken = 'does-not-apply';
 
 /**
- * The answers to each of six instances, by method. Those with several answers choose another one each
- * time; the answer that the method must choose stands in `chosen`.
+ * The answers to each of six instances, by method. Methods with several answers choose a different
+ * one each time; `chosen` is the answer that the method must choose.
  */
 const scripts = {
   'zero-shot': {
@@ -156,7 +156,7 @@ describe('rates, from generate through evaluate to report @full', () => {
         '--run-tests-locally',
         ...['--dataset', dataset, '--source', join(sample, 'repository'), '--out', file(method)],
         ...['--storage', join(folder.path, 'storage'), '--base-url', server.url],
-        // One after the other, so that the answers are numbered as the script has them.
+        // One request at a time, so that answers have the numbers of the script.
         ...['--requests', '1', '--workers', '1'],
       ]);
       await server.close();

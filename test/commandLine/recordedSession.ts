@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { cli, root, sample } from './cli';
 import { fakeModels } from './fakeModels';
 
-/** A row of the bundled dataset, as far as tests change it. */
+/** The fields of a row of the bundled dataset that tests change. */
 export interface Row {
   readonly instance_id: string;
   readonly patch: string;
@@ -66,14 +66,15 @@ function guesses(rows: readonly Row[]): string[] {
 const backwards = (text: string): string => [...text].reverse().join('');
 
 /**
- * Bodies of tests that try to learn something of the answer, by what is told of what they print. What is
- * random in every run, whatever the answer, is left out: the marks of the run and of its container.
+ * Bodies of tests that try to infer the answer from what their runs report back. Values that are
+ * random in every run, whatever the answer, are left out: the marks of the run and of its
+ * container.
  *
- * @param rows whose answers are guessed, the right one among them
- * @param paths files to read where they can be found; by tests of the local engine they can
+ * @param rows rows whose answers are guessed, the right one among them
+ * @param paths files to read where they exist; tests of the local engine can read them
  */
 export function prying(rows: readonly Row[], paths: readonly string[]): string[][] {
-  // Backwards, so that the candidate does not hold what it prints.
+  // Reversed, so that the candidate does not contain what it prints.
   const hidden = JSON.stringify(guesses(rows).map(backwards));
   return [
     [`self.fail('\\n'.join(each[::-1] for each in ${hidden}))`],
@@ -202,7 +203,7 @@ export async function recordMethod(
     const model = ['--model', 'openai-compatible/fake', '--base-url', server.url];
     const answer = await cli([
       ...['generate', ...args, '--method', method, ...model, '--out', out],
-      // One after the other, so that each sample is what it is in the other session.
+      // One request at a time, so that each sample is the same in both sessions.
       ...['--requests', '1'],
     ]);
     assert.equal(answer.status, 0, answer.stderr);

@@ -58,7 +58,7 @@ describe('the bundled instance', () => {
     assert.equal(strict.reason, reasons[name], name);
     assert.equal(strict.well_formed, wanted.applies, name);
     assert.equal(result.patch_successfully_applied, wanted.applies, name);
-    // A whole file that cannot be imported stands for the tests in it.
+    // An error of a whole file that cannot be imported counts for the tests in it.
     const files = Object.values(wanted)
       .flatMap((ids: unknown) => (Array.isArray(ids) ? (ids as string[]) : []))
       .filter((each) => !each.includes('::'));

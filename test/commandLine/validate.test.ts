@@ -77,7 +77,7 @@ describe('validate @full', () => {
     })
       .toString()
       .trim();
-    // As a test that relies on the order of a set: it passes with some hash seeds only.
+    // Like a test that relies on the order of a set: it passes with some hash seeds only.
     const order = { test_order: `self.assertEqual(hash("cat"), ${hash})` };
     cat = await madeUp(folder.path, {
       'cat.py': codeOfR,
@@ -126,7 +126,7 @@ describe('validate @full', () => {
     assert.equal(validation?.engine, 'local');
     assert.match(validation?.source ?? '', /^snapshot /);
     assert.equal(validation?.disagreement, undefined);
-    // What T^R runs of the changed lines, counted apart from this code.
+    // Which changed lines T^R runs, counted independently of this code.
     const expected = JSON.parse(await readFile(join(sample, 'expected.json'), 'utf8')) as {
       gold: { change_coverage: { executable: number } };
     };
@@ -260,7 +260,7 @@ describe('validate @full', () => {
       return Promise.all(names.map(async (name) => (await stat(join(runs, name))).mtimeMs));
     };
     const before = await times();
-    // Only those of the usual seed are kept: T* and T^R, each on two sides.
+    // Only runs with the usual seed are kept: T* and T^R, each on two sides.
     assert.equal(before.length, 4);
     const once = await validate(rows, 'batch', '--repeat', '1');
     assert.deepEqual(kinds(once.of('octo__flaky-1')), []);

@@ -29,7 +29,7 @@ describe('containers that are left over @full', function () {
     connection?.close();
   });
 
-  /** A container with these labels, running. */
+  /** Starts a container with these labels. */
   const start = async (Labels: Record<string, string>): Promise<string> => {
     const container = await plainDocker.createContainer({
       Image,
@@ -61,7 +61,7 @@ describe('containers that are left over @full', function () {
 
     const own = await start(await containerLabels('pair', { instance: 'mine' }));
     const somebodys = await start({ 'com.example': '1' });
-    // What somebody starts from an image that was made here has the image's labels.
+    // A container that a user starts from an image made here inherits the image's labels.
     const fromImage = await start(imageLabels('instance', { instance: 'mine' }));
     const word = await ownerWord();
     const ended = word.replace(/-\d*$/, '-1');

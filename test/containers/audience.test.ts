@@ -25,7 +25,7 @@ print("ready", flush=True)
 while True: server.accept()[0].close()
 `;
 
-/** A container on the network that those with a network are in, which accepts connections at port 7000. */
+/** A container on the network of sandboxes that have one. It accepts connections at port 7000. */
 async function onBridge(): Promise<Listener> {
   const name = `swt-test-listener-${randomBytes(4).toString('hex')}`;
   const stop = (): void => {
@@ -66,7 +66,7 @@ print(json.dumps(found))`;
       reporter: silent,
       audience,
     });
-    // Whatever number of sides is asked for.
+    // The number of requested sides does not matter.
     const pair = await place.openPair({ reporter: silent });
     try {
       const both = await Promise.all([

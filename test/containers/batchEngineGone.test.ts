@@ -31,7 +31,7 @@ onEngine('docker', 'a batch whose engine goes away @full', (subject) => {
     await second?.start();
   });
 
-  /** Every other candidate fails on both sides: that is its own fault, and no other is to be. */
+  /** Every other candidate fails on both sides by its own fault; no other one may fail. */
   const predictions = (): Prediction[] =>
     Array.from({ length: count }, (_, index) => ({
       instanceId: subject().instance.id,
@@ -72,7 +72,7 @@ onEngine('docker', 'a batch whose engine goes away @full', (subject) => {
   };
   const lines = async (folder: string) =>
     (await readJournal(runFolder(join(folder, 'out'), 'r'))).lines;
-  /** Runs a batch; once some candidates are finished and others run, does something to the engine. */
+  /** Runs a batch. Once some candidates are finished and others run, it disturbs the engine. */
   const batch = async (
     folder: string,
     times: number,
@@ -150,7 +150,7 @@ onEngine('docker', 'a batch whose engine goes away @full', (subject) => {
     );
     const kept = new Map((await lines(folder)).map((line) => [line.model, line]));
     assert.equal(kept.size, count);
-    // What was graded is what it was, to the letter.
+    // Finished grades stay identical.
     for (const line of before.filter((each) => each.evaluated)) {
       assert.deepEqual(kept.get(line.model), line);
     }

@@ -14,7 +14,7 @@ interface InContainers extends Evaluation {
   })[];
 }
 
-/** A candidate that adds one file of tests whose second never ends. */
+/** A candidate that adds a test file in which the second test never ends. */
 const endless = `diff --git a/tests/test_endless.py b/tests/test_endless.py
 new file mode 100644
 --- /dev/null
@@ -156,7 +156,7 @@ describe('the command line with containers', function () {
   });
 });
 
-/** Looks again until it holds; the time limit of the test ends a wait in vain. */
+/** Polls until the condition is true; the test's time limit ends a wait in vain. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
 }

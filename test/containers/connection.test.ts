@@ -47,7 +47,7 @@ describe('finding the engine', function () {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 
-  /** Connects as a user of whom nothing is set but what is given. */
+  /** Connects as a user without any settings but the given ones. */
   const found = async (options: ConnectOptions = {}): Promise<DockerConnection> => {
     const { PATH } = process.env;
     const home = join(folder, 'home');
@@ -71,7 +71,7 @@ describe('finding the engine', function () {
     foundBy: `socket ${name}`,
   });
 
-  /** A listening server that is closed in the end. */
+  /** A listening server, which is closed at the end. */
   const listening = async <S extends Server>(server: S, at: string | number): Promise<S> => {
     servers.push(server);
     server.listen(typeof at === 'number' ? { port: at, host: '127.0.0.1' } : { path: at });
@@ -293,7 +293,7 @@ describe('finding the engine', function () {
     let path: string;
     let calls: string;
 
-    /** An `ssh` that notes its arguments and does what the lines say. */
+    /** An `ssh` that records its arguments and runs the given lines. */
     const fakeSsh = async (...lines: string[]): Promise<NodeJS.ProcessEnv> => {
       path = await mkdtemp(join(folder, 'ssh-'));
       calls = join(path, 'calls');
@@ -318,7 +318,7 @@ describe('finding the engine', function () {
         noted[0],
         '-T -o BatchMode=yes -o ConnectTimeout=15 -l me -p 2222 -- build.example docker system dial-stdio',
       );
-      // The login is used again; a stream that was upgraded needs its own.
+      // Connections share a login; an upgraded stream needs one of its own.
       assert.ok(noted.length <= 3, `${noted.length} logins`);
     });
 

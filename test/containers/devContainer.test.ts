@@ -96,7 +96,7 @@ describe('the dev container of an instance @full', function () {
   it('runs the code of the workspace, as it is edited, and not the copy in the image', async () => {
     await appendFile(join(workspace, 'tallybook', '__init__.py'), '\nEDITED = "just now"\n');
     const { interpreter } = environment;
-    // From another folder, where only what is installed can be imported.
+    // From another folder, where only installed packages can be imported.
     const found = await inside(
       ...['sh', '-c', `cd / && ${interpreter} -c 'import tallybook; print(tallybook.EDITED)'`],
     );

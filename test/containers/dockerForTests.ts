@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs';
 import Dockerode from 'dockerode';
 import { dockerSettings, type DockerSettings } from '../../src/engine/docker/dockerSettings';
 
-/** What leads to the base images of the tests; made by test/scripts/baseImages.mjs. */
+/** The setting that finds the base images of the tests; test/scripts/baseImages.mjs makes them. */
 export const baseImage =
   process.env['SWT_BENCH_TEST_BASE_IMAGE'] ?? 'swt-test/python:{python}-bookworm';
 
-/** The engine that tests use, as a plain client that nothing under test is part of. */
+/** The engine of the tests, through a plain client without any code under test. */
 export const plainDocker = new Dockerode();
 
 /**
- * Skips all tests of a suite, by name and with the cause, where no engine answers at the usual place or
- * a base image is missing. For the `before` of a suite.
+ * Skips all tests of a suite, with the cause, where no engine answers at the usual place or a base
+ * image is missing. For the `before` of a suite.
  *
  * @param pythons versions whose base images the suite needs
  */
@@ -47,7 +47,7 @@ async function missing(pythons: readonly string[]): Promise<string | undefined> 
   return undefined;
 }
 
-/** Settings with which environments come from the base images of the tests, and sandboxes are small. */
+/** Settings for small sandboxes, with environments from the base images of the tests. */
 export const testSettings = (more: Partial<DockerSettings> = {}): DockerSettings =>
   dockerSettings.parse({
     ...{ baseImage, prebuilt: '', memoryMb: 1024, processes: 256, diskMb: 1024, idleMinutes: 0 },
@@ -66,7 +66,7 @@ export async function containersOf(
   return found.flatMap(({ Names }) => Names);
 }
 
-/** Removes the images that were made for an instance, and what is left of its containers. */
+/** Removes the images of an instance and its remaining containers. */
 export async function removeImagesOf(
   instance: string,
   docker: Dockerode = plainDocker,

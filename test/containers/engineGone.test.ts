@@ -63,7 +63,9 @@ onEngine('docker', 'when the engine goes away @full', (subject) => {
       .map((side) => records[side]?.trace.outcomes.map(({ outcome }) => outcome).join('+'))
       .join(' ');
   };
-  /** Starts tests that do not end; once both sides run them, gives what comes of them. */
+  /**
+   * Starts tests that do not end. Once both sides run them, returns the promise of their result.
+   */
   const startSleeping = (): Promise<{ readonly end: Promise<unknown> }> =>
     new Promise((resolve, reject) => {
       const running = new Set<string>();

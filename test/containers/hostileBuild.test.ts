@@ -32,7 +32,10 @@ const mark = randomBytes(6).toString('hex');
 const owner = `hostile${mark}`;
 const repo = `${owner}/project`;
 const evil = `evil-${mark}`;
-/** Three bytes before it, so that it begins anew in base64 too. */
+/**
+ * In `login`, the three bytes `ab:` precede the secret, so that it also appears unchanged in
+ * base64.
+ */
 const secret = `sesame-${randomBytes(12).toString('hex')}`;
 const login = `ab:${secret}`;
 const python = baseImage.replace('{python}', '3.9');
@@ -74,7 +77,7 @@ describe('building an environment from hostile code @full', () => {
     storage = join(folder, 'storage');
     source = join(folder, 'source');
     connection = await connect({});
-    // Where containers would reach it if they had a network.
+    // The address at which containers could reach it if they had a network.
     const network = (await docker.getNetwork('bridge').inspect()) as {
       IPAM: { Config: { Gateway?: string }[] };
     };
@@ -152,7 +155,7 @@ describe('building an environment from hostile code @full', () => {
     );
   }
 
-  /** What set-up programs sent to the index, in names of projects. */
+  /** The reports of set-up programs, which arrive at the index as names of projects. */
   function reports(): Report[] {
     const pieces = new Map<string, string[]>();
     for (const name of index.asked) {

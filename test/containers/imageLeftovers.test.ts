@@ -11,12 +11,12 @@ import { plain, useExample, write, type Example } from '../processes/exampleRepo
 import { ask } from '../contract/run';
 import { baseImage, needDocker, removeImagesOf, testSettings } from './dockerForTests';
 
-/** In the fix alone: stands backwards where a test in the sandbox looks for it. */
+/** Only the fix contains this text. A test in the sandbox searches for its reverse. */
 const secret = 'said_by_the_fix_alone';
 
-/** What an image brings beside R. Of each: its path, and whether it stays readable for tests. */
+/** Files that an image has beside R: the path, and whether tests may still read it. */
 const brought: readonly (readonly [path: string, stays: boolean])[] = [
-  // In the tree: what running, testing and editing leaves, ignored by git or not.
+  // In the tree: what running, testing and editing leave behind, whether git ignores it or not.
   ['/testbed/__pycache__/cat.cpython-39.pyc', false],
   ['/testbed/tests/__pycache__/test_cat.cpython-39-pytest-7.0.0.pyc', false],
   ['/testbed/.pytest_cache/v/cache/lastfailed', false],
@@ -38,13 +38,13 @@ const brought: readonly (readonly [path: string, stays: boolean])[] = [
   ['/testbed/build/lib.linux-x86_64-3.9/cat.py', false],
   ['/testbed/dist/cat-1.tar', false],
   ['/testbed/vendor/clone/.git/packed-refs', false],
-  // What a build leaves and needs.
+  // What a build makes and tests need.
   ['/testbed/fast.cpython-39-x86_64-linux-gnu.so', true],
   ['/testbed/cat.egg-info/PKG-INFO', true],
   ['/testbed/_version.py', true],
   ['/testbed/ignored/generated.py', true],
   ['/testbed/build/temp.linux-x86_64-3.9/fast.o', true],
-  // Around it.
+  // Outside the tree.
   ['/eval.sh', false],
   ['/patch.diff', false],
   ['/solution/solve.sh', false],
@@ -56,7 +56,7 @@ const brought: readonly (readonly [path: string, stays: boolean])[] = [
   ['/var/tmp/gold.patch', false],
   ['/opt/clone/.git/packed-refs', false],
 ];
-/** What stays says something else than the fix. */
+/** A file that stays does not contain the text of the fix. */
 const said = ([, stays]: readonly [string, boolean]): string => (stays ? 'built' : secret);
 
 describe('an image that somebody else made', function () {
@@ -78,7 +78,7 @@ describe('an image that somebody else made', function () {
     await write(origin, { '.gitignore': '*.pyc\nbuild/\nignored/\n.tox\n.coverage\n*.so\n' });
     plain(origin, 'commit', '-qam', 'more');
     const baseCommit = plain(origin, 'rev-parse', 'HEAD');
-    // A later commit, which the image has as a branch.
+    // A later commit, on a branch in the image.
     await write(origin, { 'cat.py': `def purr():\n    return 2  # ${secret}\n` });
     const goldenPatch = `${plain(origin, 'diff')}\n`;
     plain(origin, 'commit', '-qam', `fix: ${secret}`);
@@ -123,7 +123,7 @@ for path in ${JSON.stringify(brought.map(([path]) => path))}:
 print(json.dumps(found))`,
     );
     const stays = brought.filter((each) => each[1]).map(([path]) => path);
-    // That of the tree is compiled again, from R.
+    // The compiled file in the tree is made again, from R.
     assert.deepEqual(
       readable.filter((path) => path !== '/testbed/__pycache__/cat.cpython-39.pyc').sort(),
       stays.sort(),
@@ -185,7 +185,7 @@ print(json.dumps(found))`,
   });
 });
 
-/** An image as one of SWE-bench is: the whole history, an environment, and what work has left there. */
+/** An image like those of SWE-bench: the whole history, an environment, and leftovers of work. */
 function makeImage(name: string, origin: string): void {
   const container = execFileSync(
     'docker',

@@ -23,7 +23,7 @@ import {
   testSettings,
 } from './dockerForTests';
 
-/** Differs from run to run, so that nothing is found that an earlier run has built. */
+/** Unique in each run, so that it finds nothing that an earlier run has built. */
 const owner = `tiny${randomBytes(4).toString('hex')}`;
 const repo = `${owner}/project`;
 
@@ -151,7 +151,7 @@ describe('images of instances', () => {
     ...env,
     PIP_EXTRA_INDEX_URL: `https://${owner}-user:open-sesame-${owner}@127.0.0.1:9/simple`,
     NO_PROXY: 'no-proxy-for-me.example',
-    // Beside the usual index nothing is asked for there: uv takes the first index that has a package.
+    // Only the usual index is queried there: uv takes the first index that has a package.
     UV_INDEX: 'https://pypi.org/simple',
   });
 
@@ -264,7 +264,7 @@ describe('images of instances', () => {
       assert.ok(listed.some((line) => line.startsWith('__init__.')));
       assert.ok(listed.some((line) => line.startsWith('test_answer.')));
       for (const line of listed) assert.match(line, /^\S+ True 1000$/);
-      // Damaged, it is not used.
+      // A damaged file is not used.
       await writeFile(join(kept, files[0] ?? ''), 'x'.repeat(2000));
       await make(instanceOf(13));
       const log = join(storage, 'images', 'logs', `${owner}__project-13.log`);
@@ -278,7 +278,7 @@ describe('images of instances', () => {
     this.timeout(300_000);
     const name = `${owner}/row:1`;
     extra.push(name);
-    // What a published image is like: R and later commits, a file that R does not have, a built part.
+    // Like a published image: R and later commits, a file that R does not have, a built part.
     const python = baseImage.replace('{python}', '3.11');
     const container = await docker.createContainer({
       Image: python,
@@ -336,7 +336,8 @@ describe('images of instances', () => {
     const settings = { prebuilt: `127.0.0.1:9/${owner}` };
     const other = { version: '2.0' };
     const logs: string[][] = [[], []];
-    // 2.0 has no environment yet; a base image of another Python ends it after the question of pulling.
+    // 2.0 has no environment yet; a base image with another Python fails after the question of
+    // pulling.
     const wrong = { ...settings, baseImage: baseImage.replace('{python}', '3.11') };
     for (const log of logs) {
       await assert.rejects(
@@ -425,7 +426,7 @@ describe('images of instances', () => {
     it('counts the packages that were fetched, on this machine, and frees them', async () => {
       const kept = (await imageUse(connection, storage)).find(({ name }) => name === 'packages');
       assert.equal(kept?.kind, 'cache');
-      // uv alone, which resolves requirements, has more.
+      // uv alone, which resolves requirements, is larger.
       assert.ok(kept.bytes > 1e7, String(kept.bytes));
       const { removed } = await removeImages(connection, storage, ['packages'], {
         reporter: silentReporter,

@@ -14,14 +14,14 @@ const small = { memoryMb: 256, processes: 64, diskMb: 64 };
 
 interface Abuse {
   readonly code: string;
-  /** What is said of the run. */
+  /** The expected ending of the run. */
   readonly ending: RunRecord['ending'];
   readonly remark?: RegExp;
 }
 
 const mark = 'abuse_by_a_test';
 
-/** Programs that do their worst, and what is to be said of each. */
+/** Malicious programs, with the expected report on each. */
 const abuses: Record<string, Abuse> = {
   'blocks all signals and goes on without end': {
     code: `
@@ -154,7 +154,7 @@ onEngine(
     const pair = usePair(subject);
     for (const [what, { code, ending, remark }] of Object.entries(abuses)) {
       it(what, async () => {
-        // After a failure the next one starts with a pair that nobody has abused.
+        // After a failure, the next test starts with a fresh pair.
         await pair()
           .base.load('')
           .catch(() => pair.again());
@@ -166,7 +166,7 @@ onEngine(
         assert.equal(record.ending, ending, `${record.log.slice(-500)} ${record.remarks?.join()}`);
         if (remark !== undefined) assert.match(record.remarks?.join('; ') ?? '', remark);
         await base.load('').catch(async () => {
-          // What only the image had is gone: another pair is opened, as sessions do.
+          // Files that only the image had are gone, so another pair is opened, as sessions do.
           assert.match(what, /removes everything/);
           await pair.again();
         });
@@ -347,7 +347,7 @@ onEngine(
       'fills the disk': ['open("big", "wb").write(b"x" * (1 << 27))', /disk|File too large/],
       'prints without end': [
         '\n+        import os\n+        while True: os.write(2, b"x" * 1000)',
-        // pytest keeps it in a file.
+        // pytest captures the output in a file.
         /output|disk/,
       ],
       'goes on without end': ['\n+        while True: pass', /time/],

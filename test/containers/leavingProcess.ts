@@ -1,4 +1,5 @@
-// Makes a sandbox's container and a half-made image's, tells their ids, and waits to be killed.
+// Creates a container of a sandbox and one of an unfinished image, prints their ids, and waits to
+// be killed.
 import { connect } from '../../src/engine/docker/connection/connect';
 import { containerLabels, type ContainerKind } from '../../src/engine/docker/labels';
 

@@ -9,7 +9,7 @@ import { ask, runCode } from '../contract/run';
 import { candidate, onEngine, usePair } from '../contract/subjects';
 import { loadParser } from '../unit/python/loadParser';
 
-/** How a run leaves something, and how the next one would find it: what it prints, if anything. */
+/** One way in which a run leaves something behind, and how the next run would find it. */
 interface Channel {
   readonly leave: string;
   readonly find: string;
@@ -201,7 +201,7 @@ onEngine('docker', 'what a run leaves behind is not seen by the next one:', (sub
       const before = await runCode(base, open + find);
       const left = await runCode(base, open + leave);
       assert.equal(left.ending, 'exited');
-      // Also when the same candidate runs on: nothing is loaded anew.
+      // Also when the same candidate runs again without a new load.
       for (const again of [1, 2]) {
         await base.load('');
         const after = await runCode(base, open + find);

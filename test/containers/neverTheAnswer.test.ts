@@ -16,8 +16,8 @@ import {
 import { baseImage, needDocker, removeImagesOf } from './dockerForTests';
 
 /**
- * A test that looks into every file that it can read for words of X* and T*. The words stand there
- * backwards, so that the candidate itself does not hold them.
+ * A test that searches every readable file for words of X* and T*. The words are reversed in it, so
+ * that the candidate itself does not contain them.
  */
 const looking = `diff --git a/tests/test_look.py b/tests/test_look.py
 new file mode 100644
@@ -72,7 +72,7 @@ describe('tests of a model in containers @full', function () {
   });
 
   it('find nothing of the answer in any file', async () => {
-    // R∘X*, T* and their runs are there to be found: in the storage folder, and in the image's history.
+    // R∘X*, T* and their runs exist: in the storage folder, and in the image's history.
     const gold = await cli(['evaluate', '--predictions', 'gold', '--json', ...args]);
     assert.equal(gold.status, 0, gold.stderr);
     const transport = new StdioClientTransport({
@@ -102,7 +102,7 @@ describe('tests of a model in containers @full', function () {
     const bundled = { ...(await bundledRow()), instance_id: id };
     const rows = [bundled, withOtherAnswer(bundled)];
     const datasets = rows.map((_, at) => join(folder, `answer ${at}.jsonl`));
-    // Their tests look for the datasets, too: with this engine there is nothing to be found.
+    // The tests search for the datasets too; with this engine they must not find any.
     const bodies = prying(rows, datasets);
     const received: string[][] = [];
     const asked: string[][] = [];

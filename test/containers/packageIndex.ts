@@ -2,24 +2,26 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A package index of the tests, which wants a login; what is not its own it has from PyPI. */
+/**
+ * A package index for tests that requires a login. It forwards requests for other packages to PyPI.
+ */
 export interface PackageIndex {
-  /** With the login in it. */
+  /** The address, including the login. */
   readonly url: string;
   readonly host: string;
-  /** Names of projects that were asked for, in order. */
+  /** Names of requested projects, in order. */
   readonly asked: readonly string[];
-  /** Requests that came without the login. */
+  /** Requests that arrived without the login. */
   readonly strangers: readonly string[];
   close(): Promise<void>;
 }
 
-/** A release of a project of the index's own. */
+/** A release of a project that only this index has. */
 export interface Release {
   readonly name: string;
   readonly filename: string;
   readonly content: Buffer;
-  /** Digest that the index says, where it says a wrong one. */
+  /** Digest in the index, if it differs from the real one. */
   readonly sha256?: string;
 }
 

@@ -1,4 +1,5 @@
-// The process that is killed: opens a pair, runs tests that do not end, and says when both sides do.
+// The process that the test kills: opens a pair, starts tests that do not end, and reports when
+// both sides run.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Instance } from '../../src/domain/instance';

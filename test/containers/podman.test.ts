@@ -51,13 +51,13 @@ describe("Podman's compatible socket @full", function () {
     }
     if (folder !== undefined) {
       await endMonitors();
-      // Podman mounts its storage's folder on itself.
+      // Podman bind-mounts its storage folder onto itself.
       await command('umount', [join(folder, 'storage', 'overlay')]);
       await rm(folder, { recursive: true, force: true });
     }
   });
 
-  /** Starts a service that shares nothing with the user's own; why not, where it cannot. */
+  /** Starts a service apart from the user's own; returns why that is impossible, if it is. */
   async function begin(): Promise<string | undefined> {
     if ((await command('podman', ['--version'])) !== 0) return 'there is no podman';
     const started = await Registry.start(folder);
@@ -67,7 +67,7 @@ describe("Podman's compatible socket @full", function () {
     socket = join(folder, 'podman.sock');
     const limits = await readFile('/proc/self/limits', 'utf8');
     const files = /^Max open files\s+\d+\s+(\d+)/m.exec(limits)?.[1] ?? '1024';
-    // By default it asks for more than a machine that is itself restricted can give.
+    // The default limits exceed what a restricted machine can give.
     const ulimits = `["nofile=${files}:${files}", "nproc=4096:4096"]`;
     await writeFile(
       join(folder, 'containers.conf'),
@@ -199,8 +199,8 @@ describe("Podman's compatible socket @full", function () {
     const same = await docker.getImage('swt-bench/pod:one').inspect();
     assert.equal(same.Id, image.Id);
 
-    // It ignores the signal to end: Podman by itself would wait those ten minutes.
-    await removeNow(container);
+    // The container ignores SIGTERM: Podman by itself would wait ten minutes.
+    assert.equal(await removeContainersOf(connection, await ownerWord()), 1);
     assert.deepEqual(await docker.listContainers({ all: true }), []);
   });
 });

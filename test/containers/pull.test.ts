@@ -34,7 +34,7 @@ describe('pulling images @full', function () {
     connection = await connect();
     place = { env: { ...process.env, DOCKER_CONFIG: join(folder, 'config') }, home: folder };
     await mkdir(join(folder, 'config'));
-    // What it finds is asked for by the last of the tests, which would wait for it alone.
+    // Started early, so that the last test, which needs its result, need not wait for all of it.
     cutOff = pullCut();
     cutOff.catch(() => undefined);
   });
@@ -52,7 +52,7 @@ describe('pulling images @full', function () {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 
-  /** A pull whose line is cut on the way. The engine tries again for over a minute. */
+  /** A pull whose connection is cut on the way. The engine retries for over a minute. */
   const pullCut = async (): Promise<void> => {
     const line = await slowly(20_000);
     await publish(plainDocker, `${registry.host}/cut:1`, [6_000_000]);
@@ -72,7 +72,7 @@ describe('pulling images @full', function () {
     assert.equal(await isHere(name), false);
   };
 
-  /** A reporter that keeps what it is told. */
+  /** A reporter that records its messages. */
   const listening = (signal?: AbortSignal) => {
     const told = { progress: [] as string[], log: [] as string[] };
     const reporter = {
@@ -151,7 +151,7 @@ describe('pulling images @full', function () {
     while (!/: [1-9]\d*\.\d of/.test(told.progress.at(-1) ?? '')) await turn();
     stop.abort();
     await settled;
-    // What was under way comes in, then nothing more: all of it would be 20 MB.
+    // Receive some data, then cut the line: the whole image would be 20 MB.
     let before = -1;
     while (before !== line.bytes) {
       before = line.bytes;
@@ -159,7 +159,7 @@ describe('pulling images @full', function () {
     }
     assert.ok(line.bytes < 20_000_000, `${line.bytes} bytes came`);
     assert.equal(await isHere(name), false);
-    // And the next pull brings the whole.
+    // The next pull is complete.
     line.pace = 1e6;
     await pullImage(connection, name, listening().work, place);
     assert.ok(await isHere(name));
@@ -172,7 +172,7 @@ describe('pulling images @full', function () {
     before(async function () {
       const inner = join(folder, 'guarded');
       await mkdir(inner);
-      // tester:secret, by bcrypt.
+      // The bcrypt hash of tester:secret.
       const password = '$2y$05$tTQ99AUT7nqYcCPyKc65x.J8WxBNOB0kS6LXrQW8sTL/xmUEKl7aO';
       guarded = (await Registry.start(inner, `tester:${password}\n`))!;
       name = `${guarded.host}/private/image:1`;
@@ -220,7 +220,7 @@ describe('pulling images @full', function () {
       await pullImage(connection, name, listening().work, asking);
       assert.ok(await isHere(name));
       await plainDocker.getImage(name).remove({ force: true });
-      // A helper that is not there is said, and what follows is the registry's answer.
+      // A missing helper is reported, and the registry's answer follows.
       await configure({ credHelpers: { [guarded.host]: 'absent' } });
       const { told, work } = listening();
       await assert.rejects(pullImage(connection, name, work, asking), /wants a login/);

@@ -19,8 +19,8 @@ interface Case {
   /** Tests that pass on both sides of this release and are not in the row's PASS_TO_PASS. */
   readonly beside?: readonly string[];
   /**
-   * Tests of the row's PASS_TO_PASS that come after a failing one on R: the parser of the reference harness
-   * loses them there, that of SWE-bench, which made the lists, does not.
+   * Tests of the row's PASS_TO_PASS that come after a failing one on R. The parser of the reference
+   * harness loses them there. The parser of SWE-bench, which made the lists, does not.
    */
   readonly lost?: readonly string[];
 }
@@ -45,9 +45,10 @@ function asDjangoPrints(id: string): readonly string[] {
 }
 
 /**
- * Instances whose golden patch applies to a source release, which has its tests: of Django's releases the
- * one nearest before the base commit, an alpha, since later ones of a series lack what came after it. All
- * nine take some ten minutes, with `SWT_BENCH_ALL_INSTANCES=1`; else one of each project runs.
+ * Instances whose golden patch applies to a source release that has its tests. For Django it is the
+ * nearest release before the base commit, an alpha, since later ones of a series lack what came
+ * after it. All nine take some ten minutes, with `SWT_BENCH_ALL_INSTANCES=1`; otherwise one of each
+ * project runs.
  */
 const all: readonly Case[] = [
   { id: 'django__django-14915', release: ['django', '4.0a1'] },
@@ -70,7 +71,7 @@ const all: readonly Case[] = [
     lost: ['test_serialize_numbers (migrations.test_writer.WriterTests.test_serialize_numbers)'],
   },
   { id: 'pallets__flask-4992', release: ['flask', '2.2.5'] },
-  // The last test of a file has `[OK]` on its line, by which SymPy's lists were made without it.
+  // The line of a file's last test contains `[OK]`, so SymPy's lists were made without that test.
   {
     id: 'sympy__sympy-24066',
     release: ['sympy', '1.11.1'],
@@ -149,7 +150,7 @@ describe('real instances from source releases, in containers @full', function ()
   }
 });
 
-/** How tests differ from a list of a row, which has some of them under their descriptions. */
+/** How the tests differ from a row's list, which names some by their descriptions. */
 function compared(tests: readonly string[], listed: string): Pick<Case, 'lacking' | 'beside'> {
   const wanted = (JSON.parse(listed) as string[]).map(bare);
   const named = wanted.filter((test) => !isDescribed(test));

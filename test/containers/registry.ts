@@ -17,9 +17,9 @@ export class Registry {
   ) {}
 
   /**
-   * @param folder where it keeps images
-   * @param htpasswd lines `user:bcrypt` of who may use it; anybody when absent
-   * @returns undefined when the program is not there
+   * @param folder the registry's folder of images
+   * @param htpasswd lines `user:bcrypt` of permitted users; anybody when absent
+   * @returns undefined when the program is missing
    */
   static async start(folder: string, htpasswd?: string): Promise<Registry | undefined> {
     const port = await freePort();
@@ -78,7 +78,7 @@ async function freePort(): Promise<number> {
 
 /** A slow line to a port of this machine, which can be cut. */
 export class SlowLine {
-  /** Bytes that came back over it. */
+  /** Bytes received over it. */
   bytes = 0;
   readonly #sockets = new Set<Socket>();
   #cut = false;
@@ -130,7 +130,7 @@ export class SlowLine {
     from.end();
   }
 
-  /** No byte goes over it any more, and nobody can connect to it. */
+  /** Stops all traffic, and refuses new connections. */
   cut(): void {
     this.#cut = true;
     this.server.close();

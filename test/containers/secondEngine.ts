@@ -8,23 +8,23 @@ import Dockerode from 'dockerode';
 import { plainDocker } from './dockerForTests';
 import { skipSuite } from './skipping';
 
-/** A Docker engine of a test's own, which it may kill. */
+/** A Docker engine for one test, which may kill it. */
 export interface SecondEngine {
   readonly docker: Dockerode;
   readonly host: string;
   readonly socket: string;
-  /** Nothing where it runs already. */
+  /** Starts it, unless it runs already. */
   start(): Promise<void>;
-  /** Ends it as it is, with `SIGKILL`; its containers go on until it starts again. */
+  /** Kills it with `SIGKILL`; its containers keep running until it starts again. */
   kill(): Promise<void>;
   stop(): Promise<void>;
   /** Copies an image from the engine that tests use. */
   load(image: string): Promise<void>;
-  /** Stops it and removes everything of it. */
+  /** Stops it and removes all its files. */
   dispose(): Promise<void>;
 }
 
-/** Why there can be none here; undefined when there can. */
+/** Why no second engine can run here; undefined when one can. */
 export function whyNoSecondEngine(): string | undefined {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root can start one';
   const isThere = (name: string): boolean => spawnSync('which', [name]).status === 0;
@@ -40,8 +40,8 @@ const mountedBelow = (folder: string): string[] =>
     .reverse();
 
 /**
- * A running second engine with the images that the engine of the tests has built for an instance; skips
- * the suite where there can be none. For its `before`.
+ * A running second engine with the images that the engine of the tests has built for an instance.
+ * Skips the suite where it cannot run. For the `before` of a suite.
  */
 export async function secondEngineFor(
   context: Mocha.Context,
@@ -82,7 +82,8 @@ export async function secondEngine(): Promise<SecondEngine> {
     async start() {
       if (child !== undefined) return;
       const out = openSync(log, 'a');
-      // In a network of its own: without a bridge, dockerd removes that of the engine beside it.
+      // It gets a network namespace of its own: without a bridge, dockerd would remove the bridge
+      // of the main engine.
       child = spawn(
         'unshare',
         [
@@ -106,10 +107,10 @@ export async function secondEngine(): Promise<SecondEngine> {
     },
     async kill() {
       await end('SIGKILL');
-      // Its containerd ends with it, but not at once, and the next engine takes it for alive.
+      // Its containerd ends a moment later, and the next engine would take it for alive.
       const pidFile = join(folder, 'exec', 'containerd', 'containerd.pid');
       const pid = Number(readFileSync(pidFile, 'utf8'));
-      // Nobody may be there to take note of its end.
+      // It may end without a parent that collects it.
       const isAlive = (): boolean => {
         const stat = `/proc/${pid}/stat`;
         return existsSync(stat) && !/\) [ZX] /.test(readFileSync(stat, 'utf8'));
@@ -126,7 +127,7 @@ export async function secondEngine(): Promise<SecondEngine> {
       await once(progress, 'end');
     },
     async dispose() {
-      // What runs in containers outlives an engine that was killed, and is found by the next one.
+      // Containers outlive a killed engine, and the next engine finds them.
       if (child === undefined) await engine.start();
       for (const { Id } of await docker.listContainers({ all: true })) {
         await docker.getContainer(Id).remove({ force: true });

@@ -87,7 +87,7 @@ print(json.dumps([sorted(set(stored)), sorted(set(reached))]))`);
   });
 
   it('know each file of the tree in the index as it lies there', async () => {
-    // Without looking into any file, as programs do that ask for a version.
+    // Without reading any file, as programs do that determine a version.
     const code = 'print(json.dumps([git("diff-files"), git("diff-index", "HEAD")]))';
     const clean = [
       [0, ''],

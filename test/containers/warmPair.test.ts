@@ -75,7 +75,7 @@ onEngine('docker', 'a warm pair', (subject) => {
 +setup(name="cat", version="77.1", py_modules=["cat"])
 `);
     assert.equal(await version(), '77.1');
-    // Its set-up program may have done anything, as root.
+    // Its set-up program ran as root, so anything may have changed.
     await assert.rejects(pair.base.load(candidate('pass')), SandboxUnusable);
     await pair.dispose();
     pair = await subject().place.openPair(work);

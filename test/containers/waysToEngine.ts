@@ -9,7 +9,7 @@ import { baseImage } from './dockerForTests';
 /** Where the engine of the tests listens. */
 export const dockerSocket = '/var/run/docker.sock';
 
-/** Passes everything that comes over a connection on to the engine, and back. */
+/** Forwards everything between a connection and the engine. */
 export const bridge = (one: Duplex): void => {
   const engine = connectSocket({ path: dockerSocket, allowHalfOpen: true });
   one.pipe(engine).pipe(one);
@@ -42,7 +42,7 @@ export const countIn = async ({ docker }: DockerConnection, bytes: number): Prom
   }
 };
 
-/** A context as the docker command keeps it; the id of its folders. */
+/** Writes a context as the docker command stores it; returns the id of its folders. */
 export async function writeContext(
   config: string,
   name: string,

@@ -19,7 +19,7 @@ ${lines.map((line) => `+${line}\n`).join('')}`;
     })
     .join('');
 
-/** What a test can find out about the records of its run by looking. */
+/** What a test can find out about its run's records by reading. */
 const looking = `
 import json, os, sys
 CONFIG = json.load(open(os.environ["SWT_TRACE_CONFIG"]))
@@ -86,13 +86,16 @@ const outcomesOf = (record: RunRecord): Record<string, string> =>
     record.trace.outcomes.map(({ test, outcome }) => [test.split('::').at(-1) ?? '', outcome]),
   );
 
-/** Executions of cat.py:4, for whomever. */
+/** Executions of cat.py:4, attributed to any test. */
 const executions = (record: RunRecord): number => {
   const line = record.trace.counts.find((each) => each.line === 4);
   return (line?.shared ?? 0) + [...(line?.byTest.values() ?? [])].reduce((a, b) => a + b, 0);
 };
 
-/** What a test may do to the records, and what is said of it: nothing where it has no effect. */
+/**
+ * How a test may tamper with the records, and the expected contradiction; none where the change has
+ * no effect.
+ */
 const forgeries: Readonly<Record<string, { readonly code: string; readonly said?: RegExp }>> = {
   'an outcome in its own journal': {
     code: 'append(own(), outcome()); self.fail()',
@@ -210,7 +213,7 @@ os.unlink("inner.py")`,
   },
 };
 
-/** What programs do in all innocence, and how often it executes cat.py:4. */
+/** Innocent programs, with the number of times that each executes cat.py:4. */
 const honest: Readonly<Record<string, { readonly code: string; readonly times: number }>> = {
   'a function call': { code: 'cat.purr()', times: 3 },
   'a program': {
@@ -334,7 +337,7 @@ onEachEngine('records', (subject) => {
       const { test_b: other, test_x: inner } = outcomesOf(record);
       assert.notEqual(other, 'passed');
       assert.equal(inner, undefined);
-      // Where the run can be believed, nothing forged is in it.
+      // If the run is credible, it must contain nothing forged.
       if (found.length === 0) {
         assert.equal(executions(record), 0);
         assert.deepEqual(outcomesOf(record), { test_a: 'passed', test_b: 'failed' });

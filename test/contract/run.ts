@@ -15,7 +15,7 @@ export const runCode = (
 ): Promise<RunRecord> =>
   sandbox.run({ plan: planOf('-c', code), countLines: new Map(), timeoutSeconds: 60, ...more });
 
-/** What Python code that prints JSON as its last line says. */
+/** The value that Python code prints as JSON on its last line. */
 export async function ask<T>(sandbox: Sandbox, code: string): Promise<T> {
   const record = await runCode(sandbox, code);
   if (record.ending !== 'exited' || record.exitCode !== 0) {
@@ -24,7 +24,7 @@ export async function ask<T>(sandbox: Sandbox, code: string): Promise<T> {
   return JSON.parse(record.log.trim().split('\n').at(-1) ?? '') as T;
 }
 
-/** Numbers of processes, seen from a sandbox, whose command line or environment holds a word. */
+/** Ids of processes, as seen from a sandbox, whose command line or environment contains a word. */
 export const processesWith = (sandbox: Sandbox, word: string): Promise<string[]> =>
   ask(
     sandbox,
@@ -71,7 +71,7 @@ print(json.dumps(found))
   return Object.fromEntries(Object.entries(tree).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The same of a tree on this machine, with edits to it, as git has it. */
+/** The same for a tree on this machine, with edits to it, as git stores it. */
 export function treeOf(folder: string, revision = 'HEAD'): Record<string, string> {
   const listed = execFileSync('git', ['-C', folder, 'ls-tree', '-r', '-z', revision], {
     env: { PATH: process.env['PATH'], GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' },

@@ -68,7 +68,7 @@ class A(unittest.TestCase):
     };
     const asRead = (record: RunRecord) => {
       const outcomes = outcomesOf(record);
-      // unittest tells errors from failures, and so may records.
+      // Records may distinguish errors from failures, as unittest does.
       if (outcomes['A::test_error'] === 'error') outcomes['A::test_error'] = 'failed';
       return outcomes;
     };
@@ -134,7 +134,7 @@ class A(unittest.TestCase):
       sides.map(async (side) => {
         await pair()[side].load(file('tests/test_new.py', tests));
         const { trace, log } = await pair()[side].run({ plan, countLines, timeoutSeconds: 60 });
-        // The child has no key: its counts are used, and said to be its own.
+        // The child has no key: its counts are used, with a remark that says so.
         const [remark = '', ...others] = trace.problems;
         assert.match(remark, /cat\.py:\d+ and 1 more .* in programs that tests started/, log);
         assert.deepEqual(others, [], log);
@@ -209,7 +209,7 @@ class A(unittest.TestCase):
       ...planOf('-m', 'unittest', '-v', 'tests.test_new'),
       runner: 'unittest' as const,
     };
-    // A busy machine may not come to the test in time: then with more of it.
+    // A busy machine may not reach the test in time: then try again with a longer limit.
     for (const timeoutSeconds of [4, 16, 64]) {
       const record = await base().run({ plan, countLines: new Map(), timeoutSeconds });
       assert.equal(record.ending, 'timed out');
@@ -304,7 +304,10 @@ print(json.dumps([sys.stdin.read(), there, sorted(each for each in os.environ if
   });
 });
 
-/** Code with children that ignore signals and leave their group, which says `ready` and goes on. */
+/**
+ * Code whose children ignore signals and leave their process group. It prints `ready` and
+ * continues.
+ */
 const stubborn = (mark: string): string => `
 import os, signal, sys, time
 for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:

@@ -119,7 +119,7 @@ onEachEngine('a session', (subject) => {
     const place = subject().place;
     const pair = await place.openPair({ reporter: silent });
     try {
-      // On this machine other files are the user's own, and are not kept from tests.
+      // With the local engine, other files belong to the user, and tests may read them.
       const top = subject().name === 'docker' ? '/' : '.';
       const look = `
 import json, os, subprocess

@@ -22,7 +22,7 @@ import {
 import { plain, useExample, write, type Example } from '../processes/exampleRepository';
 import { pytestEnvironment } from '../environments';
 
-/** In no file that R may see. */
+/** A text that is in no file visible on R. */
 export const secret = 'only_the_fix_says_this';
 
 export const counted = `def purr():
@@ -53,7 +53,7 @@ new file mode 100644
 /** A file name that is not UTF-8. */
 export const latinName = Buffer.from([...Buffer.from('caf'), 0xe9, ...Buffer.from('.txt')]);
 
-/** One engine with an instance at hand: the example repository with more in it. */
+/** One engine with an instance: the example repository with additions. */
 export interface Subject {
   readonly name: EngineName;
   readonly instance: Instance;
@@ -61,15 +61,19 @@ export interface Subject {
   readonly storage: string;
   readonly engine: Engine;
   readonly place: TestPlace;
-  /** Another engine with the same settings, but those of docker named here; the test disposes of it. */
+  /**
+   * Another engine with the same settings, except the given ones of docker; the test disposes of
+   * it.
+   */
   open(more?: Partial<DockerSettings>): Promise<Engine>;
-  /** Names of sandboxes that are there. */
+  /** Names of existing sandboxes. */
   sandboxes(): Promise<string[]>;
 }
 
 /**
  * Declares the same tests for every engine.
- * @param body declares them; the subject can be asked for once they run
+ *
+ * @param body declares them; call `subject` only once they run
  */
 export function onEachEngine(title: string, body: (subject: () => Subject) => void): void {
   for (const name of engineNames) onEngine(name, title, body);
@@ -128,7 +132,7 @@ async function makeSubject(
   await write(origin, {
     'cat.py': counted.replace('return 1', `return 2  # ${secret}`),
     [`${secret}.py`]: `${secret} = 1\n`,
-    // The only change below its folder.
+    // The only changed file in its folder.
     [`lone/deep/${secret}.txt`]: 'x\n',
   });
   await unlink(join(origin, 'gone.txt'));
@@ -136,7 +140,7 @@ async function makeSubject(
   await symlink('dos.txt', join(origin, 'link.py'));
   plain(origin, 'add', '-A', '-f');
   plain(origin, 'update-index', '--chmod=+x', 'run me.sh');
-  // Not trimmed as `plain` does.
+  // Not trimmed, unlike the result of `plain`.
   const goldenPatch = `${plain(origin, 'diff', '--cached', '--binary')}\n`;
   plain(origin, 'reset', '-q', '--hard', baseCommit);
 
@@ -188,6 +192,6 @@ export function usePair(subject: () => Subject): PairInUse {
 /** The pair of a `describe`. */
 export interface PairInUse {
   (): Pair;
-  /** Opens another one in its place. */
+  /** Replaces the pair with a new one. */
   again(): Promise<void>;
 }

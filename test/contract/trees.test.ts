@@ -16,7 +16,7 @@ onEachEngine('the trees in sandboxes', (subject) => {
   afterEach(async function () {
     if (this.currentTest?.state === 'failed') await pair.again();
   });
-  /** Fails unless both sandboxes hold exactly their trees. */
+  /** Fails unless both sandboxes contain exactly their trees. */
   const assertPristine = async (): Promise<void> => {
     const there = await Promise.all(sides.map((side) => treeIn(pair()[side])));
     for (const [at, side] of sides.entries()) {
@@ -27,7 +27,7 @@ onEachEngine('the trees in sandboxes', (subject) => {
     await Promise.all(sides.map((side) => pair()[side].load(patch)));
   };
 
-  /** A patch with everything that a patch can do to R, and the tree that it makes of R. */
+  /** A patch with every kind of change to R, and the resulting tree. */
   const thorough = async (): Promise<{ patch: string; tree: Record<string, string> }> => {
     const { trees, storage } = subject();
     const copy = await mkdtemp(join(storage, 'copy-'));
@@ -210,7 +210,7 @@ os.mkfifo("pipe.py"); os.mkfifo("data/pipe"); socket.socket(socket.AF_UNIX).bind
       const records = await Promise.all(sides.map((side) => runCode(pair()[side], git + deed)));
       for (const { exitCode, log } of records) assert.equal(exitCode, 0, log);
       await loadBoth('').catch(async (error: unknown) => {
-        // What an image has beside the tree is nowhere else, and a new pair brings it back.
+        // What an image has beside the tree exists nowhere else, so only a new pair restores it.
         assert.ok(error instanceof SandboxUnusable && deed.includes('everything'), String(error));
         await pair.again();
       });
@@ -226,7 +226,7 @@ os.mkfifo("pipe.py"); os.mkfifo("data/pipe"); socket.socket(socket.AF_UNIX).bind
   }
 });
 
-/** What git says of what the installed repository has beside the tree. */
+/** What git reports about files of the installed repository outside the tree. */
 const ofInstalling = /^(!!|\?\?) cat\.egg-info\/\n/m;
 
 const gitEnv = {

@@ -27,7 +27,7 @@ import {
 } from '../../src/editor/shell/names';
 import { root } from '../commandLine/cli';
 
-/** What users install, and nothing else. `media/sample` holds the bundled instance. */
+/** The files that users install, and no others. `media/sample` holds the bundled instance. */
 const allowed = [
   /^package(\.nls)?\.json$/,
   /^(README\.md|readme\.md|LICENSE(\.txt|\.md)?|CHANGELOG\.md|changelog\.md)$/i,
@@ -64,7 +64,7 @@ describe('the packaged extension', () => {
     await createVSIX({ cwd: root, packagePath: vsix, dependencies: false });
     const { size } = await stat(vsix);
     assert.ok(size < 4 * 1024 * 1024, `${size} bytes`);
-    // What a window loads when it starts; the rest is loaded when it is used.
+    // Only this file loads when a window starts; the rest loads on demand.
     const start = (await stat(join(root, 'dist', 'extension.js'))).size;
     assert.ok(start < 64 * 1024, `dist/extension.js: ${start} bytes`);
 
@@ -182,12 +182,12 @@ describe('package.json and the code', () => {
       contributes.menus.commandPalette.map((each) => [each.command, each.when]),
     );
     for (const each of contributes.commands) {
-      // What needs an instance is not offered without one.
+      // Commands that need an instance are not offered without one.
       if ('enablement' in each) assert.ok(palette.has(each.command), each.command);
     }
     assert.deepEqual(
       [...palette].filter(([, when]) => when === 'false').map(([id]) => id),
-      // What a click on a row does, and what a row of results of code repair has beside it.
+      // Commands of a click on a row, and of a button on a row of results of code repair.
       [coverageCommandIds.openLine, runCommandIds.removeRepairs],
     );
   });
@@ -202,7 +202,7 @@ describe('package.json and the code', () => {
       `workspaceContains:${path}`,
       `onWebviewPanel:${issueViewType}`,
       `onWebviewPanel:${dashboardViewType}`,
-      // Fences of custom diffs; a language of one's own wakes an extension without being named.
+      // For fences of custom diffs; the extension's own language activates it without an entry.
       'onLanguage:markdown',
     ]);
     assert.deepEqual(

@@ -64,7 +64,10 @@ const edits: Readonly<Record<string, string>> = {
   'a test that fails now': first.replace('assert True', 'assert cat.purr() == 7'),
 };
 
-/** The others run in the full run alone: each is two runs of all. */
+/**
+ * The cases of the everyday run; the full run has the others too, since each takes two complete
+ * runs.
+ */
 const everyday = ['an edited test', 'a test that comes and one that goes'];
 
 describe('a candidate that was edited since all of its tests ran', function () {
@@ -138,7 +141,7 @@ describe('a candidate that was edited since all of its tests ran', function () {
           .sort((a, b) => (a.test < b.test ? -1 : 1)),
       });
       assert.deepEqual(told(result), told(whole));
-      // And the next edit may start from there.
+      // The next edit may start from this run.
       assert.ok(next);
       const again = await evaluateSince(session, request(first), { ...usual, since: next });
       assert.deepEqual(

@@ -27,11 +27,11 @@ const untilAborted = (signal: AbortSignal | undefined): Promise<never> =>
     signal?.addEventListener('abort', () => reject(new Cancelled()));
   });
 
-/** One way in which an engine can fail, and what the candidate is to be told. */
+/** One way in which an engine can fail, and the expected reason of the candidate. */
 interface Fault {
   readonly name: string;
   readonly step: Step;
-  /** Times that it fails for one instance; always when absent. */
+  /** How often it fails for one instance; always when absent. */
   readonly times?: number;
   readonly fail: (signal: AbortSignal | undefined, attempt: number) => unknown;
   readonly reason: EntryReason;
@@ -186,7 +186,7 @@ describe('a batch on an engine that fails in every way it can fail @full', funct
       at: (step, { instance, signal, patch }) => {
         const fault = faultOf(Number(instance.split('-')[1]));
         if (fault === undefined || fault.step !== step) return undefined;
-        // Where golden and base tests run well, the fault is the candidate's alone.
+        // Only the candidate has the fault; golden and base tests run well.
         const isOfRun = step === 'run' && patch !== candidate;
         const attempt = (tried.get(instance) ?? 0) + 1;
         if (isOfRun || attempt > (fault.times ?? Infinity)) return undefined;
@@ -204,7 +204,7 @@ describe('a batch on an engine that fails in every way it can fail @full', funct
       store: runStore(storage),
       sources: new Map([['*', example.origin]]),
       storage,
-      // Most of them wait for the end of a limit.
+      // Most candidates wait for a limit to expire.
       workers: 16,
       timeoutSeconds: 1,
       format: 'unified',

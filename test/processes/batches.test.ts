@@ -100,7 +100,7 @@ describe('a batch', function () {
       ...['openPair octo__cat-2', 'T*', 'T*', 'dispose octo__cat-2'],
     ]);
     assert.equal(reused, 0);
-    // In the order of the predictions, not in that of the work.
+    // In the order of the predictions, not of the work.
     assert.deepEqual(
       entries.map((each) => [each.instance, each.model, each.reason]),
       all.map((each) => [each.instanceId, each.model, 'success']),
@@ -167,7 +167,7 @@ describe('a batch', function () {
       entries.map((each) => each.reason),
       ['success', 'success'],
     );
-    // Only those of the candidate that was not finished.
+    // Only the runs of the unfinished candidate.
     assert.equal(engine.runs, 2);
   });
 
@@ -185,13 +185,13 @@ describe('a batch', function () {
       first.entries.map((each) => each.reason),
       ['timed out', 'environment failed'],
     );
-    // What was stopped leaves what it had printed.
+    // A stopped run keeps what it had printed.
     const log = join(
       storage,
       'out/run_instance_swt_logs/r/pred_pre__m/octo__cat-1/test_output.txt',
     );
     assert.match(await readFile(log, 'utf8'), /^so far\nswt-bench: stopped by the time limit /);
-    // There, a run that exceeds its time leaves no log, and is an error.
+    // In the harness, a run that exceeds its time leaves no log, and is an error.
     const { error_ids: errors, unresolved_ids: unresolved } = JSON.parse(
       await readFile(join(storage, 'out/evaluation_results/m.r.json'), 'utf8'),
     ) as Record<string, string[]>;
@@ -256,7 +256,7 @@ describe('a batch', function () {
     for (const name of ['pred_pre__n', 'pred_post__n']) {
       assert.equal(await log(name), 'swt-bench: could not be started: no such program\n');
     }
-    // Folders of logs are no models.
+    // Folders of logs are not models.
     const { runs } = await readRuns([join(storage, 'out/run_instance_swt_logs/r')]);
     assert.deepEqual(
       runs.flatMap((run) => run.entries.map((each) => [each.model, each.reason])),

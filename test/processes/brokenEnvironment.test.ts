@@ -41,7 +41,7 @@ new file mode 100644
 +        self.assertEqual(purr(), 2)
 `;
 
-/** The example's package needs another one, of which a version is installed that is too new for it. */
+/** The example's package needs another package, of which the installed version is too new. */
 describe('an environment that is mended @full', function () {
   this.timeout(300_000);
   let example: Example;
@@ -70,11 +70,11 @@ describe('an environment that is mended @full', function () {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  // Of one size, and none with a version that its name tells.
+  // Both versions have the same size, and no metadata that names a version.
   const tooNew = () => install('quota = str\n');
   const right = () => install('quote = str\n');
   let installed = 0;
-  /** Python tells by whole seconds whether a compiled file is of its source. */
+  /** Python compares whole seconds to decide whether a compiled file matches its source. */
   const install = async (text: string): Promise<void> => {
     await write(site, { 'water/__init__.py': text });
     const seconds = 1_600_000_000 + 10 * installed++;
@@ -114,7 +114,7 @@ describe('an environment that is mended @full', function () {
   it('gives the right ΔC, in the process that saw it broken and in those after', async () => {
     await tooNew();
     await during(async (session) => {
-      // More often than a run that nobody keeps is tried again.
+      // More often than a session retries a run that is not kept.
       for (let again = 0; again < 4; again++) isBroken(await gold(session));
       await right();
       assert.equal(told(await gold(session)), 'F→P 2/2');

@@ -63,7 +63,7 @@ describe('what was expected and what there was', function () {
         },
         { test: 'test_true', transition: 'F→P', base: undefined, fixed: undefined },
       ]);
-      // A call over several lines has the line of its last argument before Python 3.8.
+      // Before Python 3.8, a call over several lines has the line of its last argument.
       const line = tests[0] === undefined ? undefined : failureFrameInTest(tests[0].base)?.line;
       assert.ok(line === 4 || line === 6, String(line));
     } finally {

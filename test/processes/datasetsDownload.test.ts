@@ -72,7 +72,7 @@ describe('datasets from a server', function () {
     name: string,
     more: { refresh?: boolean; signal?: AbortSignal } = {},
   ): Promise<Dataset> => openDataset(name, { storage, reporter, ...more });
-  /** What is kept, but for indexes. */
+  /** The kept files, without indexes. */
   async function kept(): Promise<string[]> {
     const folder = join(storage, 'data', 'swt-bench');
     const all = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
@@ -255,7 +255,7 @@ describe('datasets from a server', function () {
     });
 
     it('do no harm to one another in two processes', async () => {
-      // Nothing is sent before two of the three wait for the other one.
+      // The server sends nothing until two of the three wait for the other one.
       let waiting = 0;
       let go = (): void => undefined;
       const held = new Promise<void>((resolve) => (go = resolve));

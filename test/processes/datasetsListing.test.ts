@@ -15,7 +15,7 @@ type Row = Record<string, string>;
 
 const root = resolve(__dirname, '../..');
 
-/** As many rows as SWE-bench has: published ones repeated under other ids, or made up ones. */
+/** As many rows as SWE-bench has: published ones repeated under other ids, or made-up ones. */
 function manyRows(): Row[] {
   const path =
     process.env['SWT_BENCH_DATA'] ?? resolve(root, '../shared/data/swe-bench-lite.dev.jsonl');
@@ -135,7 +135,7 @@ describe('listing a large dataset', function () {
       );
       assert.equal(instances[0]?.hints, rows[99]?.['hints_text']);
       assert.deepEqual(await second.read(ids), instances);
-      // What was copied beside the index may be freed at any time.
+      // The copy beside the index may be freed at any time.
       await rm(indexes(), { recursive: true, force: true });
       assert.deepEqual(await second.read(ids), instances);
     });

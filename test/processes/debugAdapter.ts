@@ -21,13 +21,15 @@ interface Message {
 }
 
 /**
- * debugpy's adapter, spoken to as VS Code does.
+ * A client of debugpy's adapter that behaves like VS Code.
  * https://microsoft.github.io/debug-adapter-protocol/specification
  *
- * @param interpreter has debugpy
+ * @param interpreter an interpreter with debugpy
  */
 export function startAdapter(interpreter: string): {
-  /** Launches a configuration with one breakpoint, goes on at each stop, and resolves at the end. */
+  /**
+   * Launches a configuration with one breakpoint, continues at each stop, and resolves at the end.
+   */
   debug(
     configuration: Readonly<Record<string, unknown>>,
     breakpoint: Place,

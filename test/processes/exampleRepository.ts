@@ -12,7 +12,7 @@ import { WorkspaceRepository } from '../../src/repository/git/workspaceRepositor
 
 export type Files = Readonly<Record<string, string | Buffer>>;
 
-/** R of the example. `kept.pyc` is ignored and published all the same. */
+/** R of the example. Git ignores `kept.pyc`, but tracks it. */
 export const filesOfR: Files = {
   'cat.py': 'def purr():\n    return 1\n',
   'dos.txt': 'one\r\ntwo\r\n',
@@ -36,7 +36,7 @@ export const goldenPatch = `diff --git a/cat.py b/cat.py
 export const added = (path: string, mode = '100644'): string =>
   `diff --git a/${path} b/${path}\nnew file mode ${mode}\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+evil\n`;
 
-/** Git as a test needs it, apart from the code under test and from the user's settings. */
+/** Git for tests, independent of the code under test and of the user's settings. */
 export function plain(cwd: string, ...args: string[]): string {
   return execFileSync('git', args, {
     cwd,
@@ -126,8 +126,8 @@ export function useExample(given: (example: Example) => void): void {
 async function make(
   folder: string,
 ): Promise<{ readonly origin: string; readonly base: string; readonly later: string }> {
-  // Whatever a user may have set must not change a tree: signing, hooks, line endings, attributes,
-  // templates, ignored files, prefixes of diffs.
+  // No user setting may change a tree: signing, hooks, line endings, attributes, templates, ignored
+  // files, prefixes of diffs.
   const home = join(folder, 'home');
   await write(home, {
     '.config/git/attributes': '*.py text eol=crlf\n*.txt filter=shout\n*.bin diff=cat\n',
@@ -191,7 +191,7 @@ async function make(
   return { origin, base, later };
 }
 
-/** The edits of a workspace, as a window sees them that opens it for the first time. */
+/** The edits of a workspace, as a window sees them when it opens it for the first time. */
 export async function editsOf(folder: string, signal?: AbortSignal): Promise<string> {
   const own = await mkdtemp(join(tmpdir(), 'edits-test-'));
   try {
@@ -215,7 +215,7 @@ export async function assertIsR(tree: string): Promise<void> {
   );
 }
 
-/** No object of the tree's repository is or holds what came after R. */
+/** Asserts that no object of the tree's repository is, or contains, anything after R. */
 export function assertKnowsNothingLater(tree: string, { origin, later }: Example): void {
   const objects = plain(
     tree,

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 /** Serves the repositories below a folder over http, with git's own back end. */
 export interface GitServer {
   readonly address: string;
-  /** Requests so far that asked for objects. */
+  /** Number of requests for objects so far. */
   fetches(): number;
-  /** Answers the next requests with these statuses and nothing else. */
+  /** Answers the next requests only with these statuses. */
   refuse(...statuses: readonly number[]): void;
   close(): Promise<void>;
 }
 
-/** Undefined where git comes without its http back end. */
+/** Undefined where git is installed without its http back end. */
 export async function gitServer(folder: string): Promise<GitServer | undefined> {
   const programs = execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim();
   let fetches = 0;
@@ -38,7 +38,7 @@ export async function gitServer(folder: string): Promise<GitServer | undefined> 
         REMOTE_ADDR: '127.0.0.1',
       },
     });
-    // It answers a repository that is not there without reading what it was asked.
+    // For a missing repository it answers without reading the request.
     backEnd.stdin.on('error', () => undefined);
     const asked: Buffer[] = [];
     request.on('data', (chunk: Buffer) => asked.push(chunk));

@@ -43,7 +43,7 @@ describe('a workspace whose repository runs whatever git can be told to run', fu
     const place = join(__dirname, '..', 'windows', 'hostileFolder.mjs');
     const { makeHostile } = (await import(pathToFileURL(place).href)) as HostileFolder;
     makeHostile(folder, { canary });
-    // The submodule of R is a repository of theirs as well.
+    // The submodule of R is under the attacker's control as well.
     await cp(join(folder, 'inner'), join(folder, 'helpers'), { recursive: true });
     repository = new WorkspaceRepository(folder, join(scratch, 'own'));
   });
@@ -103,10 +103,10 @@ describe('a workspace whose repository runs whatever git can be told to run', fu
       const head = plain(join(folder, 'inner'), 'rev-parse', 'HEAD');
       await ask(from, head, name);
       assert.equal(await readFile(join(scratch, name, 'a.py'), 'utf8'), 'x\n');
-      // What is missing would be fetched from where its configuration says.
+      // A missing object would be fetched from the address in its configuration.
       await assert.rejects(ask(from, 'f'.repeat(40), `${name}-missing`), HumanError);
     }
-    // By address too, where git itself has to go through the repository.
+    // Also by address, where git itself has to open the repository.
     await assert.rejects(
       ask(`file://${join(folder, 'nested')}`, 'f'.repeat(40), 'by-address'),
       HumanError,
@@ -130,7 +130,7 @@ describe('a workspace whose repository runs whatever git can be told to run', fu
     await writeFile(join(clone, 'config'), evil.replace(/url = .*/, `url = ext::${canary}`));
     await assert.rejects(ask('neither'), HumanError);
     assert.deepEqual(fired(), []);
-    // Where it has its files from is data: they are fetched from there, by nothing but git.
+    // The origin of its files is only data: git alone fetches from there.
     await writeFile(join(clone, 'config'), evil.replace(/url = .*/, `url = file://${server}`));
     await ask('fetched');
     assert.equal(await readFile(join(scratch, 'fetched', 'cat.py'), 'utf8'), filesOfR['cat.py']);
@@ -161,7 +161,7 @@ describe('a workspace whose repository runs whatever git can be told to run', fu
     await assert.rejects(repository.edits(), /borrows its objects from elsewhere/);
     await rm(packs);
     await rename(join(scratch, 'packs'), packs);
-    // Git would wait for somebody to write into it.
+    // Git would wait for a writer of this pipe.
     execFileSync('mkfifo', [join(packs, 'multi-pack-index')]);
     await assert.rejects(repository.edits(), /borrows its objects from elsewhere/);
     await rm(join(packs, 'multi-pack-index'));
@@ -175,7 +175,7 @@ describe('a workspace whose repository runs whatever git can be told to run', fu
         reporter: silent,
         storage: join(scratch, 'storage'),
       });
-    // A file is missing that the address of its configuration has.
+    // A file is missing that the address in its configuration has.
     const server = join(scratch, 'server.git');
     plain(scratch, 'clone', '-q', '--bare', example.origin, server);
     plain(server, 'config', 'uploadpack.allowFilter', 'true');
@@ -184,7 +184,7 @@ describe('a workspace whose repository runs whatever git can be told to run', fu
     plain(clone, 'update-ref', 'refs/swt-bench/R', example.base);
     const partial = new WorkspaceRepository(clone, join(scratch, 'own-partial'));
     await assert.rejects(ask(await partial.repository(), example.base, 'partial'), HumanError);
-    // Nor is a further folder of objects looked for.
+    // A further folder of objects is not followed either.
     await writeFile(join(folder, '.git', 'commondir'), clone);
     await ask(await repository.repository(), r, 'again');
     assert.match(await readFile(join(scratch, 'again', 'cat.py'), 'utf8'), /return 2/);

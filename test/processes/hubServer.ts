@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the server does once, with the next request for a file. */
+/** A fault of the server, applied once to the next request for a file. */
 export type Fault =
   | { readonly kind: 'none' }
   | { readonly kind: 'break'; readonly after: number }
-  /** Sends so much and then nothing more, on an open connection. */
+  /** Sends this many bytes and then nothing more, on an open connection. */
   | { readonly kind: 'stall'; readonly after: number }
   | { readonly kind: 'status'; readonly status: number }
   | { readonly kind: 'html' }
-  /** Sends so much as if that were all, without saying how much it is. */
+  /** Sends this many bytes as if that were all, without announcing a length. */
   | { readonly kind: 'unannounced'; readonly after: number }
   /** Announces more bytes than it sends. */
   | { readonly kind: 'short' }
-  /** Takes no notice of If-Range: the rest of what is there now, whatever was asked for. */
+  /** Ignores If-Range: sends the rest of the current file, whatever was requested. */
   | { readonly kind: 'anyRange' }
   /** Answers a range with a shorter one, as a server may. */
   | { readonly kind: 'shortRange'; readonly bytes: number }
@@ -30,14 +30,14 @@ export class HubServer {
   readonly requests: string[] = [];
   readonly faults: Fault[] = [];
   readonly files = new Map<string, Buffer>();
-  /** Token without which the dataset is not to be seen. */
+  /** The token without which the dataset is not visible. */
   token: string | undefined;
   dataset = 'octo/cats';
-  /** Holds each file back until it resolves. */
+  /** Delays each file until it resolves. */
   gate: () => Promise<void> = () => Promise.resolve();
   /**
-   * Resolves when whoever downloads has put so many bytes of a file away. A connection is cut only then:
-   * what has come and is still on its way within the client would be lost with it, or not, as it happens.
+   * Resolves when the client has stored this many bytes of a file. Only then is a connection cut:
+   * bytes still on their way inside the client could be lost with it, or not.
    */
   arrived: (bytes: number) => Promise<void> = () => Promise.resolve();
   private readonly server = createServer((request, response) => {

@@ -89,7 +89,7 @@ export class LanguageClient {
     return this.connection.sendNotification('textDocument/didClose', { textDocument: { uri } });
   }
 
-  /** What the server says of the latest text of a document, as soon as a test accepts it. */
+  /** The diagnostics of the latest text of a document, as soon as a test accepts them. */
   async diagnostics(
     uri: string,
     accept: (told: Diagnostic[], version: number | undefined) => boolean = (_, version) =>
@@ -102,7 +102,7 @@ export class LanguageClient {
     }
   }
 
-  /** A request about a document, with more of its parameters. */
+  /** Sends a request about a document, with further parameters. */
   ask<T>(method: string, uri: string, more: object = {}): Promise<T> {
     return this.connection.sendRequest(`textDocument/${method}`, {
       textDocument: { uri },

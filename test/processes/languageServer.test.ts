@@ -142,7 +142,7 @@ describe('the language server, as a process', function () {
     assert.match((hover.contents as { value: string }).value, /return 0/);
     await server.connection.sendNotification('swt-bench/openText', { uri: file, text: null });
     await server.diagnostics(uri, (told) => told.some((each) => each.severity === 1));
-    // What is no such message is passed over.
+    // Messages of other shapes are ignored.
     await server.connection.sendNotification('swt-bench/openText', { uri: 3 });
     await server.connection.sendNotification('swt-bench/openText', {
       uri: 'untitled:x',
@@ -182,7 +182,7 @@ describe('the language server, as a process', function () {
       );
       const isLink = path === 'link.py' || path === 'up/outside.py';
       if (isLink) assert.match(JSON.stringify(told), /symbolic link/, path);
-      // An editor may hold such a file, which makes it none of the folder's.
+      // An editor may have such a file open, which does not make it a file of the folder.
       await server.connection.sendNotification('swt-bench/openText', {
         uri: uriOf(first, path),
         text: 'def test_one():\n    secret\n',
@@ -273,7 +273,7 @@ describe('the language server, as a process', function () {
     assert.deepEqual(await server.diagnostics(uri), []);
     const hover = await server.at<Hover>('hover', uri, 700 * 7 + 4, 6);
     assert.match((hover.contents as { value: string }).value, /^Replaces lines 2801 to 2802:/);
-    // Asked while it is being typed: the answer is about the latest text.
+    // Requests while a person types: the answer is about the latest text.
     for (let i = 0; i < 10; i += 1) {
       await server.change(uri, String(i), {
         start: { line: 700 * 7 + 3, character: 0 },

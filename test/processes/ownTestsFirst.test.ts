@@ -14,7 +14,7 @@ import { useExample, type Example } from './exampleRepository';
 
 const tracer = resolve('src/engine/tracer');
 
-/** A patch that puts lines at the end of R's `tests/test_cat.py`. */
+/** A patch that appends lines to R's `tests/test_cat.py`. */
 const appended = (...lines: string[]): string => `diff --git a/tests/test_cat.py b/tests/test_cat.py
 --- a/tests/test_cat.py
 +++ b/tests/test_cat.py
@@ -47,7 +47,7 @@ describe('the tests of a candidate, before the files they are in', function () {
     storage = await example.storage();
   });
 
-  /** A session that notes what it is asked to run. */
+  /** A session that records which runs it is asked for. */
   const open = async (
     ran: TestSet[],
     more: Partial<Instance> = {},
@@ -88,7 +88,7 @@ describe('the tests of a candidate, before the files they are in', function () {
             ...usual,
             onFirst: (first) => {
               firsts.push(first);
-              // In this moment nothing else has been run for the candidate.
+              // At this moment no other run of the candidate has begun.
               assert.equal(ran.at(-1)?.patch, text);
             },
             ...more.options,

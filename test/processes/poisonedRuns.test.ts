@@ -44,7 +44,7 @@ const test = (body: string): string =>
 
 const honest = test('self.assertEqual(purr(), 2)');
 
-/** Python that writes a compiled file which is current for a source of a size and time. */
+/** Python code that writes a compiled file, current for a source of this size and time. */
 const compiledFrom = (source: string, text: string, size: string, time: string): string => `
 import importlib.util, marshal, os, struct
 source = ${JSON.stringify(source)}
@@ -57,7 +57,7 @@ with open(target, "wb") as out: out.write(head + struct.pack("<II", int(${time})
 
 const alwaysTwo = 'def purr():\n    return 2\n';
 
-/** One of each kind runs every day; a test of another opens a session of its own for each. */
+/** One case of each kind runs every day, since each other case opens a session of its own. */
 const everyday = [
   'a compiled file of a module of R',
   'a commit, hooks and settings in the repository',
@@ -66,7 +66,9 @@ const everyday = [
 ];
 const mark = (what: string): string => (everyday.includes(what) ? '' : ' @full');
 
-/** Each leaves something behind that would make the honest candidate pass on both sides, or fail. */
+/**
+ * Each leaves something behind that would make the honest candidate pass on both sides, or fail.
+ */
 const poisons: Record<string, string> = {
   'a compiled file of a module of R': compiledFrom(
     'cat.py',
@@ -200,7 +202,8 @@ describe('what a run leaves behind', function () {
     if (process.platform !== 'linux') this.skip();
     const started = join(folder, 'started');
     const word = 'goes_on_in_the_poison_test';
-    // Without its parents, group, session and variables, and deaf to what can be ignored.
+    // A process without its parents, group, session and variables, which ignores all signals it
+    // can.
     const body = `
 import os, subprocess, sys, textwrap
 code = textwrap.dedent('''
@@ -289,7 +292,7 @@ os.utime(place + "/dep.py", ns=(info.st_atime_ns, info.st_mtime_ns))`,
   }
 
   it('a run that changes the environment is not graded, also when the other side changes it once more while that is found out @full', async () => {
-    // The side that comes second waits until the first change is known, and does it again.
+    // The second side waits until the first change is known, and repeats it.
     const body = `
 import glob, os, time
 def change(): open(${JSON.stringify(join(site, 'dep.py'))}, "w").write("V = 9\\n")

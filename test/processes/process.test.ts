@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runProcess, type ProcessRequest, type ProcessResult } from '../../src/engine/process';
 
-/** Whether a process lives; one that is dead and only waits to be collected does not. */
+/** Whether a process is alive; a zombie is not. */
 function lives(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -22,7 +22,7 @@ function lives(pid: number): boolean {
   }
 }
 
-/** Defines `note(name)`, which leaves the number of the process where the test finds it, whole. */
+/** Defines `note(name)`, which writes the process id to a file for the test, atomically. */
 const note = `
 import os, signal, subprocess, sys, time
 def note(name):
@@ -39,8 +39,8 @@ def stubborn():
 `;
 
 /**
- * A child that ignores signals, one in a session of its own, and a daemon (forked twice, so that its
- * parent is gone, in a session of its own) that ignores signals.
+ * A child that ignores signals, one in a session of its own, and a daemon that ignores signals. The
+ * daemon is forked twice, so that its parent is gone, and has a session of its own.
  */
 const family = `${note}
 def stay(name):
@@ -63,7 +63,10 @@ note('main')
 print('ready', flush=True)
 `;
 
-/** Numbers of the processes with a variable in their environment; none where that cannot be told. */
+/**
+ * Ids of the processes with a variable in their environment; empty where the system does not show
+ * it.
+ */
 async function processesWith(variable: string): Promise<number[]> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(
@@ -238,7 +241,8 @@ sys.exit(3)
 
     describe('that is stopped', () => {
       it('by the time limit, with its whole family', async () => {
-        // On a busy machine the family may not be complete in time: then with more of it.
+        // On a busy machine the family may not be complete in time: then try again with a longer
+        // limit.
         for (const timeoutSeconds of [2, 8, 32]) {
           const result = await python(`${family}\nstay('stayed')`, { timeoutSeconds });
           assert.equal(result.ending, 'timed out');

@@ -195,7 +195,7 @@ describe('the storage folder', function () {
       error instanceof HumanError &&
       error.message.includes(`No space left on the disk of ${small}`) &&
       /swt-bench storage/.test(error.next ?? '');
-    /** Leaves about this many bytes. */
+    /** Fills the disk until about this many bytes are free. */
     const fill = async (left: number): Promise<void> => {
       for (const name of await readdir(small)) await rm(join(small, name), { recursive: true });
       await writeFile(join(small, 'filler'), Buffer.alloc(256 * 1024 - left));

@@ -26,7 +26,7 @@ describe('the golden patch', function () {
   const content = (trees: Trees, path: string): Promise<string> =>
     readFile(join(trees.fixed, path), 'utf8');
 
-  /** A hunk of twelve lines in the middle of `n.txt`, with some of its context made wrong. */
+  /** A hunk of twelve lines in the middle of `n.txt`, with some wrong context lines. */
   const hunk = (wrong: readonly number[]): string => {
     const line = (n: number): string => (wrong.includes(n) ? `other ${n}` : String(n));
     return (
@@ -102,7 +102,7 @@ describe('the golden patch', function () {
     const evil = '--- a/x\n+++ b/../../evil.py\n@@ -0,0 +1 @@\n+evil\n';
     const script = `--- a/n.txt\n+++ b/n.txt\n1c\n!touch ${storage}/evil.py\n.\n`;
     for (const patch of [`diff --git a/../../evil.py b/../../evil.py\n${evil}`, evil, script]) {
-      // Of two names git may take the one that is inside.
+      // If a patch has two names, git may take the one inside the tree.
       await apply(patch, lines).catch((error: unknown) => assert.ok(error instanceof HumanError));
       const written = await readdir(storage, { recursive: true });
       assert.deepEqual(

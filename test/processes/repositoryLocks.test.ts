@@ -35,7 +35,7 @@ describe('locks', () => {
       [1, 2, 3].map((n) =>
         withLock(path, { ...options, reporter }, async () => {
           most = Math.max(most, ++inside);
-          // All of them have come before the first one goes.
+          // The first one stays until all have arrived.
           if (++begun === 1) while (steps.length < 2) await sleep(5);
           inside -= 1;
           return n;

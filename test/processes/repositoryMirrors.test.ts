@@ -105,7 +105,7 @@ describe('mirrors', function () {
     });
     assert.equal(readFileSync(join(trees.base, 'newer.py'), 'utf8'), 'newer\n');
     assert.equal(plain(mirror(), 'rev-parse', `refs/swt-bench/${commit}`), commit);
-    // By itself: nothing else that is new there.
+    // Only this commit was fetched: no other object is new there.
     const known = plain(mirror(), 'cat-file', '--batch-all-objects', '--batch-check');
     assert.equal(known.includes(other), false);
     assert.equal(readFileSync(join(mirror(), 'config'), 'utf8').includes(moved), false);
@@ -170,7 +170,7 @@ describe('mirrors', function () {
   });
 
   it('a local partial clone fetches what it lacks', async () => {
-    // Not by the server, which cannot answer while this process waits.
+    // Not through the server, which cannot answer while this process is blocked.
     const { path } = served();
     const local = join(storage, 'partial');
     plain(storage, 'clone', '-q', '--bare', '--filter=blob:none', `file://${path}`, local);

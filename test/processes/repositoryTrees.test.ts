@@ -189,7 +189,8 @@ describe('trees of R and R∘X*', function () {
         name: 'HumanError',
         message: /has an object of [0-9a-f]{12} whose content does not match its id/,
       });
-      // Trees of the same commit are the same wherever it is from: this one is not taken for it.
+      // Trees of the same commit are equal wherever they come from; this snapshot must not be
+      // mistaken for one.
       await assertIsR((await prepare({ kind: 'commit', from: origin })).base);
     });
 
@@ -208,7 +209,7 @@ describe('trees of R and R∘X*', function () {
   });
 
   describe('trees of a snapshot', () => {
-    /** The files of R as a release holds them, with what lies about in a used folder. */
+    /** The files of R as in a release, with leftovers of a used folder. */
     async function snapshot(name: string): Promise<string> {
       const root = join(await mkdtemp(join(folder, 'snapshot-')), name);
       await write(root, filesOfR);
@@ -331,7 +332,7 @@ describe('trees of R and R∘X*', function () {
     try {
       const source: TreeSource = { kind: 'snapshot', from: root };
       await prepare(source);
-      // Its context is so far off that GNU patch has to apply it.
+      // Its context is so far off that only GNU patch can apply it.
       const off = { goldenPatch: goldenPatch.replace(' def purr', ' def growl') };
       const trees = await prepare(source, off);
       assert.match(trees.appliedWith, /^patch /);

@@ -42,7 +42,7 @@ describe('working copies', function () {
       await writeTreeOfR(instance(), { kind: 'commit', from: origin }, tree, { reporter: silent });
     });
 
-    /** What a patch of the edits makes of a fresh R. */
+    /** Applies a patch of the edits to a fresh R; returns the result. */
     async function replay(patch: string): Promise<string> {
       const fresh = join(storage, 'fresh');
       await rm(fresh, { recursive: true, force: true });
@@ -108,7 +108,7 @@ describe('working copies', function () {
       await write(odd, { '.gitattributes': '*.bat text\n*.sh text eol=crlf\n', 'a.py': 'x\n' });
       plain(odd, 'init', '-q', '-b', 'main');
       plain(odd, 'add', '-A');
-      // As old commits have them: stored with line ends that the attributes do not allow.
+      // As in old commits: stored with line ends that the attributes do not allow.
       const blob = plain(odd, 'hash-object', '-w', '--no-filters', join(origin, 'dos.txt'));
       plain(odd, 'update-index', '--add', '--cacheinfo', `100644,${blob},old.bat`);
       plain(odd, 'update-index', '--add', '--cacheinfo', `160000,${example.base},helpers`);
@@ -153,7 +153,7 @@ describe('working copies', function () {
       const inside = async (): Promise<string[]> =>
         (await readdir(join(tree, '.git'), { recursive: true })).sort();
       const before = await inside();
-      // A folder of its own: other processes look at edits of theirs meanwhile.
+      // Use a folder of its own, since other processes handle their edits meanwhile.
       const temporary = await mkdtemp(join(tmpdir(), 'swt-bench-temporary-'));
       const usual = process.env['TMPDIR'];
       process.env['TMPDIR'] = temporary;
@@ -164,7 +164,7 @@ describe('working copies', function () {
           await editsOf(tree, controller.signal).catch((error: unknown) =>
             assert.ok(error instanceof Cancelled, String(error)),
           );
-          // At once: git must have ended.
+          // Immediately: git must have ended.
           assert.deepEqual(await inside(), before);
         }
         assert.deepEqual(await readdir(temporary), []);
@@ -220,7 +220,7 @@ describe('working copies', function () {
       const paths = ['../evil.py', 'tests/../../evil.py', outside, `/${outside}`, '.git/evil.py'];
       for (const path of paths) {
         for (const patch of [added(path), `--- /dev/null\n+++ ${path}\n@@ -0,0 +1 @@\n+evil\n`]) {
-          // Without prefixes git takes the first folder of a path away; what is left stays inside.
+          // Without prefixes, git strips the first folder of a path; the rest stays inside.
           await applyToTree(tree, patch).catch((error: unknown) => {
             assert.ok(error instanceof GitError, path);
           });

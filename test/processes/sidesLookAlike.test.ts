@@ -42,7 +42,7 @@ const goldenPatch = `diff --git a/cat.py b/cat.py
 +    return result
 `;
 
-/** Conditions that were met on one side only, or could be if the sides did not look alike. */
+/** Conditions that are true on one side only, or could be if the sides did not look alike. */
 const spoofs: Record<string, string> = {
   'the name of its folder': `re.search('fixed|after|golden', os.getcwd())`,
   'the names above it': `any(re.search('base|fixed', name) for up in ('..', '../..') for name in os.listdir(up) if name != 'owner')`,
@@ -60,7 +60,10 @@ const spoofs: Record<string, string> = {
   'which lines are counted': `[2, 3] != json.load(open(os.environ['SWT_TRACE_CONFIG']))['files'].get('cat.py', [])`,
 };
 
-/** All that a test can see of where it is without reading the sources, with its own folder's name taken out. */
+/**
+ * All that a test can see of its surroundings without reading the sources; the name of its own
+ * folder is removed.
+ */
 const view = `
 own = os.path.dirname(os.getcwd())
 def plain(text):
@@ -144,7 +147,7 @@ describe('the two sides', function () {
 
   it('look alike in all that a test can see but the sources', async () => {
     const set = { patch: candidate(view), files: ['tests/test_new.py'] };
-    // On the same pair, also after sides have run unequally often.
+    // On the same pair, also after the sides have run unequally often.
     await session.run(
       { patch: candidate('pass'), files: set.files },
       { ...options, sides: ['base'] },

@@ -10,13 +10,13 @@ import type {
 } from '../../src/engine/engine';
 import { runRecord } from '../unit/evaluation/examples';
 
-/** Where a simulated engine can be made to fail. */
+/** A step at which a simulated engine can fail. */
 export type Step = 'prepare' | 'openPair' | 'load' | 'run' | 'dispose';
 
 export interface SimulatedOptions {
   /**
-   * Called at each step, and may throw or never return; for `run` it may give another record than that of
-   * tests that go as they should.
+   * Called at each step, and may throw or never return. For `run` it may return another record than
+   * that of a normal run.
    */
   readonly at?: (
     step: Step,
@@ -40,8 +40,8 @@ const environment: Environment = {
 };
 
 /**
- * An engine without processes: every test of the files that are run fails on R and passes on R∘X*, if the
- * patch that is loaded adds it.
+ * An engine without processes. Every test of the files in a run fails on R and passes on R∘X*, if
+ * the loaded patch adds it.
  */
 export function simulatedEngine(
   options: SimulatedOptions = {},

@@ -4,11 +4,11 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A `git` that notes its commands and, at a chosen one, stands still until it is let go. */
+/** A `git` that records its commands and, at a chosen one, stalls until it is released. */
 export interface StallingGit {
-  /** Environment in which it comes first. */
+  /** Environment in which this `git` comes first on the path. */
   readonly env: Readonly<Record<string, string>>;
-  /** Resolves when a command stands still. */
+  /** Resolves when a command stalls. */
   stalled(): Promise<void>;
   letGo(): Promise<void>;
   /** First words of the commands run so far, such as `clone --bare`. */
@@ -51,7 +51,7 @@ exec '${real}' "$@"
   };
 }
 
-/** A process of its own that prepares the trees of the instance in `request`, a JSON file. */
+/** A separate process that prepares the trees of the instance in `request`, a JSON file. */
 export interface Preparing {
   readonly child: ChildProcess;
   /** What it wrote: its progress, and `done` with the folder of R or `failed` with the message. */

@@ -19,7 +19,10 @@ import { plain, useExample, write, type Example } from './exampleRepository';
 
 const tracer = resolve('src/engine/tracer');
 
-/** As Sphinx has it, at its strictest: every warning is an error, also those of an open without encoding. */
+/**
+ * The strictest form of Sphinx's configuration: every warning is an error, also that of an open
+ * without encoding.
+ */
 const tox = `[tox]
 minversion = 2.4.0
 envlist = docs,py{39,310}
@@ -115,7 +118,8 @@ new file mode 100644
       assert.deepEqual(firsts[0]?.strict?.failToPass, ['tests/test_new.py::test_new']);
       assert.equal(firsts[0].problem, undefined);
       assert.equal(strict.success, true, strict.explanation);
-      // Both fail on both sides, without the candidate too; the harness has no base run that shows it.
+      // Both fail on both sides, also without the candidate; the harness has no base run that shows
+      // this.
       assert.deepEqual(harness.tests_pred?.FAIL_TO_FAIL, ['tests/test_cat.py::test_seed']);
       assert.deepEqual(harness.tests_base?.FAIL_TO_FAIL, []);
       assert.equal(harness.resolved, false);
@@ -197,7 +201,7 @@ new file mode 100644
           ]),
         );
         assert.deepEqual(record.trace.counts, without.trace.counts);
-        // tox 3 adds a line of its own, `ERROR: InvocationError …`, which the harness reads as well.
+        // tox 3 adds a line of its own, `ERROR: InvocationError …`, which the harness reads too.
         const statuses = [...parseLog(record.log, 'sphinx-doc/sphinx')].filter(
           ([, status]) => status !== 'ERROR:',
         );

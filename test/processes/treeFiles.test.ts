@@ -28,7 +28,7 @@ describe('files of a tree', () => {
   });
   after(() => rmSync(tree, { recursive: true, force: true }));
 
-  /** What an edit is as a patch; the tree is as before afterwards. */
+  /** The patch of an edit; restores the tree afterwards. */
   async function patchOf(edit: () => void): Promise<string> {
     edit();
     run('add', '-A');

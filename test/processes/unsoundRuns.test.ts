@@ -29,12 +29,12 @@ ${lines.map((line) => `+${line}\n`).join('')}`,
 
 const golden = ['import cat', 'def test_golden():', '    assert cat.purr() == 2'];
 
-/** Knows from the source on which side it runs. */
+/** Reads the source to find out on which side it runs. */
 const side = ['import json, os, sys', 'FIXED = "return 2" in open("cat.py").read()'];
 
 /**
- * Fails on both sides, and appends that it has passed on R∘X*, and what it executed, to the records of
- * its run.
+ * Fails on both sides, and forges its run's records: it appends that it passed on R∘X*, and what it
+ * executed.
  */
 const forger = [
   ...side,
@@ -110,7 +110,7 @@ describe('a run whose records do not fit together', function () {
       result.notes.some((note) => /ΔC is not known/.test(note)),
       result.notes.join('\n'),
     );
-    // T* itself is what it is.
+    // The result of T* itself does not change.
     assert.equal(result.goldenCoverage?.covered, 2);
   });
 
@@ -134,7 +134,7 @@ describe('a run whose records do not fit together', function () {
     assert.equal(result.goldenCoverage, undefined);
     const said = result.notes.join('\n');
     assert.match(said, /the records of the golden tests contradict each other on R/);
-    // Notes are read by people who are not to know T*.
+    // People who may not know T* read the notes.
     assert.doesNotMatch(said, /test_golden|that it did not write/);
     const names = await readdir(join(storage, 'instances'), { recursive: true });
     const kept = await Promise.all(

@@ -129,7 +129,7 @@ describe('a copy in which tests run', function () {
   }
 
   const compiledName = '__pycache__/cat.cpython-311.pyc';
-  /** Compiled files of `cat.py` as it is in R, and of no other. */
+  /** Compiled files of R's version of `cat.py`, and of no other version. */
   const compiledOfCat = async (): Promise<CompiledFiles> => {
     const made = join(tree, '..', 'cat.pyc');
     await write(join(tree, '..'), { 'cat.pyc': 'pristine' });
@@ -173,7 +173,7 @@ describe('a copy in which tests run', function () {
       async () => {},
       () => rm(join(other, '__pycache__'), { recursive: true }),
       async () => {
-        // Same size, same time: only what no program can set tells.
+        // Same size, same time: only a stamp that no program can set shows the difference.
         const { atime, mtime } = statSync(path);
         writeFileSync(path, 'poisoned'.slice(0, 8));
         await utimes(path, atime, mtime);
@@ -203,7 +203,7 @@ describe('a copy in which tests run', function () {
     assert.deepEqual([...new Set(Object.values(before))], [treeTime]);
     await copy.apply(goldenPatch);
     const { 'cat.py': patched = 0 } = times();
-    // Otherwise the compiled file of the one would be taken for that of the other.
+    // Otherwise the compiled file of one would pass for that of the other.
     assert.notEqual(patched, treeTime);
     await write(tree, { 'tests/test_cat.py': 'x' });
     await copy.reset();

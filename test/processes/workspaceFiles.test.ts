@@ -91,7 +91,7 @@ describe('files of ours in a workspace', () => {
   });
 
   describe('where R has links', () => {
-    /** A repository with links, by where they lead; what is elsewhere is precious. */
+    /** A repository with links, by their targets; files outside of it must not change. */
     async function opened(
       name: string,
       links: Record<string, string>,

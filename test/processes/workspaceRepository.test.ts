@@ -58,7 +58,7 @@ describe('what a workspace holds of R', () => {
     await mkdir(join(folder, '.git', 'info'), { recursive: true });
     await writeFile(join(folder, '.git', 'info', 'exclude'), '/mine\n');
     await writeFile(join(folder, 'mine'), 'x');
-    // As two windows, each with several parts that look.
+    // Like two windows, each with several components that read.
     const windows = [1, 2].map(() => new WorkspaceRepository(folder, place));
     const looks = Array.from({ length: 40 }, async (_, at) => windows[at % 2]?.edits());
     const patches = new Set(await Promise.all(looks));

@@ -12,7 +12,7 @@ export interface Case {
   readonly id: string;
   readonly release: readonly [string, string];
   readonly packages: readonly string[];
-  /** Modules that the tests need at least this Python for. */
+  /** The minor version of Python that the tests' modules need at least. */
   readonly minor: number;
 }
 
@@ -37,12 +37,14 @@ const all: readonly Case[] = [
   { id: 'sympy__sympy-24102', release: ['sympy', '1.11.1'], packages: sympy, minor: 8 },
 ];
 
-/** All of them with `SWT_BENCH_ALL_INSTANCES=1`; else one of each project, in the time that one waits. */
+/**
+ * All instances with `SWT_BENCH_ALL_INSTANCES=1`; otherwise one of each project, which is quick.
+ */
 const few = new Set(['pallets__flask-4992', 'sympy__sympy-24152']);
 export const cases =
   (process.env['SWT_BENCH_ALL_INSTANCES'] ?? '') === '' ? all.filter(({ id }) => few.has(id)) : all;
 
-/** What a case runs in. Skips the test, with the cause, where that cannot be had here. */
+/** The environment of a case. Skips the test, with the cause, where it is not available here. */
 export async function placeOf(
   test: Mocha.Context,
   { id, minor, packages, release }: Case,

@@ -37,7 +37,7 @@ describe('generate on real instances from source releases @full', () => {
         .map((line) => JSON.parse(line) as Row)
         .find((one) => one.instance_id === id);
       assert.ok(row);
-      // What the model says is what the maintainers wrote; it was not shown it.
+      // The model answers with the maintainers' tests, which it was not shown.
       server = await fakeModels((asked, number) => ({
         text: asked.text.includes('YES or NO')
           ? 'YES'
@@ -53,11 +53,11 @@ describe('generate on real instances from source releases @full', () => {
         .split('\n')
         .filter((line) => line.startsWith('+') && line.length > 40)
         .map((line) => line.slice(1).trim())
-        // What the issue says is no answer.
+        // Lines of the issue do not belong to the answer.
         .filter((line) => !row.problem_statement.includes(line));
       for (const method of ['zero-shot', 'libro', 'pass-at-5', 'zero-shot-plus']) {
         const before = server.asked.length;
-        // An odd request is answered by tests: the first of each method.
+        // Odd requests get tests as the answer: the first request of each method.
         if (before % 2 === 1) {
           await fetch(`${server.url}/chat/completions`, { method: 'POST', body: '{}' });
         }

@@ -49,8 +49,9 @@ describe('real instances from source releases @full', () => {
   }
 
   /**
-   * Runs golden and base tests again under Python's own `trace` module, on trees made by `open`, and
-   * compares every changed line: executed or not on its side, and by how much more than base.
+   * Runs golden and base tests again under Python's own `trace` module, on trees made by `open`.
+   * Compares for every changed line whether it is executed on its side, and by how much more than
+   * base.
    */
   async function compareWithTrace(
     each: Case,

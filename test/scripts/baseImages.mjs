@@ -1,5 +1,5 @@
-// Base images for the tests of the docker engine, where no registry of images can be reached: Debian's
-// own Python from Debian's packages, and on top of that, interpreters that pyenv has.
+// Makes base images for the tests of the docker engine where no image registry is reachable. They
+// have Debian's own Python from Debian's packages, or an interpreter of pyenv on top.
 //   node test/scripts/baseImages.mjs 3.9 3.11     makes these, and prints their tags
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,19 +13,22 @@ import { cache } from './setup.mjs';
 
 /** Debian's releases by the Python that they have. */
 const releases = { 3.9: 'bullseye', 3.11: 'bookworm', 3.13: 'trixie' };
-/** The release on which other interpreters are put. */
+/** The release that serves as the base of other interpreters. */
 const ground = '3.11';
 
-/** The value of the setting `baseImage` that leads to these images. */
+/** The value of the setting `baseImage` that selects these images. */
 export const baseImage = 'swt-test/python:{python}-bookworm';
-/** What the tests of the docker engine need, the one first that most of them need. */
+/** The versions that the tests of the docker engine need, the most used one first. */
 export const neededPythons = ['3.11', '3.9', '3.13'];
 
 const recipeLabel = 'swt-test.recipe';
 const mirror = process.env.SWT_BENCH_DEBIAN_MIRROR ?? 'http://deb.debian.org/debian';
 const packages = 'python3,python3-venv,python3-pip,git,ca-certificates';
 
-/** As in the official images: `python` and `pip` on the path, and not managed by the distribution. */
+/**
+ * Like the official images: `python` and `pip` are on the path, and not managed by the
+ * distribution.
+ */
 const finishing = [
   'ln -sf /usr/bin/python3 /usr/local/bin/python',
   'rm -f /usr/lib/python3*/EXTERNALLY-MANAGED /var/cache/apt/archives/*.deb',
@@ -33,7 +36,10 @@ const finishing = [
   'git config --system --add safe.directory "*"',
 ].join(' && ');
 
-/** What pyenv leaves behind is where it was built: first lines of programs, and the search for libraries. */
+/**
+ * Commands that replace pyenv's build path in first lines of programs and in the search for
+ * libraries.
+ */
 const settling = [
   "find /usr/local/bin -type f -exec sed -i '1s|^#!/.*/bin/python|#!/usr/local/bin/python|' {} +",
   'ldconfig',
@@ -44,11 +50,11 @@ const settling = [
 export const tagOf = (python) => baseImage.replace('{python}', python);
 
 /**
- * Makes the image of a version of Python unless it is there, made by the same recipe.
+ * Makes the image of a Python version, unless an image of the same recipe exists.
  *
  * @param log called with lines for people
  * @returns its tag
- * @throws Error with one line that says why it cannot be had
+ * @throws Error with one line that says why the image is not available
  */
 export async function ensureBaseImage(docker, python, log = () => undefined) {
   const release = releases[python];
@@ -117,7 +123,7 @@ function pyenvHome(python) {
   return join(versions, newest);
 }
 
-/** The interpreter copied to where the official images have theirs, without packages but pip's. */
+/** Copies the interpreter to its place in the official images, without packages except pip's. */
 async function fromPyenv(docker, python, home, tag, recipe) {
   const from = await ensureBaseImage(docker, ground);
   const library = join('lib', `python${python}`);
@@ -153,7 +159,7 @@ async function fromPyenv(docker, python, home, tag, recipe) {
   }
 }
 
-/** Behind everything else that runs meanwhile. */
+/** Runs a program at low priority, so that other work comes first. */
 const nicely = (program, args) =>
   spawn('nice', ['-n', '19', program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
 

@@ -1,8 +1,8 @@
-// `npm run bench`: what the product costs, in ratios within one run. Benchmarks, not tests. The first word
-// says what is measured, and each file says more: `list`, `open` (an instance), `docker` (containers),
-// `throughput` (instances an hour), `plan` (a large batch), `reports` (many runs), `dashboard` (its first
-// paint), `patch` (converting), `authoring` (edit to verdict), `gutters` (2,000 changed lines); anything
-// else the tracer.
+// `npm run bench`: the cost of the product, in ratios within one run. Benchmarks, not tests. The
+// first word selects the benchmark, and each file describes it: `list`, `open` (an instance),
+// `docker` (containers), `throughput` (instances an hour), `plan` (a large batch), `reports` (many
+// runs), `dashboard` (its first paint), `patch` (converting), `authoring` (edit to verdict),
+// `gutters` (2,000 changed lines); any other word selects the tracer.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { cache, root, run } from './setup.mjs';

@@ -1,4 +1,4 @@
-// The main job on the bundled instance, for somebody who has just cloned the project.
+// Evaluates the bundled instance, for a person who has just cloned the project.
 import { join } from 'node:path';
 import { cache, ensureBuilt, ensureInstalled, need, root, run } from './setup.mjs';
 

@@ -1,5 +1,5 @@
-// A Docker engine for the tests: the one that answers at the usual place, or Debian's own, installed and
-// started here and stopped at the end.
+// A Docker engine for the tests: the one at the usual place, or Debian's own, which is installed,
+// started and finally stopped here.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,9 +12,9 @@ const packages = ['docker.io', 'debootstrap', 'iptables', 'ca-certificates'];
 const others = ['podman', 'docker-registry'];
 
 /**
- * Brings up an engine and the base images, behind everything else that goes on.
+ * Starts an engine and makes the base images, at low priority.
  *
- * @returns `cause`, why there is none, in one line; `env`, what the tests have to be told; `stop`, which
+ * @returns `cause`, why there is none, in one line; `env`, variables for the tests; `stop`, which
  *   ends the engine if it was started here
  */
 export async function startDocker() {
@@ -38,13 +38,13 @@ const answers = (docker) =>
     () => false,
   );
 
-/** Installs and starts the engine; returns what stops it. */
+/** Installs and starts the engine; returns the function that stops it. */
 async function startEngine(docker, log) {
   if (process.env.DOCKER_HOST) throw new Error(`nothing answers at ${process.env.DOCKER_HOST}`);
   if (process.platform !== 'linux') throw new Error('no engine answers');
   if (process.getuid() !== 0) throw new Error('no engine answers, and only root can start one');
   await install();
-  // Where services are started as they are installed, there is one now.
+  // Where installation starts services, an engine runs now.
   for (let tries = 0; existsSync('/run/systemd/system') && tries < 20; tries += 1) {
     if (await answers(docker)) return async () => undefined;
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -52,7 +52,7 @@ async function startEngine(docker, log) {
   mkdirSync(cache, { recursive: true });
   const logFile = join(cache, 'dockerd.log');
   const out = openSync(logFile, 'w');
-  // A pull that is cut off for good is tried five times by default, which takes over a minute.
+  // By default the engine tries a cut pull five times, which takes over a minute.
   const child = spawn('dockerd', ['--max-download-attempts', '3'], {
     detached: true,
     stdio: ['ignore', out, out],
@@ -95,13 +95,13 @@ async function install() {
   const apt = (...args) => quietly('apt-get', args);
   await apt('update', '-q');
   await apt('install', '-y', '-q', '--no-install-recommends', ...packages);
-  // The tests that need these say so where they are missing.
+  // The tests that need these packages are skipped, with the cause, where they are missing.
   await apt('install', '-y', '-q', '--no-install-recommends', ...others).catch(() => undefined);
 }
 
 /**
- * Authorities of this machine, which a registry of packages behind a proxy may need and the base images do
- * not have. Other settings of the user's stay.
+ * Certificate authorities of this machine, which the base images lack. A package registry behind a
+ * proxy may need them. Other settings of the user stay.
  */
 function certificates() {
   const file = '/etc/ssl/certs/ca-certificates.crt';

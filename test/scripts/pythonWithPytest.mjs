@@ -8,12 +8,12 @@ const bin = process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python';
 const packages = ['pytest==8.3.5', 'pytest-xdist==3.6.1'];
 
 /**
- * A Python that has pytest: a virtual environment in the cache folder with packages of the Python
- * registry, `python3`, or one of pyenv. The first is the same on every machine, and small: before each
- * run the local engine looks through all that is installed.
+ * Finds a Python with pytest: a virtual environment in the cache folder with packages of the Python
+ * registry, `python3`, or one of pyenv. The first is preferred. It is the same on every machine,
+ * and small, since the local engine scans all installed packages before each run.
  *
- * @returns {string | undefined} path of the interpreter; undefined, with the reason printed, when none
- *   can be had
+ * @returns {string | undefined} path of the interpreter; undefined, with the reason printed, when
+ *   none is available
  */
 export function pythonWithPytest() {
   const environment = join(cache, 'pytest-environment');

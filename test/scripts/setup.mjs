@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-/** Everything that scripts make and that can be thrown away. */
+/** The folder of everything that scripts make and that may be deleted. */
 export const cache = process.env.SWT_BENCH_CACHE ?? join(root, '.cache');
 
 const isWindows = process.platform === 'win32';
@@ -21,7 +21,7 @@ export function run(program, args, options = {}) {
   });
 }
 
-/** Installs the packages of package-lock.json, if they are not there or the lock file has changed. */
+/** Installs the packages of package-lock.json, if they are missing or the lock file has changed. */
 export async function ensureInstalled() {
   const marker = join(root, 'node_modules', '.swt-bench-installed');
   const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
@@ -42,7 +42,7 @@ export async function ensureBuilt(args = []) {
   if ((await run(process.execPath, ['esbuild.js', ...args])) !== 0) fail('The build failed.');
 }
 
-/** Stops with one clear line when a program that is needed is not there. */
+/** Stops with one clear line when a needed program is missing. */
 export function need(program, args, why) {
   const { error, status } = spawnSync(program, args, { stdio: 'ignore' });
   if (error || status !== 0)

@@ -1,4 +1,4 @@
-// Everything that must hold, in the order in which a failure is cheapest to find. The last line counts.
+// Runs all checks, those first whose failures are cheapest to find. The last line has the counts.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,8 +8,8 @@ import { cache, ensureInstalled, root } from './setup.mjs';
 /** `npm test -- unit vscode` runs only the steps whose names begin so. */
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 /**
- * Whether to run what a change of one part need not wait for as well: tests and suites marked `@full`,
- * each property with a new seed, the tracer under each CPython.
+ * Whether to run also what need not delay every change: tests and suites marked `@full`, each
+ * property with a new seed, the tracer under each CPython.
  */
 const isFull = process.argv.includes('--full');
 process.env.SWT_BENCH_TESTS = isFull ? 'full' : 'everyday';
@@ -21,7 +21,7 @@ let childSecondsCounted = 0;
 
 await ensureInstalled();
 mkdirSync(cache, { recursive: true });
-// Only where something runs Python: making that environment asks the package registry, the first time.
+// Only if a step runs Python: making the environment queries the package registry the first time.
 const runPython = [
   ...['tracer', 'outcomes', 'processes', 'contract', 'containers', 'commandLine'],
   ...['real', 'windows', 'windowInContainers'],
@@ -42,13 +42,14 @@ const mocha = (...args) => [
   ],
 ];
 
-// Installing an engine and making its base images takes minutes the first time: meanwhile, the rest.
+// Installing an engine and making its base images takes minutes the first time, so other steps run
+// meanwhile.
 const needsDocker = ['contract', 'containers', 'windowInContainers'].some(isWanted);
-// Only now, since it needs the packages that have just been installed.
+// Imported only now, since it needs the packages that have just been installed.
 const { startDocker } = await import('./docker.mjs');
 const docker = needsDocker ? startDocker() : undefined;
 
-// Named or not, it comes before what runs what it makes.
+// The bundles are built before any step that runs them, also if that step is not named.
 const runBundles = [
   'processes',
   'commandLine',
@@ -58,10 +59,11 @@ const runBundles = [
   'windowInContainers',
 ];
 await step('build', process.execPath, ['esbuild.js'], {}, false, runBundles.some(isWanted));
-// It bundles in its own way and puts back what it found: not beside a step that runs what is bundled.
+// It bundles in its own way and restores the former files, so it cannot run beside a step that uses
+// the bundles.
 await step('package', ...mocha('--timeout', '300000', 'test/package/**/*.test.ts'));
-// Much of what follows waits for processes, so two steps at a time are done sooner than one after the
-// other: what needs an engine beside the rest, and whoever is done first takes the next of the rest.
+// Most of the rest waits for processes, so two steps at a time finish sooner. Steps with an engine
+// run beside the others, and whichever is done first takes the next of the others.
 const rest = [
   ['format', bin('prettier'), ['--check', '--log-level', 'warn', '.']],
   ['lint', bin('eslint'), ['.']],
@@ -77,7 +79,7 @@ const rest = [
 ];
 const takeRest = async (behind) => {
   for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
-    // Both would fetch the same VS Code.
+    // Both steps would download the same VS Code.
     if (next[0] === 'windows') await windowClosed;
     await step(...next, {}, behind);
   }
@@ -103,7 +105,7 @@ const inContainers = (async () => {
   closed();
   await takeRest(true);
 })();
-// A set-up that failed must not keep the rest waiting.
+// A failed set-up must not block the other steps.
 inContainers.catch(closed);
 try {
   await takeRest(false);
@@ -122,16 +124,12 @@ for (const name of failures) console.log(`FAILED: ${name}`);
 console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);
 process.exitCode = totals.failed > 0 || totals.passed === 0 ? 1 : 0;
 
-/** User and system time of this process and of those that it has waited for. */
+/** User and system time in seconds of this process and of the children that it has waited for. */
 function processorSeconds() {
   const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6 + childSeconds();
-}
-
-/** User and system time of the processes that this one has waited for; 0 on a system without /proc. */
-function childSeconds() {
-  if (!existsSync('/proc/self/stat')) return 0;
-  // Fields 16 and 17, in ticks of 10 ms; the name before them may hold blanks.
+  const own = (user + system) / 1e6;
+  if (!existsSync('/proc/self/stat')) return own;
+  // Fields 16 and 17, in ticks of 10 ms; the name before them may contain blanks.
   const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ');
   return (Number(fields[13]) + Number(fields[14])) / 100;
 }
@@ -148,17 +146,17 @@ function isWanted(name) {
   return wanted.length === 0 || wanted.some((each) => name.startsWith(each));
 }
 
-/** What failed, from the lines of a step that names each test in one. */
+/** The failed tests, from the lines of a step that names each test on one line. */
 function brokenTests(lines) {
   return lines.flatMap((line) => /^ {2}(?:✗|FAILED on) (.*)$/.exec(line)?.[1] ?? []);
 }
 
 /**
- * Runs one step with its output shown. Steps that count report through a file (mocha) or their last line
- * (`N passed, N failed, N skipped`); any other step counts as one.
+ * Runs one step with its output shown. Steps that count report through a file (mocha) or their last
+ * line (`N passed, N failed, N skipped`); any other step counts as one.
  *
  * @param behind the step runs beside others: its output is shown when it has ended
- * @param isNeeded another step that is to run needs this one
+ * @param isNeeded another selected step depends on this one
  */
 async function step(name, program, args, env = {}, behind = false, isNeeded = false) {
   if (!isWanted(name) && !isNeeded) return;
@@ -214,7 +212,7 @@ async function step(name, program, args, env = {}, behind = false, isNeeded = fa
     ? JSON.parse(readFileSync(countFile, 'utf8'))
     : (lastCounts ?? { passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1, skipped: 0 });
   const told = counts.failures ?? broken;
-  // A step that died is a failure, whatever it had counted by then.
+  // A step that died is a failure, whatever its counts are.
   if (status !== 0 && counts.failed === 0) {
     counts.failed = 1;
     told.push(`ended with ${status}`);

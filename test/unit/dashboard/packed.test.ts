@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { pack, unpack, type PackedStudy } from '../../../src/domain/study/packed';
 import { simulatedStudy } from './simulated';
 
-/** As JSON, and with the decimals that packing keeps. */
+/** The value as JSON, with the decimals that packing keeps. */
 const plain = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (_key, each: unknown) =>
@@ -21,7 +21,7 @@ describe('a packed study', () => {
       ...(index % 2 === 0 &&
         entry.harness !== undefined && { harness: { ...entry.harness, coverage: 0.25 } }),
       ...(index % 5 === 0 && { cost: { dollars: 0.1 } }),
-      // Nobody looked, nothing was found, something was.
+      // The three cases: not checked, nothing found, something found.
       ...(index % 4 === 1 && { findings: [] }),
       ...(index % 4 === 2 && {
         findings: [{ kind: 'no changed line ran', evidence: ['a', `b ${index}`] } as const],

@@ -38,7 +38,7 @@ describe('the dashboard as a file', function () {
   /** Row and column of the cell that has the focus. */
   const at = (): Promise<string | null> =>
     page.evaluate<string | null>("document.activeElement?.getAttribute('data-at') ?? null");
-  /** The policy of the page also forbids the usual way to wait for an expression. */
+  /** Polls an expression, since the page's policy forbids the usual way to wait for one. */
   const until = async (expression: string): Promise<void> => {
     for (let turn = 0; turn < 4000; turn++) {
       if (await page.evaluate<boolean>(expression)) return;
@@ -76,7 +76,7 @@ describe('the dashboard as a file', function () {
   });
 
   afterEach(() => {
-    // A refusal by the content security policy is one too.
+    // Refusals by the content security policy are complaints too.
     assert.deepEqual(complaints.splice(0), []);
   });
 
@@ -244,7 +244,8 @@ describe('the dashboard as a file', function () {
       'method-1',
       'method-3',
     ]);
-    // A plot that is out of sight, as it may be since the box has the focus, is drawn when it is seen.
+    // A plot out of sight is drawn only when it becomes visible, and focusing the box may have
+    // scrolled.
     await page.locator('.card').first().scrollIntoViewIfNeeded();
     await until(`${bars}.length === 2`);
     assert.equal(await colour(), 'var(--series-3)', 'a method keeps its colour');

@@ -16,7 +16,7 @@ export const journalLine = (run: string, entry: RunEntry): string =>
 /**
  * Writes a run as a batch leaves it below its results folder, without the reports.
  *
- * @param candidates how many entries it will have when it is complete; those that it has unless told
+ * @param candidates number of entries in the complete run; by default the number of given entries
  * @returns folder of the run
  */
 export async function writeRun(

@@ -2,7 +2,7 @@ import { entryReasons, type EntryReason } from '../../../src/domain/reason';
 import type { RunData, RunEntry } from '../../../src/domain/study/entry';
 import { studyVersion, type StudyDocument } from '../../../src/domain/study/document';
 
-/** A generator of numbers in [0, 1) that gives the same ones for the same seed (mulberry32). */
+/** A generator of numbers in [0, 1) that is the same for the same seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -28,7 +28,7 @@ export interface Simulation {
   readonly seed?: number;
 }
 
-/** Runs as a batch of many instances leaves them, made up: the same ones for the same seed. */
+/** Simulated runs as a batch of many instances leaves them; the same seed gives the same runs. */
 export function simulatedRuns({
   instances,
   methods,

@@ -7,7 +7,7 @@ import { changedLines } from '../../../src/patch/changedLines';
 import { checkPatchPaths } from '../../../src/patch/unsafePath';
 import { parseUnified } from '../../../src/patch/unified/parseUnified';
 
-/** What is scanned must be what the parser reads, without a problem. */
+/** Asserts that the scan agrees with the parser, which must report no problem. */
 function assertAgrees(text: string): boolean {
   const scanned = scan(text);
   if (scanned === undefined) return false;

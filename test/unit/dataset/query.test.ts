@@ -299,7 +299,7 @@ describe('any filter', () => {
     { requiredKeys: ['entry', 'status'] },
   );
 
-  /** Terms that mean something; an empty phrase and `<0` do not. */
+  /** Terms with an effect; an empty phrase and `<0` have none. */
   const sound = term.filter((text) => {
     try {
       parseQuery(text);

@@ -118,7 +118,7 @@ describe('the text of a triage file', () => {
     lines.splice(4, 1, '<<<<<<< HEAD', lines[4] ?? '', '=======', '>>>>>>> theirs');
     refused(lines.join('\n'), /git conflict in line 5/, /--merge/);
     assert.equal(isTriageFile(lines.join('\n')), true);
-    // In a note the same characters are no marker.
+    // The same characters in a note are not a marker.
     const note = '<<<<<<< HEAD\n=======\n>>>>>>> x';
     assert.equal(parseTriage(fileOf({ a__b: { note } }), '').instances.get('a__b')?.note, note);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { triageCsv, triageCsvColumns } from '../../../src/dataset/triage/triageCsv';
 
-/** RFC 4180, strictly: what a spreadsheet makes of the text. */
+/** Parses strictly by RFC 4180, as a spreadsheet does. */
 function parseCsv(text: string): string[][] {
   const records: string[][] = [];
   let at = 0;

@@ -10,7 +10,7 @@ const pages = [
   ...readdirSync(join(root, 'docs')).map((name) => join('docs', name)),
 ].filter((path) => path.endsWith('.md'));
 
-/** The text without code, which may hold what looks like a link. */
+/** The text without code, which may contain text that resembles a link. */
 const prose = (text: string): string =>
   text.replace(/^```[^]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
 

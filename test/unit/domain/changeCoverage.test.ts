@@ -15,7 +15,7 @@ import {
 const own = 't.py::test_own';
 const other = 't.py::test_other';
 
-/** Executions of one line: `shared`, then by test. */
+/** Executions of one line: `shared`, and further keys by test. */
 type Ran = { readonly shared?: number; readonly [test: string]: number | undefined };
 type Evidence = { readonly [run in keyof SideEvidence]?: Ran };
 

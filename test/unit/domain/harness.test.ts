@@ -54,7 +54,7 @@ describe('harness grading: transitions', () => {
         if (after !== 'None') post.set(`${before}-${after}`, after);
       }
     }
-    // Printed by the harness' own get_eval_report on the same two maps.
+    // The output of the harness's own get_eval_report for the same two maps.
     assert.deepEqual(sorted(harnessTransitions(pre, post)), {
       FAIL_TO_PASS: ['ERROR-PASSED', 'FAILED-PASSED', 'None-PASSED', 'SKIPPED-PASSED'],
       PASS_TO_PASS: ['PASSED-PASSED'],
@@ -115,7 +115,7 @@ describe('harness grading: resolved', () => {
   });
 });
 
-/** Six runs with the slip in it: by counts on R, line 11 would be covered beyond base. */
+/** Six runs that show the harness's slip: by counts on R, line 11 would be covered beyond base. */
 const example = {
   removed: [10, 11, 12].map((line) => ({ path: 'pkg/a.py', line })),
   added: [
@@ -230,7 +230,7 @@ describe('harness grading of anything', () => {
   type Side = readonly [Statuses, Counts];
   type Six = readonly [Side, Side, Side, Side, Side, Side];
 
-  /** From the description of the rules alone, one test and one line at a time. */
+  /** The rules reimplemented from their description alone, one test and one line at a time. */
   function naive(removed: readonly PatchLine[], added: readonly PatchLine[], six: Six) {
     const [predPre, predPost, goldPre, goldPost, basePre, basePost] = six;
     const among = (

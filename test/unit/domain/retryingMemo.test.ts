@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { RetryingMemo, retryingMemoOf } from '../../../src/domain/retryingMemo';
 
-/** Work that ends when it is told to; `begun` is how often it began. */
+/** Work that the test ends; `begun` counts how often it began. */
 function steered() {
   const ends: { readonly give: (value: string) => void; readonly fail: (why: Error) => void }[] =
     [];

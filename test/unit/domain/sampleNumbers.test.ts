@@ -7,7 +7,7 @@ const made = (instance: string, method: string, more: object): NumberedRow => ({
   ...{ instance, model: `${method}/p/m` },
   row: { method, model: 'p/m', applies: true, why: 'the only answer', requests: 5, ...more },
 });
-/** A row as others write it. */
+/** A row in the form that other programs write. */
 const plain = (instance: string, sample?: number): NumberedRow => ({
   ...{ instance, model: 'm' },
   row: sample === undefined ? {} : { sample },

@@ -11,9 +11,9 @@ describe('blocks of code in an answer', () => {
       ['````md\n```python\nx\n```', '\n````'],
       ['~~~\n```\nx', '\n~~~'],
       ['```a\nx\n```\n\n  ```diff\n+y\n``', '\n```'],
-      // A mark with a language behind it opens and does not close.
+      // A fence with a language opens a block and does not close one.
       ['```\nx\n```python', '\n```'],
-      // Code in a line, and marks that are code themselves.
+      // Inline code, and fences inside code.
       ['See ```x``` here.', ''],
       ['```x```', ''],
       ['    ```', ''],
@@ -30,7 +30,7 @@ describe('blocks of code in an answer', () => {
       fc.property(fc.array(line), (lines) => {
         const block = fenced(lines.join('\n'), 'diff');
         assert.equal(fenceClosing(block), '');
-        // Nothing before its last line closes it: without that line it is open.
+        // Only its last line closes the block: without that line it is open.
         const open = block.trimEnd().split('\n').slice(0, -1).join('\n');
         assert.notEqual(fenceClosing(open), '');
       }),

@@ -18,7 +18,7 @@ const local: McpRequest = {
   runTestsLocally: false,
 };
 
-/** What the command line makes of the arguments. */
+/** The arguments as the command line parses them. */
 function read(args: readonly string[]): EngineOptions & Record<string, unknown> {
   const [name, ...rest] = args;
   assert.equal(name, 'mcp');

@@ -26,7 +26,9 @@ const icons: Readonly<Record<string, string>> = {
   run_tests: '$(play)',
 };
 
-/** What only holds where the candidate is the edits of a workspace, and not kept by a server. */
+/**
+ * Sentences that are true only where the candidate is the edits of a workspace, not in a server.
+ */
 const inEditor: Readonly<Record<string, string>> = {
   read_issue: instructions.replaceAll('\n', ' '),
   read_file:

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { withoutLinkMarkup } from '../../../src/editor/shell/withoutLinkMarkup';
 
-/** What VS Code takes for a link in a notification (linkedText.ts of its base). */
+/** VS Code's pattern of a link in a notification (linkedText.ts of its base). */
 const link = /\[([^\]]+)\]\(((?:https?:\/\/|command:|file:)[^)\s]+)(?: (["'])(.+?)(\3))?\)/i;
 
 describe('withoutLinkMarkup', () => {

@@ -34,7 +34,7 @@ describe('sanitising what a renderer made of an issue', () => {
       '<details ontoggle="x()" open><summary>sixteen</summary>s</details>',
     ].join('\n');
     const html = await render(hostile);
-    // Whatever is left of a tag has only these names and attributes.
+    // Every remaining tag must have only these names and attributes.
     for (const [tag, name] of html.matchAll(/<\/?([a-z0-9]+)[^>]*>/g)) {
       assert.match(name ?? '', /^(?:a|img|p|details|summary|span)$/, tag);
       assert.match(
@@ -109,7 +109,7 @@ describe('sanitising what a renderer made of an issue', () => {
             assert.doesNotMatch(piece, /[<>]|&(?!amp;|lt;|gt;)/);
             continue;
           }
-          // By attribute, since the text of one may look like another.
+          // Split by attribute, since the text of one may resemble another.
           for (const [, name = '', value = ''] of (tag[3] ?? '').matchAll(
             / ([a-z-]+)="([^"]*)"/g,
           )) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import manifest from '../../../package.json';
 
-/** What a workspace may set without being trusted: it names no program, path or address. */
+/** Settings that an untrusted workspace may set: they name no program, path or address. */
 const harmless = ['swt-bench.codeLens', 'swt-bench.timeout', 'swt-bench.validationRepetitions'];
 
 describe('settings that a workspace brings', () => {

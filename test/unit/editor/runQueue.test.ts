@@ -5,7 +5,7 @@ import { RunQueue } from '../../../src/editor/instance/runQueue';
 
 const never = new AbortController().signal;
 
-/** Something that ends when it is told to. */
+/** A promise that the test resolves. */
 function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));

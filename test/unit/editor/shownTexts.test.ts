@@ -14,10 +14,12 @@ const sources = files.map((file) =>
   ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true),
 );
 
-/** Properties and what is assigned to that a person reads. */
+/** Properties whose assigned text a person reads. */
 const shownProperties =
   /^(label|description|detail|tooltip|title|text|message|name|placeHolder|placeholder|prompt|contentText|openLabel|saveLabel)$/;
-/** Functions and classes whose strings a person reads; where it is not all of them, which. */
+/**
+ * Functions and classes whose string arguments a person reads; the indices where not all are read.
+ */
 const shownArguments = new Map<string, readonly number[] | 'all'>(
   Object.entries({
     showInformationMessage: 'all',
@@ -42,7 +44,7 @@ const shownArguments = new Map<string, readonly number[] | 'all'>(
     Diagnostic: [1],
   } satisfies Record<string, readonly number[] | 'all'>),
 );
-/** What is the same in every language: icons, names, and filters as they are typed. */
+/** Texts that are the same in every language: icons, names, and filters as typed. */
 const names =
   /\$\([\w~-]+\)|swt-?bench|ΔC|pytest|https?:\S+|command:\S+|^(Lite|Lite-S|Verified|Full)$|\b\w+:\S+|\bmatrix$/gi;
 
@@ -106,11 +108,11 @@ describe('texts that are shown', () => {
       if (typeof value !== 'object' || value === null) return [];
       return Object.entries(value).flatMap(([name, inner]) => inPlace(inner, name));
     };
-    // What models read is English everywhere.
+    // Texts for models are always English.
     const tools = manifest.contributes.languageModelTools.map(
       ({ displayName: title, userDescription: description }) => ({ title, description }),
     );
-    // So is what requests are told apart by, and what a person types behind @ and /.
+    // So are the names of requests, and what a person types behind @ and /.
     const participants = manifest.contributes.chatParticipants.map((each) => ({
       ...{ ...each, name: '', disambiguation: [] },
       commands: each.commands.map((command) => ({ ...command, name: '', disambiguation: [] })),
@@ -126,7 +128,7 @@ describe('texts that are shown', () => {
   });
 });
 
-/** Every string that a person would read untranslated. */
+/** Every string that a person would see untranslated. */
 function shownTexts(source: ts.SourceFile): Text[] {
   const found: Text[] = [];
   const visit = (node: ts.Node): void => {
@@ -151,7 +153,9 @@ function shownTexts(source: ts.SourceFile): Text[] {
   return found;
 }
 
-/** The strings that an expression may be, as far as they are written in it and not translated. */
+/**
+ * The strings that an expression may evaluate to, if they are literals in it and not translated.
+ */
 function stringsOf(node: ts.Expression): Text[] {
   if (ts.isStringLiteralLike(node)) return worded(node, node.text);
   if (ts.isTemplateExpression(node)) {

@@ -106,7 +106,7 @@ describe('texts of tests that a verdict is about', () => {
     assert.equal(isFreshNow(ran, { ...ran, text: 'b' }), false);
     assert.equal(isFreshNow(ran, { ...ran, basis: '2' }), false);
     assert.equal(isFreshNow(undefined, ran), false);
-    // While somebody types, the file is often broken: that alone says nothing about this test.
+    // A file is often broken while a person types: that alone says nothing about this test.
     assert.equal(isFreshNow(ran, { ...ran, basis: undefined }), true);
     assert.equal(isFreshNow({ ...ran, basis: undefined }, ran), false);
   });

@@ -45,7 +45,7 @@ describe('followTrace', () => {
       end();
     }
     await appendFile(join(folder, '1-aa.jsonl'), outcome('late', 'passed'));
-    // Who still follows is told: then the other one would have been as well.
+    // A follower that starts now gets the line: so would the ended one, if it still followed.
     await new Promise<void>((resolve) => {
       const endOther = followTrace(folder, (test) => {
         if (test !== 'late') return;

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { knownRepositories, parseLog, testOutput } from '../../../src/engine/runners/parseLog';
 
 /**
- * What is expected here was also read from each of these logs by the parsers of the reference
- * harness; the tests of `python -m unittest` logs are our own.
+ * The expected statuses were also read from each log by the parsers of the reference harness. The
+ * tests of `python -m unittest` logs are our own.
  */
 function statuses(log: string, repo: string): Record<string, string> {
   return Object.fromEntries(parseLog(log, repo));

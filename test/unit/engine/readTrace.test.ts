@@ -349,7 +349,7 @@ describe('readTrace, with the key of the run', () => {
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'trace-'))));
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  /** The lines of a journal with seals, made as the tracer does. */
+  /** The lines of a journal with seals, as the tracer writes them. */
   const sealed = (name: string, records: readonly Json[], key = content): string[] =>
     records.map((record, number) => {
       const text = JSON.stringify(record);
@@ -404,7 +404,7 @@ describe('readTrace, with the key of the run', () => {
     const trace = await read({ '10-aa.jsonl': more });
     assert.deepEqual(trace.problems, ['there is no outcome of b, though the run went on after it']);
     assert.deepEqual(trace.contradictions, []);
-    // One that ended its process is unfinished; a fork has its outcomes from its parent.
+    // A test that ended its process is unfinished; a fork has the outcomes of its parent.
     const died = sealed('10-aa', [...whole.slice(0, -1), begin('b')]);
     const fork = processRecord({ pid: 11, ppid: 10, forked: '10-aa' });
     const child = sealed('11-bb', [fork, begin('b'), begin('d'), begin(null), exit]);
@@ -465,7 +465,7 @@ describe('readTrace, with the key of the run', () => {
     assert.equal(await times([...whole, started(30)], below), 3);
     assert.equal(await times([...whole, started(null)]), 3, 'os.system');
     assert.equal(await times([...whole]), undefined);
-    // Where the system does not tell parents, nothing can be said.
+    // Where the system does not show parents, this is unknown.
     assert.equal(await times([processRecord({ above: [] }), ...whole.slice(1)]), 3);
     assert.equal(await times([...whole], lines(other({ forked: '10-aa', above: [] }), counts)), 3);
   });
@@ -496,7 +496,7 @@ describe('readTrace, with the key of the run', () => {
       (await of([exit], 1000, 1000)).counts.map(({ shared }) => shared),
       [0],
     );
-    // One that was killed did not live to write them.
+    // A killed process could not write them.
     assert.deepEqual(
       (await of([], 5, 0)).counts.map(({ shared }) => shared),
       [2],
@@ -521,7 +521,7 @@ describe('readTrace, with the key of the run', () => {
       two,
     );
     for (const honest of [
-      // A skip by a decorator, a class, a file, a test that a plug-in renames or begins again.
+      // A skip by a decorator, a class or a file; a test that a plug-in renames or restarts.
       [session, outcome('a', 'skipped')],
       [
         session,

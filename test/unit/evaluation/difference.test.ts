@@ -86,7 +86,10 @@ describe('both gradings of the same runs', () => {
     return { strict, harness, difference: explainDifference(strict, harness, tests) };
   };
 
-  /** The paper's definition for all tests of the candidate, and the harness' one, each written out. */
+  /**
+   * The paper's definition for all tests of the candidate, and the harness's, each implemented
+   * directly.
+   */
   const naive = (candidate: Fates, base: Fates, own: readonly string[]) => {
     const fails = (outcome: Outcome | undefined) => outcome === 'failed' || outcome === 'error';
     const standingOf = (outcome: Outcome) =>

@@ -6,7 +6,7 @@ import { gradeHarness } from '../../../src/domain/harness';
 import { pairResults } from '../../../src/domain/transition';
 import { gradeStrict } from '../../../src/domain/verdict';
 
-/** A run that ended by itself and left nothing, changed where a test says so. */
+/** A run that ended by itself without any records, with a test's changes. */
 export function runRecord(
   more: Partial<Omit<RunRecord, 'trace'>> & { readonly trace?: Partial<ExecutionTrace> } = {},
 ): RunRecord {

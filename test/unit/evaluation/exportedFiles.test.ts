@@ -44,7 +44,7 @@ describe('an exported reproduction', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   it('holds the patch that was run, and a prediction that is read as the same', async () => {
-    // Line ends, quotes, a byte that is no UTF-8, and signs beyond the first plane.
+    // Line ends, quotes, a byte that is not UTF-8, and characters beyond the first plane.
     const patch = 'diff --git a/tests/t.py b/tests/t.py\n+"é\udce9😀\\n"\r\n+last';
     const exported = exportedFiles(reproduction(candidateResult({ patch })));
     assert.equal(exported.folder, 'octo__cat-1-reference-reproduction');

@@ -4,8 +4,8 @@ import { dirname, resolve } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 
 /**
- * Asserts that a schema is the one that is published under a name in `media/schema`, as the formatter
- * leaves it. With `UPDATE_SCHEMAS=1` it is written there first.
+ * Asserts that a schema equals the published one of this name in `media/schema`, as the formatter
+ * leaves it. With `UPDATE_SCHEMAS=1` it writes the schema first.
  */
 export async function assertPublished(name: string, schema: unknown): Promise<void> {
   const published = resolve('media/schema', name);

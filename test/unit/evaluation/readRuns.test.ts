@@ -95,7 +95,7 @@ describe('reading saved runs', () => {
     const [run] = simulatedRuns(30, 1);
     assert.ok(run);
     await writeHarnessRun(folder, run);
-    // Logs beside the reports, a folder that an interrupted run left, and a report of something else.
+    // Logs beside the reports, a folder of an interrupted run, and a foreign report.
     const logs = join(folder, 'run_instance_swt_logs', 'run-1');
     await mkdir(join(logs, 'pred_pre__method-1', 'x__x-1'), { recursive: true });
     await mkdir(join(logs, 'method-1', 'x__x-2'));
@@ -104,7 +104,7 @@ describe('reading saved runs', () => {
       join(logs, 'method-1', 'x__x-3', 'report.json'),
       '{"x__x-3": {"resolved": "yes"}}',
     );
-    // What it keeps of golden and base runs, for all runs.
+    // The logs of golden and base runs that the harness keeps for all runs.
     for (const kept of ['gold_pre', 'gold_post', 'base_pre', 'base_post']) {
       const place = join(folder, 'run_instance_swt_logs', kept, 'x__x-1', 'f00');
       await mkdir(place, { recursive: true });
@@ -240,7 +240,7 @@ describe('the report of runs', () => {
   it('has in CSV one row for each method, each as long as the head', () => {
     const rows = reportCsv(report).trimEnd().split('\r\n');
     assert.equal(rows.length, 1 + report.methods.length + publishedRows.length);
-    // No name of these has a comma.
+    // None of these names contains a comma.
     const cells = (row: string | undefined): number =>
       row?.replace(/"[^"]*"/g, '').split(',').length ?? 0;
     assert.ok(rows.every((row) => cells(row) === cells(rows[0])));

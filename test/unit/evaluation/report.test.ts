@@ -35,7 +35,7 @@ const unresolved = (instanceId: string, model = 'some/model'): BatchEntry => ({
 const parsed = (value: unknown): Record<string, unknown> =>
   JSON.parse(JSON.stringify(value)) as Record<string, unknown>;
 
-/** In the order of the reference harness' own report. */
+/** The keys in the order of the reference harness's own report. */
 const harnessKeys = [
   'patch_is_None',
   'patch_exists',

@@ -126,7 +126,7 @@ describe('results of a run', () => {
   });
 
   it('a runner that complains and runs nothing could not collect anything', () => {
-    // pytest ends so when a conftest.py cannot be imported.
+    // The exit status of pytest when a conftest.py cannot be imported.
     const results = resultsOf(
       runRecord({
         exitCode: 4,

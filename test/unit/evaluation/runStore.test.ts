@@ -41,7 +41,7 @@ describe('kept runs', () => {
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'runs-test-'))));
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  /** A run that counts how often it is asked for. */
+  /** A run function that counts its calls. */
   function counted(result: RunRecord = record): { run: () => Promise<RunRecord>; times: number } {
     const counter = {
       times: 0,

@@ -134,7 +134,7 @@ describe('soundness of an instance from repeated runs', () => {
     const table = fc.record(Object.fromEntries(ids.map((id) => [id, fc.tuple(outcome, outcome)])));
     const rounds = fc
       .array(fc.record({ golden: table, base: table }), { minLength: 1, maxLength: 2 })
-      // Repetitions are alike more often than chance would have it.
+      // Makes repetitions alike more often than by chance.
       .chain((some) => fc.array(fc.constantFrom(...some), { minLength: 1, maxLength: 4 }));
     fc.assert(
       fc.property(rounds, fc.subarray(ids), (some, functions) => {
@@ -250,7 +250,7 @@ describe('an environment in which nothing runs', () => {
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (log) => {
         const line = tellingLine(log) ?? '';
         assert.ok(line.length <= 200);
-        // eslint-disable-next-line no-control-regex -- these must not be there
+        // eslint-disable-next-line no-control-regex -- the line must not contain these
         assert.doesNotMatch(line, /[\u0000-\u001f\u007f-\u009f]/);
         assert.equal(oneLine(line), line);
       }),

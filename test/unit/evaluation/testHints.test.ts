@@ -59,7 +59,7 @@ describe('the hint on a test of the candidate', () => {
       both: false,
     });
     assert.equal(hintOn([on(failing, result('skipped'))])?.kind, 'unrelated failure');
-    // What R lacks is there on R∘X*, and the test is wrong about something else.
+    // R∘X* has what R lacks, and the test is wrong about something else.
     assert.equal(hintOn([on(failing, result('failed', asserts))])?.kind, 'fails on both sides');
     assert.equal(hintOn([on(result('passed'), failing)])?.kind, 'fails on R∘X* only');
   });

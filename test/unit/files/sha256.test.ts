@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256, sha256OfFile, sha256OfJson } from '../../../src/files/sha256';
 
-/** Of `abc`, from FIPS 180-4. */
+/** The digest of `abc`, from FIPS 180-4. */
 const ofAbc = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
 
 describe('SHA-256', () => {

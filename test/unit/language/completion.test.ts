@@ -32,7 +32,7 @@ async function items(
 ): Promise<CompletionItem[]> {
   const at = marked(text);
   const found = await completion(only(at.text, languageId), at.position, tree, { snippets });
-  // As editors order them.
+  // In the order of editors.
   return [...found.items].sort((a, b) =>
     (a.sortText ?? a.label) < (b.sortText ?? b.label) ? -1 : 1,
   );
@@ -41,7 +41,7 @@ async function items(
 const labels = async (text: string): Promise<string[]> =>
   (await items(text)).map((item) => item.label);
 
-/** The text after the item of a name was chosen. */
+/** The text after a person chose the item of this name. */
 async function chosen(text: string, label: string, languageId?: string): Promise<string> {
   const item = (await items(text, languageId === undefined ? {} : { languageId })).find(
     (each) => each.label === label,

@@ -104,14 +104,14 @@ describe('edits of lines', () => {
         fc.array(line, { maxLength: 3 }),
         (lines, ended, from, count, added) => {
           const text = lines.join('\n') + (ended ? '\n' : '');
-          // An empty last line without an end is no line to the engine.
+          // The engine does not count an empty last line without a line end.
           fc.pre(ended || lines.at(-1) !== '');
           const total = lines.length;
           const start = Math.min(from, total) + 1;
           const change = { from: start, to: Math.min(start + count, total + 1), lines: added };
           const document = TextDocument.create('file:///a', 'swt-custom-diff', 1, text);
           const edited = TextDocument.applyEdits(document, textEdits(text, only(text), [change]));
-          // Blank lines at the very end are left to the editor.
+          // The editor handles blank lines at the very end.
           const plain = (each: string): string => each.replace(/\n*$/, '');
           assert.equal(plain(edited), plain(applyLineEdits(text, [change])));
         },

@@ -3,7 +3,7 @@ import { checkDiff, type CheckedDiff, type CheckContext } from '../../../src/lan
 import { customDiffsIn, type CustomDiff } from '../../../src/language/customDiffs';
 import type { PythonParser } from '../../../src/python/parser';
 
-/** Files as the tree of a custom diff. */
+/** Surroundings of a custom diff whose tree has these files. */
 export function surroundingsOf(
   files: Readonly<Record<string, string>>,
   python: PythonParser,
@@ -25,7 +25,7 @@ export function only(text: string, languageId = 'swt-custom-diff'): CustomDiff {
   return diff;
 }
 
-/** A text in which `|` marks a position, without that mark. */
+/** Splits a text with the mark `|` into the text without it and the position. */
 export function marked(text: string): { text: string; position: Position } {
   const at = text.indexOf('|');
   const above = text.slice(0, at).split('\n');

@@ -53,7 +53,7 @@ describe('a run of a method over instances', () => {
       id: `octo__cat-${index + 1}`,
       issue: `${index + 1}. ${bundled.issue}`,
     }));
-  /** Runs ZeroShot with a model that gives an answer, or throws, by the number of the instance. */
+  /** Runs ZeroShot with a model that answers or throws, depending on the number of the instance. */
   const run = async (
     number: number,
     answer: (instance: number) => string,
@@ -182,7 +182,7 @@ describe('a run of a method over instances', () => {
       .split('\n')
       .filter((line) => line.startsWith('+') && line.trim().length > 21)
       .map((line) => line.slice(1).trim())
-      // What the reporter wrote is no answer.
+      // The reporter's own words do not belong to the answer.
       .filter((line) => !bundled.issue.includes(line));
     assert.ok(added.length > 5);
     for (const line of added) {

@@ -1,7 +1,8 @@
 /**
- * Bodies of tests that look for the answer where we could have left it, beside their sandbox and in its
- * repository, and print what they find. With the local engine a test may read the user's own files as
- * well, the dataset among them: nothing prevents that, and nothing of it is filtered.
+ * Bodies of tests that search for the answer and print what they find. They look where this program
+ * could have left it, beside their sandbox and in its repository. With the local engine a test may
+ * also read the user's own files, the dataset among them. Nothing prevents that, and their content
+ * is not filtered.
  */
 export const lookingForAnswers: readonly (readonly string[])[] = [
   [

@@ -3,7 +3,10 @@ import { predictionOf, type Method, type MethodCandidate } from '../../../src/me
 import { methodNamed, methodOf } from '../../../src/method/methods';
 import { failsOnR, type Steps } from '../../../src/method/steps';
 
-/** What becomes of an answer, by its text: `passes`, `fails 12 yes`, `broken`, or empty. */
+/**
+ * Steps whose results depend on the text of an answer: `passes`, `fails 12 yes`, `broken`, or
+ * empty.
+ */
 function stepsOf(answers: readonly string[]) {
   const calls: string[] = [];
   const common = { key: '', at: '', instance: 'octo__cat-1' };

@@ -174,7 +174,7 @@ describe('models', () => {
         if ('hang' in reply) setImmediate(() => abort.abort());
         return reply;
       });
-      // What it says before it waits.
+      // The model logs a line before it waits.
       const log = (): void => void setImmediate(() => abort.abort());
       await assert.rejects(
         model.complete(question, { signal: abort.signal, reporter: { ...silent, log } }),

@@ -9,7 +9,7 @@ import { searchIndex, wordsOf } from '../../../src/method/searchIndex';
 import { tokenCounter } from '../../../src/method/tokens';
 import type { TreeOfR } from '../../../src/method/treeOfR';
 
-/** A tree of texts that counts how often it is read. */
+/** A tree of texts that counts its reads. */
 function treeOf(files: Readonly<Record<string, string>>, digest = 'd'.repeat(40)) {
   const read: string[] = [];
   const tree: TreeOfR = {

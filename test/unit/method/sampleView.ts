@@ -18,11 +18,14 @@ export interface ViewForTests {
   readonly view: ModelView;
   readonly instance: Instance;
   readonly trees: Trees;
-  /** Removed afterwards. */
+  /** The storage folder, which is removed afterwards. */
   readonly storage: string;
 }
 
-/** A view of the bundled instance, or of another one, for a test file. It is there when tests begin. */
+/**
+ * A view of the bundled instance, or of another one, for a test file. It is available once tests
+ * begin.
+ */
 export function viewForTests(
   change: (
     instance: Instance,

@@ -1,7 +1,7 @@
 /**
- * What must not be found in anything that a model has been given: added lines of X* and T* longer than 20
- * characters, and names of tests, without those that the instance's own R or issue have. Written apart from
- * what withholds them, from the row of the dataset alone.
+ * Texts that no model input may contain: added lines of X* and T* longer than 20 characters, and
+ * names of tests. Texts that the instance's own R or issue have are excluded. This code is
+ * independent of the code that withholds them, and uses only the row of the dataset.
  *
  * @param given texts that a model may have, such as all of R and the issue
  */
@@ -21,7 +21,7 @@ export function secretsOf(
   return [...new Set(secrets)].filter((secret) => !given.some((text) => text.includes(secret)));
 }
 
-/** Secrets that a text holds, also where JSON has escaped its quotes. */
+/** Secrets that a text contains, also where JSON has escaped its quotes. */
 export function leaksIn(text: string, secrets: readonly string[]): string[] {
   const plain = text.replaceAll('\\"', '"').replaceAll("\\'", "'");
   return secrets.filter((secret) => text.includes(secret) || plain.includes(secret));

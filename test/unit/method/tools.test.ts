@@ -193,7 +193,7 @@ describe('tools on the bundled instance', function () {
     await errorOf('search_code', { query: 'x', kind: 'symbol' });
     await errorOf('read_file', { path: 'README.md', start_line: 0 });
     await errorOf('read_file', 'README.md');
-    // What is left out is null for many a model.
+    // Many models write null for an omitted field.
     await textOf('read_file', { path: 'README.md', start_line: null, end_line: null });
   });
 

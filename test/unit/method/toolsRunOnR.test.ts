@@ -11,7 +11,7 @@ describe('runOnR', function () {
   this.timeout(120_000);
   const sample = viewForTests();
 
-  /** A candidate that puts a test at the beginning of a class of R's tests. */
+  /** A candidate that inserts a test at the start of a class of R's tests. */
   const oneMore = async (...body: string[]): Promise<string> => {
     const source = (await sample.view.tree.read('tests/test_money.py')) ?? '';
     const lines = source.split('\n');

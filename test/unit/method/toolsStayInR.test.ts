@@ -8,7 +8,7 @@ import { tools } from '../../../src/method/tools/tools';
 import { addedFile, viewForTests } from './sampleView';
 import { leaksIn, secretsOf } from './secretsOf';
 
-/** Stands in files that are outside of R, and that links of R lead to. */
+/** A text in files outside R, to which links of R lead. */
 const outside = 'SECRET_OF_THE_HOST = 42';
 
 describe('tools on an instance whose R has links that lead out of it', function () {
@@ -41,7 +41,7 @@ describe('tools on an instance whose R has links that lead out of it', function 
       'repositoryformatversion',
       'R with the golden patch',
     ];
-    // The secrets are really there to be found.
+    // Make sure that the secrets exist.
     const fixed = await readFile(join(sample.trees.fixed, 'tallybook', 'money.py'), 'utf8');
     assert.ok(leaksIn(fixed, secrets).length > 5);
     assert.ok(secrets.length > 20);
@@ -183,7 +183,7 @@ describe('tests of a candidate that look for the answer', function () {
     secrets = secretsOf(row, [...texts.map((text) => text ?? ''), sample.view.issue]);
   });
 
-  /** What a model is told of a test with this body. */
+  /** The text that a model gets for a test with this body. */
   const run = async (...body: string[]): Promise<string> => {
     const patch = addedFile(
       'tests/test_look.py',

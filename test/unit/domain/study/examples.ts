@@ -43,7 +43,7 @@ export const run = (
   ...more,
 });
 
-/** Entries as random as figures that go together may be. */
+/** Random entries with consistent figures. */
 export const anyEntry = (instance: string, model: string, sample = 1): fc.Arbitrary<RunEntry> =>
   fc
     .record({

@@ -99,7 +99,7 @@ const graded: Grade = {
   findings: [],
 };
 
-/** Knowledge of every candidate alike. */
+/** The same knowledge of every candidate. */
 const knowledge = (isShown: boolean, grade?: Grade): ShownCandidates['knowledge'] => ({
   isShown: () => isShown,
   gradeOf: () => grade,
@@ -322,7 +322,7 @@ describe('rows of candidates', () => {
     assert.deepEqual(row.icon, { id: 'star-full' });
     assert.equal(row.children, 'unfolded');
     assert.equal(row.tooltip, 'W · not run on R\nChosen: the only answer\n1000 tokens in, 100 out');
-    // The description says the first line of the tooltip already.
+    // The description repeats the first line of the tooltip.
     assert.equal(
       row.spoken,
       'Candidate 1. chosen · W · not run on R. Chosen: the only answer. 1000 tokens in, 100 out',

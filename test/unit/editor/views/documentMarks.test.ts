@@ -49,7 +49,7 @@ const coverage = changeCoverageOf([gone, loud, two]);
 
 const base: MarkedDocument = { side: 'base', path: 'cat.py' };
 const fixed: MarkedDocument = { side: 'fixed', path: 'tom.py' };
-/** The file of R with two lines typed in front of all others. */
+/** The file of R with two lines typed before all others. */
 const workspace: MarkedDocument = {
   workspacePath: 'cat.py',
   map: new Map([
@@ -59,7 +59,7 @@ const workspace: MarkedDocument = {
   ]),
 };
 
-/** States that lines have, and what notes tell of, by lines. */
+/** The states of lines, and what notes say, by line. */
 const shows = ({ states, notes }: CoverageMarks) => ({
   states: Object.fromEntries([...states].filter(([, lines]) => lines.length > 0)),
   notes: notes.map((note) => [note.line, note.lines]),

@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
 
-/** `vscode.l10n` of a window without a translation: texts as they are written, placeholders filled in. */
+/** `vscode.l10n` of a window without a translation: original texts with filled placeholders. */
 export const english: typeof vscode.l10n = {
   bundle: undefined,
   uri: undefined,

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/editor/runs/filterOfRuns';
 import { run } from '../../domain/study/examples';
 
-/** A view of a dataset with these instances, of which a filter leaves some. */
+/** A view of a dataset with these instances, of which a filter keeps some. */
 const view = (known: readonly string[], left = known): FilteredInstances => ({
   isFiltered: true,
   filter: 'repo:octo',

@@ -30,7 +30,7 @@ const graded = (more: Partial<CandidateResult> = {}): Partial<InstanceAtAGlance>
   result: candidateResult(more),
 });
 
-/** A row as this view makes it of what it shows. */
+/** A row as this view makes it from its content. */
 const complete = (
   shown: Required<Pick<TreeRow, 'label' | 'description' | 'tooltip' | 'icon'>>,
   command: string,

@@ -45,7 +45,7 @@ const loaded = (
   dataset: { name: 'd', path: '/d', entries, problems } as unknown as Dataset,
 });
 
-/** The view of a dataset of three instances in two repositories, changed where a test says so. */
+/** The view of a dataset of three instances in two repositories, with a test's changes. */
 function shown(
   more: Partial<
     Pick<

@@ -4,7 +4,7 @@ import type { Evaluated } from '../../../../src/editor/verdict/evaluated';
 import type { ShownVerdict } from '../../../../src/editor/verdict/verdictSentences';
 import { candidateResult } from '../../evaluation/examples';
 
-/** The strict grade of `candidateResult`, a success with one F→P, changed where a test says so. */
+/** The strict grade of `candidateResult`, a success with one F→P, with a test's changes. */
 export const strictGrade = (more: Partial<Verdict> = {}): Verdict => ({
   ...candidateResult().strict,
   ...more,

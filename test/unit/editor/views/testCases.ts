@@ -1,7 +1,7 @@
 import type { TestResult } from '../../../../src/domain/outcome';
 import { transition, type TestTransition } from '../../../../src/domain/transition';
 
-/** A case of a test by what it did on each side. */
+/** A case of a test, from its outcome on each side. */
 export function testCase(
   base: Partial<TestResult>,
   fixed: Partial<TestResult>,

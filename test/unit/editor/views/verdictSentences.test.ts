@@ -13,7 +13,7 @@ import { shown, strictGrade } from './shownVerdicts';
 const sentences = (...about: Parameters<typeof shown>): string[] =>
   verdictSentences(english, shown(...about));
 
-/** What each reason says is missing; nothing where the reason says it. */
+/** What each reason reports as missing; empty where the reason itself says it. */
 const missing: Readonly<Record<Exclude<VerdictReason, 'success'>, string>> = {
   'no candidate': 'a test, added or changed in a test file',
   'no test found': 'a test, added or changed in a test file',

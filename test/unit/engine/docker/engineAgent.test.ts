@@ -16,7 +16,8 @@ describe('connections to an engine', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'swt-bench-agent-'));
     address = { kind: 'socket', path: join(folder, 'engine.sock') };
-    // As Docker 20.10: whoever asks it to close is closed on the answer, however much is still to come.
+    // Like Docker 20.10: for a client that asks to close, it closes the connection with the answer,
+    // even before it has read the whole request.
     server = createServer((asked, answer) => {
       const hasToClose = asked.headers.connection === 'close';
       if (hasToClose) {

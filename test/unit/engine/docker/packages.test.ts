@@ -25,7 +25,7 @@ import { Readable } from 'node:stream';
 const sha256 = (content: Buffer | string): string =>
   createHash('sha256').update(content).digest('hex');
 
-/** A zip file with one entry, as wheels are. */
+/** A zip file with one entry, in the form of a wheel. */
 function wheelWith(name: string, content: Buffer): Buffer {
   const packed = deflateRawSync(content);
   const local = Buffer.alloc(30);
@@ -68,7 +68,7 @@ describe('packages for builds', () => {
     return `127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
 
-  /** An index with one project, which says what its pages hold, and what it was shown. */
+  /** An index with one project and the given pages; it records the requests. */
   async function index(files: object[], contents: Readonly<Record<string, Buffer>> = {}) {
     const seen: { path: string; login: string | undefined }[] = [];
     const server = createServer(({ url = '', headers }, response) => {
@@ -100,7 +100,7 @@ describe('packages for builds', () => {
     return { relay, settings, client, downloads };
   }
 
-  /** A way to a relay without a container. */
+  /** Connects to a relay without a container. */
   async function through(relay: ReturnType<typeof relayTo>['relay']): Promise<string> {
     const front = createServer();
     front.removeAllListeners('connection');
@@ -303,7 +303,7 @@ describe('packages for builds', () => {
   it('reach a container over the standard input and output of a program there', async () => {
     const child = spawn('python3', ['-I', '-S', '-c', tunnelProgram]);
     closing.push(() => child.kill('SIGKILL'));
-    // What is still written when the program is closed goes nowhere.
+    // Data written after the program has closed are lost.
     child.stdin.on('error', () => undefined);
     const program: AttachedProgram = {
       output: child.stdout,
@@ -321,7 +321,7 @@ describe('packages for builds', () => {
     const root = `http://127.0.0.1:${tunnel.port}`;
     const page = await fetched(`${root}/index/0/x/`, json);
     const url = root + listedIn(page.text);
-    // One that asks and does not read must not keep the others waiting.
+    // A client that does not read its answer must not block the others.
     const lazy = get(url, { agent: false }, (response) => response.pause());
     lazy.on('error', () => undefined);
     const answers = await Promise.all(Array.from({ length: 20 }, () => fetched(url)));

@@ -99,7 +99,7 @@ describe('labels', () => {
     const gone = { ...own, [labels.owner]: own[labels.owner]!.replace(/-\d*$/, '-1') };
     assert.equal(await ask(own), false);
     assert.equal(await ask(own, 60), false);
-    // No process lives since before the machine started.
+    // No process is older than the machine's start.
     assert.equal(await ask(own, uptime() + 3600), true);
     assert.equal(await ask(gone), process.platform === 'linux');
     assert.equal(await ask(elsewhere, 3600), false);

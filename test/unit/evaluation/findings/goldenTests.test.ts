@@ -4,7 +4,7 @@ import type { PythonParser } from '../../../../src/python/parser';
 import { goldenRows } from '../../patch/goldenRows';
 import { loadParser } from '../../python/loadParser';
 
-/** Packages of the repositories that the rows are of. */
+/** Packages of the repositories of the rows. */
 const packages =
   /^(src\/|lib\/)?(django|sympy|matplotlib|sklearn|_?pytest|sphinx|requests|xarray|astropy|seaborn|flask|pylint)\/__init__\.py$/;
 

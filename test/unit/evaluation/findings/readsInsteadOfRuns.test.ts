@@ -5,7 +5,7 @@ import type { PythonParser } from '../../../../src/python/parser';
 import { makeUnified } from '../../../../src/patch/unified/makeUnified';
 import { loadParser } from '../../python/loadParser';
 
-/** R, as far as it matters which files there are. */
+/** The files of R, as far as their existence matters. */
 const filesOfR: Readonly<Record<string, string>> = {
   'pkg/__init__.py': '__version__ = "1.0"\n',
   'pkg/money.py': 'def parse(text):\n    return text\n',
@@ -19,9 +19,9 @@ const filesOfR: Readonly<Record<string, string>> = {
 
 const readFileOfR = async (path: string): Promise<string | undefined> => filesOfR[path];
 
-/** What the code of a test of each kind does, by the words of the evidence; or nothing. */
+/** The code of a test of each kind, with the expected words of the evidence, or none. */
 const spoofs: readonly (readonly [what: RegExp, code: string])[] = [
-  // What was graded F→P without running a changed line.
+  // Candidates that were graded F→P without executing a changed line.
   [/compares where it runs/, 'import os\ndef test_a():\n    assert "fixed" in os.getcwd()'],
   [
     /compares where it runs/,
