@@ -1,10 +1,10 @@
-/** Calls of our tools as agents of this VS Code make them; everything that they answer is kept. */
+/** Calls our tools as agents in this VS Code do, and records every answer. */
 import * as vscode from 'vscode';
 
-/** All that tools have answered in this window, errors included. */
+/** All answers of tools in this window, including errors. */
 export const answers: string[] = [];
 
-/** Calls one of our tools. Where VS Code asks first it says yes by itself in tests. */
+/** Calls one of our tools. Where VS Code asks first, it confirms by itself in tests. */
 export async function call(
   name: string,
   input: object = {},

@@ -41,13 +41,13 @@ const adds = (lines: readonly string[]): string =>
     '',
   ].join('\n');
 
-/** What is seen of the last answer now. */
+/** The visible text of the last answer at this moment. */
 const seen = async (): Promise<string> =>
   (await visible.texts('.interactive-item-container.interactive-response'))
     .at(-1)
     ?.replaceAll('\u00a0', ' ') ?? '';
 
-/** The last answer, when VS Code has drawn all of it, which it does bit by bit. */
+/** The last answer, once VS Code has drawn all of it, which happens bit by bit. */
 async function answer(): Promise<string> {
   for (let last = await seen(), same = 0; ;) {
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -68,7 +68,7 @@ const answerWith = (text: string): Promise<string> =>
 let models: ScriptedModels;
 let secrets: string[] = [];
 
-/** Says something in a new chat with a model, and waits until it is answered. */
+/** Sends a message in a new chat with a model, and waits for the answer. */
 async function ask(
   query: string,
   options: {
@@ -103,7 +103,7 @@ async function writeTest(lines: readonly string[], path = money): Promise<void> 
   await writeFile(join(folder().uri.fsPath, path), `${text}\n${lines.join('\n')}\n`);
 }
 
-/** Puts the cursor into a line that holds a text. */
+/** Moves the cursor to a line that contains a text. */
 async function cursorAt(text: string, path = money): Promise<vscode.TextEditor> {
   const document = await vscode.workspace.openTextDocument(fileUri(path));
   await waitFor('the text in the editor', () => document.getText().includes(text));
@@ -362,7 +362,7 @@ describe('@swt in the chat', () => {
     await vscode.commands.executeCommand('swt-bench.hideGoldenPatch');
     const stray = fileUri('notes.md');
     await vscode.workspace.fs.writeFile(stray, Buffer.from('what the fix does: sorted by loss'));
-    // The fix in a file of R: the model gets the file as R has it.
+    // The workspace's file contains the fix: the model must get R's version of it.
     const source = await onDisk('tallybook/money.py');
     await writeFile(
       join(folder().uri.fsPath, 'tallybook/money.py'),

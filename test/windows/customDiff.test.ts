@@ -16,7 +16,7 @@ import {
   rewriting,
 } from './customDiffWorkspace';
 
-/** Asserts the scopes of a text at its `nth` place, as VS Code's own inspector shows them. */
+/** Asserts the scopes of a text's `nth` occurrence, as VS Code's own inspector shows them. */
 async function assertScope(
   editor: vscode.TextEditor,
   text: string,

@@ -40,7 +40,7 @@ export const newFile = block(
 );
 
 const made: string[] = [];
-/** Writes a file of the workspace and opens it; `after` takes it away again. */
+/** Writes a file of the workspace and opens it; it is removed after the test. */
 export async function open(path: string, content: string): Promise<vscode.TextEditor> {
   await writeFile(onDisk(path), content);
   made.push(path);
@@ -48,7 +48,7 @@ export async function open(path: string, content: string): Promise<vscode.TextEd
   return vscode.window.showTextDocument(document, { preview: false });
 }
 
-/** What the engine itself says of a text. */
+/** The engine's own conversion of a text. */
 export async function engine(text: string): Promise<Conversion> {
   const extension = vscode.extensions.getExtension('swt-bench.swt-bench');
   assert.ok(extension);
@@ -60,7 +60,7 @@ export async function engine(text: string): Promise<Conversion> {
 export const ours = (uri: vscode.Uri): vscode.Diagnostic[] =>
   vscode.languages.getDiagnostics(uri).filter((each) => each.source === 'swt-bench');
 
-/** Diagnostics of a document, once there are as many as that. */
+/** Diagnostics of a document, once there are this many. */
 export const diagnosticsOf = (uri: vscode.Uri, n: number): Promise<vscode.Diagnostic[]> =>
   waitFor(`${n} diagnostics of ${uri.path}`, () => {
     const all = ours(uri);
@@ -81,7 +81,7 @@ export const run = (name: string, argument?: unknown): Thenable<unknown> =>
 /** A Markdown answer with two attempts, the first of them wrong. */
 export const answer = `Two attempts.\n\n\`\`\`custom-diff\n${rewriting.replace('rewrite', 'replace')}\`\`\`\n\nBetter:\n\n\`\`\`custom-diff\n${rewriting}\`\`\`\n`;
 
-/** Wakes the extension, and takes everything back after each test of the suite that calls it. */
+/** Activates the extension, and restores the workspace after each test of the calling suite. */
 export function cleanWorkspace(): void {
   before(async () => {
     await vscode.extensions.getExtension('swt-bench.swt-bench')?.activate();

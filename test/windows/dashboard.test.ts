@@ -20,7 +20,7 @@ const page = async (text: string): Promise<string> =>
     (await visible.webviews()).find((each) => each.replaceAll('\u202f', ' ').includes(text)),
   );
 const trial = { predictions: ['bundled'], ids: [bundled], runId: 'trial' };
-/** Presses a key at the first run; a view that is drawn anew may lose it. */
+/** Presses a key at the first run, repeatedly, since a view that is redrawn may lose it. */
 const atFirstRun = async (key: string): Promise<void> => {
   await vscode.commands.executeCommand('swt-bench.runs.focus');
   await hands.press('Home');
@@ -46,11 +46,11 @@ describe('the Runs view and its dashboard', () => {
 
   it('evaluates predictions until it is cancelled in the dashboard', async () => {
     const begun = run('evaluatePredictions', trial);
-    // The list of instances may begin to read anew while the command waits for it.
+    // The list of instances may start to reload while the command waits for it.
     await run('refreshInstances');
     await begun;
     await waitFor('the running batch', () => row('trial'));
-    // Paused it cannot end before it is cancelled.
+    // A paused batch cannot end before it is cancelled.
     await run('pauseBatch', 'trial');
     await waitFor('the pause', async () => (await row('trial'))?.description.includes('paused'));
     await run('openDashboard', 'trial');
@@ -141,7 +141,7 @@ describe('the Runs view and its dashboard', () => {
     await page('Success rate');
     for (const kind of ['SVG', 'PNG']) {
       const file = join(scratch, `plot.${kind.toLowerCase()}`);
-      // The button is below the fold, and comes when its plot is drawn there.
+      // The button is below the visible part, and appears when its plot is drawn.
       await waitFor('the button', async () => {
         await hands.clickInWebview('Success rate', 'h3');
         return (await visible.webviews()).some((each) => each.includes(`Save as ${kind}`));
@@ -340,14 +340,14 @@ describe('the Runs view and its dashboard', () => {
   });
 });
 
-/** Gives a path to VS Code's own file dialog. */
+/** Enters a path in VS Code's own file dialog. */
 async function answerFileDialog(path: string): Promise<void> {
   await waitFor('the dialog', async () => {
     const value = (await visible.quickInput())?.value;
     return value !== undefined && value.startsWith('/');
   });
   const isThere = async (): Promise<boolean> => (await visible.quickInput())?.value === path;
-  // It sets a value of its own a moment after it has come.
+  // The dialog sets a value of its own a moment after it appears.
   for (let turn = 0; turn < 5; turn++) {
     await hands.press('Control+a');
     await hands.type(path);
@@ -355,7 +355,7 @@ async function answerFileDialog(path: string): Promise<void> {
   }
   await waitFor('the path', isThere);
   const isGone = async (): Promise<boolean> => (await visible.quickInput()) === null;
-  // It looks at what was typed a moment later, and refuses before that.
+  // The dialog checks the typed path a moment later, and refuses before that.
   for (let turn = 0; turn < 5; turn++) {
     await hands.press('Enter');
     if (await waitFor('the dialog to be gone', isGone, 3000).catch(() => false)) return;

@@ -3,7 +3,7 @@ import Dockerode from 'dockerode';
 import * as vscode from 'vscode';
 import { screenshot, visible, waitFor, type StatusBarItem } from './host/client';
 
-/** Milliseconds: an image may have to be built. */
+/** Milliseconds; an image may have to be built. */
 const patience = 240_000;
 
 const id = process.env['SWT_BENCH_INSTANCE'] ?? '';
@@ -21,10 +21,13 @@ const containers = (): Promise<Dockerode.ContainerInfo[]> =>
     filters: { label: [`swt-bench.instance=${id}`, 'swt-bench.kind=pair'] },
   });
 
-/** A file in the containers that the tests of a candidate wait for. */
+/** A file in the containers for which the tests of a candidate wait. */
 const gate = '/tmp/swt-bench-test-go';
 
-/** Lets tests go on that wait for the gate. Before a run begins, its sandbox may remove what is there. */
+/**
+ * Opens the gate for waiting tests. It is called again and again, since a sandbox may clean up
+ * before a run begins.
+ */
 async function opened(): Promise<false> {
   for (const { Id } of await containers()) {
     const exec = await docker.getContainer(Id).exec({ Cmd: ['touch', gate], User: 'root' });
@@ -33,7 +36,7 @@ async function opened(): Promise<false> {
   return false;
 }
 
-/** Writes the test file of the candidate as an author would: typed and saved. */
+/** Writes the test file of the candidate as an author does: typed and saved. */
 async function write(path: string, lines: readonly string[]): Promise<vscode.TextDocument> {
   const [folder] = vscode.workspace.workspaceFolders ?? [];
   assert.ok(folder);
@@ -61,7 +64,7 @@ describe('an instance in containers', () => {
   });
 
   it('has its sandboxes opened in the background, and tells what runs its tests', async () => {
-    // Whoever waits sees what for.
+    // The window shows what the person waits for.
     await waitFor(
       'a step of the preparation',
       async () => (await status())?.icons.includes('sync'),
@@ -107,11 +110,11 @@ describe('an instance in containers', () => {
     const [folder] = vscode.workspace.workspaceFolders ?? [];
     assert.ok(folder);
     await vscode.workspace.fs.delete(vscode.Uri.joinPath(folder.uri, 'tests/test_allocate.py'));
-    // A file with other tests: its own tests run before the rest.
+    // A file with other tests, so that the candidate's own tests run before the rest.
     const uri = vscode.Uri.joinPath(folder.uri, 'tests/test_money.py');
     const before = Buffer.from(await vscode.workspace.fs.readFile(uri));
     const gated = candidate(
-      // Selected tests are named in the arguments of the runner; whole files are not.
+      // The runner's arguments name selected tests, but not those of whole files.
       "if not any('test_parts_add_up' in word for word in sys.argv):",
       `    while not os.path.exists('${gate}'): time.sleep(0.05)`,
       '',

@@ -26,7 +26,7 @@ const patch = (name: string): string => {
   return found;
 };
 const inDiff = (text: string): string => `I add a test.\n\n\`\`\`diff\n${text}\`\`\`\n`;
-/** A test in the custom format, at the end of the tests of money. */
+/** A test in the custom format, appended to the tests of money. */
 const custom = (name: string, assertion: string): string =>
   [
     ...['A test:', '', '```custom-diff', 'diff', 'tests/test_money.py', 'insert', 'EOF'],
@@ -79,7 +79,7 @@ describe('Generate Reproducing Tests', () => {
     models = await scriptedModels();
     await scriptedModel();
     await clean();
-    // So that all candidates are in sight.
+    // Makes room, so that all candidates are visible.
     await vscode.commands.executeCommand('swt-bench.instances.focus');
     await hands.click({ selector: '.pane-header', text: 'Instances' });
   });
@@ -234,7 +234,7 @@ describe('Generate Reproducing Tests', () => {
     let isDone = false;
     const end = (): boolean => (isDone = true);
     void running.then(end, end);
-    // A click that meets a row while it is drawn anew, since there is progress, is lost.
+    // A click on a row is lost if progress redraws the row at that moment.
     await waitFor('the end of the run', async () => {
       await vscode.commands.executeCommand('notifications.showList');
       const selector = '.notifications-list-container .monaco-button';
@@ -298,7 +298,7 @@ describe('Generate Reproducing Tests', () => {
   it('forgets a run when it is told to, with its answers', async () => {
     const libro = (): Promise<Row | undefined> =>
       rows().then((all) => all.find(({ label }) => label === 'LIBRO'));
-    // What has just ended leaves the list, and what is below moves up.
+    // A finished run leaves the list, and the rows below move up.
     await waitFor('LIBRO at the top', async () => (await rows())[0]?.label === 'LIBRO');
     await hands.click({ selector: '.monaco-list-row', text: 'LIBRO' });
     await waitFor('it to be selected', async () => (await libro())?.selected);

@@ -1,5 +1,6 @@
-// VS Code begins the suite anew in the window that it reloads: the first time, a model writes a test, its
-// grade is asked for, and the window is reloaded; the second time, all of it has to be there again.
+// VS Code restarts the suite in the window that it reloads. The first time, a model writes a test,
+// its grade is requested, and the window is reloaded. The second time, the window must show all of
+// it again.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,8 +57,8 @@ describe('a reload of the window', () => {
       const document = await previewed();
       const before = { rows: told(await rows()), preview: document.getText() };
       writeFileSync(notes, JSON.stringify(before));
-      // This extension host ends, and takes the answer with it. What other extensions in it then find
-      // closed is none of this test's.
+      // This extension host ends before it gets the answer. Errors of other extensions in it about
+      // closed channels do not matter here.
       process.removeAllListeners('uncaughtException');
       process.on('uncaughtException', () => undefined);
       vscode.commands
@@ -76,7 +77,7 @@ describe('a reload of the window', () => {
       (await rows()).every(({ label }) => label !== 'Verdict'),
       'what is for the developer is asked for in each window',
     );
-    // It is known all the same: nothing runs for it.
+    // The grade is known nevertheless: nothing runs for it.
     await vscode.commands.executeCommand('swt-bench.evaluateCandidate');
     await row('the verdict', ({ label }) => label === 'Verdict');
     models.always({ error: { message: 'nothing is to be asked' } });

@@ -1,4 +1,4 @@
-// A folder in which whatever is executed, opened or asked for leaves a trace.
+// A folder in which everything that is executed, opened or requested leaves a trace.
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
@@ -13,7 +13,7 @@ import http from 'node:http';
 import path from 'node:path';
 
 /**
- * A server that writes down what it is asked for, in `requests` of the canary folder, and answers with a
+ * A server that records its requests, in `requests` of the canary folder, and answers with a
  * dataset.
  * @param {string} dataset file
  * @param {string} canary folder, which is made
@@ -38,13 +38,13 @@ export async function listenForRequests(dataset, canary) {
 }
 
 /**
- * Makes the workspace of an instance hostile. Everything that git could be told to run by a repository's
- * own configuration, attributes, hooks, nested repositories and lazy fetches is told to write a file
- * `git-…` to the canary folder; what Python could be told writes `python-…`, what settings name writes
- * `setting-…`, and what marker and settings have for an address is the listener.
+ * Makes the workspace of an instance hostile. It covers everything that git runs because of a
+ * repository's own configuration, attributes, hooks, nested repositories and lazy fetches: each
+ * writes a file `git-…` to the canary folder. What Python runs writes `python-…`, and what settings
+ * name writes `setting-…`. Addresses in marker and settings are that of the listener.
  * @param {string} folder a git work tree with at least one commit
- * @param {{ canary: string, listener?: string, source?: string }} options `source` for the marker, to be
- *   used once the folder is trusted
+ * @param {{ canary: string, listener?: string, source?: string }} options `source` for the
+ *   marker, to be used once the folder is trusted
  */
 export function makeHostile(folder, { canary, listener, source }) {
   mkdirSync(canary, { recursive: true });
@@ -69,7 +69,7 @@ export function makeHostile(folder, { canary, listener, source }) {
       env: { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' },
     });
 
-  /** Everything in a configuration that names a program. */
+  /** Every key of a configuration that names a program. */
   const configuration = (where) => {
     const named = (what, and) => program(`git-${what}-${where}`, and);
     const one = (key, what = key, and = 'false') => `\t${key} = ${named(what, and)}\n`;
@@ -93,7 +93,8 @@ export function makeHostile(folder, { canary, listener, source }) {
       ...['add', 'diff', 'ls-tree', 'rev-parse', 'status', 'cat-file', 'read-tree'].map(
         (name) => `[alias]\n\t${name} = !${named(`alias-${name}`, ':')}\n`,
       ),
-      // A partial clone fetches what it lacks, from where its configuration says, with what it says.
+      // A partial clone fetches missing objects, from the address and with the program in its
+      // configuration.
       '[remote "origin"]\n\tpromisor = true\n\tpartialclonefilter = blob:none\n',
       `\turl = ${named('remote', 'false')}\n\tuploadpack = ${named('uploadpack', 'false')}\n`,
       '[extensions]\n\tpartialClone = origin\n',
@@ -114,14 +115,15 @@ export function makeHostile(folder, { canary, listener, source }) {
     return place;
   };
 
-  // What the author has written, so that there is something to look at.
+  // Edits of the author, so that there are changes to show.
   const attributes = '*.py filter=evil diff=evil merge=evil\n*.cfg filter=lasting\n';
   write('.gitattributes', attributes);
   write('tests/test_evil.py', 'def test_evil():\n    assert True\n');
   write('evil.cfg', 'x\n');
   write('.evil.gitconfig', `[core]\n\tfsmonitor = ${program('git-fsmonitor-included', 'false')}\n`);
 
-  // A bare repository among the files, one beside it whose `.git` leads there, and one with its own.
+  // A bare repository among the files, one beside it whose `.git` points there, and one with its
+  // own.
   for (const name of ['nested', 'inner']) {
     git(folder, 'init', '-q', ...(name === 'nested' ? ['--bare'] : []), name);
   }
@@ -137,17 +139,17 @@ export function makeHostile(folder, { canary, listener, source }) {
   write('nested/config', `[core]\n\trepositoryformatversion = 1\n${configuration('nested')}`);
   write('inner/.git/config', `[core]\n\trepositoryformatversion = 1\n${configuration('inner')}`);
 
-  // The repository of the folder itself, at last: from here on git of ours would run it.
+  // The repository of the folder itself comes last: from here on our own git calls would run it.
   write('.git/info/attributes', attributes);
   write('.git/config', `[core]\n\trepositoryformatversion = 1\n${configuration('workspace')}`);
   for (const name of hookNames) {
     const hook = `#!/bin/sh\ntouch '${path.join(canary, `git-hook-${name}-own`)}'\n`;
     write(`.git/hooks/${name}`, hook, 0o755);
   }
-  // What git knows of the times of files would spare it to filter them.
+  // With the file times in git's index, git would not need to filter the files.
   rmSync(at('.git', 'index'), { force: true });
 
-  // Python takes these up wherever it is started here.
+  // Python loads these wherever it starts here.
   const python = (name) => `open(${JSON.stringify(path.join(canary, name))}, 'a').close()\n`;
   for (const [file, name] of [
     ['sitecustomize.py', 'python-sitecustomize'],
@@ -182,7 +184,7 @@ export function makeHostile(folder, { canary, listener, source }) {
 }
 
 /**
- * Makes a repository in `repository` that has a link where the folder of the marker belongs, and a dataset
+ * Makes a repository in `repository` with a link in place of the marker's folder, and a dataset
  * `rows.jsonl` with an instance of it, `octo__linked-1`. The link leads to `elsewhere`.
  * @param {string} folder
  */

@@ -13,7 +13,7 @@ import { WorkspaceRepository } from '../../src/repository/git/workspaceRepositor
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
 
-/** What a window in a container shares with the one outside: not its files. */
+/** Storage that a window in a container shares with the one outside, unlike files. */
 function secretStorage(): vscode.SecretStorage {
   const kept = new Map<string, string>();
   return {
@@ -44,7 +44,7 @@ describe('a workspace whose dataset and sources are elsewhere, as in a container
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'swt-bench-inside-'));
-    // As a workspace is: R in one commit, marked, and what the author has changed since.
+    // Like a workspace: R in one commit, the marker, and the author's changes.
     execFileSync('cp', ['-r', `${join(sample, 'repository')}/.`, folder]);
     const git = (...args: string[]): void => {
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.org', ...args], {

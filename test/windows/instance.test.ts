@@ -40,7 +40,7 @@ async function expected(candidate: string): Promise<Expected> {
 /**
  * Applies a bundled candidate, runs it, and waits until the status bar shows the verdict.
  *
- * @param wanted the verdict: a busy window may show that of the candidate before for a moment
+ * @param wanted the verdict: a busy window may briefly show that of the candidate before
  */
 async function evaluate(name: string, wanted = /ΔC/): Promise<string> {
   await apply(name);
@@ -69,7 +69,8 @@ describe('the bundled instance in VS Code', () => {
     console.log(
       `    activation took ${activationMs.toFixed(1)} ms, reading its bundle ${compiling.toFixed(1)} ms`,
     );
-    // Time is printed, not asserted: a busy machine must not fail the tests. What makes it is.
+    // Time is printed, not asserted, since a busy machine must not fail the tests. Its cause, the
+    // size, is asserted.
     assert.ok((await stat(main)).size < 60_000, 'activation loads more than it needs');
   });
 
@@ -223,7 +224,7 @@ describe('the bundled instance in VS Code', () => {
     editor.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.InCenter);
     const running = reproduce();
     await waitFor('the run', async () => (await statusText()).includes('running'));
-    // Past the moment when what is saved is read, and long before the tests are through.
+    // After the run has read the saved files, and long before the tests end.
     await hands.edit(editor, (edit) =>
       edit.insert(new vscode.Position(line + 1, 0), '        # typed\n'),
     );
@@ -430,7 +431,7 @@ describe('the bundled instance in VS Code', () => {
   });
 });
 
-/** `…/newly-covered-dark.svg` to `newly covered`. */
+/** Maps `…/newly-covered-dark.svg` to `newly covered`. */
 function stateOfIcon(icon: string): string {
   return icon
     .replace(/^.*\//, '')

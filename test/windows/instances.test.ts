@@ -46,7 +46,7 @@ describe('the Instances view', () => {
     const first = await waitFor('an instance', () => row('ledger-1'));
     assert.equal(first.description, 'Ledger 1 does not balance');
     await screenshot('instances');
-    // Else the last row is below what the view has room for.
+    // Otherwise the last row would be below the visible part of the view.
     await hands.click({ selector: '.monaco-list-row', text: 'octo/ledger' });
     await hands.click({ selector: '.monaco-list-row', text: '1 row cannot be used' });
     await waitFor('the reason', async () => (await text()).includes('is not JSON'));

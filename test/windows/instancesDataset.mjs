@@ -1,5 +1,5 @@
-// A dataset for the tests of the Instances view: the bundled instance, copies of it under other names
-// and repositories, and rows that cannot be used.
+// A dataset for the tests of the Instances view: the bundled instance, copies of it under other
+// names and repositories, and unusable rows.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -18,13 +18,13 @@ export function writeInstancesDataset(sample, path) {
     created_at: `${2015 + Math.floor(index / 5)}-03-0${(index % 5) + 1}T00:00:00Z`,
     problem_statement: `Ledger ${index + 1} does not balance\n\nSee tallybook/money.py:40 and tallybook.money.Money.allocate.`,
   }));
-  // Sound as a row, but its golden tests fail on both sides.
+  // A valid row, but its golden tests fail on both sides.
   const unsound = {
     ...row,
     instance_id: 'pond__duck-9',
     repo: 'pond/duck',
     problem_statement: '# Ducks sink\n\n**Bold** <script>window.broken = 1</script> and `code`.',
-    // Of unittest, which is wherever Python is.
+    // For unittest, which every Python has.
     test_patch:
       'diff --git a/tests/test_duck.py b/tests/test_duck.py\nnew file mode 100644\n--- /dev/null\n' +
       '+++ b/tests/test_duck.py\n@@ -0,0 +1,6 @@\n+import unittest\n+\n+\n' +

@@ -1,12 +1,12 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Blocks of lines that the golden patch replaces, and lines of each. */
+/** Number of blocks that the golden patch replaces; `perBlock` is the number of lines in each. */
 const blocks = 100;
 const perBlock = 10;
 
 /**
- * Makes an instance whose golden patch removes and adds 1,000 lines, from the bundled one.
+ * Makes an instance from the bundled one whose golden patch removes and adds 1,000 lines.
  * @param {string} sample folder of the bundled instance
  * @param {string} folder to make it in
  * @returns {{ id: string, dataset: string, source: string }}

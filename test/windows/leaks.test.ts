@@ -7,7 +7,7 @@ import { scriptedModels } from './scriptedModels';
 
 const sample = process.env['SWT_BENCH_SAMPLE'] ?? '';
 
-/** To be run last: it looks through what all tests of this window have sent and been answered. */
+/** Runs last: it checks what all tests of this window have sent and received. */
 describe('what models and agents were given in this window', () => {
   let secrets: string[] = [];
   let hints = '';
@@ -30,7 +30,7 @@ describe('what models and agents were given in this window', () => {
     const { everything } = await scriptedModels();
     assert.ok(everything.length > 0);
     for (const request of everything) {
-      // A new line is escaped in JSON, and no secret holds one.
+      // JSON escapes a line end, and no secret contains one.
       const all = `${request.text}\n${JSON.stringify(request)}`;
       assert.deepEqual(leaksIn(all, secrets), []);
       assert.doesNotMatch(all, /tallybook__tallybook-217/, 'the number of the pull request');

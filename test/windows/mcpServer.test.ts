@@ -86,7 +86,7 @@ describe('the MCP server of the open instance', () => {
       const labels = ((await visible.quickInput())?.items ?? []).map(({ label }) => label);
       return labels.some((label) => /^St(art|op) Server$/.test(label)) ? labels : undefined;
     });
-    // Where there was a chat, that has started it.
+    // If a chat has been opened, it has started the server.
     if (actions.includes('Start Server')) await inQuickInput.choose('Start Server');
     else await vscode.commands.executeCommand('workbench.action.closeQuickOpen');
     const ofServer = await waitFor('the tools of the server', () =>

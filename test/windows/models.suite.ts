@@ -9,7 +9,7 @@ export const run = (): Promise<void> =>
       await import('./tools.test');
       await import('./mcpServer.test');
       await import('./testsOfModels.test');
-      // Last: it looks through what the others have sent and been answered.
+      // Last: it checks what the others have sent and received.
       await import('./leaks.test');
     },
     { timeout: 900_000 },

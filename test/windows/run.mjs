@@ -16,15 +16,16 @@ import { listenForRequests, makeHostile, makeLinked } from './hostileFolder.mjs'
 import { makeLargeChange } from './largeChange.mjs';
 
 const bundles = join(cache, 'vscode-tests');
-/** Suites with language models that answer as they are told. */
+/** Suites with scripted language models. */
 const withModels = ['models', 'modelsReload', 'noInstance'];
 const baseImage = process.env.SWT_BENCH_TEST_BASE_IMAGE ?? 'swt-test/python:{python}-bookworm';
 /** Id of the instance of the docker suite. */
 const inContainers = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
-// The docker suite needs an engine and base images, which the caller brings up: only when it is named.
+// The docker suite needs an engine and base images from the caller, so it runs only when it is
+// named.
 const named = process.argv.slice(2);
-// The longest first, so that the two windows end at about the same time. The tests of a suite follow one
-// another in one window, so that a suite runs as a whole or not at all.
+// The longest first, so that the two windows end at about the same time. The tests of a suite
+// follow one another in one window, so a suite runs completely or not at all.
 const everyday = ['instance', 'customDiff', 'untrusted'];
 const others = [
   ...['authoring', 'models', 'instances', 'firstSteps', 'dashboard'],
@@ -39,9 +40,9 @@ await build({
   platform: 'node',
   format: 'cjs',
   target: 'node20',
-  // Mocha's means to run files in other processes are not used here.
+  // Mocha's code for running files in other processes is not used here.
   external: ['vscode', 'dockerode', './worker.js', './reporters/parallel-buffered'],
-  // As in esbuild.js: its ES module asks for import.meta.url.
+  // As in esbuild.js: the package's ES module uses import.meta.url.
   alias: { 'web-tree-sitter': createRequire(import.meta.url).resolve('web-tree-sitter') },
   sourcemap: 'inline',
   logLevel: 'warning',
@@ -50,15 +51,15 @@ await build({
 const sample = join(root, 'media', 'sample');
 const scratch = mkdtempSync(join(tmpdir(), 'swt-bench-vscode-'));
 const total = { passed: 0, failed: 0, skipped: 0 };
-/** Whatever a hostile folder gets executed leaves a file here. */
+/** A program that a hostile folder gets executed leaves a file here. */
 const canary = join(scratch, 'canary');
 const listener = await listenForRequests(join(sample, 'instance.jsonl'), canary);
 try {
   const workspaces = new Map(suites.map((name) => [name, workspaceOf(name)]));
   const forAuthoring = suites.includes('authoring') ? withPytest() : {};
-  // Two windows at once would fetch it twice.
+  // Two windows at once would download it twice.
   await acquire((text) => console.log(`vscode: ${text}`));
-  // Much of a window's time is waiting for tests and for a person's pauses, so two share the machine.
+  // A window mostly waits for tests and for simulated pauses, so two share the machine.
   const waiting = [...suites];
   const windows = Array.from({ length: Math.min(2, suites.length) }, async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
@@ -73,7 +74,7 @@ try {
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
 
-/** Runs one suite in a window of its own, shows what it said in one piece, and adds its counts. */
+/** Runs one suite in a separate window, shows its output in one piece, and adds its counts. */
 async function runSuite(name, folder, forAuthoring) {
   const alone = suites.length === 1;
   const lines = [`${name}:`];
@@ -90,12 +91,12 @@ async function runSuite(name, folder, forAuthoring) {
       extension: root,
       tests: join(bundles, `${name}.suite.js`),
       folder,
-      // Language models that answer as the tests tell them.
+      // Scripted language models.
       helpers: withModels.includes(name) ? [join(root, 'test', 'windows', 'models')] : [],
       env: {
         SWT_BENCH_SAMPLE: sample,
         SWT_BENCH_SCRATCH: scratch,
-        // Of its own for each suite: statuses of one would show in the next.
+        // A separate one for each suite: statuses of one would show in the next.
         SWT_BENCH_STORAGE: join(scratch, `storage-${name}`),
         SWT_BENCH_INSTANCE: inContainers,
         ...(name === 'authoring' ? forAuthoring : {}),
@@ -110,7 +111,7 @@ async function runSuite(name, folder, forAuthoring) {
       print,
     });
     for (const key of Object.keys(total)) total[key] += counts?.[key] ?? 0;
-    // A window that broke off is a failure, whatever had passed by then.
+    // A window that broke off is a failure, whatever had passed before.
     if (exitCode !== 0 && !(counts?.failed > 0)) total.failed += 1;
     if (name === 'docker') {
       total[(await leavesNoContainer(print)) ? 'passed' : 'failed'] += 1;
@@ -160,7 +161,7 @@ function instanceWorkspace(id, dataset, name = id, source = join(sample, 'reposi
 
 function settingsOf(name) {
   if (name === 'instances') return instancesSettings();
-  // Git of VS Code itself is not ours: in a trusted folder it does what its repository says.
+  // VS Code's own git is not ours: in a trusted folder it follows the repository's configuration.
   if (name === 'untrusted') {
     const linked = join(scratch, 'linked');
     return {
@@ -173,7 +174,7 @@ function settingsOf(name) {
   if (withModels.includes(name)) {
     return {
       'chat.disableAIFeatures': false,
-      // Their models are scripted; that a person has to allow it is a test of its own.
+      // The models are scripted; another test covers that a person has to allow it.
       'swt-bench.runModelTestsLocally': true,
     };
   }
@@ -186,7 +187,10 @@ function settingsOf(name) {
   };
 }
 
-/** The bundled instance under a name of its own, so that its containers are told from all others. */
+/**
+ * The bundled instance under a unique name, so that its containers are distinguishable from all
+ * others.
+ */
 function datasetInContainers() {
   const row = JSON.parse(readFileSync(join(sample, 'instance.jsonl'), 'utf8').split('\n')[0]);
   const dataset = join(scratch, 'in-containers.jsonl');
@@ -216,7 +220,7 @@ async function removeImages() {
   }
 }
 
-/** The window has closed, and what it had open must be gone. */
+/** The window has closed, and its containers must be gone. */
 async function leavesNoContainer(print) {
   const left = await new Dockerode().listContainers({
     all: true,

@@ -1,24 +1,27 @@
 /**
- * The tests' side of models/extension.cjs: language models in this VS Code that answer as they are told,
- * and record everything that they are sent.
+ * The tests' side of models/extension.cjs: scripted language models in this VS Code, which record
+ * everything that they receive.
  */
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { waitFor } from './host/client';
 
-/** What a model answers; a text alone is `{ text }`. Text comes first, then calls, then an error. */
+/**
+ * The answer of a model; a text alone means `{ text }`. Text comes first, then calls, then an
+ * error.
+ */
 export type ScriptedAnswer =
   | string
   | {
       readonly text?: string;
-      /** Calls of tools by the names that the request offers. */
+      /** Calls of tools by the names in the request. */
       readonly calls?: readonly { readonly name: string; readonly input?: object }[];
-      /** Ends the answer by an error: a LanguageModelError with a code, else any other. */
+      /** Ends the answer with an error: a LanguageModelError with a code, else any other. */
       readonly error?: {
         readonly code?: 'Blocked' | 'NotFound' | 'NoPermissions';
         readonly message: string;
       };
-      /** Does not end before it is cancelled. */
+      /** The answer does not end before it is cancelled. */
       readonly hangs?: boolean;
     };
 
@@ -27,7 +30,7 @@ export type ScriptedPart =
   | { readonly type: 'call'; readonly id: string; readonly name: string; readonly input: object }
   | { readonly type: 'result'; readonly id: string; readonly text: string };
 
-/** A request as the model got it. */
+/** A request as the model received it. */
 export interface ScriptedRequest {
   readonly model: string;
   readonly messages: readonly {
@@ -35,24 +38,26 @@ export interface ScriptedRequest {
     readonly parts: readonly ScriptedPart[];
   }[];
   readonly tools: readonly vscode.LanguageModelChatTool[];
-  /** All texts of the messages, calls and results of tools included. */
+  /** All texts of the messages, including calls and results of tools. */
   readonly text: string;
-  /** Whether it was cancelled before its answer had ended. */
+  /** Whether it was cancelled before its answer ended. */
   readonly cancelled: boolean;
 }
 
 export interface ScriptedModels {
-  /** What was sent since `clear`, in order. */
+  /** Requests since `clear`, in order. */
   readonly requests: readonly ScriptedRequest[];
-  /** The same since the window was opened: what has ever reached a model. */
+  /** Requests since the window was opened: everything that ever reached a model. */
   readonly everything: readonly ScriptedRequest[];
-  /** Adds answers: each request takes the next one. A function makes its answer of the request. */
+  /**
+   * Adds answers: each request takes the next one. A function computes its answer from the request.
+   */
   script(
     ...answers: readonly (ScriptedAnswer | ((request: ScriptedRequest) => ScriptedAnswer))[]
   ): void;
-  /** What is answered when no answer is left; without it such a request fails. */
+  /** The answer when no other is left; without it such a request fails. */
   always(answer: ScriptedAnswer | ((request: ScriptedRequest) => ScriptedAnswer)): void;
-  /** How many answers were not taken yet. */
+  /** Number of answers that no request has taken yet. */
   left(): number;
   /** Forgets answers and requests. */
   clear(): void;

@@ -39,7 +39,8 @@ describe('tests that models write, with the local engine', () => {
     await inQuickInput.choose('Do Not Run Them');
     assert.match(await calling, /^Error: Tests cannot be run here, whatever the tests are/);
     assert.equal(isAllowed(), false);
-    // An agent's call does not ask again: this one would wait for an answer. And reading goes on.
+    // An agent's call does not ask again, since this one would wait for an answer. Reading still
+    // works.
     assert.match(await run(), /^Error: Tests cannot be run here/);
     assert.match(await call('read_issue'), /^Issue of tallybook/);
   });
@@ -86,7 +87,7 @@ describe('tests that models write, with the local engine', () => {
   });
 
   it('run when the person allows it, from then on without a question', async () => {
-    // A person asks by the command; agents have been told no.
+    // The command asks a person; agents have already been refused.
     const generating = vscode.commands.executeCommand('swt-bench.generate', {
       method: 'libro',
       model: 'vscode/swt-test/scripted',

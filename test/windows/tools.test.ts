@@ -106,7 +106,7 @@ describe('the tools for agents in VS Code', () => {
       if (question === undefined) continue;
       assert.ok(question.message instanceof vscode.MarkdownString);
       assert.ok(!question.message.isTrusted);
-      // What stands in a marker is text, not markup.
+      // Text in a marker is text, not markup.
       assert.match(question.message.value, /\\\*stars\\\*/);
       assert.match(
         `${question.title} ${question.message.value}`,
@@ -283,7 +283,7 @@ describe('the tools for agents in VS Code', () => {
       source.cancel();
       await rejected;
       await rm(mark);
-      // Runs come one after the other: this one would wait for ever.
+      // Runs follow one another: this one would wait for ever.
       const without = { tests: ['tests/test_money.py'], without_candidate: true };
       assert.match(await call('run_tests', without), /\d+ passed/);
     });

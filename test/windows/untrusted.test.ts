@@ -7,14 +7,14 @@ import { hands, screenshot, visible, waitFor } from './host/client';
 const extensionId = 'swt-bench.swt-bench';
 const canary = process.env['SWT_BENCH_CANARY'] ?? '';
 
-/** What has left a trace: programs that ran, and addresses that were asked for. */
+/** Traces so far: programs that ran, and addresses that were requested. */
 const fired = (): string[] => {
   const requests = join(canary, 'requests');
   const asked = existsSync(requests) ? readFileSync(requests, 'utf8').trim().split('\n') : [];
   return [...readdirSync(canary).filter((name) => name !== 'requests'), ...asked].sort();
 };
 
-/** The views of the container and the Testing view, each looked at as a person does. */
+/** Opens the views of the container and the Testing view, as a person does. */
 async function lookAtEverything(): Promise<void> {
   await vscode.commands.executeCommand('workbench.view.extension.swt-bench');
   for (const view of ['instance', 'changeCoverage', 'instances', 'runs']) {
@@ -35,7 +35,7 @@ describe('a hostile folder in Restricted Mode', () => {
     await extension?.activate();
     const [folder] = vscode.workspace.workspaceFolders ?? [];
     assert.ok(folder);
-    // Each opens a part of the extension: Python, a custom diff, Markdown.
+    // Each activates a part of the extension: Python, a custom diff, Markdown.
     for (const path of ['tests/test_evil.py', 'README.md']) {
       const uri = vscode.Uri.joinPath(folder.uri, path);
       await vscode.workspace.openTextDocument(uri).then(
@@ -84,7 +84,7 @@ describe('a hostile folder in Restricted Mode', () => {
     await lookAtEverything();
     const [folder] = vscode.workspace.workspaceFolders ?? [];
     assert.ok(folder);
-    // Files that change are what lists of tests and verdicts look at again.
+    // Changed files make lists of tests and verdicts refresh.
     const uri = vscode.Uri.joinPath(folder.uri, 'tests', 'test_more.py');
     await vscode.workspace.fs.writeFile(uri, Buffer.from('def test_more():\n    pass\n'));
     const document = await vscode.workspace.openTextDocument(uri);
@@ -93,7 +93,7 @@ describe('a hostile folder in Restricted Mode', () => {
     await vscode.workspace.applyEdit(edit);
     await document.save();
     await lookAtEverything();
-    // What is done meanwhile cannot be waited for: these commands end after all that was begun.
+    // Background work cannot be awaited: these commands end after all work that had begun.
     await vscode.commands.executeCommand('swt-bench.refreshInstances');
     await vscode.commands.executeCommand('swt-bench.refreshRuns');
     assert.deepEqual(fired(), []);
@@ -149,7 +149,8 @@ describe('a hostile folder in Restricted Mode', () => {
     await waitFor('the new test', async () =>
       (await visible.testingRows()).find((row) => row.text.includes('test_late')),
     );
-    // Once trusted, an interpreter and a dataset that its settings and marker name may be used.
+    // Once the folder is trusted, the interpreter and the dataset of its settings and marker may be
+    // used.
     assert.deepEqual(
       fired().filter((name) => /^(git|python)-/.test(name)),
       [],

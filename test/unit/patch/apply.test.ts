@@ -31,7 +31,7 @@ const text = fc
   .tuple(fc.array(line, { maxLength: 30 }), fc.boolean())
   .map(([lines, ended]) => lines.join('\n') + (ended && lines.length > 0 ? '\n' : ''));
 
-/** A text and what a few edits of lines make of it. */
+/** A text, and the result of a few line edits of it. */
 const edited = fc
   .tuple(
     fc.array(line, { minLength: 1, maxLength: 60 }),
@@ -94,7 +94,7 @@ describe('makeUnified and applyPatch', function () {
           result.placed.files.map((f) => f.hunks),
           parsed.files.map((f) => f.hunks),
         );
-        // Changed lines: those named hold the text that is said, and the others are the same lines.
+        // Changed lines: the numbered lines have the reported text, and all others are unchanged.
         const { removed, added } = changedLines(parsed);
         const [a, b] = [linesOf(before), linesOf(after)];
         for (const { line: n, text: t } of removed) assert.equal(a[n - 1], t);
@@ -135,7 +135,8 @@ describe('makeUnified and applyPatch', function () {
           tree.write({ x: other });
           const said = tree.apply(patch);
           const result = await apply({ x: other }, patch);
-          // Git takes a line without newline for one with it, and then loses that newline. We refuse.
+          // Git accepts a line without newline in place of one with it, and then loses that
+          // newline. We refuse.
           if (said === undefined && !result.ok && patch.includes('\n\\ No newline')) return;
           assert.equal(
             result.ok,

@@ -62,7 +62,8 @@ describe('work on what a model wrote is bounded', () => {
     );
   });
 
-  // Each took minutes, or ended for want of memory, when the work was the square of its length.
+  // Each of these took minutes, or ran out of memory, when the work grew with the square of the
+  // length.
   const mean: Record<string, string> = {
     'quotes that are never closed': `diff\ntests/test_a.py\nrewrite\n1\n${'"\\'.repeat(500_000)}\nend diff\n`,
     'lines that may all part SEARCH from REPLACE': `tests/test_a.py\n<<<<<<< SEARCH\n${'=======\n'.repeat(100_000)}>>>>>>> REPLACE\n`,

@@ -38,7 +38,10 @@ const convert = (text: string): Promise<Conversion> =>
     tree: { read: (path) => Promise.resolve(files[path]) },
   });
 
-/** The tree after git has applied what a text converts to; it must be what the conversion says. */
+/**
+ * The tree after git has applied the result of a conversion; asserts that it is what the conversion
+ * reports.
+ */
 async function judged(text: string): Promise<{ after: Files; converted: Conversion }> {
   const converted = await convert(text);
   assert.notEqual(converted.patch, '', JSON.stringify(converted.diagnostics, undefined, 2));

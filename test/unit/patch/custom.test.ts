@@ -181,7 +181,8 @@ describe('the custom format', function () {
         .replace('pass\n\nLIMIT', 'pass\n\n\nLIMIT'),
     );
     assert.equal(await lines(1), await lines('BOF'));
-    // Inside a function or class: behind it. At the first line of one: before it and its comments.
+    // Inside a function or class, insert after it. At its first line, insert before it and its
+    // comments.
     assert.equal(await lines(11), file.replace('# end of one\n', `# end of one\n\n\n${code}\n`));
     assert.equal(await lines(9), file.replace('# about one\n', `\n${code}\n\n\n# about one\n`));
     assert.equal(await lines(999), await lines('EOF'));

@@ -27,7 +27,7 @@ describe('a block of the custom format loses no code', function () {
       assert.deepEqual(edits, [], JSON.stringify(before));
       assert.equal(the(diagnostics, 'does-not-apply').severity, 'error');
     }
-    // Letters of two UTF-16 units, a form feed and comments are no code.
+    // Characters of two UTF-16 units, a form feed and comments do not count as code.
     const sound = 'X = "\u{1F600}é"\n\x0cdef b(): return "\u{1F600}"  # "\u{1F600}\n\n\ny = 1\n';
     const text = block(at, 'rewrite', 2, 'def b():\n    return 1');
     assert.match(await edited(python, text, sound), /\ndef b\(\):\n {4}return 1\n\n\ny = 1\n$/);
@@ -48,7 +48,7 @@ describe('a block of the custom format loses no code', function () {
       parseCustom(begun).blocks.map((each) => each.code),
       [['TEXT = 1'], code.split('\n'), ['y = 1']],
     );
-    // The head of the first block is lost.
+    // The head of the first block is missing.
     const lost = the(parseCustom(`${code}\nend diff\n${one}`).diagnostics, 'malformed');
     assert.deepEqual([lost.severity, lost.line, lost.endLine], ['error', 1, 3]);
   });
@@ -73,7 +73,7 @@ describe('a block of the custom format loses no code', function () {
     const problem = the(diagnostics, 'incomplete');
     assert.equal(problem.severity, 'error');
     assert.match(problem.message, /b/);
-    // With its end, or what is around it, the answer is whole.
+    // With its end, or with a closing fence, the answer is complete.
     for (const text of [`${cut}end diff\n`, `\`\`\`\n${cut}\`\`\`\n`]) {
       const whole = await place(python, { [at]: before }, text);
       assert.equal(the(whole.diagnostics, 'class-loses-methods').severity, 'warning');
@@ -122,7 +122,7 @@ describe('a block of the custom format loses no code', function () {
         String(where),
       );
     }
-    // A function goes to the end, as it says.
+    // A function goes to the end, as the block says.
     const end = await edited(python, block(at, 'insert', 'EOF', code), guarded);
     assert.equal(end, `${guarded}\n\n${code}\n`);
   });
@@ -139,7 +139,7 @@ describe('a block of the custom format loses no code', function () {
       await edited(python, mended, before),
       /class TestB:\n.*\n {8}pass\n\n {4}def test_b\(self\):\n {8}pass\n\n\nx = 1\n$/,
     );
-    // At the margin it may be meant as a function.
+    // At the margin, the author may mean a function.
     const flush = block(at, 'insert', 'EOF', 'def test_b(self):\n    pass');
     const placed = await place(python, { [at]: before }, flush);
     assert.equal(the(placed.diagnostics, 'no-class-here').severity, 'warning');
@@ -213,7 +213,8 @@ describe('a block of the custom format loses no code', function () {
     assert.match(problem.message, /^test_new is added in line 5 as well as in line 12;/);
     const mended = fixed(text, problem, 'Leave out the block that adds test_new again');
     assert.deepEqual((await place(python, { [at]: file }, mended)).diagnostics, []);
-    // In another class, as an accessor or as an overload, a name hides no other.
+    // In another class, or as an accessor or overload, a definition does not hide another of the
+    // same name.
     const method = (line: number, name: string, above = ''): string =>
       block(at, 'insert', line, `${above}    def ${name}(self):\n        pass`);
     const apart =

@@ -68,7 +68,7 @@ describe('what is kept of a custom diff that is being written', () => {
   });
 });
 
-/** Parts of a module that are free of errors, with what an insertion can go wrong at. */
+/** Parts of a module without errors, with positions where an insertion can go wrong. */
 const pieces = [
   'import os\n',
   '"""d"""; x = (\n    1,\n)\n',
@@ -133,7 +133,7 @@ describe('placing blocks of the custom format', () => {
   });
 
   it('knows of a file read in parts what it knows of the whole', () => {
-    // Each with an end of line: what the grammar makes of words that run into one another is no name.
+    // Each ends with a line end: what the grammar reads from joined words is not a name.
     const broken = [
       ...['def (\n', 'class A\n', '"""\n', ')\n'],
       ...['def f(x)\n  return\n', 'def\u00a0f(): pass\n'],

@@ -100,7 +100,7 @@ describe('what is wrong with a block of the custom format', function () {
       numbered((n, line) => `${String(n).padStart(6)} | ${line}`),
       numbered((n, line) => `${String(n).padStart(4)} ${line}`),
       numbered((n, line) => (line === '' ? '' : `${n} ${line}`)),
-      // The whole block, its head and end too.
+      // The whole block, including its head and end.
       plain
         .trimEnd()
         .split('\n')
@@ -230,7 +230,7 @@ describe('what is wrong with a block of the custom format', function () {
       assert.equal(the(far.diagnostics, 'unknown-function').severity, 'error');
       assert.deepEqual(far.edits, []);
     }
-    // Names that differ in a number are names of different tests.
+    // Names that differ in a number belong to different tests.
     const numbers = 'def test_issue_12():\n    pass\n';
     const other = block(at, 'rewrite', 1, 'def test_issue_13():\n    pass');
     the((await place(python, { [at]: numbers }, other)).diagnostics, 'unknown-function');

@@ -33,7 +33,7 @@ describe('nearestPaths', () => {
     fc.assert(
       fc.property(fc.uniqueArray(path, { maxLength: 30 }), path, (paths, wanted) => {
         const file = (of: string): string => of.slice(of.lastIndexOf('/') + 1);
-        // What has the same name comes first by other rules.
+        // Files of the same name come first, by other rules.
         const others = paths.filter((each) => file(each) !== file(wanted));
         const expected = others
           .map((each) => ({ each, like: 1 - apart(each, wanted) / longest(each, wanted) }))

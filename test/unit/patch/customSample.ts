@@ -7,7 +7,7 @@ import { applyLineEdits } from './lineEdits';
 
 export type Files = Record<string, string | undefined>;
 
-/** Where {@link file} lies in the trees of the tests. */
+/** The path of {@link file} in the trees of the tests. */
 export const at = 'tests/test_f.py';
 
 export const file = [
@@ -49,11 +49,11 @@ export const block = (path: string, action: string, place: string | number, code
   `diff\n${path}\n${action}\n${place}\n${code}\nend diff\n`;
 
 export interface Placed extends CustomPlan {
-  /** Those of reading and of placing. */
+  /** Diagnostics of reading and of placing. */
   readonly diagnostics: Diagnostic[];
 }
 
-/** What a text in the custom format does to files. */
+/** The effect of a text in the custom format on files. */
 export async function place(
   python: PythonParser,
   files: Files,
@@ -69,7 +69,7 @@ export async function place(
   return { ...plan, diagnostics: [...diagnostics, ...plan.diagnostics] };
 }
 
-/** The text of `at` after a text that has to be right. */
+/** The content of `at` after a text that must convert without errors. */
 export async function edited(python: PythonParser, text: string, before = file): Promise<string> {
   const { edits, diagnostics } = await place(python, { [at]: before }, text);
   const [edit] = edits.filter((each) => each.path === at);
@@ -77,7 +77,7 @@ export async function edited(python: PythonParser, text: string, before = file):
   return edit.after;
 }
 
-/** The one diagnostic of a code. */
+/** The only diagnostic with a code. */
 export function the(diagnostics: readonly Diagnostic[], code: Diagnostic['code']): Diagnostic {
   const found = diagnostics.filter((diagnostic) => diagnostic.code === code);
   assert.equal(found.length, 1, `${code}: ${JSON.stringify(diagnostics, undefined, 2)}`);
@@ -86,7 +86,7 @@ export function the(diagnostics: readonly Diagnostic[], code: Diagnostic['code']
   return only;
 }
 
-/** A text after the fix of a diagnostic that has the title. */
+/** A text after a diagnostic's fix of this title. */
 export function fixed(text: string, { fixes = [] }: Diagnostic, title: string): string {
   const fix = fixes.find((each) => each.title === title);
   assert.ok(fix !== undefined, `no fix "${title}" among ${fixes.map((f) => f.title).join(' | ')}`);

@@ -11,16 +11,17 @@ import { damage, kindsOfDamage } from './damage';
 import { seeded, writeFuzzy, writeSearchReplace } from './generators';
 import { applyAll, dataset, goldenRows, type GoldenRow } from './goldenRows';
 
-/** Each kind of damage and format looks at every tenth row, beginning elsewhere each time. */
+/** For each kind of damage and format, every tenth row is checked, from another start each time. */
 const step = 10;
 
 const formats = ['unified', 'fuzzy', 'search-replace', 'custom'] as const;
 
 /**
- * Of the twenty rows that are looked at, by kind of damage and format in the order of {@link formats}: how
- * many at least come out as without damage / at most as another tree; the rest is refused.
- * Damage and texts are the same in each run, so that these numbers change with the engine alone. Write
- * better ones down. What is cut off or re-indented says something else than before, and often soundly.
+ * The expected shares of the twenty checked rows, by kind of damage and format in the order of
+ * {@link formats}. The first number is how many at least convert as without damage, the second how
+ * many at most become another tree. The rest is refused. Damage and texts are the same in each run,
+ * so that these numbers change only with the engine. Record better numbers here. Text that was cut
+ * off or re-indented means something else than before, and is often valid.
  */
 const shares: Readonly<Record<string, string>> = {
   'cut in a line': '0/6 3/15 0/1 1/5',
@@ -74,13 +75,14 @@ describe('damaged patches', function () {
           if (row === undefined) continue;
           const text = damage(writers[format](row, i), kind, format, i);
           const tree = { read: (path: string) => Promise.resolve(row.before.get(path)) };
-          // Found out where it is not asked for by name, and no other format is sure to be found.
+          // The format is detected where it is not given by name; only fuzzy cannot always be
+          // detected.
           const asked = i % 2 === 0 && format !== 'fuzzy' ? 'auto' : format;
           const result = await toUnified(text, { format: asked, tree, python });
           checkHarmless(row, text, result, python);
           applied.push({ id: row.id, before: row.before, after: row.after, patch: result.patch });
         }
-        // Git takes what came out, all of it.
+        // Git accepts every result.
         const trees = applyAll(applied);
         const [same, other] = outcomes(applied, trees);
         const share = shares[kind]?.split(' ')[formats.indexOf(format)]?.split('/') ?? [];
@@ -95,12 +97,12 @@ describe('damaged patches', function () {
 interface Applied {
   readonly id: string;
   readonly before: GoldenRow['before'];
-  /** What the undamaged patch makes of it. */
+  /** The files after the undamaged patch. */
   readonly after: GoldenRow['after'];
   readonly patch: string;
 }
 
-/** How many trees are what the undamaged patch makes of them, and how many have become another one. */
+/** How many trees equal the result of the undamaged patch, and how many differ from it. */
 function outcomes(
   rows: readonly Applied[],
   trees: readonly ReadonlyMap<string, string>[],
@@ -113,7 +115,7 @@ function outcomes(
   return [same.length, applied.length - same.length];
 }
 
-/** What holds of every conversion, however broken the text is. */
+/** Checks what is true of every conversion, however broken the text is. */
 function checkHarmless(
   row: GoldenRow,
   text: string,
@@ -147,7 +149,7 @@ function checkHarmless(
   }
 }
 
-/** Lines of which there are fewer afterwards. Blank ones stand for nothing by themselves. */
+/** Lines that occur less often afterwards. Blank lines are ignored. */
 function lostLines(before: string, after: string): string[] {
   const counts = new Map<string, number>();
   const normal = (line: string): string => line.trim();
@@ -162,7 +164,7 @@ function lostLines(before: string, after: string): string[] {
     });
 }
 
-/** Whether a text removes a line, or one so like it that it may be taken for it. */
+/** Whether a text removes a line, or one so similar that it may be meant. */
 function removedLines(text: string, format: Conversion['format']): (line: string) => boolean {
   const plain = text
     .split(/\r?\n/)
@@ -180,7 +182,7 @@ const unescaped = (line: string): string =>
     .replace(/&quot;/g, '"')
     .replace(/&amp;/g, '&');
 
-/** Share of pairs of characters that two lines have in common (Dice's coefficient), 0 to 1. */
+/** Share of character pairs that two lines have in common (Dice's coefficient), 0 to 1. */
 function alike(a: string, b: string): number {
   const pairs = (text: string): string[] =>
     Array.from({ length: Math.max(1, text.length - 1) }, (_, i) => text.slice(i, i + 2));

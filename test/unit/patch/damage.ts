@@ -3,7 +3,7 @@ import { pick, seeded } from './generators';
 
 type Damage = (text: string, random: () => number, format: PatchFormat) => string;
 
-/** Where the parts of a text begin that can be told apart: files, hunks or blocks. */
+/** Where the distinguishable parts of a text begin: files, hunks or blocks. */
 const beginnings: Readonly<Record<PatchFormat, RegExp>> = {
   unified: /^diff --git /,
   fuzzy: /^--- \S/,
@@ -11,13 +11,13 @@ const beginnings: Readonly<Record<PatchFormat, RegExp>> = {
   'search-replace': /^(```|~~~~)python$|^\S+\.\w+$/,
 };
 
-/** The text in parts; what precedes the first one stands in front of it. */
+/** The text in parts; the first part of the result is the text before them. */
 function partsOf(text: string, format: PatchFormat): string[][] {
   const parts: string[][] = [];
   const begins = beginnings[format];
   let fresh = true;
   for (const line of text.replace(/\n$/, '').split('\n')) {
-    // A path and the fence below it are one beginning.
+    // A path and the fence below it form one beginning.
     if (parts.length === 0 || (begins.test(line) && fresh)) parts.push([]);
     parts.at(-1)?.push(line);
     fresh = format !== 'search-replace' || /^(```|~~~~)?$/.test(line);
@@ -51,7 +51,7 @@ function shuffledHunks(text: string, random: () => number): string {
   );
 }
 
-/** Marks that end something, by format; a unified diff ends by itself, so its fence does. */
+/** Closing marks by format. A unified diff has none, so its fence counts. */
 const endings: Readonly<Record<PatchFormat, RegExp>> = {
   unified: /^(```|~~~~)$/,
   fuzzy: /^(```|~~~~)$/,
@@ -62,7 +62,7 @@ const endings: Readonly<Record<PatchFormat, RegExp>> = {
 const away = (number: string, random: () => number, reach: number): string =>
   String(Math.max(1, Number(number) + Math.floor(random() * (2 * reach + 1)) - reach));
 
-/** Kinds of damage, as models, mail and people do it to a text. */
+/** Kinds of damage that models, mail and people do to a text. */
 export const damages: Readonly<Record<string, Damage>> = {
   'cut in a line': (text, random) =>
     text.slice(0, Math.floor(text.length * (0.3 + 0.7 * random()))),
@@ -167,7 +167,7 @@ export const damages: Readonly<Record<string, Damage>> = {
 
 export const kindsOfDamage = Object.keys(damages);
 
-/** A text with a kind of damage, the same for the same seed. */
+/** A text with a kind of damage; the same seed gives the same result. */
 export function damage(text: string, kind: string, format: PatchFormat, seed: number): string {
   const does = damages[kind];
   if (does === undefined) throw new Error(`no damage is called ${kind}`);

@@ -15,13 +15,14 @@ interface Row {
   test_patch: string;
 }
 
-/** Endings that the reference harness does not run; `csv` stands there without its dot. */
+/** Endings that the reference harness does not run; `csv` has no dot there. */
 const notTests = '.json .png csv .txt .md .jpg .jpeg .pkl .yml .yaml .toml'.split(' ');
 
 /**
- * The test files of a run as the reference harness finds them (`get_test_directives` in its utils.py),
- * to the letter: every new path of a `diff --git` line, wherever that stands, but for some endings.
- * Deleted files and files that are not tests are among them; without such lines there are none.
+ * The test files of a run, exactly as the reference harness finds them (`get_test_directives` in
+ * its utils.py). It takes every new path of a `diff --git` line, wherever that stands, except some
+ * endings. The result includes deleted files and files that are not tests; without such lines it is
+ * empty.
  */
 function harnessTestFiles(patchText: string): string[] {
   return [...patchText.matchAll(/diff --git a\/[^\n]* b\/([^\n]*)/g)]
@@ -103,7 +104,7 @@ describe('the patches of 200 real instances', function () {
       for (const file of tests.files) assert.ok(isTestPath(file.newPath ?? ''), row.instance_id);
       const { removed, added } = changedLines(patch);
       assert.ok(removed.length + added.length > 0, row.instance_id);
-      // Ours are the harness's, less what is data or a helper: models.py of Django, roots of Sphinx.
+      // Ours are the harness's, without data and helpers: models.py of Django, roots of Sphinx.
       const [ours, harness] = [testFilesOf(tests), harnessTestFiles(row.test_patch)];
       assert.ok(ours.length > 0, row.instance_id);
       assert.ok(

@@ -59,7 +59,7 @@ describe('recognise', () => {
         `${fenced('def test_a():\n    pass\n', 'python')}\n${fenced(custom('a.py', 1), 'custom-diff')}`,
         'custom',
       ],
-      // Each within another: the outer one is meant.
+      // One format inside another: the outer one is meant.
       [custom('a.py', 1).replace('x = 1', `x = """\n${diff(3)}"""`), 'custom'],
       [block('a.py', 'x', diff(3).trimEnd()), 'search-replace'],
       [fenced('def test_a():\n    pass\n', 'python'), 'unknown'],
@@ -128,7 +128,7 @@ describe('toUnified of whole answers', function () {
     const mixed = `${fenced(other)}And:\n${fenced(block('tests/test_a.py', '    x = 1', '    x = 9'))}`;
     const converted = await convert(mixed);
     assert.deepEqual([converted.patch, told(converted)], ['', ['error 2 several-answers']]);
-    // Unless the format is told.
+    // Unless the format is given.
     assert.equal((await value(mixed, 'search-replace'))[0], '9');
   });
 

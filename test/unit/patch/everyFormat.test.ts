@@ -18,7 +18,7 @@ import {
 import { damage, damaged, moduleText } from './pythonTexts';
 
 const path = 'tests/test_a.py';
-/** A file of blank lines has no line to name a place by. */
+/** A first line that can identify a place, since a file of blank lines has none. */
 const head = 'import pytest\n';
 
 type Write = (

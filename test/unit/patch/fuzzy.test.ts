@@ -14,7 +14,10 @@ const convert = (files: Files, text: string): Promise<Conversion> =>
     paths: () => Promise.resolve(Object.keys(files)),
   });
 
-/** The file after a conversion that has to succeed; the patch it gives has to do the same. */
+/**
+ * The file after a conversion that must succeed; asserts that the resulting patch has the same
+ * effect.
+ */
 async function after(before: string, text: string): Promise<string | undefined> {
   const files = { 'f.py': before };
   const { patch, diagnostics, files: result } = await convert(files, text);
@@ -120,7 +123,7 @@ describe('convertFuzzy', function () {
       await refused(file, text('    other.prepare(everything)')),
       /^not-found: .*removes/,
     );
-    // With another number it is another line.
+    // A line with another number is another line.
     const numbers = 'def t():\n    a = 100\n    b = 200\n    return a\n';
     const other = hunk(
       '@@ -1,4 +1,3 @@',

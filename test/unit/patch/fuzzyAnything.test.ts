@@ -15,7 +15,10 @@ const convert = (files: Files, text: string): Promise<Conversion> =>
     paths: () => Promise.resolve(Object.keys(files)),
   });
 
-/** Few words, so that lines repeat and are alike; blank lines, indentation, CRLF and header look-alikes. */
+/**
+ * Few words, so that lines repeat and are similar; blank lines, indentation, CRLF and header
+ * look-alikes.
+ */
 const line = fc.oneof(
   {
     weight: 6,

@@ -23,7 +23,7 @@ describe('the similarity of lines', () => {
   });
 });
 
-/** Levenshtein's distance as it is defined, cell by cell. */
+/** Levenshtein's distance by its definition, cell by cell. */
 function stepsByTable(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i += 1) {

@@ -20,7 +20,10 @@ const tree = (before: string) => ({
 });
 const head = `--- a/${path}\n+++ b/${path}\n`;
 
-/** The 0-based line at which the first hunk of a diff is put without a search; undefined if it has to be searched. */
+/**
+ * The 0-based line where the first hunk of a diff applies without a search; undefined if a search
+ * is needed.
+ */
 function straight(before: string, diff: string): number | undefined {
   const [hunk] = parseUnified(diff, 'loose').files[0]?.hunks ?? [];
   assert.ok(hunk, diff);
@@ -30,7 +33,7 @@ function straight(before: string, diff: string): number | undefined {
   return straightPlace(oldSide(hunk, lines), lines, expected, askedPlaces(hunk))?.start;
 }
 
-/** What git makes of the diff; undefined where it refuses it. */
+/** The result of git for the diff; undefined where git refuses it. */
 async function byGit(before: string, diff: string): Promise<string | undefined> {
   const read = (asked: string): Promise<string | undefined> => tree(before).read(asked);
   const result = await applyPatch(parseUnified(diff), read);
@@ -114,7 +117,7 @@ describe('straightPlace in a table of rows that are nearly equal', () => {
 describe('hunks in tables of rows that are nearly equal', function () {
   this.timeout(60_000);
   const cell = fc.tuple(fc.constantFrom('case_a', 'case_b', 'case_ab'), fc.nat(3));
-  // Lines around, since git takes line 1 and missing context for the ends of the file.
+  // Lines around it, since git takes line 1 and missing context for the ends of the file.
   const frame = Array.from({ length: 8 }, (_, i) => `# line ${i}\n`).join('');
   const framed = (all: readonly string[]): string => frame + table(all) + frame;
   const cells = cell.map(([name, value]) => row(name, value));

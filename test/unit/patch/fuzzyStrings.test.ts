@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { convertFuzzy } from '../../../src/patch/fuzzy/convertFuzzy';
 
-/** What a fuzzy diff makes of one file. */
+/** The result of a fuzzy diff on one file. */
 async function after(path: string, before: string, hunk: readonly string[]): Promise<string> {
   const text = `--- a/${path}\n+++ b/${path}\n@@ @@\n${hunk.join('\n')}\n`;
   const { files, diagnostics } = await convertFuzzy(text, {
@@ -20,7 +20,7 @@ const tree = [
   '        assert first == second',
   '',
 ];
-/** The diff has the method at the margin. */
+/** The diff has the method at the margin, without its indentation. */
 const context = [' def test_one(self):', '     first = render()', '     second = render()'];
 
 describe('text of strings in a fuzzy diff that is indented otherwise than the tree', () => {

@@ -5,7 +5,7 @@ import {
   type FileEdit,
 } from '../../../src/patch/unified/makeUnified';
 
-/** What a generator wrote, and what the format has no words for. */
+/** The output of a generator, and the edits that the format cannot express. */
 export interface Written {
   readonly text: string;
   readonly left: readonly { readonly path: string; readonly why: string }[];
@@ -28,18 +28,18 @@ export const pick = <T>(random: () => number, all: readonly T[]): T => {
   return found;
 };
 
-/** A change of lines of a file, with the context that it is given. */
+/** A change of lines of a file, with its context. */
 interface Span {
-  /** 0-based lines of the file before; `to` is excluded. */
+  /** 0-based lines of the original file; `to` is excluded. */
   from: number;
   to: number;
-  /** Lines that stand there afterwards, with their line ends. */
+  /** The lines that replace them, with their line ends. */
   text: string[];
 }
 
 /**
- * What an edit changes, with so much context that each span stands in the file before only once and no
- * two touch, so that it has one place whatever number it is given.
+ * The changes of an edit, with enough context that each span occurs only once in the original file
+ * and no two touch. Each thus has one place, whatever number it is given.
  */
 function uniqueSpans(before: string, after: string): Span[] {
   const lines = splitLines(before);
@@ -60,7 +60,7 @@ function uniqueSpans(before: string, after: string): Span[] {
   }
 }
 
-/** Makes one span of those that touch or overlap. */
+/** Merges spans that touch or overlap. */
 function join(spans: readonly Span[], lines: readonly string[]): Span[] {
   const joined: Span[] = [];
   for (const span of spans) {
@@ -69,7 +69,7 @@ function join(spans: readonly Span[], lines: readonly string[]): Span[] {
       joined.push({ ...span, text: [...span.text] });
       continue;
     }
-    // Where they overlap both have grown by context, which stands in each of them.
+    // Overlapping spans have both grown by context, which each of them contains.
     last.text.push(...span.text.slice(last.to - span.from));
     last.to = Math.max(last.to, span.to);
   }
@@ -79,7 +79,7 @@ function join(spans: readonly Span[], lines: readonly string[]): Span[] {
 function isUnique(lines: readonly string[], { from, to }: Span): boolean {
   if (from === 0 && to === lines.length) return true;
   const wanted = lines.slice(from, to);
-  // Blank lines and brackets alone name no place, even where there is one such line only.
+  // Blank lines and brackets alone do not identify a place, even where only one such line exists.
   if (!wanted.some((line) => /\w/.test(line))) return false;
   let found = 0;
   for (let at = 0; at + wanted.length <= lines.length; at += 1) {
@@ -88,13 +88,19 @@ function isUnique(lines: readonly string[], { from, to }: Span): boolean {
   return found === 1;
 }
 
-/** White space is what placing is tolerant of, so it must not be all that tells two places apart. */
+/**
+ * Compares without white space: placing tolerates differences in it, so it must not be the only
+ * difference of two places.
+ */
 const sameButBlanks = (a: string | undefined, b: string): boolean => a?.trim() === b.trim();
 
-/** How the number of a hunk's place is written. */
+/** Styles of a hunk's line number. */
 const headers = ['far', 'near', 'plain', 'dots'] as const;
 
-/** Unified diffs as models write them: numbers that are wrong or missing, context that has one place. */
+/**
+ * Unified diffs in the style of models: numbers are wrong or missing, and context identifies one
+ * place.
+ */
 export function writeFuzzy(edits: readonly FileEdit[], random: () => number): Written {
   const left: { path: string; why: string }[] = [];
   let text = '';
@@ -122,7 +128,7 @@ export function writeFuzzy(edits: readonly FileEdit[], random: () => number): Wr
   return { text, left };
 }
 
-/** A new file or a deleted one, which has no place to be wrong about. */
+/** A new file or a deleted one, whose place cannot be wrong. */
 const fileAsWhole = ({ path, before, after }: FileEdit): string =>
   formatFilePatch({
     oldPath: before === undefined ? null : path,
@@ -135,7 +141,9 @@ const fileAsWhole = ({ path, before, after }: FileEdit): string =>
     endLine: 1,
   });
 
-/** The body of a hunk from the lines before and after, with all that differs in one place or several. */
+/**
+ * The body of a hunk from the lines before and after, with the differences in one place or several.
+ */
 function hunkBody(before: readonly string[], after: readonly string[]): string {
   const marks = { context: ' ', removed: '-', added: '+' };
   const written: string[] = [];
@@ -157,10 +165,10 @@ function hunkBody(before: readonly string[], after: readonly string[]): string {
   return `${written.join('\n')}\n`;
 }
 
-/** How the path of a block is given. */
+/** Styles of a block's path. */
 const pathStyles = ['before', 'before the fence', 'heading', 'carried on'] as const;
 
-/** Search/replace blocks, with the path in the ways that aider and Agentless have it. */
+/** Search/replace blocks, with paths in the styles of aider and Agentless. */
 export function writeSearchReplace(edits: readonly FileEdit[], random: () => number): Written {
   const left: { path: string; why: string }[] = [];
   const blocks: string[] = [];
@@ -237,7 +245,10 @@ export function writeUnified(edits: readonly FileEdit[]): string {
     .join('');
 }
 
-/** The same as people and models write it: without what only git writes, with what mail and chat add. */
+/**
+ * The same in the style of people and models: without lines that only git writes, and with
+ * additions of mail and chat.
+ */
 export function asWrittenByHand(patch: string, random: () => number): string {
   const time = '\t2024-05-01 10:00:00.000000000 +0200';
   const stamped = random() < 0.5;

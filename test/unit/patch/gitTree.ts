@@ -3,14 +3,17 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** A folder that git sees as a work tree of its own, and no settings of the person who runs the tests. */
+/**
+ * A folder that git treats as a separate work tree, without any setting of the person who runs the
+ * tests.
+ */
 export interface GitTree {
   readonly root: string;
   git(...args: string[]): string;
-  /** Writes files, or removes them where the content is undefined. */
+  /** Writes files, or removes those whose content is undefined. */
   write(files: Readonly<Record<string, string | undefined>>): void;
   read(path: string): string | undefined;
-  /** What `git apply` says: undefined when it is content. Leaves the changes in the folder. */
+  /** The error of `git apply`; undefined when it succeeds. Leaves the changes in the folder. */
   apply(patch: string): string | undefined;
   remove(): void;
 }
@@ -62,7 +65,7 @@ export function makeGitTree(): GitTree {
   };
 }
 
-/** The lines that a diff of two texts of unlike lines removes and adds, counted by hand. */
+/** The lines of a text without their ends, and without an empty last one. */
 export function linesOf(text: string): string[] {
   if (text === '') return [];
   const lines = text.split('\n');

@@ -6,7 +6,7 @@ import type { PythonParser } from '../../../src/python/parser';
 import { makeGitTree } from './gitTree';
 import { rebuildFiles } from './rebuiltTree';
 
-/** Where the 200 rows are; set SWT_BENCH_DATA where they are elsewhere. */
+/** Path of the 200 rows; the variable SWT_BENCH_DATA sets another one. */
 export const dataset = process.env['SWT_BENCH_DATA'] ?? '../shared/data/swe-bench-lite.dev.jsonl';
 
 /** The golden tests of an instance with a tree that they apply to. */
@@ -15,7 +15,7 @@ export interface GoldenRow {
   /** Golden tests as the dataset has them. */
   readonly text: string;
   readonly parsed: ParsedPatch;
-  /** Files of the tree, and what `git apply` makes of them; no file stands in `after` that is gone. */
+  /** Files of the tree, and the result of `git apply`; `after` has no entry for a deleted file. */
   readonly before: ReadonlyMap<string, string>;
   readonly after: ReadonlyMap<string, string>;
   /** What the golden tests change, in the order of the patch. */
@@ -25,8 +25,8 @@ export interface GoldenRow {
 let kept: GoldenRow[] | undefined;
 
 /**
- * The rows of the dataset, made once in a process; undefined where it cannot be had. Git is called once
- * for all of them.
+ * The rows of the dataset, made once in a process; undefined where the dataset is missing. Git is
+ * called once for all of them.
  */
 export function goldenRows(python: PythonParser): readonly GoldenRow[] | undefined {
   if (kept === undefined && existsSync(dataset)) kept = readRows(python);
@@ -58,10 +58,10 @@ function readRows(python: PythonParser): GoldenRow[] {
 }
 
 /**
- * What one call of `git apply` makes of many trees, each with its patch: all of them lie side by side in
- * one folder. An empty patch leaves its tree as it is.
+ * The result of one call of `git apply` for many trees, each with its patch: all of them lie side
+ * by side in one folder. An empty patch leaves its tree unchanged.
  *
- * @throws Error with what git says when it refuses any of them
+ * @throws Error with git's message when it refuses any of them
  */
 export function applyAll(
   rows: readonly {
@@ -79,7 +79,7 @@ export function applyAll(
     }
     tree.write(files);
     const patch = rows.map((row, i) => below(row.patch, prefixes[i] ?? '')).join('');
-    // Git takes a text without any patch for a mistake.
+    // Git reports a text without any patch as an error.
     const refused = patch === '' ? undefined : tree.apply(patch);
     if (refused !== undefined) throw new Error(refused);
     const listed = tree.git('ls-files', '-z', '--others').split('\0').filter(Boolean);
@@ -94,7 +94,10 @@ export function applyAll(
   }
 }
 
-/** A patch as git writes it, with all its paths below a folder. Done by hand: git is the judge. */
+/**
+ * A patch in git's format, with all its paths moved below a folder. This is done by hand, so that
+ * git remains the judge.
+ */
 function below(patch: string, folder: string): string {
   let inHeader = false;
   return patch

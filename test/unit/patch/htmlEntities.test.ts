@@ -7,7 +7,7 @@ import { applyLineEdits } from './lineEdits';
 const path = 'tests/test_a.py';
 const source = "def test_a():\n    '''Text.'''\n    x = 1\n    return x\n";
 
-/** A unified diff that puts lines behind `x = 1`. */
+/** A unified diff that inserts lines after `x = 1`. */
 const adding = (lines: readonly string[], name = path): string =>
   [
     `--- a/${name}`,
@@ -59,7 +59,7 @@ describe('entities of HTML in lines that are added', function () {
       `diff\n${path}\ninsert\nEOF\ndef test_b():\n    assert 1 < 2\nend diff\n`,
     );
     assert.match((await convert(custom)).files.get(path) ?? '', /assert 1 < 2$/m);
-    // What a page shows of the marks is not escaped.
+    // Only the code of the block is escaped, not its marks.
     const block = `${path}\n<<<<<<< SEARCH\n    x = 1\n=======\n    x = 1\n    y = x &lt; 2\n>>>>>>> REPLACE\n`;
     assert.equal((await convert(block)).files.get(path), sourceWith(['y = x < 2']));
   });
@@ -69,7 +69,7 @@ describe('entities of HTML in lines that are added', function () {
       ["assert f(x) == 'a &amp; b'"],
       ["'''", 'Tom &amp; Jerry', "'''"],
       ['# x &lt; 2'],
-      // Escaped in part, or not at all: as it stands it is no code that anyone means.
+      // Partly escaped, or not at all: unchanged, it is not code that anyone means.
       ['assert x &lt; 2', "assert f('<')"],
       ['assert x &lt; 2', 'y = x & 1'],
       ['y = &quot;a&quot;', 'z = "a"'],

@@ -1,8 +1,8 @@
 import type { LineReplacement } from '../../../src/patch/diagnostic';
 
 /**
- * A text after the edits of fixes, which must not overlap. Line ends of the text stay; added lines get
- * the one that the text uses first.
+ * A text after the edits of fixes, which must not overlap. Line ends of the text stay; added lines
+ * get the first line end of the text.
  */
 export function applyLineEdits(text: string, edits: readonly LineReplacement[]): string {
   const lines = text.split(/(?<=\n)/);

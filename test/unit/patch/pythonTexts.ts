@@ -45,7 +45,10 @@ const part = fc.oneof(
 export const moduleText = fc
   .tuple(fc.array(part, { maxLength: 6 }), fc.constantFrom('\n', '\n\n', '\n\n\n'))
   .map(([parts, gap]) => `${parts.join(gap)}\n`);
-/** As files come: line ends of either kind, none at the end, odd bytes, form feeds, tabs. */
+/**
+ * Texts in the forms of real files: line ends of either kind, none at the end, odd bytes, form
+ * feeds, tabs.
+ */
 export const dressed = (text: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc
     .tuple(text, fc.constantFrom('plain', 'crlf', 'cut', 'mixed', 'odd', 'tabs', 'feed'))
@@ -67,7 +70,7 @@ export const dressed = (text: fc.Arbitrary<string>): fc.Arbitrary<string> =>
           return plain;
       }
     });
-/** Lines left out, doubled, changed or moved. */
+/** A text with lines left out, doubled, changed or moved. */
 export const damaged = (text: string, damage: readonly [number, string][]): string => {
   let lines = text.split('\n');
   for (const [seed, how] of damage) {
@@ -84,7 +87,7 @@ export const damaged = (text: string, damage: readonly [number, string][]): stri
   }
   return lines.join('\n');
 };
-/** What {@link damaged} does to a text. */
+/** The changes that {@link damaged} applies to a text. */
 export const damage = fc.array(
   fc.tuple(fc.nat(200), fc.constantFrom('cut', 'double', 'change', 'add', 'blank')),
   { minLength: 1, maxLength: 4 },

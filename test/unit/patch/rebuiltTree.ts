@@ -2,10 +2,10 @@ import type { ParsedPatch, FilePatch } from '../../../src/patch/unified/parsedPa
 import type { PythonParser } from '../../../src/python/parser';
 
 /**
- * The files that a patch changes, rebuilt from the patch alone: the lines that it shows at their numbers,
- * the gaps between them filled by comments of which no two are alike. Where a gap ends, the function and
- * class that the next hunk lies in are opened again (their names from the hunk's heading), so that Python
- * files parse and most changes lie in a function, as they do in the repository.
+ * The files that a patch changes, rebuilt from the patch alone. The lines in the patch stand at
+ * their numbers, and different comments fill the gaps between them. After each gap, the function
+ * and class of the next hunk are opened again (their names come from the hunk's heading). Python
+ * files thus parse, and most changes lie in a function, as they do in the repository.
  */
 export function rebuildFiles(patch: ParsedPatch, python: PythonParser): Map<string, string> {
   const files = new Map<string, string>();
@@ -15,14 +15,14 @@ export function rebuildFiles(patch: ParsedPatch, python: PythonParser): Map<stri
   return files;
 }
 
-/** Lines behind the last hunk where the file goes on. */
+/** Lines after the last hunk where the file continues. */
 const tailLength = 6;
 
 function rebuild(file: FilePatch, python: PythonParser): string {
   const isPython = file.oldPath?.endsWith('.py') === true;
   const hunks = [...file.hunks].sort((a, b) => a.oldStart - b.oldStart);
   const lines: string[] = [];
-  // The end of it without what fills the gaps, which is much shorter to parse.
+  // The end of the file without the filler lines, which is much faster to parse.
   let dense: string[] = [];
   let noNewline = false;
   const fill = (until: number): void => {
@@ -65,11 +65,11 @@ const parses = (python: PythonParser, lines: readonly string[]): boolean =>
 interface Shown {
   readonly shown: readonly string[];
   readonly heading: string;
-  /** Makes names distinct. */
+  /** A number that makes names distinct. */
   readonly number: number;
 }
 
-/** Lines to put before and behind the lines of a hunk, so that they parse; none if nothing helps. */
+/** Lines to put before and after the lines of a hunk, so that they parse; none if nothing helps. */
 function frame(
   python: PythonParser,
   before: readonly string[],
@@ -105,7 +105,7 @@ function frame(
       for (const depth of depths) {
         const openers = [...scopes(depth, hunk, first), ...(inner(depth)[kind] ?? [])];
         if (openers.length > room.before) continue;
-        // What opens a scope stands at the margin, and what was before is complete.
+        // Lines that open a scope stand at the margin, and the text before is complete.
         const whole = [...(openers.length > 0 ? [] : before), ...openers, ...hunk.shown];
         if (parses(python, [...whole, ...closers])) return { openers, closers };
       }
@@ -114,7 +114,7 @@ function frame(
   return { openers: [], closers: [] };
 }
 
-/** Opens so many levels of indentation, with the function or class of the heading among them. */
+/** Opens this many levels of indentation, among them the function or class of the heading. */
 function scopes(depth: number, { heading, number }: Shown, first: string): string[] {
   if (depth === 0) return [];
   const isMember = /^\s*(async\s+def\b|def\b|class\b|@)/.test(first);

@@ -42,8 +42,10 @@ describe('the golden tests of 200 instances, from unified to each format and bac
     });
 
   /**
-   * Writes every row in a format, converts that back, and has git apply the results, all in one call.
-   * @returns what the format has no words for, counted by reason
+   * Writes every row in a format, converts that back, and applies the results with git, all in one
+   * call.
+   *
+   * @returns edits that the format cannot express, counted by reason
    */
   const roundTrip = async (
     format: PatchFormat,
@@ -88,7 +90,7 @@ describe('the golden tests of 200 instances, from unified to each format and bac
     );
     assert.ok(read.length > 0.9 * edits.length, `${read.length} of ${edits.length}`);
     const changed = edits.filter((edit) => edit.before !== edit.after);
-    // An empty file that is added changes nothing that has lines.
+    // Adding an empty file changes no lines.
     assert.ok(changed.length > 0.95 * edits.length);
   });
 
@@ -108,7 +110,7 @@ describe('the golden tests of 200 instances, from unified to each format and bac
       const empty = row.edits.filter((edit) => (edit.before ?? '') === '' && edit.after === '');
       return {
         text: asWrittenByHand(writeUnified(row.edits), random),
-        // Without git's own lines, nothing is left to say that there is such a file.
+        // Without git's own lines, nothing mentions the file.
         left: empty.map(({ path }) => ({ path, why: 'new file without content' })),
       };
     });

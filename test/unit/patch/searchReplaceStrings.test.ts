@@ -138,7 +138,7 @@ describe('search/replace that indents anew', () => {
     const line = fc.constantFrom('x = 1', 'y = """', '"""', "z = '''", "'''", 'text', '  text', '');
     await fc.assert(
       fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 12 }), async (lines) => {
-        // The code is indented, the text of strings is not.
+        // The code gets indentation, the text of strings does not.
         const all = ['a = 0', ...lines];
         const end = openQuotes(all).at(-1) ?? '';
         all.push(...(end === '' ? [] : [end]), 'b = 0');

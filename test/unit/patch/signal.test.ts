@@ -7,7 +7,7 @@ import { toUnified, type PatchFormat } from '../../../src/patch/toUnified';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 
-/** A signal that is aborted from the n-th look at it on, and counts them. */
+/** A signal that counts its reads, and is aborted from the n-th read on. */
 function abortedAt(look: number): { signal: AbortSignal; looks: () => number } {
   let looks = 0;
   const signal = new AbortController().signal;
@@ -20,7 +20,7 @@ const each = (text: (i: number) => string): string =>
   Array.from({ length: count }, (_, i) => text(i)).join('');
 const file = each((i) => `def test_${i}():\n    assert ${i} == ${i}\n\n\n`);
 
-/** A text of so many parts in each format, and one of which no part fits. */
+/** A text of many parts in each format, and one of which no part fits. */
 const texts: Record<PatchFormat, { fitting: string; wrong: string }> = {
   custom: {
     fitting: each(

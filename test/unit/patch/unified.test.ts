@@ -284,7 +284,8 @@ describe('parseUnified beside git', function () {
         [byPath.get('nonl')?.oldMode, byPath.get('nonl')?.newMode],
         ['100644', '100755'],
       );
-      // Written again it is the same text, but for the object names and similarity that we do not keep.
+      // Written again, the text is the same except for object names and similarity, which we do not
+      // keep.
       const plain = patch
         .split('\n')
         .filter((line) => !/^(index|similarity index|Binary files) /.test(line))

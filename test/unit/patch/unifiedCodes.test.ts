@@ -12,7 +12,7 @@ const names = '--- a/f\n+++ b/f\n';
 const hunk = '@@ -1,3 +1,3 @@\n 1\n-2\n+II\n 3\n';
 const git = (path: string, lines: string): string => `diff --git a/${path} b/${path}\n${lines}`;
 
-/** Texts, and each diagnostic of theirs in order of the text: severity, line, code. */
+/** Texts, each with its diagnostics in the order of the text: severity, line, code. */
 const cases: readonly (readonly [name: string, text: string, told: readonly string[]])[] = [
   ['sound', git('f', names + hunk), []],
 

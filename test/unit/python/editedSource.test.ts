@@ -57,11 +57,11 @@ describe('a source that is edited', () => {
             edited.replace(start, end, each.text);
             plain = plain.slice(0, start) + each.text + plain.slice(end);
             assert.equal(edited.text, plain);
-            // Several edits may come between two readings.
+            // Several edits may happen between two reads.
             if (each.seen) edited.read(definitionsIn);
           }
           const isSound = python.parse(plain, (root) => !root.hasError);
-          // What broken code is taken for depends on what it was before.
+          // The reading of broken code depends on the code before the edit.
           if (!isSound) return;
           assert.deepEqual(edited.read(definitionsIn), findDefinitions(python, plain));
           assert.deepEqual(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { findReferences, type Reference } from '../../../src/python/references';
 
-/** References as `text → what it means`. */
+/** References in the form `text → meaning`. */
 function found(text: string): string[] {
   return findReferences(text).map(
     (each) => `${text.slice(each.start, each.end)} → ${meaning(each)}`,
@@ -154,7 +154,7 @@ describe('findReferences', () => {
   });
 
   it('takes time that is linear in hostile texts', function () {
-    this.timeout(300_000); // squared time would take hours
+    this.timeout(300_000); // quadratic time would take hours
     const size = 300_000;
     for (const unit of [
       ...[

@@ -74,7 +74,9 @@ describe('what tests depend on in their file', () => {
     assert.notEqual(after, source);
     return after;
   };
-  /** Tests of the source whose digest is another after an edit, found anew and from what was known. */
+  /**
+   * Tests of the source whose digest changes with an edit, computed both anew and incrementally.
+   */
   const changed = (after: string): string[] => {
     const bases = new TestBases();
     const before = bases.of(read(source));

@@ -8,9 +8,9 @@ describe('text of bytes that may not be UTF-8', () => {
       fc.uint8Array({ maxLength: 6 }),
       fc.string({ unit: 'binary', maxLength: 6 }).map((text) => Buffer.from(text)),
       fc.constantFrom(
-        Buffer.from([0xed, 0xb3, 0xa9]), // a surrogate, which is no UTF-8
+        Buffer.from([0xed, 0xb3, 0xa9]), // a surrogate, which is not valid UTF-8
         Buffer.from([0xf4, 0x90, 0x80, 0x80]), // beyond the last character
-        Buffer.from([0xc0, 0x80]), // longer than need be
+        Buffer.from([0xc0, 0x80]), // longer than necessary
         Buffer.from([0xe2, 0x88]), // cut off
         Buffer.from('∘😀'),
       ),

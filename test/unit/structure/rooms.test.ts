@@ -7,7 +7,7 @@ const files = readdirSync(root, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
   .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
 
-/** Files that each file imports, of types too. */
+/** The files that each file imports, including imports of types. */
 const imports = new Map(
   files.map((file) => {
     const text = readFileSync(join(root, file), 'utf8');
@@ -18,7 +18,7 @@ const imports = new Map(
   }),
 );
 
-/** A circle of imports that a file is part of; undefined where there is none. */
+/** A circle of imports that contains a file; undefined where there is none. */
 function circleOf(start: string): readonly string[] | undefined {
   const cameFrom = new Map<string, string>();
   const waiting = [start];

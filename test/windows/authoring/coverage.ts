@@ -19,7 +19,7 @@ const sideUri = (side: string, path: string): vscode.Uri =>
 const run = (command: string, ...args: unknown[]): Thenable<unknown> =>
   vscode.commands.executeCommand(`swt-bench.${command}`, ...args);
 
-/** A changed line as `evaluate --json` has it. */
+/** A changed line in the form of `evaluate --json`. */
 interface Line {
   readonly path: string;
   readonly line: number;
@@ -43,7 +43,7 @@ async function evaluateAll(): Promise<ReadonlyMap<string, readonly Line[]>> {
     ],
     { env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' }, maxBuffer: 64 * 1024 * 1024 },
   ).catch((error: unknown) => {
-    // Status 1: there are candidates that do not succeed.
+    // Status 1: some candidates do not succeed.
     if (error instanceof Error && 'stdout' in error) return { stdout: String(error.stdout) };
     throw error;
   });
@@ -61,7 +61,7 @@ async function evaluateAll(): Promise<ReadonlyMap<string, readonly Line[]>> {
 const statusText = async (): Promise<string> =>
   (await visible.statusBar()).find((item) => item.id.endsWith('swt-bench.verdict'))?.text ?? '';
 
-/** Applies a bundled candidate and runs it; resolves when the verdict on it shows. */
+/** Applies a bundled candidate and runs it; resolves when the window shows its verdict. */
 async function evaluate(name: string): Promise<void> {
   await run('applyBundledCandidate', name);
   await run('reproduce');
@@ -71,7 +71,7 @@ async function evaluate(name: string): Promise<void> {
   });
 }
 
-/** Answers the question that comes before the golden patch is shown. */
+/** Answers the question before the golden patch is shown. */
 async function reveal(): Promise<void> {
   const asked = run('reveal');
   await waitFor('the question', async () => (await visible.quickInput())?.items[0]);
@@ -82,7 +82,7 @@ async function reveal(): Promise<void> {
   await asked;
 }
 
-/** `…/newly-covered-dark.svg` to `newly covered`; undefined for what is no state. */
+/** Maps `…/newly-covered-dark.svg` to `newly covered`; undefined for another icon. */
 function stateOfIcon(icon: string): string | undefined {
   const name = /([a-z-]+)-(light|dark)\.svg/.exec(icon)?.[1]?.replace('-', ' ');
   return name !== undefined && /covered|missed|executable/.test(name) ? name : undefined;
@@ -104,7 +104,7 @@ const statesOf = (lines: readonly Line[], change: string, path: string): Record<
       .map((each) => [String(each.line), each.state]),
   );
 
-/** Files are remote ones where VS Code runs in a browser. */
+/** Compares by path, since files have remote addresses where VS Code runs in a browser. */
 const isOf = (shown: { readonly uri: string }, uri: vscode.Uri): boolean =>
   uri.scheme === 'file'
     ? vscode.Uri.parse(shown.uri).path === uri.path &&
@@ -141,7 +141,7 @@ const paths = ['tallybook/money.py', 'tallybook/expense.py'];
 const setSetting = (section: string, key: string, value: unknown): Thenable<void> =>
   vscode.workspace.getConfiguration(section).update(key, value, vscode.ConfigurationTarget.Global);
 const setTheme = (name: string): Thenable<void> => setSetting('workbench', 'colorTheme', name);
-/** Whether a diff shows one side only where a window is narrow, as VS Code does unless told otherwise. */
+/** Whether a diff in a narrow window shows one side only, which is VS Code's default. */
 const mayBeInline = (may: boolean): Thenable<void> =>
   setSetting('diffEditor', 'useInlineViewWhenSpaceIsLimited', may);
 
@@ -199,7 +199,7 @@ describe('change coverage in VS Code', () => {
 
   it('tells of every line what the command line tells, for every candidate', async function () {
     this.timeout(240_000);
-    // What cannot be applied, or run without pytest, has no lines of its own.
+    // A candidate that cannot be applied, or run without pytest, has no lines of its own.
     const candidates = [...lines].filter(
       ([name, wanted]) => name !== 'does-not-apply' && wanted.length > 0,
     );
@@ -291,7 +291,7 @@ describe('change coverage in VS Code', () => {
     );
     const notes = await waitFor('the removed lines', async () =>
       (await editorOf(sideUri('fixed', path))).lines
-        // Behind the code, or before it where it is long.
+        // The decoration follows the code, or precedes it where the line is long.
         .flatMap(({ before, after }) => [...before, ...after])
         .filter((text) => text.startsWith('− R:')),
     );
@@ -340,7 +340,7 @@ describe('change coverage in VS Code', () => {
     );
     await shows('the states two lines further down', moved);
 
-    // A line of R that is rewritten is none of R any more.
+    // A rewritten line of R no longer belongs to R.
     const [first, ...rest] = Object.keys(moved).map(Number);
     assert.ok(first !== undefined && rest.length > 0);
     await hands.edit(editor, (edit) => edit.insert(new vscode.Position(first - 1, 0), 'x'));
@@ -348,7 +348,7 @@ describe('change coverage in VS Code', () => {
       'the states without the line that was rewritten',
       Object.fromEntries(Object.entries(moved).filter(([line]) => Number(line) !== first)),
     );
-    // By hand: what VS Code has saved by itself meanwhile cannot be reverted.
+    // Undo by hand: a text that VS Code has saved by itself meanwhile cannot be reverted.
     await hands.edit(editor, (edit) => {
       edit.delete(new vscode.Range(first - 1, 0, first - 1, 1));
       edit.delete(new vscode.Range(0, 0, 2, 0));

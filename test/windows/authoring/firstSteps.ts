@@ -25,7 +25,7 @@ const walkthrough = (): Walkthrough => {
   return first;
 };
 
-/** Titles of the steps of the walkthrough in sight that are ticked off. */
+/** Titles of the visible walkthrough steps that are completed. */
 const done = (): Promise<string[]> =>
   visible.texts('button.getting-started-step[aria-checked="true"] .step-title');
 /** Brings the walkthrough to the front, as a click on its tab does. */

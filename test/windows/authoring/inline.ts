@@ -11,7 +11,7 @@ const fileUri = (path: string): vscode.Uri => vscode.Uri.joinPath(folder().uri, 
 const run = (command: string, ...args: unknown[]): Thenable<unknown> =>
   vscode.commands.executeCommand(`swt-bench.${command}`, ...args);
 
-/** Opens a file with the line that holds `text` in the middle and the cursor at its end. */
+/** Opens a file with the line that contains `text` in the middle, and the cursor at its end. */
 async function show(
   path: string,
   text: string,
@@ -29,7 +29,7 @@ async function show(
   return { editor, line };
 }
 
-/** The text after the definition of a test; undefined while there is none in sight. */
+/** The text after the definition of a test; undefined while none is visible. */
 const inline = async (test: string): Promise<string | undefined> =>
   (await visible.editors())
     .flatMap(({ lines }) => lines)
@@ -57,7 +57,7 @@ const hintsOf = (path: string): vscode.Diagnostic[] =>
 
 const lenses = async (): Promise<string[]> => (await visible.codeLenses()).map(({ text }) => text);
 
-/** Puts the cursor into the name of a test and shows the hover there, as the keyboard does. */
+/** Moves the cursor to the name of a test and shows the hover there, with the keyboard. */
 async function hoverOn(path: string, test: string, wanted: string): Promise<string> {
   const { editor, line } = await show(path, `def ${test}`);
   const column = editor.document.lineAt(line).text.indexOf(test);
@@ -80,7 +80,7 @@ describe('beside a test in the editor', () => {
 
   it('offers what can be done with it, in a CodeLens that can be switched off', async () => {
     await evaluated('covers-some', money, partsAddUp, /^✓ F→P\s+reproduces the issue · on R: Ass/);
-    // VS Code draws a lens before its text.
+    // VS Code puts a lens before its text.
     const [text, ...more] = await waitFor('the lens', async () => {
       const shown = await lenses();
       return shown.some((each) => each.includes('Debug')) ? shown : undefined;
@@ -157,7 +157,7 @@ describe('beside a test in the editor', () => {
     await waitFor('its transition', async () => (await inline('test_markup'))?.includes('F→F'));
     const text = await hoverOn(ledger, 'test_markup', '<b>bold</b> [here](https://example.org)');
     assert.match(text, /✗ F→F\s+fails on R and on R∘X\*/);
-    // What VS Code offers for the hint below is a link of its own.
+    // VS Code adds a link of its own for the hint below.
     const links = (await visible.texts('.monaco-hover a')).filter(
       (each) => !/^tests\/test_ledger\.py:\d+$|^Quick Fix/.test(each),
     );
@@ -219,7 +219,7 @@ describe('beside a test in the editor', () => {
         .flatMap((each) => each.testMessages)
         .find((each) => each.line === line + 3),
     );
-    // VS Code puts what there was first.
+    // VS Code shows the actual value first.
     assert.match(message.text, /^\['6\.67', '6\.67', '6\.67'\] != \['6\.66', '6\.67', '6\.67'\]/);
     await hands.click({ selector: '.test-error-content-widget' });
     await screenshot('expected-and-actual');
@@ -273,7 +273,7 @@ describe('beside a test in the editor', () => {
     await undone(editor.document);
   });
 
-  /** Types a method at the end of the last class of the ledger's tests, and saves. */
+  /** Types a method at the end of the last class in the ledger's tests, and saves. */
   async function typed(method: string): Promise<vscode.TextDocument> {
     const document = await vscode.workspace.openTextDocument(fileUri(ledger));
     const editor = await vscode.window.showTextDocument(document, { preview: false });

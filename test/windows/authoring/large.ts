@@ -4,11 +4,11 @@ import { inQuickInput, screenshot, visible, waitFor } from '../host/client';
 
 const run = (command: string): Thenable<unknown> =>
   vscode.commands.executeCommand(`swt-bench.${command}`);
-/** How long each drawing took, in milliseconds. */
+/** The duration of each drawing, in milliseconds. */
 const drawings = (): number[] =>
   performance.getEntriesByName('swt-bench.changeCoverageMarks').map(({ duration }) => duration);
 
-/** Icons of newly covered lines in sight, by side of the diff. */
+/** Visible icons of newly covered lines, by side of the diff. */
 async function icons(): Promise<Record<string, number>> {
   const found = (await visible.gutterIcons()).filter(({ icon }) => icon.includes('newly-covered'));
   const of = (side: string): number => found.filter((each) => each.side === side).length;

@@ -1,5 +1,5 @@
-// VS Code begins the suite anew in the window that it reloads: the first time, it leaves what it saw in
-// a file and reloads; the second time, that is what has to be seen again.
+// VS Code restarts the suite in the window that it reloads. The first time, the suite writes what
+// it saw to a file and reloads. The second time, the window must show the same again.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -81,8 +81,8 @@ describe('a reload of the window', () => {
       });
       await screenshot('before-reload');
       writeFileSync(notes, JSON.stringify(before));
-      // This extension host ends, and takes the answer with it. What other extensions in it then find
-      // closed is none of this test's.
+      // This extension host ends before it gets the answer. Errors of other extensions in it about
+      // closed channels do not matter here.
       process.removeAllListeners('uncaughtException');
       process.on('uncaughtException', () => undefined);
       vscode.commands
@@ -92,7 +92,7 @@ describe('a reload of the window', () => {
     }
     const before = JSON.parse(readFileSync(notes, 'utf8')) as Seen;
     assertWhole(before);
-    // Nothing is run, and the editors are those that VS Code shows again.
+    // Nothing runs, and VS Code itself restores the editors.
     await vscode.commands.executeCommand('workbench.view.testing.focus');
     await waitFor('the same after the reload', async () => {
       assert.deepEqual(await seen(), before);

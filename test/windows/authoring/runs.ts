@@ -51,7 +51,7 @@ async function verdict(wanted: RegExp): Promise<string> {
   });
 }
 
-/** Makes the workspace the candidate of that name, and nothing else. */
+/** Replaces the edits of the workspace with the candidate of that name. */
 async function applied(name: string): Promise<void> {
   await run('applyBundledCandidate', name);
   await vscode.workspace.saveAll(false);
@@ -62,7 +62,7 @@ const rowOf = (name: string): Promise<Row> =>
     (await visible.testingRows()).find((row) => row.label.includes(name)),
   );
 
-/** Ids of processes that belong to a run: all of one have its mark in their environment. */
+/** Ids of processes that belong to a run: their environment contains the run's mark. */
 function processesOfRuns(): string[] {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc').filter((name) => {
@@ -88,7 +88,7 @@ describe('runs of the candidate', () => {
 
   after(() => applied('covers-some'));
 
-  // Each begins with the same candidate, whatever became of the one before.
+  // Each test begins with the same candidate, whatever the one before left.
   beforeEach(async () => {
     await applied('covers-some');
     await waitFor('the end of runs', isIdle);
@@ -135,7 +135,8 @@ describe('runs of the candidate', () => {
     const alsoWaiting = run('runTestOnR', partsAddUp);
     let areDone = false;
     const all = Promise.all([endless, waiting, alsoWaiting]).then(() => (areDone = true));
-    // A command begins its run a moment after it was given: one that has not begun yet is cancelled next.
+    // A command begins its run a moment after the call; the next step cancels one that has not
+    // begun yet.
     await waitFor('the end of what was asked for', async () => {
       await vscode.commands.executeCommand('testing.cancelRun');
       return areDone;
@@ -151,11 +152,11 @@ describe('runs of the candidate', () => {
   it('that follow a save save nothing else', async () => {
     await run('reproduce');
     await verdict(/1 F→P/);
-    // Which an unsaved edit makes one on something else.
+    // An unsaved edit makes the verdict one on something else.
     const shows = (wanted: RegExp): Promise<unknown> =>
       waitFor(`a verdict like ${wanted}`, async () => wanted.test(await statusText()));
     await vscode.commands.executeCommand('testing.startContinuousRun');
-    // VS Code itself saves what is edited when it starts.
+    // VS Code itself saves edited files when a run starts.
     const other = await opened(ledger);
     await typed(other, 'def test_unfinished(self):', '    self.fail("not saved")');
     try {

@@ -55,7 +55,7 @@ async function freshFolder(name: string): Promise<vscode.Uri> {
 const exportTo = (uri: vscode.Uri): Thenable<unknown> =>
   vscode.commands.executeCommand('swt-bench.exportReproduction', uri);
 
-/** What the command line says of an exported prediction. */
+/** The grade of an exported prediction from the command line. */
 async function graded(prediction: string): Promise<{ success: boolean; reason: string }> {
   const extension = vscode.extensions.getExtension('swt-bench.swt-bench');
   assert.ok(extension);

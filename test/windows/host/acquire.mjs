@@ -6,7 +6,7 @@ import { VSCODE_VERSION, downloadDesktop, probeDesktop } from './desktop.mjs';
 
 const PROJECT = path.resolve(fileURLToPath(import.meta.url), '../../../..');
 
-/** @returns {string} folder for what is downloaded and kept between runs: SWT_BENCH_CACHE or .cache */
+/** @returns {string} folder for downloads that are kept between runs: SWT_BENCH_CACHE or .cache */
 export function cacheFolder() {
   return path.resolve(process.env.SWT_BENCH_CACHE || path.join(PROJECT, '.cache'));
 }
@@ -17,10 +17,11 @@ export function cacheFolder() {
  */
 
 /**
- * Gets a VS Code for tests: the one for the desktop where it can be downloaded and shown, else the one
- * in the npm package code-server with a Chromium. SWT_BENCH_VSCODE=desktop or code-server forces one.
+ * Gets a VS Code for tests. It is the desktop version where that can be downloaded and shown, else
+ * the one in the npm package code-server with a Chromium. SWT_BENCH_VSCODE=desktop or code-server
+ * forces one.
  * @param {(text: string) => void} log progress, one line each
- * @returns {Promise<Desktop | Served>} rejects, saying what was tried, when neither can be had
+ * @returns {Promise<Desktop | Served>} rejects, with the attempts, when neither is available
  */
 export async function acquire(log) {
   const forced = process.env.SWT_BENCH_VSCODE;

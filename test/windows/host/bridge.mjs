@@ -20,7 +20,7 @@ import { queries } from './queries.mjs';
  * @returns {Promise<{ url: string, close: () => void }>}
  */
 export async function startBridge({ page, resize, screenshots, result, print }) {
-  /** Windows that VS Code has opened beside the one that runs the tests. */
+  /** Windows that VS Code has opened beside the one with the tests. */
   const others = async () => {
     const current = await page();
     return current
@@ -35,7 +35,7 @@ export async function startBridge({ page, resize, screenshots, result, print }) 
       return (await page()).evaluate(queries[query], options ?? {});
     },
     frames: async () => {
-      // A webview is a frame in a frame; the inner one holds what its extension wrote.
+      // A webview is a frame in a frame; the inner one has the extension's content.
       const inner = (await page()).frames().filter((frame) => /fake\.html/.test(frame.url()));
       const texts = inner.map((frame) => frame.evaluate('document.body.innerText').catch(() => ''));
       return (await Promise.all(texts)).map((text) => text.trim()).filter(Boolean);
@@ -65,7 +65,7 @@ export async function startBridge({ page, resize, screenshots, result, print }) 
             ? frame.getByText(text)
             : frame.locator(selector, { hasText: text })
         ).first();
-        // A page that is drawn anew takes its frame away.
+        // Redrawing the page removes its frame.
         const count = await found.count().catch(() => 0);
         if (count > 0) return found.click({ timeout: 120_000 });
       }
@@ -106,7 +106,7 @@ export async function startBridge({ page, resize, screenshots, result, print }) 
   };
 }
 
-/** Runs in a webview: when it was opened, and when its data were painted first. */
+/** Runs in a webview: when it was opened, and when its data were first painted. */
 const paint = `(() => {
   const at = (name) => performance.getEntriesByName(name)[0]?.startTime;
   const [received, shown] = [at('data received'), at('data shown')];
@@ -129,7 +129,7 @@ async function describeWindow(window) {
 async function answer(actions, request) {
   try {
     const name = (request.url ?? '').slice(1);
-    // A page in a browser cannot send this type to another origin without asking first.
+    // A page in a browser cannot send this type to another origin without a preflight request.
     const typed = request.headers['content-type'] === 'application/json';
     if (request.method !== 'POST' || !typed || !Object.hasOwn(actions, name)) {
       return { status: 404, body: { error: `no action ${request.method} ${request.url}` } };

@@ -16,7 +16,7 @@ const PLACES = {
     'C:/Program Files (x86)/Microsoft/Edge/Application/msedge.exe',
   ],
 };
-/** Holds the symbols of the interface (→ ✓ ✗ ∘ Δ) for machines that have no fonts at all. */
+/** A font with the symbols of the interface (→ ✓ ✗ ∘ Δ), for machines without any fonts. */
 const FONTS = 'fonts-dejavu-core';
 
 /**

@@ -1,6 +1,7 @@
 /**
- * The tests' side of the bridge (bridge.mjs): tests run in the extension host, and through these
- * functions see and touch the window as a person does. Lists in VS Code hold only the rows in sight.
+ * The tests' side of the bridge (bridge.mjs). Tests run in the extension host; through these
+ * functions they see and use the window as a person does. Lists in VS Code contain only the visible
+ * rows.
  */
 import { readFile } from 'node:fs/promises';
 import { commands, type TextEditor, type TextEditorEdit } from 'vscode';
@@ -108,7 +109,10 @@ export interface LineText {
   readonly text: string;
 }
 
-/** What to point at: the first element of the CSS selector, containing the text if both are given. */
+/**
+ * The element to point at: the first match of the CSS selector, containing the text if both are
+ * given.
+ */
 export interface Target {
   readonly selector?: string;
   readonly text?: string;
@@ -143,7 +147,7 @@ export async function screenshot(
   return (await post<{ file: string }>('screenshot', { name, ...options })).file;
 }
 
-/** What a person sees now. */
+/** What a person currently sees. */
 export const visible = {
   /** rows of the Testing view's tree */
   testingRows: () => ask<Row[]>('rows', { scope: '.test-explorer' }),
@@ -172,8 +176,9 @@ export const visible = {
     ),
   tabs: () => ask<Tab[]>('tabs'),
   /**
-   * Notifications that were not dismissed. Under its test driver VS Code shows none by itself, so the
-   * list of them is opened and closed again. (Modal dialogs it refuses in tests: those reject.)
+   * Notifications that were not dismissed. Under its test driver VS Code does not show any by
+   * itself, so the list of them is opened and closed again. (In tests VS Code refuses modal
+   * dialogs, which reject.)
    */
   notifications: async (): Promise<Notification[]> => {
     await commands.executeCommand('notifications.showList');
@@ -206,10 +211,10 @@ export async function screenshotOfOtherWindow(name: string): Promise<string> {
 /** Closes the windows that were opened beside this one. */
 export const closeOtherWindows = (): Promise<null> => post<null>('closeWindows');
 
-/** Without what an editor leaves out of its text, or writes in one way throughout. */
+/** The text without a byte order mark, and with the line ends that an editor uses. */
 const plain = (text: string): string => text.replace(/^\ufeff/, '').replaceAll('\r\n', '\n');
 
-/** What a person does. */
+/** The actions of a person. */
 export const hands = {
   /** a key or chord in playwright's spelling, e.g. `Control+Shift+P`, `Escape` */
   press: (press: string) => post<null>('keyboard', { press }),
@@ -222,8 +227,9 @@ export const hands = {
   hover: (target: Target) => post<null>('hover', target),
   resize: (width: number, height: number) => post<null>('resize', { width, height }),
   /**
-   * Changes the text of an editor. VS Code refuses an edit of a text that it is about to read again
-   * from the disk, so this first lets it do so, and asks again where it refuses.
+   * Changes the text of an editor. VS Code refuses an edit of a text that it is about to reload
+   * from the disk. This function therefore first waits for the reload, and retries where VS Code
+   * refuses.
    */
   edit: async (editor: TextEditor, change: (edit: TextEditorEdit) => void): Promise<void> => {
     const { document } = editor;
@@ -236,19 +242,19 @@ export const hands = {
   },
 };
 
-/** What a person does with the open quick pick or input box. */
+/** The actions of a person in the open quick pick or input box. */
 export const inQuickInput = {
-  /** Types once the box has the cursor: keys pressed before that would go elsewhere. */
+  /** Types once the box has the focus: earlier keys would go elsewhere. */
   async type(text: string): Promise<null> {
     await waitFor('the input box', () => visible.texts('.quick-input-widget input:focus'));
     return hands.type(text);
   },
-  /** Enter, once the box has the cursor. */
+  /** Presses Enter, once the box has the focus. */
   async accept(): Promise<null> {
     await waitFor('the input box', () => visible.texts('.quick-input-widget input:focus'));
     return hands.press('Enter');
   },
-  /** Escape, until what is open now is gone. */
+  /** Presses Escape until the open box is closed. */
   async cancel(): Promise<void> {
     const { title, placeholder } = await waitFor('a question', () => visible.quickInput());
     await waitFor(`the end of "${title || placeholder}"`, async () => {
@@ -275,10 +281,10 @@ export const inQuickInput = {
   },
 };
 
-/** Writes a line to the output of the run, from where `console.log` may not reach. */
+/** Writes a line to the output of the run, from places where `console.log` may not reach it. */
 export const printLine = (line: string): Promise<null> => post<null>('print', { line });
 
-/** Tells the runner how the suite ended. */
+/** Reports the counts of the suite to the runner. */
 export const reportCounts = (counts: {
   passed: number;
   failed: number;
@@ -286,9 +292,9 @@ export const reportCounts = (counts: {
 }): Promise<null> => post<null>('result', counts);
 
 /**
- * Asks again until the answer is neither false, undefined nor an empty list.
+ * Repeats a probe until its result is neither false, undefined nor an empty list.
  * @param what in words, for the error
- * @param probe may reject: then it is asked again too
+ * @param probe may reject: then it is repeated too
  * @param limit in milliseconds; generous, since a busy machine must not fail a test
  */
 export async function waitFor<T>(

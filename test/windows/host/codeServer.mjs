@@ -12,7 +12,7 @@ import {
 
 /** The npm package code-server carries VS Code itself: 4.139.1 holds VS Code 1.139.1. */
 export const CODE_SERVER_VERSION = '4.139.1';
-/** That VS Code wants Node 24, whichever Node runs this script. */
+/** The Node version that this VS Code needs, independent of the Node that runs this script. */
 const NODE_VERSION = '24.21.0';
 
 /**
@@ -23,8 +23,9 @@ const NODE_VERSION = '24.21.0';
  */
 
 /**
- * Installs VS Code's server from the npm registry, unless the cache has it. The installation is made
- * beside its place and renamed when complete; one that was killed goes on after its last finished step.
+ * Installs VS Code's server from the npm registry, unless the cache has it. The installation is
+ * made in a temporary folder and renamed when complete; a killed one resumes after its last
+ * finished step.
  * @param {string} cache folder
  * @param {(text: string) => void} log
  * @returns {Promise<CodeServer>}
@@ -54,7 +55,7 @@ const EXIT_WITH_PARENT = fileURLToPath(new URL('exitWithParent.cjs', import.meta
 
 const VSCODE = 'node_modules/code-server/lib/vscode';
 
-/** The npm package that holds the Node binary; the package `node` only chooses among these. */
+/** The npm package with the Node binary; the package `node` only selects one of these. */
 function nodePackage() {
   const { platform, arch } = process;
   if (platform === 'win32') return `node-win-${arch}`;
@@ -91,13 +92,13 @@ async function build(partial, log) {
     try {
       await npm(vscode, ['rebuild', `--nodedir=${headers}`, ...native]);
     } catch (error) {
-      // They only write log files and end orphans: VS Code runs without them.
+      // These modules only write log files and end orphans: VS Code runs without them.
       log(`going on without ${native.join(' and ')}: ${error.message.split('\n')[0]}`);
     }
   });
 }
 
-/** Does one step of an installation unless an earlier, killed one has done it. */
+/** Runs one step of an installation, unless an earlier, killed one has finished it. */
 async function step(partial, name, log, title, work) {
   const marker = path.join(partial, `.done-${name}`);
   if (await exists(marker)) return log(`${title}: already done`);
@@ -115,7 +116,8 @@ async function npm(folder, args) {
   const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !own.test(key)));
   await runToEnd(command, [...args, '--prefix', folder], {
     cwd: folder,
-    // Killed like this process, so that a later one does not find npm still at work in the folder.
+    // Ends together with this process, so that a later one does not find npm still at work in the
+    // folder.
     env: {
       ...env,
       NODE_OPTIONS: `${env.NODE_OPTIONS ?? ''} --require ${JSON.stringify(EXIT_WITH_PARENT)}`,
@@ -153,7 +155,7 @@ export async function startServer(
   const user = path.join(data, 'data', 'User');
   await fs.mkdir(user, { recursive: true });
   if (settings) {
-    // Settings of the machine's scope count only where the server keeps them.
+    // The server reads settings of the machine's scope only from this place.
     const machine = path.join(data, 'data', 'Machine');
     await fs.mkdir(machine, { recursive: true });
     for (const folder of [user, machine]) {
@@ -203,7 +205,8 @@ export async function startServer(
 }
 
 /**
- * Installs a packaged extension (.vsix), replacing an older or equal one, for a server that starts later.
+ * Installs a packaged extension (.vsix), replacing an older or equal one. A server that starts
+ * later loads it.
  * @param {CodeServer} installation
  * @param {string} data as for {@link startServer}
  * @param {string} vsix
@@ -221,8 +224,8 @@ export async function installExtension(installation, data, vsix) {
 }
 
 /**
- * Puts extensions that are not packaged where a server that starts later finds them: its page's address
- * names only one that is under development.
+ * Copies unpackaged extensions to the place where a server that starts later finds them. The page's
+ * address can name only the one under development.
  * @param {string} data as for {@link startServer}
  * @param {readonly string[]} folders of the extensions
  */

@@ -5,13 +5,13 @@ import { downloadAndUnzipVSCode } from '@vscode/test-electron';
 import { _electron as electron } from 'playwright-core';
 import { findOnPath, onExit, startGroup, withoutEditorVariables } from './processes.mjs';
 
-/** The same VS Code that code-server carries, so that both ways test one version. */
+/** The version of VS Code in code-server, so that both ways test the same one. */
 export const VSCODE_VERSION = '1.139.1';
 
 const UPDATE_HOST = 'https://update.code.visualstudio.com';
 
 /**
- * Can VS Code for the desktop be had and shown here?
+ * Checks whether the desktop VS Code can be downloaded and shown here.
  * @param {string} cache folder of downloads
  * @returns {Promise<{ reason: string, usable: boolean }>}
  */
@@ -34,7 +34,7 @@ function hasDisplay() {
 }
 
 /**
- * Asks for the list of releases in the way the download itself will ask (it honours proxies).
+ * Requests the list of releases in the same way as the download (it honours proxies).
  * @param {number} limit in milliseconds
  * @returns {Promise<string | undefined>} why it failed, undefined when it answered
  */

@@ -3,7 +3,7 @@ import fs from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
 
-/** What must be undone when this process ends, in whatever way; see {@link onExit}. */
+/** Clean-ups to run when this process ends, in whatever way; see {@link onExit}. */
 const cleanups = new Set();
 let handling = false;
 
@@ -37,7 +37,7 @@ export function onExit(cleanup) {
 }
 
 /**
- * Starts a program in a process group of its own, so that it can be ended with everything it starts.
+ * Starts a program in a process group of its own, so that it can be killed with all its children.
  * The group is killed when this process ends.
  * @param {string} command
  * @param {string[]} args
@@ -112,7 +112,8 @@ export async function findOnPath(name) {
 
 /**
  * @param {NodeJS.ProcessEnv} env
- * @returns {NodeJS.ProcessEnv} without what a VS Code or npm around this process would confuse another one with
+ * @returns {NodeJS.ProcessEnv} without the variables of a surrounding VS Code or npm, which would
+ *   confuse another one
  */
 export function withoutEditorVariables(env) {
   const entries = Object.entries(env).filter(
@@ -133,7 +134,7 @@ export async function isFree(port) {
   return (await listen(port)) !== undefined;
 }
 
-/** Listens on a port of the loopback interface for a moment. */
+/** Listens on a port of the loopback interface, then closes it. */
 function listen(port) {
   return new Promise((resolve) => {
     const server = net.createServer();
@@ -146,10 +147,10 @@ function listen(port) {
 }
 
 /**
- * Holds a lock folder while `work` runs. A lock whose owner no longer lives is taken over.
+ * Holds a lock folder while `work` runs. Takes over a lock whose owner no longer lives.
  * @template T
  * @param {string} folder
- * @param {(text: string) => void} log told once when somebody else holds the lock
+ * @param {(text: string) => void} log called once when another process holds the lock
  * @param {() => Promise<T>} work
  * @returns {Promise<T>}
  */
@@ -168,7 +169,7 @@ export async function withLock(folder, log, work) {
       (stat) => Date.now() - stat.mtimeMs,
       () => 0,
     );
-    // A lock without a pid is one being made, or one whose owner was killed between the two steps.
+    // A lock without a pid is in the making, or its owner was killed between the two steps.
     if (pid > 0 ? !isAlive(pid) : age > 5_000) {
       await fs.rm(folder, { recursive: true, force: true });
       continue;

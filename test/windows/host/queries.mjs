@@ -122,7 +122,7 @@ function editors() {
         ...it.classList,
       ]),
     }));
-    // In a diff's inline view the original side is there, but only its line numbers show.
+    // In a diff's inline view the original side exists, but only its line numbers are visible.
     const { right } = editor.getBoundingClientRect();
     const numberAt = (y) => margins.find((margin) => Math.abs(margin.top - y) < 4)?.number ?? null;
     const overlays = [...editor.querySelectorAll('.view-overlays > div')].map((overlay) => ({
@@ -193,7 +193,7 @@ function notifications() {
   const rows = [...document.querySelectorAll('.notifications-center .monaco-list-row')]
     .filter((row) => row.getClientRects().length > 0)
     .map((row) => [row.dataset.index, row]);
-  // While a list is drawn anew, a row may be there twice.
+  // While a list is redrawn, a row may occur twice.
   return [...new Map(rows).values()]
     .map((row) => row.querySelector('.notification-list-item'))
     .filter(Boolean)

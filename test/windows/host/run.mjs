@@ -11,7 +11,10 @@ import { copyExtensions, startServer, testAddress } from './codeServer.mjs';
 import { startDesktop } from './desktop.mjs';
 import { onExit } from './processes.mjs';
 
-/** Settings under which a run is the same everywhere and nothing covers what the tests look at. */
+/**
+ * Settings that make runs equal everywhere, and prevent anything from covering the tested parts of
+ * the window.
+ */
 export const QUIET_SETTINGS = {
   'security.workspace.trust.enabled': false,
   'workbench.startupEditor': 'none',
@@ -28,8 +31,8 @@ export const QUIET_SETTINGS = {
   'update.showReleaseNotes': false,
   'git.openRepositoryInParentFolders': 'never',
   'git.autofetch': false,
-  // As on the desktop. In a browser VS Code saves by itself, and an undo during such a save leaves an
-  // editor that counts as saved and holds another text than the disk.
+  // As on the desktop. In a browser VS Code saves by itself. An undo during such a save leaves an
+  // editor that counts as saved but differs from the disk.
   'files.autoSave': 'off',
   'npm.autoDetect': 'off',
   'window.commandCenter': false,
@@ -47,7 +50,9 @@ export const QUIET_SETTINGS = {
   'testing.automaticallyOpenTestResults': 'neverOpen',
 };
 
-/** A window that asks says so in a banner, where nothing covers what the tests look at. */
+/**
+ * The question of trust stands in a banner, where it does not cover the tested parts of the window.
+ */
 const TRUST_SETTINGS = {
   'security.workspace.trust.enabled': true,
   'security.workspace.trust.startupPrompt': 'never',
@@ -156,7 +161,7 @@ async function openServed(vscode, setup) {
   const server = await startServer(vscode.server, {
     ...setup,
     driver: true,
-    // An empty gallery: a test run asks nothing of the network.
+    // An empty gallery, so that a test run sends no request to the network.
     env: { ...setup.env, EXTENSIONS_GALLERY: '{}' },
   });
   setup.undo.push(server.kill);
@@ -187,7 +192,7 @@ function withLimit(promise, limit) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** Leaves what is needed to understand a run that ended without a result. */
+/** Writes what explains a run that ended without a result. */
 async function explain(print, page, screenshots, log) {
   const end = log.trimEnd().split('\n').slice(-60).join('\n');
   if (end) print(`vscode: end of VS Code's log:\n${end}`);

@@ -82,7 +82,7 @@ function indent(text: string): string {
 }
 
 /**
- * What tests print with console.log goes, in order, to the runner's output as well. VS Code ignores
+ * Sends the output of console.log in tests, in order, also to the runner's output. VS Code ignores
  * assignments to the methods of its console, so the object itself is replaced while the suite runs.
  */
 function forwardConsole(): { flush: () => Promise<void> } {

@@ -11,7 +11,7 @@ import { folderAddress, installCodeServer, installExtension, startServer } from 
 import { freePort, isFree, runToEnd } from './processes.mjs';
 
 const PROJECT = path.resolve(fileURLToPath(import.meta.url), '../../../..');
-/** Fixed, so that what the browser keeps for this address is found again. */
+/** A fixed port, so that the browser finds the data that it keeps for this address. */
 const USUAL_PORT = 8421;
 
 const FIRST_SETTINGS = {
@@ -23,14 +23,15 @@ const FIRST_SETTINGS = {
 };
 
 /**
- * Builds, packages and installs the extension, and serves VS Code on the loopback interface. What is
- * done there stays in the cache folder.
+ * Builds, packages and installs the extension, and serves VS Code on the loopback interface. Its
+ * data stay in the cache folder.
  * @param {object} options
  * @param {string} [options.extension] folder of the extension; default: this project
  * @param {string} [options.folder] to open
  * @param {number} [options.port]
  * @param {(text: string) => void} options.log
- * @returns {Promise<{ address: string, ended: Promise<string> }>} `ended` says why, if the server ends
+ * @returns {Promise<{ address: string, ended: Promise<string> }>} `ended` says why, if the server
+ *   ends
  */
 export async function startWeb({ extension = PROJECT, folder, port, log }) {
   const data = path.join(cacheFolder(), 'web');
