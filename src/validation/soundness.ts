@@ -213,8 +213,7 @@ export function oneLine(text: string): string {
   const plain = text
     // eslint-disable-next-line no-control-regex -- this pattern removes the colours of a terminal
     .replace(/\u001b\[[0-9;]*[A-Za-z]/g, '')
-    // eslint-disable-next-line no-control-regex -- this pattern removes what could control a
-    // terminal
+    // eslint-disable-next-line no-control-regex -- this one removes control characters
     .replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
     .trim();
   return plain.length > 200 ? `${plain.slice(0, 199)}…` : plain;
