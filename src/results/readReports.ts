@@ -6,54 +6,7 @@ import { messageOf, throwIfAborted } from '../domain/humanError';
 import type { EntryReason } from '../domain/reason';
 import { nothingKnown, type RunEntry } from '../domain/study/entry';
 import { withoutAnswerNumbers } from './withoutAnswerNumbers';
-import { findingReportSchema, harnessReportSchema } from './reportSchema';
-
-const names = z.array(z.string());
-const share = z.number().nullable();
-/** `UNMATCHED` is optional, since studies do not need it. */
-const transitions = harnessReportSchema.shape.tests_pred.unwrap().omit({ UNMATCHED: true });
-const fraction = z.object({ covered: z.number(), executable: z.number() });
-
-/**
- * The keys of a `report.json` that studies need: those of the reference harness, and those of this
- * program where it wrote the report.
- */
-const report = z.looseObject({
-  patch_is_None: z.boolean(),
-  patch_exists: z.boolean(),
-  patch_successfully_applied: z.boolean(),
-  resolved: z.boolean(),
-  added_f2p: z.number().nullish(),
-  coverage_pred: share.optional(),
-  coverage_delta_pred: share.optional(),
-  tests_base: transitions.nullish(),
-  tests_pred: transitions.nullish(),
-  model_name_or_path: z.string().optional(),
-  sample: z.number().int().positive().optional(),
-  reason: z.enum(entryReasons).optional(),
-  explanation: z.string().optional(),
-  error: z.string().optional(),
-  seconds: z.number().optional(),
-  gradings_differ: z.string().nullish(),
-  strict: z
-    .looseObject({
-      success: z.boolean(),
-      reason: z.enum(entryReasons),
-      explanation: z.string(),
-      well_formed: z.boolean(),
-      FAIL_TO_PASS: names,
-      FAIL_TO_FAIL: names,
-      PASS_TO_PASS: names,
-      PASS_TO_FAIL: names,
-      fail_to_any: names,
-      any_to_fail: names,
-      change_coverage: fraction.nullish(),
-      golden_change_coverage: fraction.nullish(),
-      findings: z.array(findingReportSchema).optional(),
-    })
-    .nullish(),
-});
-type Report = z.infer<typeof report>;
+import { readableReportSchema, type ReadableReport } from './reportSchema';
 
 /** Entries of a folder of reports, and the problems of unreadable files. */
 export interface ReportEntries {
@@ -136,7 +89,10 @@ async function folders(path: string, problems: string[]): Promise<string[]> {
 }
 
 /** Undefined where no report was written (yet): an interrupted harness leaves such folders. */
-async function readOne(path: string, instance: string): Promise<Report | string | undefined> {
+async function readOne(
+  path: string,
+  instance: string,
+): Promise<ReadableReport | string | undefined> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
@@ -160,7 +116,7 @@ async function readOne(path: string, instance: string): Promise<Report | string 
 }
 
 /** An entry from a report. Without a `strict` block its figures come from harness grading. */
-function entryOfReport(instance: string, folder: string, of: Report): RunEntry {
+function entryOfReport(instance: string, folder: string, of: ReadableReport): RunEntry {
   // Further samples of a model have folders of their own, `<model>@<n>`.
   const named = /^(.*)@([2-9]|[1-9]\d+)$/.exec(folder);
   const common = {
@@ -204,7 +160,7 @@ function entryOfReport(instance: string, folder: string, of: Report): RunEntry {
 }
 
 /** Undefined where harness grading is not available, since its keys cannot express that. */
-function harnessFigures(of: Report): RunEntry['harness'] {
+function harnessFigures(of: ReadableReport): RunEntry['harness'] {
   if (of.patch_successfully_applied && !of.tests_pred) return undefined;
   return {
     resolved: of.resolved,
@@ -215,8 +171,10 @@ function harnessFigures(of: Report): RunEntry['harness'] {
 }
 
 /** What the harness's report itself shows, beyond what the base tests do. */
-function harnessEntry(of: Report): Omit<RunEntry, 'instance' | 'model' | 'sample' | 'seconds'> {
-  const added = (key: keyof z.infer<typeof transitions>): number => {
+function harnessEntry(
+  of: ReadableReport,
+): Omit<RunEntry, 'instance' | 'model' | 'sample' | 'seconds'> {
+  const added = (key: keyof NonNullable<ReadableReport['tests_pred']>): number => {
     const before = new Set(of.tests_base?.[key] ?? []);
     return (of.tests_pred?.[key] ?? []).filter((test) => !before.has(test)).length;
   };

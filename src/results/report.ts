@@ -16,7 +16,6 @@ import { modelFolderName, modelFolder, reportPath } from './runFolder';
 import { writeLogs } from './writeLogs';
 import { writeResult } from './writeResult';
 
-
 type StrictBlock = NonNullable<Report['strict']>;
 type OutcomeBlock = StrictBlock['tests'][number]['base'];
 type CoverageBlock = NonNullable<StrictBlock['change_coverage']>;

@@ -119,7 +119,7 @@ const diagnostic = z.object({
   message: z.string(),
 });
 
-/** One candidate on one instance, in the form of reports. */
+/** The report of one candidate on one instance, as this program writes it. */
 export const reportSchema = z.object({
   instance_id: z.string(),
   model_name_or_path: z.string(),
@@ -167,6 +167,63 @@ export const reportSchema = z.object({
 
 /** The keys of the reference harness stand at the top; `strict` has the paper's definitions. */
 export type Report = z.infer<typeof reportSchema>;
+
+const { shape } = reportSchema;
+const { shape: ofStrict } = strict;
+/** The harness lists tests in `UNMATCHED` that no study needs. */
+const readTransitions = transitionLists.omit({ UNMATCHED: true }).nullish();
+const readFraction = z.object(fraction).pick({ covered: true, executable: true }).nullish();
+
+/**
+ * What a study reads of a `report.json`, whether this program or the reference harness wrote it, in any
+ * version: the same keys as in {@link reportSchema}, most of which may be absent or null. Other keys pass.
+ */
+export const readableReportSchema = z
+  .looseObject({
+    patch_is_None: shape.patch_is_None,
+    patch_exists: shape.patch_exists,
+    patch_successfully_applied: shape.patch_successfully_applied,
+    resolved: shape.resolved,
+    added_f2p: shape.added_f2p.unwrap().nullish(),
+    coverage_pred: shape.coverage_pred.optional(),
+    coverage_delta_pred: shape.coverage_delta_pred.optional(),
+    tests_base: readTransitions,
+    tests_pred: readTransitions,
+    model_name_or_path: shape.model_name_or_path.optional(),
+    sample: shape.sample,
+    reason: shape.reason.optional(),
+    explanation: shape.explanation.optional(),
+    error: shape.error,
+    seconds: shape.seconds,
+    gradings_differ: shape.gradings_differ,
+    strict: z
+      .looseObject({
+        success: ofStrict.success,
+        reason: z.enum(entryReasons),
+        explanation: ofStrict.explanation,
+        well_formed: ofStrict.well_formed,
+        FAIL_TO_PASS: ids,
+        FAIL_TO_FAIL: ids,
+        PASS_TO_PASS: ids,
+        PASS_TO_FAIL: ids,
+        fail_to_any: ids,
+        any_to_fail: ids,
+        change_coverage: readFraction,
+        golden_change_coverage: readFraction,
+        findings: ofStrict.findings,
+      })
+      .nullish(),
+  })
+  .refine(
+    ({ reason, strict }) => !strict || ((reason ?? strict.reason) === 'success') === strict.success,
+    {
+      path: ['strict', 'success'],
+      message: 'contradicts the reason',
+    },
+  );
+
+/** A report of this program or of the reference harness, with what studies read of it. */
+export type ReadableReport = z.infer<typeof readableReportSchema>;
 
 /** A whole `report.json`. */
 export const reportFileSchema = z.record(z.string(), reportSchema);

@@ -200,7 +200,7 @@ describe("Podman's compatible socket @full", function () {
     assert.equal(same.Id, image.Id);
 
     // The container ignores SIGTERM: Podman by itself would wait ten minutes.
-    assert.equal(await removeContainersOf(connection, await ownerWord()), 1);
+    await removeNow(container);
     assert.deepEqual(await docker.listContainers({ all: true }), []);
   });
 });

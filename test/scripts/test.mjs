@@ -16,7 +16,7 @@ process.env.SWT_BENCH_TESTS = isFull ? 'full' : 'everyday';
 const totals = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 const skips = [];
-/** What {@link childSecondsSinceLastExit} has told of so far. */
+/** The seconds that {@link childSecondsSinceLastExit} has returned so far. */
 let childSecondsCounted = 0;
 
 await ensureInstalled();
@@ -127,14 +127,18 @@ process.exitCode = totals.failed > 0 || totals.passed === 0 ? 1 : 0;
 /** User and system time in seconds of this process and of the children that it has waited for. */
 function processorSeconds() {
   const { user, system } = process.cpuUsage();
-  const own = (user + system) / 1e6;
-  if (!existsSync('/proc/self/stat')) return own;
+  return (user + system) / 1e6 + childSeconds();
+}
+
+/** User and system time in seconds of the children waited for; 0 on a system without /proc. */
+function childSeconds() {
+  if (!existsSync('/proc/self/stat')) return 0;
   // Fields 16 and 17, in ticks of 10 ms; the name before them may contain blanks.
   const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ');
   return (Number(fields[13]) + Number(fields[14])) / 100;
 }
 
-/** The kernel adds the time of a child when it ends, so the difference belongs to the child that ended. */
+/** The kernel adds the time of a child when it ends, so the difference belongs to that child. */
 function childSecondsSinceLastExit() {
   const now = childSeconds();
   const spent = now - childSecondsCounted;
