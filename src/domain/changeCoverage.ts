@@ -1,14 +1,17 @@
 import { functionOf, isScope } from './outcome';
 
-/** What a changed line is to a candidate; always exactly one of these. */
+/** State of one changed line under a candidate. Every changed line has exactly one. */
 export const lineStates = ['newly covered', 'already covered', 'missed', 'not executable'] as const;
 export type LineState = (typeof lineStates)[number];
 
-/** How often one line ran in one run, by who ran it. */
+/** How often one line ran in one run, and which tests ran it. */
 export interface Executions {
   /** During import, collection, or anything else that belongs to no test, class or file of tests. */
   readonly shared: number;
-  /** By test id, or id of a class or file whose set-up or tear-down ran (see `isScope`). */
+  /**
+   * Keys are test ids, or ids of classes and files whose set-up or tear-down ran it (see
+   * `isScope`).
+   */
   readonly byTest: ReadonlyMap<string, number>;
 }
 
@@ -28,7 +31,7 @@ export interface SideEvidence {
   readonly candidate: LineCounts;
   /** The same files without the candidate. */
   readonly base: LineCounts;
-  /** The files of the golden tests without the golden tests: the rest of what is known of T^R. */
+  /** The files of the golden tests without the golden tests, for what else T^R covers. */
   readonly goldenBase: LineCounts;
   /** The files of the golden tests with them. */
   readonly golden: LineCounts;
@@ -41,14 +44,14 @@ export type ChangeKind = (typeof changeKinds)[number];
 export interface CoveredLine extends ChangedLine {
   readonly change: ChangeKind;
   readonly state: LineState;
-  /** Executions of the line in each run, whoever caused them. */
+  /** Executions of the line in each run, by any test and by import and collection. */
   readonly counts: { readonly base: number; readonly candidate: number; readonly golden: number };
   /**
-   * Tests of the candidate that it adds or changes and that ran the line, and the classes and files of
+   * Tests that the candidate adds or changes and that ran the line. Also the classes and files of
    * such tests whose set-up or tear-down ran it.
    */
   readonly coveredBy: readonly string[];
-  /** How often each of these ran the line, by the names in `coveredBy`. */
+  /** How often each entry of `coveredBy` ran the line. */
   readonly executions: Readonly<Record<string, number>>;
 }
 
@@ -64,14 +67,16 @@ export interface ChangeCoverage {
  * Change coverage ΔC of a candidate (paper, section 3.3), with counts attributed to tests.
  *
  * A removed line is executable when T^R or T* ran it on R, an added line when they ran it on R∘X*.
- * It is newly covered when the tests that the candidate adds or changes ran it more often than the
- * tests they replace did, or when import and collection ran it more often than in any base run. The
- * set-up of a class or a file counts with these tests when one of them is in it, on both sides of the
- * comparison. Whole runs are not compared, since counts of two runs differ by chance.
+ * A line is newly covered in two cases. The tests that the candidate adds or changes ran it more
+ * often than the tests that they replace. Or import and collection ran it more often than in any
+ * base run. The set-up of a class or file counts with these tests if it contains one of them, with
+ * and without the candidate. Whole runs are not compared, since counts of two runs differ by
+ * chance.
  *
  * @param input.ownFunctions ids without parameters of the tests that the candidate adds or changes
- * @param input.removedFunctions ids without parameters of the tests that it removes: a renamed test is
- *   one removed and one added, and covers only what it runs more often than under its old name
+ * @param input.removedFunctions ids without parameters of the tests that it removes. A renamed test
+ *   is one removed and one added. It covers only lines that it runs more often than under its old
+ *   name.
  */
 export function changeCoverage(input: {
   readonly removed: readonly ChangedLine[];
@@ -83,7 +88,7 @@ export function changeCoverage(input: {
 }): ChangeCoverage {
   const { ownFunctions, removedFunctions = new Set<string>() } = input;
   const touched = [...ownFunctions, ...removedFunctions];
-  // Of a class that loses a test and keeps its set-up, the set-up is neither new nor gone.
+  // If a class loses a test and keeps its set-up, that set-up counts as neither new nor removed.
   const isTouched = (scope: string): boolean => touched.some((name) => name.startsWith(scope));
   const tests: Tests = {
     own: (id) => (isScope(id) ? isTouched(id) : ownFunctions.has(functionOf(id))),
@@ -99,7 +104,9 @@ export function changeCoverage(input: {
   return changeCoverageOf(lines);
 }
 
-/** Sums the states of lines up to ΔC. The lines may be a part of the change, such as one file. */
+/**
+ * Computes ΔC from the states of lines. The lines may be a part of the change, such as one file.
+ */
 export function changeCoverageOf(lines: readonly CoveredLine[]): ChangeCoverage {
   const covered = lines.filter((line) => line.state === 'newly covered').length;
   const executable = lines.filter((line) => line.state !== 'not executable').length;
@@ -162,7 +169,7 @@ function only(
   return new Map([...byTest].filter(([test]) => keep(test)));
 }
 
-/** All executions of a line in a run. */
+/** Executions of a line in a run, by tests and by import and collection together. */
 export function total(executions: Executions): number {
   let sum = executions.shared;
   for (const count of executions.byTest.values()) sum += count;

@@ -1,4 +1,4 @@
-/** What may be wrong with a verdict that was got by other means than running the code. */
+/** Signs that a candidate got its verdict without running the code under test. */
 export const findingKinds = [
   /** Tests go F→P, and none of them executed a changed line. */
   'no changed line ran',
@@ -11,7 +11,7 @@ export const findingKinds = [
 ] as const;
 export type FindingKind = (typeof findingKinds)[number];
 
-/** What each kind says, a sentence for a person. The kind itself is its short label. */
+/** One sentence for each kind, as a person reads it. The kind itself is its short label. */
 export const findingSentences: Readonly<Record<FindingKind, string>> = {
   'no changed line ran': 'No F→P test ran a changed line.',
   'reads instead of runs':
@@ -20,16 +20,14 @@ export const findingSentences: Readonly<Record<FindingKind, string>> = {
   'edits what runs tests': 'The candidate edits what runs tests.',
 };
 
-/** Something that looks wrong, for a person to judge. It stands beside the verdict and is no part of it. */
+/** Something suspicious that a person should judge. It does not change the verdict. */
 export interface Finding {
   readonly kind: FindingKind;
-  /**
-   * What was seen, and where, a sentence each. Quotes the candidate and its output: untrusted.
-   */
+  /** What was seen and where, one sentence each. Untrusted: quotes the candidate and its output. */
   readonly evidence: readonly string[];
 }
 
-/** Sentences of evidence, and UTF-16 units of each, that are kept where thousands of candidates are. */
+/** Limits for lists of thousands of candidates: sentences of evidence, and UTF-16 units of each. */
 const kept = { sentences: 3, units: 300 };
 
 /** Findings for lists of many candidates: the first sentences of each, cut where they are long. */

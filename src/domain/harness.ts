@@ -1,8 +1,11 @@
 /**
- * Grading as the reference harness does it, to the letter (its `grading.py`), so that a number can be
- * compared with a published one. Its keys are kept. Known oddities that are kept on purpose:
- * only PASSED counts as passing and only FAILED as failing, so error→pass and skipped→pass are
- * reproductions; base counts of removed lines are read on R∘X* instead of R.
+ * Grading exactly as the reference harness does it (its `grading.py`), so that figures can be
+ * compared with published ones. It keeps the names of the harness' keys. It also keeps two known
+ * oddities on purpose:
+ *
+ * - Only PASSED counts as passing and only FAILED as failing, so error→pass and skipped→pass are
+ *   reproductions.
+ * - Base counts of removed lines are read on R∘X* instead of R.
  */
 
 /** Test name to status, as the harness' log parsers give it. */
@@ -41,7 +44,7 @@ export interface PatchLine {
   readonly line: number;
 }
 
-/** Transitions by the harness' rules: {PASSED, FAILED, anything else} on each side. */
+/** Transitions by the harness' rules. Each side is PASSED, FAILED or anything else. */
 export function harnessTransitions(pre: StatusMap, post: StatusMap): TransitionLists {
   const lists: TransitionLists = {
     FAIL_TO_PASS: [],
@@ -65,7 +68,7 @@ export function harnessTransitions(pre: StatusMap, post: StatusMap): TransitionL
 
 /**
  * `resolved`: the candidate's F→P are a strict superset of the base's, and it adds no P→F and no
- * F→F. `addedFailToPass`: how many F→P beyond base.
+ * F→F. `addedFailToPass`: the number of F→P that the base does not have.
  */
 export function harnessResolution(
   candidate: TransitionLists,
@@ -92,8 +95,9 @@ export interface HarnessRuns {
 /**
  * The whole report of one instance, from the six runs.
  *
- * @param input.golden undefined when the golden or base tests did not run to their end: `resolved` does
- *   not need the golden ones, and every coverage is null then, since nobody knows what is executable
+ * @param input.golden undefined when the golden or base tests did not run to their end. Every
+ *   coverage is null then, since the executable lines are unknown. `resolved` does not need the
+ *   golden tests.
  */
 export function gradeHarness(input: {
   readonly removed: readonly PatchLine[];
@@ -132,8 +136,8 @@ function harnessCoverage(input: {
   const { candidate, golden, base } = input;
   const ran = (counts: CountMap, at: PatchLine): boolean =>
     counts.get(at.path)?.has(at.line) ?? false;
-  // The harness keys lines by file in dictionaries, so a line named twice counts once per list entry
-  // in the denominator but once in the numerator; a diff never names a line twice.
+  // The harness stores lines in dictionaries by file. A line named twice would count twice in its
+  // denominator and once in its numerator. A diff never names a line twice.
   const removed = input.removed.filter(
     (at) => ran(golden.pre.counts, at) || ran(base.pre.counts, at),
   );
@@ -142,7 +146,7 @@ function harnessCoverage(input: {
   );
   const executable = removed.length + added.length;
   const count = (counts: CountMap, at: PatchLine): number => counts.get(at.path)?.get(at.line) ?? 0;
-  // Base counts of removed lines come from R∘X*: the harness' own slip, kept.
+  // Base counts of removed lines come from R∘X*. This is a mistake of the harness, kept on purpose.
   const baseCount = (at: PatchLine): number => count(base.post.counts, at);
   /** The share of lines that were executed more often than `least`. */
   const share = (pre: CountMap, post: CountMap, least: (at: PatchLine) => number): number | null =>

@@ -6,16 +6,16 @@ const isDerived = (kind: unknown, value: unknown): boolean =>
   Function.prototype[Symbol.hasInstance].call(kind as () => void, value);
 
 /**
- * An error that a person caused or can mend: what happened, where, and what to do next. Entry points
- * print `message` alone; anything else that is thrown is a defect of ours.
+ * An error that a person caused or can fix: it says what happened, where, and what to do next.
+ * Entry points print only its `message`. Any other error is a defect of this program.
  */
 export class HumanError extends Error {
   override readonly name = 'HumanError';
   readonly [humanError] = true;
 
   /**
-   * The extension is several bundles, each with its own copy of this class: what one throws, another
-   * shows. So the mark counts, except for what is derived from it.
+   * The extension consists of several bundles, each with its own copy of this class, and one bundle
+   * shows what another throws. So `instanceof` checks the mark, except for derived classes.
    */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return this === HumanError ? isMarked(value, humanError) : isDerived(this, value);
@@ -23,7 +23,7 @@ export class HumanError extends Error {
 
   /**
    * @param what what happened, with the file, row or field
-   * @param next what to do about it
+   * @param next what the reader can do about it
    */
   constructor(
     readonly what: string,
@@ -49,7 +49,7 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new Cancelled();
 }
 
-/** The text of whatever was thrown. */
+/** The message of anything that was thrown, also of values that are not errors. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -9,13 +9,13 @@ export interface Instance {
   readonly id: string;
   /** `owner/name` on GitHub. */
   readonly repo: string;
-  /** The commit that R is; 40 hexadecimal digits in published rows. */
+  /** The commit of R; 40 hexadecimal digits in published rows. */
   readonly baseCommit: string;
   /** The release line the environment is made for, such as `2.3`; empty when the row has none. */
   readonly version: string;
   /** The issue text as its author wrote it. Untrusted. */
   readonly issue: string;
-  /** Discussion after the issue was filed; may give the fix away, so it is never shown to a model. */
+  /** Discussion after the issue was filed; may reveal the fix, so no model ever sees it. */
   readonly hints: string;
   /** ISO 8601, or empty. */
   readonly createdAt: string;
@@ -23,16 +23,19 @@ export interface Instance {
   readonly goldenPatch: string;
   /** T*, a unified diff on R. */
   readonly goldenTests: string;
-  /** Tests that the dataset says go from failing to passing under T*; undefined when the row does not say. */
+  /**
+   * Tests that fail before the fix and pass under T*, by the dataset; undefined when the row has no
+   * list.
+   */
   readonly failToPass: readonly string[] | undefined;
   readonly passToPass: readonly string[] | undefined;
-  /** What the row itself says about how its tests are run; undefined when it says nothing. */
+  /** How the row says its tests are run; undefined when it says nothing. */
   readonly environment?: RowEnvironment;
-  /** What was put right when the row entered, for the person who reads it. */
+  /** What was repaired while the row was read, as sentences for a person. */
   readonly remarks?: readonly string[];
 }
 
-/** What rows of SWE-bench 5, Live and Pro say about the container that their tests run in. */
+/** The container that the tests run in, as rows of SWE-bench 5, Live and Pro describe it. */
 export interface RowEnvironment {
   /** Container image with its tag, such as `swebench/sweb.eval.x86_64.psf_1776_requests-863:latest`. */
   readonly image?: string;
@@ -54,7 +57,7 @@ export interface PatchSize {
   readonly lines: number;
 }
 
-/** What a list holds of an instance: everything but the patches, hints and lists of tests. */
+/** What a list keeps of an instance: everything but the patches, hints and lists of tests. */
 export interface InstanceEntry {
   readonly id: string;
   readonly repo: string;
@@ -75,12 +78,17 @@ export interface Prediction {
   readonly instanceId: string;
   /** Who or what made it: `model_name_or_path` of the row. */
   readonly model: string;
-  /** The patch in whatever format; empty when the method produced nothing. */
+  /** The patch in any format; empty when the method produced nothing. */
   readonly patch: string;
-  /** Which of several candidates of one model for this instance, from 1 on; 1 when absent. */
+  /**
+   * The number of this candidate among several of one model for this instance, from 1 on; 1 when
+   * absent.
+   */
   readonly sample?: number;
-  /** Which of its own answers the method chose, from 1 on, where the row says so. */
+  /**
+   * The number of the answer that the method chose among its own, from 1 on, if the row says so.
+   */
   readonly chosenSample?: number;
-  /** What making it took, where the row says so. */
+  /** What making it cost, if the row says so. */
   readonly cost?: MakingCost;
 }

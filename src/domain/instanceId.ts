@@ -1,14 +1,17 @@
 import { HumanError } from './humanError';
 
-/** Whether a text can be the id of an instance. It is then a name of one file or folder on every system. */
+/**
+ * Whether a text can be the id of an instance. Every such id is also a valid name of one file or
+ * folder on all systems.
+ */
 export const isInstanceId = (text: string): boolean =>
   /^[A-Za-z0-9][A-Za-z0-9_.+-]{0,199}$/.test(text);
 
 /**
- * Rows are checked when they enter; ids of a command line, a state file or a triage file are checked here.
+ * Checks ids from a command line, a state file or a triage file. Ids of rows are checked on import.
  *
  * @returns the id
- * @throws HumanError when it cannot be the id of an instance
+ * @throws HumanError when the text cannot be the id of an instance
  */
 export function checkedId(id: string): string {
   if (isInstanceId(id)) return id;

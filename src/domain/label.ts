@@ -1,18 +1,18 @@
 /**
- * Control characters, line and paragraph separators, what changes the direction of a text, what has no
- * width, and halves of characters.
+ * Characters that are invisible or change how others are shown. These are control characters, line
+ * and paragraph separators, marks of direction, characters without width, and lone surrogates.
  */
 const unseen =
   /[\p{Cc}\p{Zl}\p{Zp}\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Cs}/gu;
 
-/** Characters of a label; what is longer says no more in one line. */
+/** Most characters of a label. Longer text does not fit in one line of a list. */
 const longest = 200;
 
 /**
- * Text that somebody else has written, as one line that shows what it holds: for rows of lists, status
- * bars and messages. What cannot be seen, or changes how the rest is shown, becomes a blank.
+ * Turns untrusted text into one line for rows of lists, status bars and messages. Characters that
+ * are invisible, or change how others are shown, become blanks.
  *
- * @param text may be long: only its beginning is looked at
+ * @param text of any length; only its beginning is read
  */
 export function asLabel(text: string): string {
   const line = text

@@ -1,6 +1,7 @@
 /**
- * Columns with two spaces between them; widths by characters, which all have one column here. Control
- * characters become spaces: names and messages from files must not break a line or drive the terminal.
+ * Lays out columns with two spaces between them. Widths count characters, each of which is taken to
+ * fill one column. Control characters become spaces, since names and messages from files must not
+ * break a line or control the terminal.
  */
 export function layOut(raw: readonly (readonly string[])[]): string {
   // eslint-disable-next-line no-control-regex -- these are what is to be removed

@@ -2,12 +2,12 @@
 export const sides = ['base', 'fixed'] as const;
 export type Side = (typeof sides)[number];
 
-/** How a side is called wherever a person reads it. */
+/** The name of a side wherever a person reads it. */
 export const sideName: Readonly<Record<Side, string>> = { base: 'R', fixed: 'R∘X*' };
 
 /**
- * What became of one test in one run. `missing` means that the run has no trace of it; a test whose
- * file could not be imported is not missing but `error`.
+ * The outcome of one test in one run. `missing` means that the run has no trace of the test. A test
+ * whose file could not be imported is `error`, not `missing`.
  */
 export const outcomes = [
   'passed',
@@ -21,10 +21,13 @@ export const outcomes = [
 export type Outcome = (typeof outcomes)[number];
 
 /**
- * How an outcome is read, by strict grading and by all that compares runs: transitions, validation,
- * filters of repairs and the tools of models. Only harness grading reads statuses of its own. Failing:
- * failed, errored, or could not be collected. Passing: passed, also against an expectation to fail.
- * Neither: skipped, missing, or failed as expected.
+ * How an outcome is read by strict grading and by everything that compares runs: transitions,
+ * validation, filters of repairs and the tools of models. Only harness grading reads statuses of
+ * its own.
+ *
+ * - Failing: failed, errored, or could not be collected.
+ * - Passing: passed, also against an expectation to fail.
+ * - Neither: skipped, missing, or failed as expected.
  */
 export const standings = ['passes', 'fails', 'neither'] as const;
 export type Standing = (typeof standings)[number];
@@ -56,11 +59,14 @@ export interface FailedComparison {
   readonly actual: string;
 }
 
-/** What a test was at when it got its outcome. */
+/** The phase in which a test got its outcome. */
 export const phases = ['setup', 'call', 'teardown', 'collect'] as const;
 export type Phase = (typeof phases)[number];
 
-/** One test in one run, with what is known of a failure. All texts come from tested code: untrusted. */
+/**
+ * One test in one run, with details of its failure. All texts are untrusted, since tested code
+ * writes them.
+ */
 export interface TestResult {
   /** `path::Class::test[param]`, relative to the tree. */
   readonly test: string;
@@ -75,44 +81,50 @@ export interface TestResult {
   readonly details?: string;
   /** Frames inside the tree, innermost last. */
   readonly frames?: readonly StackFrame[];
-  /** Of a failed assertion that compares two values, where the runner tells them. */
+  /** The values that a failed assertion compares, if the runner reports them. */
   readonly comparison?: FailedComparison;
 }
 
-/** Whether the test itself failed, so that there may be a message of it. */
+/** Whether the test failed, so that a message may exist. */
 export function isFailure({ outcome }: Pick<TestResult, 'outcome'>): boolean {
   return standing(outcome) === 'fails';
 }
 
-/** `tests/test_a.py::A::test_x[1-2]` to `tests/test_a.py::A::test_x`: the function behind a parametrised case. */
+/**
+ * Removes the parameters: `tests/test_a.py::A::test_x[1-2]` becomes `tests/test_a.py::A::test_x`.
+ */
 export function functionOf(test: string): string {
   const names = test.indexOf('::');
   const bracket = names < 0 ? -1 : test.indexOf('[', names);
   return bracket < 0 ? test : test.slice(0, bracket);
 }
 
-/** `tests/test_a.py::A::test_x` to `tests/test_a.py`; a bare file is its own file. */
+/**
+ * The file of a test: `tests/test_a.py::A::test_x` becomes `tests/test_a.py`. A path alone stays as
+ * it is.
+ */
 export function fileOf(test: string): string {
   const names = test.indexOf('::');
   return names < 0 ? test : test.slice(0, names);
 }
 
 /**
- * Whether an id stands for the set-up and tear-down of a class or a file, which run once for several
- * tests: the tracer calls them `path::Class::` and `path::`, with nothing behind the last colons.
+ * Whether an id stands for the set-up and tear-down of a class or a file, which run once for
+ * several tests. The tracer writes such ids as `path::Class::` and `path::`, with nothing after the
+ * last colons.
  */
 export function isScope(id: string): boolean {
   return id.endsWith('::');
 }
 
-/** Reasons for a failure that seldom have to do with the issue. */
+/** Causes of a failure that seldom have to do with the issue. */
 export type UnrelatedReason = 'import error' | 'syntax error' | 'fixture error' | 'undefined name';
 
 /**
- * Whether a failure looks as if the test itself were broken, rather than the code under test: an
- * import, syntax or fixture error, or a name that does not exist, raised where the test stands.
- * A hint for a person, never part of a grade: a test of a function that only the fix brings fails
- * on R with an import error, and rightly so.
+ * Whether a failure suggests that the test itself is broken, rather than the code under test. Signs
+ * are an import, syntax or fixture error, or an undefined name, raised in the test itself. This is
+ * a hint for a person and never part of a grade. A test of a function that only the fix adds
+ * rightly fails on R with an import error.
  */
 export function unrelatedReason(result: TestResult): UnrelatedReason | undefined {
   if (standing(result.outcome) !== 'fails') return undefined;
@@ -125,7 +137,7 @@ export function unrelatedReason(result: TestResult): UnrelatedReason | undefined
     result.frames.length === 0 ||
     result.frames.at(-1)?.path === fileOf(result.test);
   const syntax = /^(SyntaxError|IndentationError|TabError)$/;
-  // Code under test may raise these as well: a parser, or whatever evaluates text.
+  // Code under test may raise these as well, such as a parser or code that evaluates text.
   if (raisedInTest && syntax.test(name)) return 'syntax error';
   if (collecting && /\b(SyntaxError|IndentationError|TabError):/.test(text)) return 'syntax error';
   if (raisedInTest && /^(ImportError|ModuleNotFoundError)$/.test(name)) return 'import error';

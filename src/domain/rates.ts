@@ -1,6 +1,6 @@
 import { deltaOf, type RunEntry } from './study/entry';
 
-/** What the rates need of an entry. */
+/** The fields of an entry that the rates are computed from. */
 export type RatedEntry = Pick<
   RunEntry,
   | 'instance'
@@ -14,7 +14,7 @@ export type RatedEntry = Pick<
   | 'delta'
 >;
 
-/** A share of the instances, with what it is a share of. */
+/** A share of the instances, with its denominator. */
 export interface Rate {
   readonly count: number;
   readonly of: number;
@@ -28,7 +28,10 @@ export interface Rates {
   readonly failToAny: Rate;
   readonly failToPass: Rate;
   readonly passToPass: Rate;
-  /** Mean ΔC in [0, 1] and over how many instances; an instance without executable lines is left out. */
+  /**
+   * Mean ΔC in [0, 1] and the number of instances in it. Instances without executable lines are
+   * left out.
+   */
   readonly deltaAll: Mean;
   readonly deltaSuccess: Mean;
   readonly deltaFailure: Mean;
@@ -41,8 +44,8 @@ export interface Mean {
 }
 
 /**
- * Rates over a selection. An instance that could not be evaluated stays in the denominator, as an
- * instance on which nothing was reached, and is listed with its reason.
+ * Rates over a selection. An instance that could not be evaluated stays in the denominator and
+ * counts as a failure in every rate. It is also listed with its reason.
  */
 export function rates(selection: readonly RatedEntry[]): Rates {
   const of = selection.length;
@@ -50,8 +53,8 @@ export function rates(selection: readonly RatedEntry[]): Rates {
     count: selection.filter((entry) => entry.evaluated && holds(entry)).length,
     of,
   });
-  // A candidate that did not apply covers nothing, but only where something can be covered: its
-  // instance has a ΔC of 0 if the golden runs found executable lines, and is left out otherwise.
+  // A candidate that did not apply covers nothing. Its instance has a ΔC of 0 if the golden runs
+  // found executable lines, and is left out otherwise.
   const withCoverage = selection.filter((entry) => deltaOf(entry.delta) !== undefined);
   const isSuccess = (entry: RatedEntry): boolean => entry.evaluated && entry.success;
   const mean = (part: readonly RatedEntry[]): Mean => ({

@@ -1,4 +1,4 @@
-/** What a run may use up, and is stopped then. */
+/** Limits on a run. A run that exceeds one is stopped. */
 export const limits = ['timed out', 'too much output', 'out of memory', 'disk full'] as const;
 export type Limit = (typeof limits)[number];
 
@@ -15,7 +15,10 @@ export const notEvaluatedReasons = [
 ] as const;
 export type NotEvaluatedReason = (typeof notEvaluatedReasons)[number];
 
-/** The one reason that every entry has: how it was graded, or why it was not. In the order of tables. */
+/**
+ * The one reason that every entry has: how it was graded, or why it was not. Tables show them in
+ * this order.
+ */
 export const entryReasons = [
   'success',
   'no candidate',
@@ -34,7 +37,10 @@ export const entryReasons = [
 ] as const;
 export type EntryReason = (typeof entryReasons)[number];
 
-/** Why a candidate is, or is not, a success under strict grading. A batch alone gives the other reasons. */
+/**
+ * Why a candidate is, or is not, a success under strict grading. The other reasons come only from
+ * batches.
+ */
 export type VerdictReason = Exclude<EntryReason, NotEvaluatedReason | 'edits outside tests'>;
 
 const ofBatches: readonly EntryReason[] = ['edits outside tests', ...notEvaluatedReasons];

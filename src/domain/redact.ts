@@ -1,17 +1,20 @@
-/** A text without keys. */
+/** Removes keys from a text. */
 export type Redact = (text: string) => string;
 
-/** What stands in the place of a key. */
+/** The text that replaces a key. */
 export const keyMark = '[key]';
 
-/** A shorter value is no secret, such as the word that a server of one's own takes for a key. */
+/**
+ * The fewest characters of a key. A shorter value is no secret, such as the placeholder key of a
+ * self-hosted server.
+ */
 export const leastKeyLength = 8;
 
 /**
- * Takes keys out of texts, however they are written: as they are, escaped in JSON or in an address, in
- * base64 (also within a longer text that was encoded whole) and in hexadecimal digits.
+ * Returns a function that removes keys from texts. It finds them plain, escaped in JSON or a URL,
+ * in hexadecimal, and in base64, also within a longer encoded text.
  *
- * @param keys those shorter than `leastKeyLength` are passed over
+ * @param keys those shorter than `leastKeyLength` are ignored
  */
 export function redactor(keys: readonly string[]): Redact {
   const forms = formsOf(keys);
@@ -20,7 +23,7 @@ export function redactor(keys: readonly string[]): Redact {
   return (text) => text.replace(any, keyMark);
 }
 
-/** All ways in which keys may be written, the longest first. */
+/** All forms in which the keys may be written, the longest first. */
 export function formsOf(keys: readonly string[]): string[] {
   const usable = keys.filter((key) => key.length >= leastKeyLength);
   const forms = new Set(
@@ -39,7 +42,10 @@ export function formsOf(keys: readonly string[]): string[] {
   return [...forms].sort((one, other) => other.length - one.length);
 }
 
-/** The characters of base64 that depend on the key alone, at each of the three offsets that it may have. */
+/**
+ * The base64 characters that depend on the key alone, for each of its three possible offsets in the
+ * encoded bytes.
+ */
 function base64Forms(key: string): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(key)]);
@@ -52,27 +58,29 @@ function base64Forms(key: string): string[] {
 
 const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
-/** Redacts a text that comes in pieces, of which none may end within a key. */
+/** Redacts a text that arrives in pieces, also where a key is split between two pieces. */
 export interface RedactedStream {
-  /** @returns what can be told by now, which may be empty */
+  /** @returns the redacted text that is complete by now; may be empty */
   write(piece: string): string;
-  /** @returns the rest */
+  /** @returns the rest, redacted */
   end(): string;
 }
 
 /**
- * @param longest characters of the longest form of a key; as many of an unfinished line are held back
+ * @param longest characters of the longest form of a key. The stream holds back up to so many of an
+ *   unfinished line.
  */
 export function redactedStream(redact: Redact, longest: number): RedactedStream {
   let held = '';
   return {
     write(piece) {
       held += piece;
-      // No form of a key holds a line end.
+      // No form of a key contains a line end.
       const whole = held.lastIndexOf('\n') + 1;
       const rest = held.slice(whole);
       const told = redact(held.slice(0, whole));
-      // What is redacted in the rest stays so, and what is left of its end may be the start of a key.
+      // The redacted part of the rest stays redacted. The last characters may be the start of a
+      // key.
       const safe = redact(rest);
       const keep = Math.min(safe.length, Math.max(0, longest - 1));
       held = safe.slice(safe.length - keep);

@@ -1,11 +1,11 @@
 /**
- * Where work below the entry points tells how far it is. The command line writes it to stderr, the
+ * Receives the progress of work below the entry points. The command line writes it to stderr, the
  * editor to its output channel and progress notifications.
  */
 export interface Reporter {
   /** One line for a log. */
   log(line: string): void;
-  /** What is being done now, short. */
+  /** The current step, in a few words. */
   progress(step: string): void;
 }
 

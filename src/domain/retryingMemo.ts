@@ -1,6 +1,6 @@
 /**
- * The result of work that is done when it is first asked for, and then kept. Whoever asks meanwhile waits
- * for the same work. A failure is not kept: whoever asks next begins anew.
+ * Runs work on the first request and keeps its result. Requests that arrive meanwhile share the
+ * same promise. A failure is not kept, so the next request starts the work again.
  */
 export class RetryingMemo<T, Given extends readonly unknown[] = []> {
   #kept: Promise<T> | undefined;
@@ -11,9 +11,9 @@ export class RetryingMemo<T, Given extends readonly unknown[] = []> {
   }
 
   /**
-   * What is kept or under way, or else what the work gives now.
+   * Returns the kept or pending result, or starts the work.
    *
-   * @param given to the work, where it begins now
+   * @param given arguments of the work, if this call starts it
    * @throws what the work throws
    */
   get(...given: Given): Promise<T> {
@@ -21,25 +21,28 @@ export class RetryingMemo<T, Given extends readonly unknown[] = []> {
     const making = this.#make(...given);
     this.#kept = making;
     making.catch(() => {
-      // Work that was forgotten takes nothing from what has begun since.
+      // A failure of forgotten work must not discard the work that started since.
       if (this.#kept === making) this.#kept = undefined;
     });
     return making;
   }
 
-  /** What is kept, after what is under way; undefined where there is nothing, or it failed. Never rejects. */
+  /**
+   * The kept result, once pending work has ended; undefined if there is none or the work failed.
+   * Never rejects.
+   */
   async made(): Promise<T | undefined> {
     return this.#kept?.catch(() => undefined);
   }
 
-  /** Lets go of what is kept or under way: whoever asks next begins anew. */
+  /** Discards the kept or pending result, so that the next request starts the work again. */
   forget(): void {
     this.#kept = undefined;
   }
 }
 
 /**
- * As {@link RetryingMemo}, of one key of a map among many.
+ * Like {@link RetryingMemo}, for one key of a map.
  *
  * @throws what `make` throws
  */

@@ -1,4 +1,4 @@
-/** A row of a predictions file, as far as it tells which sample it is. */
+/** A row of a predictions file, with the fields that say which sample it is. */
 export interface NumberedRow {
   readonly instance: string;
   readonly model: string;
@@ -6,24 +6,31 @@ export interface NumberedRow {
   readonly row: Readonly<Record<string, unknown>>;
 }
 
-/** What a row says of its candidate among others. */
+/** The place of a row's candidate among several. */
 export interface SampleNumbers {
-  /** Which of several candidates of one model for one instance, from 1 on; absent where nothing is said. */
+  /**
+   * The number of this candidate among several of one model for one instance, from 1 on; absent if
+   * the row has none.
+   */
   readonly sample?: number;
-  /** Which of its own answers a method chose, from 1 on. */
+  /** The number of the answer that a method chose among its own, from 1 on. */
   readonly chosenSample?: number;
 }
 
-/** Methods that chose among several answers when `generate` still wrote the choice as `sample`. */
+/**
+ * Methods that choose among several answers. Older versions of `generate` wrote their choice as
+ * `sample`.
+ */
 const choosing: readonly unknown[] = ['pass-at-5', 'libro'];
 
 /**
- * Tells apart the two meanings that `sample` has had. It is the number of a sample, except in rows of
- * `generate` from before `chosen_sample` was a key: there it is the answer that the method chose. Such a row
- * has the keys of `generate`, and its file has one row for each instance and model. Where each of several
- * files has one number throughout, and each file another, somebody has numbered the samples.
+ * Distinguishes two meanings of `sample`. It is the number of a sample, except in rows that
+ * `generate` wrote before it had the key `chosen_sample`. In these it is the answer that the method
+ * chose. Such a row has the keys of `generate`, and its file has one row for each instance and
+ * model. If each of several files has its own single number throughout, these numbers are samples
+ * all the same.
  *
- * @param files rows of each file, also of instances that nobody selected
+ * @param files rows of each file, also of instances outside the selection
  * @returns the numbers of each row, in the same order
  */
 export function sampleNumbers(
@@ -61,7 +68,7 @@ function rowsWithChoice(files: readonly (readonly NumberedRow[])[]): NumberedRow
   return areNumbered ? [] : found.flat();
 }
 
-/** Whether a row has the keys of one that `generate` wrote with its choice as `sample`. */
+/** Whether a row has the keys of an old row of `generate`, whose `sample` is the choice. */
 function holdsChoice(row: NumberedRow['row']): boolean {
   const sample = numberOf(row['sample']);
   return (

@@ -1,15 +1,18 @@
-/** How far the work on an instance is, as lists show it. */
+/** The progress of an instance, as lists show it. */
 export type InstanceStatus =
   | { readonly kind: 'not opened' }
-  /** Its trees are made. */
+  /** Its trees exist. */
   | { readonly kind: 'environment ready' }
   /** `validate` found it sound. */
   | { readonly kind: 'golden valid' }
   | { readonly kind: 'golden invalid'; readonly reason: string }
-  /** A candidate was graded since: its success, or the reason in the words of strict grading. */
+  /**
+   * A candidate was graded since: whether it succeeded, and its reason in the words of strict
+   * grading.
+   */
   | { readonly kind: 'candidate'; readonly success: boolean; readonly reason: string };
 
-/** The words that `status:` of a filter takes, each with the statuses that it keeps. */
+/** The values of `status:` in a filter, each with a test for the statuses that it keeps. */
 export const statusWords = {
   'not-opened': (status: InstanceStatus) => status.kind === 'not opened',
   ready: (status: InstanceStatus) => status.kind === 'environment ready',

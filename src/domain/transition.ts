@@ -1,13 +1,13 @@
 import { standing, type Outcome, type Standing, type TestResult } from './outcome';
 
 /**
- * How one test went from R to R∘X*. The first letter is R, the second R∘X*: F fails, P passes,
- * `-` neither (skipped, missing, or failed as expected).
+ * The transition of one test from R to R∘X*. The first letter is for R, the second for R∘X*: F
+ * fails, P passes, `-` neither (skipped, missing, or failed as expected).
  */
 export const transitions = ['F→P', 'F→F', 'P→P', 'P→F', 'F→-', 'P→-', '-→P', '-→F', '-→-'] as const;
 export type Transition = (typeof transitions)[number];
 
-/** A side of a transition, as the letter that stands for it. */
+/** The letter of a transition for each standing. */
 export const letterOf: Readonly<Record<Standing, 'F' | 'P' | '-'>> = {
   fails: 'F',
   passes: 'P',
@@ -19,8 +19,8 @@ export function transition(base: Outcome, fixed: Outcome): Transition {
 }
 
 /**
- * A transition in words, for people who do not know the letters. The editor has the same words as literals
- * that can be translated, and a test holds the two equal.
+ * A transition in words, for people who do not know the letters. The editor has the same words as
+ * literals for translation, and a test checks that both are equal.
  */
 export const transitionWords: Readonly<Record<Transition, string>> = {
   'F→P': 'reproduces the issue: fails on R, passes on R∘X*',
@@ -43,8 +43,8 @@ export interface TestTransition {
 }
 
 /**
- * Pairs the results of two runs by test id, in the order in which the ids first appear, R first.
- * A test absent on a side is `missing` there.
+ * Pairs the results of two runs by test id. Ids are in the order of their first appearance, R
+ * first. A test absent on a side is `missing` there.
  */
 export function pairResults(
   base: readonly TestResult[],

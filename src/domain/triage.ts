@@ -1,5 +1,5 @@
 /**
- * A person's own verdict on an instance. The classification and its categories are those of the
+ * One person's judgement of an instance. The classification and its categories are those of the
  * Agentless paper, section 6.1.
  */
 export interface TriageEntry {
@@ -17,7 +17,7 @@ export interface Classification {
 
 export type DescriptionQuality = keyof typeof descriptionQualities;
 export type SolutionInDescription = keyof typeof solutionsInDescription;
-/** Where the edit is to be made, judged at three granularities. */
+/** Where to edit, judged at three granularities. */
 export interface LocationInformation {
   readonly line?: LocationGiven;
   readonly function?: LocationGiven;
@@ -25,7 +25,7 @@ export interface LocationInformation {
 }
 export type LocationGiven = keyof typeof locationsGiven;
 
-/** Whether the issue holds enough to do the task. */
+/** Whether the issue says enough to do the task. */
 export const descriptionQualities = {
   'natural-language': 'enough information in natural language',
   reproducible: 'reproducible failure example',
@@ -33,7 +33,7 @@ export const descriptionQualities = {
   insufficient: 'not enough information',
 } as const;
 
-/** Whether the issue gives the solution away. */
+/** Whether the issue reveals the solution. */
 export const solutionsInDescription = {
   none: 'no solution or steps provided',
   partial: 'partial solution provided',
@@ -42,7 +42,7 @@ export const solutionsInDescription = {
   misleading: 'misleading solution or steps',
 } as const;
 
-/** How the issue tells where to edit. */
+/** How the issue describes where to edit. */
 export const locationsGiven = {
   'natural-language': 'exact location in natural language',
   'stack-trace': 'exact location in a failure stack trace',
@@ -51,7 +51,7 @@ export const locationsGiven = {
 } as const;
 
 /**
- * Whether an instance belongs to SWE-bench Lite-S (section 6.2 of the paper): the issue does not
+ * Whether an instance belongs to SWE-bench Lite-S (section 6.2 of the paper). Its issue does not
  * contain the exact patch, does not mislead, and says enough.
  */
 export function isLiteS({ classification }: TriageEntry): boolean {

@@ -1,23 +1,26 @@
 import { throwIfAborted } from './humanError';
 
-/** What long work does between two of its steps, so that it can be ended and others are not kept waiting. */
+/**
+ * The checks that long work makes between two of its steps, so that it can be cancelled and does
+ * not block others.
+ */
 export interface Turns {
   /**
-   * Looks at the signal, and at the clock.
+   * Checks the signal and the clock.
    *
-   * @returns whether others have waited so long that it is their turn
+   * @returns whether other work has waited long enough to get its turn
    * @throws Cancelled
    */
   look(): boolean;
   /**
-   * As `look`, and gives others their turn where it is due: an abort can only arrive then.
+   * Like `look`, and lets other work run if its turn has come. Only then can an abort arrive.
    *
    * @throws Cancelled
    */
   pause(): Promise<void>;
 }
 
-/** Others wait at most so long, and one step, in milliseconds. */
+/** Milliseconds that other work waits at most, plus one step. */
 const longestTurn = 10;
 
 export function turnsOf(
@@ -40,13 +43,13 @@ export function turnsOf(
   };
 }
 
-/** Work that is done in steps: whoever drives it has a say after each. */
+/** Work in steps. Its driver decides after each step how to go on. */
 export type Stepwise<T> = Generator<undefined, T>;
 
 /**
- * Does work to its end in turns with others.
+ * Does work to its end, and lets other work run in between.
  *
- * @throws Cancelled, and what the work throws
+ * @throws Cancelled, and any error of the work
  */
 export async function inTurns<T>(work: Stepwise<T>, turns: Turns): Promise<T> {
   for (;;) {
@@ -56,7 +59,7 @@ export async function inTurns<T>(work: Stepwise<T>, turns: Turns): Promise<T> {
   }
 }
 
-/** Does work to its end at once. */
+/** Does work to its end without a pause. */
 export function atOnce<T>(work: Stepwise<T>): T {
   for (;;) {
     const step = work.next();

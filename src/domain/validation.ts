@@ -1,7 +1,7 @@
 import type { Outcome, Side } from './outcome';
 import type { Transition } from './transition';
 
-/** Why an instance is not sound. */
+/** Why an instance is unsound. */
 export const unsoundKinds = [
   'golden patch does not apply',
   'golden fails after the fix',
@@ -16,7 +16,7 @@ export interface UnsoundReason {
   readonly kind: UnsoundKind;
   /** One sentence for a person. */
   readonly explanation: string;
-  /** The tests it is about; empty when it is about the instance as a whole. */
+  /** The tests concerned; empty when the reason concerns the whole instance. */
   readonly tests: readonly string[];
 }
 
@@ -25,11 +25,14 @@ export interface FlakyTest {
   readonly test: string;
   readonly tests: 'golden' | 'base';
   readonly side: Side;
-  /** By repetition. */
+  /** In the order of the repetitions. */
   readonly outcomes: readonly Outcome[];
 }
 
-/** Names are those of the row, which are the ones that the reference harness reads from a log. */
+/**
+ * How FAIL_TO_PASS of the row differs from the runs. Names are those of the row, as the reference
+ * harness reads them from a log.
+ */
 export interface ListDisagreement {
   /** In FAIL_TO_PASS, but not seen to go from failing to passing. */
   readonly listedOnly: readonly string[];
@@ -37,7 +40,7 @@ export interface ListDisagreement {
   readonly seenOnly: readonly string[];
 }
 
-/** What `validate` found out about an instance, as it is kept. Sound when there are no reasons. */
+/** The stored result of `validate` for an instance. An instance without reasons is sound. */
 export interface Validation {
   readonly id: string;
   readonly reasons: readonly UnsoundReason[];
@@ -53,9 +56,9 @@ export interface Validation {
   /** Tests by transition in the first repetition, of T* and of T^R in the files of T*. */
   readonly golden: Readonly<Partial<Record<Transition, number>>>;
   readonly base: Readonly<Partial<Record<Transition, number>>>;
-  /** Of `golden`, the tests that T* adds; absent in what older versions kept. */
+  /** Of `golden`, the tests that T* adds; absent in results of older versions. */
   readonly goldenAdded?: Readonly<Partial<Record<Transition, number>>>;
-  /** Tests that T* adds and removes. */
+  /** Numbers of tests that T* adds and removes. */
   readonly added: number;
   readonly removed: number;
   /** Share of the executable changed lines that T^R runs, 0 to 1; undefined when none is executable. */
@@ -63,12 +66,12 @@ export interface Validation {
   /** Tests that go F→P under T* in every repetition, as strict grading counts them. */
   readonly failToPass?: readonly string[];
   /**
-   * Where FAIL_TO_PASS of the row differs from what was seen; absent when they agree, the row has no
-   * list, or nothing could be seen. No reason by itself: rows were made on other machines.
+   * How FAIL_TO_PASS of the row differs from what was seen. Absent when they agree, the row has no
+   * list, or no test ran. It is no reason by itself, since rows were made on other machines.
    */
   readonly disagreement?: ListDisagreement;
-  /** What a reader should know besides, such as how an unfit golden patch went in. */
+  /** Further facts for the reader, such as how a damaged golden patch was applied. */
   readonly remarks?: readonly string[];
-  /** Seconds that all repetitions took. */
+  /** Seconds of all repetitions together. */
   readonly seconds: number;
 }

@@ -5,43 +5,45 @@ import type { TestTransition } from './transition';
 /** The strict grade of one candidate on one instance (the paper's definitions, section 3). */
 export interface Verdict {
   readonly success: boolean;
-  /** The first that holds, in the order in which `gradeStrict` looks. */
+  /** The first that holds, in the order in which `gradeStrict` checks. */
   readonly reason: VerdictReason;
   /** One sentence for a person. */
   readonly explanation: string;
   /** W: the candidate patch applies to R. */
   readonly wellFormed: boolean;
-  /** Tests of the candidate by transition, beyond what T^R does by itself. */
+  /**
+   * Tests of the candidate by transition, without the tests of T^R whose transition stays the same.
+   */
   readonly failToPass: readonly string[];
   readonly failToFail: readonly string[];
   readonly passToPass: readonly string[];
   readonly passToFail: readonly string[];
-  /** F→×: tests of the candidate that fail on R, whatever they do on R∘X*. */
+  /** F→×: tests of the candidate that fail on R, with any outcome on R∘X*. */
   readonly failToAny: readonly string[];
-  /** ×→F: tests that fail on R∘X* and did not without the candidate. One is enough to forbid success. */
+  /** ×→F: tests that fail on R∘X* and did not without the candidate. One prevents success. */
   readonly anyToFail: readonly string[];
 }
 
 export interface StrictEvidence {
-  /** The touched files under R+T and R∘X*+T. */
+  /** Transitions of the touched files with the candidate, from R+T to R∘X*+T. */
   readonly candidate: readonly TestTransition[];
-  /** The same files under R and R∘X*, without the candidate. */
+  /** Transitions of the same files without the candidate, from R to R∘X*. */
   readonly base: readonly TestTransition[];
   /** Functions (ids without parameters) that the candidate adds or changes. */
   readonly ownFunctions: ReadonlySet<string>;
-  /** A run of the candidate was stopped, so that not everything it would have done is known. */
+  /** Set if a run of the candidate was stopped, so that its results are incomplete. */
   readonly stopped?: {
     readonly reason: Limit;
     readonly explanation: string;
   };
-  /** Records of the candidate's runs that contradict each other, a sentence each. */
+  /** Contradictions between records of the candidate's runs, a sentence each. */
   readonly contradictions?: readonly string[];
 }
 
 /**
  * Strict grading. Success is at least one F→P and no ×→F. The candidate answers for the tests that
- * it adds or changes, and for those of the touched files whose fate it changes; a test that
- * already failed on R∘X* without it, or already went F→P, is not its doing.
+ * it adds or changes, and for tests of the touched files whose transition it changes. It does not
+ * answer for another test that already failed on R∘X*, or already went F→P, without it.
  */
 export function gradeStrict(evidence: StrictEvidence): Verdict {
   const before = new Map(evidence.base.map((each) => [each.test, each]));
@@ -126,7 +128,7 @@ function reasonOf(
   return { reason: 'no test ran', explanation };
 }
 
-/** The verdict on a candidate that never came to a run. */
+/** The verdict on a candidate that did not run. */
 export function ungraded(reason: VerdictReason, explanation: string, wellFormed: boolean): Verdict {
   return {
     success: false,

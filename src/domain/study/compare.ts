@@ -11,15 +11,15 @@ import { figuresOf, gradingOf, type CandidateFigures, type EvaluatedMethod } fro
 import { holm, mcNemar, signFlips } from './significance';
 import { shareKeys, type ShareKey } from './summary';
 
-/** Of how many instances something holds, of one method or both. */
+/** For how many instances a property holds under both methods, under one, or under neither. */
 export interface PairedShare {
   readonly both: number;
   readonly onlyFirst: number;
   readonly onlySecond: number;
   readonly neither: number;
-  /** Share of the first minus that of the second; 0 over no instance. */
+  /** Share of the first minus that of the second; 0 if there is no instance. */
   readonly difference: number;
-  /** Of the difference, by the paired bootstrap. */
+  /** Interval of the difference, by the paired bootstrap. */
   readonly interval?: Interval;
   /** Exact McNemar test, two-sided. */
   readonly p: number;
@@ -34,12 +34,12 @@ export interface MethodComparison {
   readonly instances: number;
   readonly shares: Readonly<Record<ShareKey, PairedShare>>;
   readonly delta: {
-    /** Instances on which the ΔC of both is known and defined. */
+    /** Instances on which ΔC of both methods is known and defined. */
     readonly of: number;
-    /** Mean of the differences; undefined over no instance. */
+    /** Mean of the differences; undefined if there is no instance. */
     readonly difference: number | undefined;
     readonly interval?: Interval;
-    /** Paired permutation test, two-sided; undefined over no instance. */
+    /** p of the paired permutation test, two-sided; undefined if there is no instance. */
     readonly p: number | undefined;
   };
 }
@@ -47,11 +47,13 @@ export interface MethodComparison {
 export interface ComparisonOptions {
   readonly grading?: Grading;
   readonly resampling?: Resampling;
-  /** Also the intervals of differences, which take some milliseconds. */
+  /** Also compute the intervals of differences, which takes some milliseconds. */
   readonly intervals?: boolean;
 }
 
-/** Is the difference between two methods more than chance? Paired by instance. */
+/**
+ * Compares two methods, paired by instance, and tests whether their difference is more than chance.
+ */
 export function compareMethods(
   first: EvaluatedMethod,
   second: EvaluatedMethod,
@@ -103,13 +105,13 @@ export function compareMethods(
   };
 }
 
-/** What two methods did on one instance. */
+/** The figures of two methods on one instance. */
 interface Pair {
   readonly left: CandidateFigures;
   readonly right: CandidateFigures;
 }
 
-/** Of ΔC; undefined where it is not known of both. */
+/** The difference of ΔC; undefined unless both are known. */
 const differenceOf = ({ left, right }: Pair): number | undefined =>
   left.delta === undefined || right.delta === undefined ? undefined : left.delta - right.delta;
 
@@ -120,7 +122,8 @@ function bootstrap(
 ): Partial<Record<ShareKey | 'delta', Interval>> {
   const of = pairs.length;
   if (of === 0) return {};
-  // Two bits for each share, of the first and of the second, and one for a known difference of ΔC.
+  // Each share takes two bits, one for each method. One more bit says that the difference of ΔC is
+  // known.
   const isKnown = 4 ** shareKeys.length;
   const patterns = Uint16Array.from(pairs, (pair) =>
     shareKeys.reduce(
@@ -130,7 +133,7 @@ function bootstrap(
     ),
   );
   const present = [...new Set(patterns)].sort((left, right) => left - right);
-  // Few of the patterns occur: looking at these alone is much less work.
+  // Few of the patterns occur, so it is much less work to count only these.
   const rank = new Map(present.map((pattern, index) => [pattern, index]));
   const values = new Map<ShareKey | 'delta', number[]>();
   const add = (key: ShareKey | 'delta', value: number): void => {

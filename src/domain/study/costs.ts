@@ -2,31 +2,31 @@ import type { Grading } from './grading';
 import type { MakingCost, RunEntry } from './entry';
 import { figuresOf, gradingOf, type EvaluatedMethod } from './methods';
 
-/** The sum of a figure over the candidates that say it. */
+/** The sum of a figure over the candidates that state it. */
 export interface Total {
   readonly sum: number;
-  /** Candidates that say it. */
+  /** Number of candidates that state it. */
   readonly known: number;
   readonly mean: number;
 }
 
-/** What the candidates of a method took (tables 9 to 11). */
+/** Costs of the candidates of a method (tables 9 to 11). */
 export interface Costs {
   /** `EvaluatedMethod.id`. */
   readonly method: string;
   readonly name: string;
-  /** Candidates that were counted: all samples for an oracle's row. */
+  /** Number of candidates counted; for the row of an oracle all samples. */
   readonly candidates: number;
-  /** Making candidates, as their predictions say; absent where none does. */
+  /** Costs of making candidates, as their predictions state them; absent if none does. */
   readonly dollars?: Total;
   readonly inputTokens?: Total;
   readonly outputTokens?: Total;
   readonly makingSeconds?: Total;
-  /** Evaluating them; nearly 0 for those whose runs were kept. */
+  /** Seconds of evaluation; nearly 0 for candidates whose runs were reused. */
   readonly evaluationSeconds?: Total;
   /**
-   * Dollars for each success, over the instances whose candidates all say their costs; absent where there
-   * is none, or no success on them.
+   * Dollars for each success, over the instances whose candidates all state their costs. Absent if
+   * there is no such instance, or no success on one.
    */
   readonly dollarsPerSuccess?: number;
 }
@@ -34,7 +34,7 @@ export interface Costs {
 /** Costs of one method over the selected instances. */
 export function costsOf(method: EvaluatedMethod, grading?: Grading): Costs {
   const paidFor = (id: string): readonly RunEntry[] => {
-    // Whoever picks the best of five has paid for five.
+    // An oracle that picks the best of five samples pays for all five.
     if (method.oracleOf !== undefined) return method.samples.get(id) ?? [];
     const entry = method.chosen.get(id);
     return entry === undefined ? [] : [entry];
@@ -53,7 +53,7 @@ export function costsOf(method: EvaluatedMethod, grading?: Grading): Costs {
   const outputTokens = of('outputTokens');
   const makingSeconds = of('seconds');
   const evaluationSeconds = total((entry) => (entry.seconds > 0 ? entry.seconds : undefined));
-  // A success whose price nobody told would make the others cheaper.
+  // A success of unknown price would make the others look cheaper.
   const priced = method.selected.filter(({ id }) =>
     paidFor(id).every((entry) => entry.cost?.dollars !== undefined),
   );

@@ -2,32 +2,32 @@ import type { RunData } from './entry';
 
 export type { Grading } from './grading';
 
-/** Raised when a key of the document changes its meaning. */
+/** Increases when a key of the document changes its meaning. */
 export const studyVersion = 1;
 
 /**
- * Everything that a report or the dashboard shows, as data: runs with their entries, and what they
- * are compared with. Tables and plots are not in it: they are computed from it by the functions of this
- * folder, since a filter changes the selection that they are over.
+ * Everything that a report or the dashboard shows, as data: runs with their entries, and what to
+ * compare them with. It contains no tables and plots. The functions of this folder compute these
+ * from it, since a filter changes the selection.
  */
 export interface StudyDocument {
   readonly version: typeof studyVersion;
-  /** When it was put together, ISO 8601. */
+  /** When the document was made, ISO 8601. */
   readonly created: string;
-  /** Version of the product that did. */
+  /** Version of the product that made it. */
   readonly product: string;
   readonly runs: readonly RunData[];
-  /** Rows from publications, to be shown marked as published; empty unless asked for. */
+  /** Rows from publications, which readers mark as published; empty unless requested. */
   readonly published: readonly PublishedRow[];
   /** Results of code repair to compare with (Table 6). */
   readonly repairs: readonly RepairResults[];
-  /** What was asked for when the report was made; a reader may choose otherwise. */
+  /** The choices made with the request for the report. A reader may choose otherwise. */
   readonly asked: StudyRequest;
-  /** What could not be read, one sentence each. Untrusted: may quote file names. */
+  /** Sources that could not be read, one sentence each. Untrusted: may quote file names. */
   readonly problems: readonly string[];
 }
 
-/** What a reader asked to see. */
+/** What a reader wants to see. */
 export interface StudyRequest {
   /** Names of methods (`EvaluatedMethod.name`) that are compared with each other; the first is the baseline. */
   readonly compare?: readonly string[];
@@ -35,13 +35,13 @@ export interface StudyRequest {
   readonly splitDate?: string;
 }
 
-/** Which instances some code repair method resolved. */
+/** The instances that one code repair method resolved. */
 export interface RepairResults {
-  /** Name for people: of the method, or of the file. */
+  /** Name for people, from the method or the file. */
   readonly name: string;
   /** Ids of the resolved instances. */
   readonly resolved: readonly string[];
-  /** Ids of all instances it was tried on; absent where the file does not say. */
+  /** Ids of all instances that the method was tried on; absent if the file does not say. */
   readonly attempted?: readonly string[];
 }
 
@@ -52,9 +52,9 @@ export interface PublishedRow {
   readonly split: string;
   /** Instances of that split. */
   readonly selected: number;
-  /** Language model underneath, where it is published. */
+  /** Name of the language model, where published. */
   readonly model?: string;
-  /** Where it is published: table of the paper, or leaderboard with its year. */
+  /** The source: a table of the paper, or the leaderboard with its year. */
   readonly source: string;
   readonly wellFormed?: number;
   readonly success: number;

@@ -2,7 +2,7 @@ import type { Finding } from '../finding';
 import type { EntryReason } from '../reason';
 import type { Grading } from './grading';
 
-/** What studies know of an instance: what its row says, without the patches. */
+/** What studies keep of an instance: the row without its patches. */
 export interface InstanceFacts {
   readonly id: string;
   /** `owner/name`. */
@@ -13,7 +13,7 @@ export interface InstanceFacts {
   readonly issueLength: number;
 }
 
-/** What making a candidate took, where its prediction says so. */
+/** What making a candidate cost, as far as its prediction says so. */
 export interface MakingCost {
   /** US dollars. */
   readonly dollars?: number;
@@ -22,25 +22,28 @@ export interface MakingCost {
   readonly seconds?: number;
 }
 
-/** Lines of the golden patch: ΔC is `covered / executable`, undefined where nothing is executable. */
+/**
+ * Counts of changed lines, executable by the golden patch: ΔC is `covered / executable`, undefined
+ * if nothing is executable.
+ */
 export interface DeltaFraction {
   readonly covered: number;
   readonly executable: number;
 }
 
 /**
- * One candidate on one instance as runs keep it: what every table, plot and list of many instances is
- * made of. Numbers of tests are of the strict verdict.
+ * One candidate on one instance as runs keep it. Every table, plot and list of many instances is
+ * computed from these entries. Numbers of tests are those of the strict verdict.
  */
 export interface RunEntry {
   readonly instance: string;
   readonly model: string;
-  /** Which of several candidates of one model for this instance, from 1 on. */
+  /** The number of this candidate among several of one model for this instance, from 1 on. */
   readonly sample: number;
   readonly reason: EntryReason;
   /** One or two sentences for a person, at most 500 characters. Untrusted: may quote tests. */
   readonly explanation: string;
-  /** False where nothing is known of it: every figure below is zero or absent then. */
+  /** False if the candidate was not evaluated; every figure below is zero or absent then. */
   readonly evaluated: boolean;
   /** W. */
   readonly wellFormed: boolean;
@@ -54,30 +57,32 @@ export interface RunEntry {
   readonly failToAny: number;
   /** ×→F. */
   readonly anyToFail: number;
-  /** ΔC of the candidate; absent where it is not known. */
+  /** ΔC of the candidate; absent if unknown. */
   readonly delta?: DeltaFraction;
   /** ΔC of T* itself. */
   readonly goldenDelta?: DeltaFraction;
-  /** Harness grading; absent where it is not available. */
+  /** Result of harness grading; absent if not available. */
   readonly harness?: {
     readonly resolved: boolean;
     readonly addedFailToPass: number;
-    /** Coverage of the candidate's runs as such, not beyond base. */
+    /** Coverage of the candidate's runs, without subtracting the base. */
     readonly coverage?: number | null;
     readonly coverageDelta: number | null;
   };
-  /** Which rule made the two gradings differ; absent where they agree. */
+  /** The rule that makes the two gradings differ; absent if they agree. */
   readonly difference?: string;
-  /** What looks wrong, with the first of its evidence; absent where nobody has looked. */
+  /**
+   * Findings with the first sentences of their evidence; absent if the candidate was not examined.
+   */
   readonly findings?: readonly Finding[];
-  /** Wall clock of its evaluation; nearly 0 where all of its runs were kept ones. */
+  /** Wall clock of its evaluation; nearly 0 if all of its runs were reused. */
   readonly seconds: number;
   readonly cost?: MakingCost;
-  /** Path of its `report.json`, from `RunData.folder`; absent where there is none. */
+  /** Path of its `report.json`, relative to `RunData.folder`; absent if there is none. */
   readonly report?: string;
 }
 
-/** The figures of a candidate of which nothing is known. */
+/** The figures of a candidate that was not evaluated. */
 export const nothingKnown = {
   evaluated: false,
   wellFormed: false,
@@ -90,7 +95,7 @@ export const nothingKnown = {
   anyToFail: 0,
 } as const satisfies Partial<RunEntry>;
 
-/** ΔC in [0, 1]; undefined where it is not known or nothing is executable. */
+/** ΔC in [0, 1]; undefined if it is unknown or nothing is executable. */
 export const deltaOf = (fraction: DeltaFraction | undefined): number | undefined =>
   fraction === undefined || fraction.executable === 0
     ? undefined
@@ -100,28 +105,36 @@ export const deltaOf = (fraction: DeltaFraction | undefined): number | undefined
 export interface RunData {
   /** Name for people, unique among the runs shown together, such as `run-1`. */
   readonly label: string;
-  /** All selected instances: what rates are shares of. */
+  /** All selected instances: the denominator of every rate. */
   readonly instances: readonly InstanceFacts[];
   readonly entries: readonly RunEntry[];
-  /** Models that were to be run, for those without any entry; absent: those of the entries. */
+  /** Models of the run, also those without any entry. If absent, the models of the entries. */
   readonly models?: readonly string[];
   /**
-   * `harness`: read from a folder of the reference harness alone. The figures of its entries are those of
-   * harness grading then, and stand in for the strict ones. Absent: strict.
+   * `harness`: read from a folder of the reference harness alone, so that the figures of its
+   * entries are those of harness grading. They stand in for the strict figures. If absent, strict.
    */
   readonly grading?: Grading;
-  /** It was interrupted or still runs: an instance without entry is `not run yet`, not `no prediction`. */
+  /**
+   * The run was interrupted or is still going. An instance without entry is `not run yet` then, not
+   * `no prediction`.
+   */
   readonly unfinished?: boolean;
-  /** Absolute path of the folder that paths of reports start from; absent in a page for others. */
+  /**
+   * Absolute path of the folder that paths of reports are relative to; absent in an exported page.
+   */
   readonly folder?: string;
-  /** Absolute path of `DIR/runs/<run>`; absent for a run of the reference harness, and in a page for others. */
+  /**
+   * Absolute path of `DIR/runs/<run>`; absent for a run of the reference harness, and in an
+   * exported page.
+   */
   readonly place?: string;
   /** ISO 8601. */
   readonly created?: string;
-  /** As the run was told. */
+  /** The dataset as it was named for the run. */
   readonly dataset?: string;
 }
 
-/** A model, and which of its samples where there are several: `gpt-4`, `gpt-4@2`. */
+/** The name of a model with the number of its sample if that is above 1: `gpt-4`, `gpt-4@2`. */
 export const sampleName = (of: Pick<RunEntry, 'model' | 'sample'>): string =>
   of.sample > 1 ? `${of.model}@${of.sample}` : of.model;

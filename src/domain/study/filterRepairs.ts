@@ -1,30 +1,30 @@
 import type { Standing } from '../outcome';
 import type { NotEvaluatedReason } from '../reason';
 
-/** Standings of the candidate's tests in one run, by name; a test that did not come up is absent. */
+/** Standings of the candidate's tests in one run, by name; a test that did not run is absent. */
 export type Standings = Readonly<Record<string, Standing>>;
 
-/** A code patch for an instance, and what the candidate's tests did on it. */
+/** A code patch for an instance, with the results of the candidate's tests on it. */
 export interface TestedRepair {
   readonly instance: string;
-  /** Name for people: of the method, with the number of its sample. */
+  /** Name for people: the method, with the number of its sample. */
   readonly name: string;
-  /** Whether it resolves the issue by the golden tests; absent where that is not known. */
+  /** Whether it resolves the issue by the golden tests; absent if unknown. */
   readonly resolved?: boolean;
   /**
-   * The candidate's tests on R, by the names that they have on the patch, such as those of the cases of a
-   * test that could not be collected on R; absent where they could not be run.
+   * The candidate's tests on R; absent if they could not be run. Names are those on the patch, such
+   * as the cases of a test that could not be collected on R.
    */
   readonly base?: Standings;
-  /** The same tests on R with this patch; absent where they could not be run. */
+  /** The same tests on R with this patch; absent if they could not be run. */
   readonly standings?: Standings;
-  /** Why they could not. Untrusted. */
+  /** Why the tests could not be run. Untrusted. */
   readonly failure?: string;
-  /** Set where nothing is known for a reason that is neither the tests' nor the patch's. */
+  /** Why the repair was not evaluated, if neither its patch nor the tests are the cause. */
   readonly hindrance?: NotEvaluatedReason;
 }
 
-/** Why a patch is kept, or not; the first that holds. */
+/** Why a patch is kept or dropped. The first that holds counts. */
 export const filterReasons = [
   'kept',
   'not evaluated',
@@ -36,7 +36,7 @@ export const filterReasons = [
 ] as const;
 export type FilterReason = (typeof filterReasons)[number];
 
-/** What one of the candidate's tests did; `missing` where it did not come up. */
+/** Standings of one of the candidate's tests; `missing` if it did not run. */
 export interface TestPair {
   readonly test: string;
   readonly base: Standing | 'missing';
@@ -47,26 +47,26 @@ export interface FilteredRepair {
   readonly instance: string;
   readonly name: string;
   readonly reason: FilterReason;
-  /** The test that decided, or what hindered. Untrusted. */
+  /** The deciding test, or what prevented the evaluation. Untrusted. */
   readonly detail?: string;
   readonly resolved?: boolean;
-  /** The candidate's tests, where they ran on R and on the patch. */
+  /** The candidate's tests, if they ran on R and on the patch. */
   readonly tests?: readonly TestPair[];
 }
 
 /**
- * How well the tests tell right patches from wrong ones. Patches of unknown correctness, and those that
- * could not be evaluated, are left out.
+ * How well the tests distinguish right patches from wrong ones. Patches of unknown correctness, and
+ * those that could not be evaluated, are left out.
  */
 export interface FilterQuality {
-  /** Patches that were evaluated and whose correctness is known. */
+  /** Evaluated patches whose correctness is known. */
   readonly known: number;
   readonly right: number;
   readonly kept: number;
   readonly keptRight: number;
-  /** `keptRight / kept`; undefined where none is kept. */
+  /** `keptRight / kept`; undefined if none is kept. */
   readonly precision: number | undefined;
-  /** `keptRight / right`; undefined where none is right. */
+  /** `keptRight / right`; undefined if none is right. */
   readonly recall: number | undefined;
   /** `right / known`: precision without the filter. */
   readonly precisionBefore: number | undefined;
@@ -78,9 +78,9 @@ export interface FilteredRepairs {
 }
 
 /**
- * Filters code patches with generated tests (section 5.3 of the paper): a patch is kept where, from R to R
- * with the patch, at least one test goes from failing to passing and all the others do so too or pass on
- * both. A test that is gone on the patch counts as failing there.
+ * Filters code patches with generated tests (section 5.3 of the paper). A patch is kept if at least
+ * one test goes from failing on R to passing on the patch. Every other test must do so too, or pass
+ * on both. A test that disappears on the patch counts as failing there.
  */
 export function filterRepairs(tested: readonly TestedRepair[]): FilteredRepairs {
   const repairs = tested.map((repair): FilteredRepair => ({

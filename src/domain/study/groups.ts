@@ -4,13 +4,15 @@ import type { EvaluatedMethod } from './methods';
 import { fisherExact, proportionsDiffer } from './significance';
 import { summariseMethod, type Summary, type SummaryOptions } from './summary';
 
-/** Instances that share a property, with a row for each method. */
+/** Instances with a common property, with a row for each method. */
 export interface Group {
   /** Name for people. */
   readonly label: string;
-  /** How many instances of the group any of the methods selected. */
+  /** Number of instances of the group that at least one method selected. */
   readonly instances: number;
-  /** In the order of the methods, over what of the group each selected. */
+  /**
+   * One for each method in their order, over the instances of the group that the method selected.
+   */
   readonly summaries: readonly Summary[];
 }
 
@@ -68,17 +70,17 @@ export function groupsByRepository(
     .map(([repo, ids]) => groupOf(repo === '' ? 'unknown' : repo, methods, ids, options));
 }
 
-/** Instances whose issue texts are about equally long. */
+/** Instances whose issue texts have about the same length. */
 export interface LengthGroup extends Group {
-  /** Characters of the shortest and of the longest issue text in it. */
+  /** Characters of the shortest and of the longest issue text in the group. */
   readonly shortest: number;
   readonly longest: number;
 }
 
 /**
- * By length of the issue text (figure 5, which counts tokens): groups of about equally many instances,
- * between quantiles of the lengths. Fewer groups than asked for where many are equally long; an instance
- * whose length is not known (0) is in none.
+ * Groups by length of the issue text (figure 5, which counts tokens). Bounds are quantiles of the
+ * lengths, so groups have about equal numbers of instances. Many equal lengths lead to fewer
+ * groups. An instance of unknown length (0) is in no group.
  */
 export function groupsByIssueLength(
   methods: readonly EvaluatedMethod[],
@@ -107,30 +109,31 @@ export function groupsByIssueLength(
   });
 }
 
-/** Instances created before a day and from it on (Table 7). */
+/** Instances created before a day, and on or after it (Table 7). */
 export interface DateSplit {
   /** `YYYY-MM-DD`. */
   readonly date: string;
   readonly before: Group;
   readonly after: Group;
-  /** Instances whose date is not known: in neither. */
+  /** Number of instances of unknown date, which are in neither group. */
   readonly undated: number;
-  /** For each method: is S different after the date? */
+  /** Tests, for each method, whether S differs after the date. */
   readonly tests: readonly DateTest[];
 }
 
 export interface DateTest {
   /** `EvaluatedMethod.id`. */
   readonly method: string;
-  /** Fisher's exact test of S, two-sided. */
+  /** p of Fisher's exact test of S, two-sided. */
   readonly exact: number;
-  /** The paper's test of Table 7, one-sided; undefined where it says nothing. */
+  /** p of the paper's test for Table 7, one-sided; undefined if the test is not defined. */
   readonly oneSided: number | undefined;
 }
 
 /**
- * Before and after a day, such as the knowledge cutoff of a model (Table 7). All instances of both sides,
- * where the paper draws as many from before as there are after.
+ * Compares the instances before and after a day, such as the knowledge cutoff of a model (Table 7).
+ * It takes all instances of both groups. The paper instead draws as many from before as there are
+ * after.
  *
  * @param date `YYYY-MM-DD`
  */
@@ -167,7 +170,7 @@ export function beforeAndAfter(
   return { date, before, after, undated: instances.length - dated.length, tests };
 }
 
-/** The day in UTC of a date in any ISO 8601 form; undefined where there is none. */
+/** The day in UTC of a date in any ISO 8601 form; undefined if it is not a date. */
 function dayOf(created: string): string | undefined {
   const time = Date.parse(created);
   return Number.isNaN(time) ? undefined : new Date(time).toISOString().slice(0, 10);

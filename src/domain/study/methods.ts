@@ -6,42 +6,45 @@ import { deltaOf, type InstanceFacts, type RunData, type RunEntry } from './entr
  * selected.
  */
 export interface EvaluatedMethod {
-  /** Unique among the methods of one call, and the same for the same runs. */
+  /** Unique among the methods of one call, and stable for the same runs. */
   readonly id: string;
-  /** For people: the model, with the label of its run where the model alone is not unique. */
+  /** For people: the model, with the label of its run if several runs have that model. */
   readonly name: string;
   /** `RunData.label`. */
   readonly run: string;
   readonly model: string;
-  /** What its figures are of; `harness` where nothing else was saved. */
+  /** The grading behind its figures; `harness` if only harness figures were saved. */
   readonly grading: Grading;
-  /** Set for the row that picks the best of so many samples, knowing their grades. */
+  /** Set for an oracle's row: the number of samples it picks from, knowing their grades. */
   readonly oracleOf?: number;
-  /** By id, in the order of ids: the denominator of every share. */
+  /** The denominator of every share, in the order of ids. */
   readonly selected: readonly InstanceFacts[];
-  /** The one candidate of each instance that the row is about: the first sample, or the oracle's pick. */
+  /** Instance id to the one candidate in the row: the first sample, or the oracle's pick. */
   readonly chosen: ReadonlyMap<string, RunEntry>;
-  /** All candidates of each instance, by sample. */
+  /** Instance id to all of its candidates, by sample. */
   readonly samples: ReadonlyMap<string, readonly RunEntry[]>;
   /** The most samples that any instance has. */
   readonly sampleCount: number;
-  /** An instance without entry may still get one. */
+  /** The run was interrupted or is still going, so an instance without entry may still get one. */
   readonly unfinished: boolean;
 }
 
 export interface MethodRowOptions {
-  /** Only these instances: what a filter leaves. */
+  /** Restricts the rows to these instances, such as the result of a filter. */
   readonly instances?: ReadonlySet<string>;
   /** Add a row `… Pass@n (oracle)` for each method with several samples. */
   readonly oracle?: boolean;
-  /** By which the oracle picks; `strict` unless told, or where only the other was saved. */
+  /**
+   * The grading by which the oracle picks; `strict` by default, or `harness` if only that was
+   * saved.
+   */
   readonly grading?: Grading | undefined;
 }
 
-/** `EvaluatedMethod.id` of the first samples of a model. */
+/** `EvaluatedMethod.id` of the row with the first samples of a model. */
 export const methodId = (run: string, model: string): string => JSON.stringify([run, model]);
 
-/** Runs split into rows: one for each run and model, in their order. */
+/** Splits runs into rows: one for each run and model, in their order. */
 export function methodsOf(
   runs: readonly RunData[],
   options: MethodRowOptions = {},
@@ -62,7 +65,8 @@ export function methodsOf(
 
   return parts.flatMap(({ run, model, entries, selected, ids }) => {
     const samples = bySample(entries, ids);
-    // Of every instance the same one: where it has none, that is not made up for by another.
+    // The same sample of every instance. Another sample does not fill in where an instance lacks
+    // it.
     const sample = entries.reduce((least, each) => Math.min(least, each.sample), Infinity);
     const first: EvaluatedMethod = {
       id: methodId(run.label, model),
@@ -110,9 +114,8 @@ function bySample(
 }
 
 /**
- * The paper's Pass@5: an oracle that knows the grades picks one of the samples of each instance,
- * successful before not, then by most F→P tests, then by ΔC, then applied before not; equal ones by
- * their order.
+ * The paper's Pass@5: an oracle that knows the grades picks one sample of each instance. It prefers
+ * success, then more F→P tests, then higher ΔC, then a patch that applies, then the earlier sample.
  */
 export function oraclePick(method: EvaluatedMethod, asked?: Grading): EvaluatedMethod {
   const grading = gradingOf(method, asked);
@@ -146,7 +149,7 @@ export function oraclePick(method: EvaluatedMethod, asked?: Grading): EvaluatedM
   };
 }
 
-/** What tables need of one candidate. */
+/** The figures of one candidate that tables show. */
 export interface CandidateFigures {
   readonly evaluated: boolean;
   readonly wellFormed: boolean;
@@ -154,7 +157,7 @@ export interface CandidateFigures {
   readonly failToAny: boolean;
   readonly failToPass: boolean;
   readonly passToPass: boolean;
-  /** ΔC in [0, 1]; undefined where it is not known or nothing is executable. */
+  /** ΔC in [0, 1]; undefined if it is unknown or nothing is executable. */
   readonly delta: number | undefined;
 }
 
@@ -169,8 +172,9 @@ const nothing: CandidateFigures = {
 };
 
 /**
- * Figures of a candidate under one of the gradings. Harness grading knows S, F→P and ΔC; the others are
- * the strict ones under both. Nothing at all for an instance without candidate.
+ * Figures of a candidate under one of the gradings. Harness grading defines S, F→P and ΔC; the
+ * other figures are the strict ones under both. An instance without candidate counts as not
+ * evaluated.
  */
 export function figuresOf(entry: RunEntry | undefined, grading: Grading): CandidateFigures {
   if (entry === undefined) return nothing;
@@ -192,6 +196,6 @@ export function figuresOf(entry: RunEntry | undefined, grading: Grading): Candid
   };
 }
 
-/** The grading that figures of a method are of: what was asked for, unless only the other is known. */
+/** The grading of a method's figures: the requested one, unless only harness figures were saved. */
 export const gradingOf = (method: EvaluatedMethod, asked: Grading | undefined): Grading =>
   method.grading === 'harness' ? 'harness' : (asked ?? 'strict');

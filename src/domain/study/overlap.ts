@@ -14,17 +14,17 @@ export interface OverlapRegion {
 export interface Overlap {
   /** Names of the methods, in their order. */
   readonly names: readonly string[];
-  /** How many each solves. */
+  /** Number of instances that each solves. */
   readonly solved: readonly number[];
-  /** Solved by at least one: what an ideal ensemble would. */
+  /** Number of instances that at least one solves, as an ideal ensemble would. */
   readonly union: number;
-  /** Regions with at least one instance, largest first: every solved instance is in exactly one. */
+  /** Regions with at least one instance, largest first. Every solved instance is in exactly one. */
   readonly regions: readonly OverlapRegion[];
-  /** How many each pair solves together, by index. */
+  /** Number of instances that each pair solves together, by index. */
   readonly pairs: readonly (readonly number[])[];
 }
 
-/** Ids of the instances a method is successful on. */
+/** Ids of the instances on which a method succeeds. */
 export function solvedBy(method: EvaluatedMethod, grading?: Grading): Set<string> {
   const of = gradingOf(method, grading);
   return new Set(
@@ -66,19 +66,28 @@ export interface RepairOverlap {
   readonly method: string;
   /** Name of the repair results. */
   readonly repairs: string;
-  /** Instances both were tried on. */
+  /** Number of instances that both were tried on. */
   readonly instances: number;
-  /** Of these: successful tests, resolved by the fix, and both. */
+  /**
+   * Among these: instances with successful tests, instances with a resolving fix, and instances
+   * with both.
+   */
   readonly tests: number;
   readonly fixes: number;
   readonly overlap: readonly string[];
-  /** Common members to expect of independent sets. */
+  /** Expected number of common instances if the two were independent. */
   readonly expected: number;
-  /** Chance of at least so many common members if the two were independent and all equally hard. */
+  /**
+   * Chance of at least so many common instances if the two were independent and all instances
+   * equally hard.
+   */
   readonly p: number;
 }
 
-/** Table 6 with its p-value: is an instance whose issue is reproduced also one that is fixed? */
+/**
+ * Table 6 with its p-value: tests whether instances with a reproduced issue are also those with a
+ * fix.
+ */
 export function overlapWithRepairs(
   method: EvaluatedMethod,
   repairs: RepairResults,

@@ -3,7 +3,7 @@ import type { StudyDocument } from './document';
 import { entryReasons } from '../reason';
 import type { DeltaFraction, InstanceFacts, MakingCost, RunData, RunEntry } from './entry';
 
-/** One number for each entry; null where the entry says nothing. */
+/** One number for each entry; null if the entry has none. */
 type Numbers = readonly (number | null)[];
 
 /** The entries of a run, one list for each field. */
@@ -28,7 +28,7 @@ interface PackedEntries {
   readonly coverageDelta: Numbers;
   /** By index of the entry. */
   readonly difference: Readonly<Record<string, string>>;
-  /** By index of the entry, of those that have some; absent in pages of earlier versions. */
+  /** By index of the entry, for those that have some; absent in pages of earlier versions. */
   readonly findings?: Readonly<Record<string, readonly Finding[]>>;
   readonly seconds: readonly number[];
   readonly cost: Readonly<Record<CostKey, Numbers>>;
@@ -43,8 +43,8 @@ interface PackedRun extends Omit<RunData, 'instances' | 'entries'> {
 }
 
 /**
- * A study for the page, without saying every name thousands of times: a fifth of the characters, and of
- * the time to read them. Paths of reports are left out.
+ * A study for the dashboard page that stores each name once. It needs a fifth of the characters and
+ * of the time to read them. Paths of reports are left out.
  */
 export interface PackedStudy extends Omit<StudyDocument, 'runs'> {
   /** Every instance of any run, once. */
@@ -81,7 +81,7 @@ const costKeys = [
 ] as const satisfies readonly (keyof MakingCost)[];
 type CostKey = (typeof costKeys)[number];
 
-/** Six decimals are more than anybody prints. */
+/** No view prints more than six decimals. */
 const rounded = (value: number): number => Math.round(value * 1e6) / 1e6;
 
 const orNull = (value: number | null | undefined): number | null =>
@@ -91,7 +91,7 @@ export function pack({ runs, ...rest }: StudyDocument): PackedStudy {
   const places = new Map<string, number>();
   const instances: InstanceFacts[] = [];
   const placeOf = (facts: InstanceFacts): number => {
-    // What runs know of an instance may differ, such as the date that one dataset lacks.
+    // Runs may have different facts about an instance, such as a date that one dataset lacks.
     const key = JSON.stringify([facts.id, facts.repo, facts.created, facts.issueLength]);
     const known = places.get(key);
     if (known !== undefined) return known;
@@ -167,7 +167,7 @@ const record = <Key extends string, Value>(
 ): Readonly<Record<Key, Value>> =>
   Object.fromEntries(keys.map((key) => [key, value(key)])) as Record<Key, Value>;
 
-/** The opposite of {@link pack}. */
+/** Reverses {@link pack}. */
 export function unpack({ instances, reasons, runs, ...rest }: PackedStudy): StudyDocument {
   return {
     ...rest,

@@ -13,9 +13,9 @@ export interface PassAtK {
 }
 
 /**
- * Chance that at least one of k candidates, drawn without replacement from n of which c are successful, is
- * so: the unbiased estimator 1 − C(n−c, k) / C(n, k) of Chen et al. 2021, as a product, which does not
- * overflow.
+ * Chance that at least one of k candidates succeeds, drawn without replacement from n of which c
+ * succeed. It is the unbiased estimator 1 − C(n−c, k) / C(n, k) of Chen et al. 2021, computed as a
+ * product, which does not overflow.
  *
  * @param k at most n
  */
@@ -27,8 +27,8 @@ export function passAtKOf(n: number, c: number, k: number): number {
 }
 
 /**
- * Pass@k for every k up to the number of samples. A sample that an instance has not, since nothing was
- * produced, counts as one that is not successful.
+ * Pass@k for every k up to the number of samples. A sample that an instance lacks, because the
+ * method produced none, counts as a failure.
  */
 export function passAtK(method: EvaluatedMethod, grading?: Grading): PassAtK[] {
   const n = method.sampleCount;

@@ -32,9 +32,9 @@ function row(
 }
 
 /**
- * Published rows, for comparison: those of the paper for GPT-4 on Lite (with the costs of Table 10 and the
- * times of Table 11), and the best of the leaderboard of 2026 in unit-test mode. A published S is of
- * harness grading.
+ * Published rows, for comparison. Most are the paper's for GPT-4 on Lite, with the costs of Table
+ * 10 and the times of Table 11. The others are the best of the leaderboard of 2026 in unit-test
+ * mode. A published S is of harness grading.
  */
 export const publishedRows: readonly PublishedRow[] = [
   row('ZeroShot', [48.6, 3.6, 38.8, 5.8, 3.6], [7.6, 34.9, 6.6], { dollars: 82.13 }),

@@ -20,10 +20,10 @@ import { overlapOf, overlapWithRepairs, type Overlap, type RepairOverlap } from 
 import { passAtK, type PassAtK } from './passAtK';
 import { summariseMethod, type Summary } from './summary';
 
-/** A summary of a part of the instances, without the lists of single ones. */
+/** A summary over part of the instances, without the lists of single instances. */
 export type GroupSummary = Omit<Summary, 'notEvaluated' | 'reasons' | 'differing' | 'findings'>;
 
-/** Instances that have something in common. */
+/** Instances with a common property. */
 export interface GroupReport {
   readonly label: string;
   readonly instances: number;
@@ -38,7 +38,7 @@ export interface StudyReport {
   readonly created: string;
   /** Version of the product. */
   readonly product: string;
-  /** How intervals and resampled p-values were made. */
+  /** Settings of intervals and resampled p-values. */
   readonly resampling: {
     readonly resamples: number;
     readonly seed: number;
@@ -50,16 +50,16 @@ export interface StudyReport {
     readonly created?: string;
     readonly selected: number;
     readonly entries: number;
-    /** It was interrupted or still runs. */
+    /** The run was interrupted or is still going. */
     readonly unfinished: boolean;
-    /** `harness` where strict figures were not saved. */
+    /** `harness` if strict figures were not saved. */
     readonly grading: Grading;
   }[];
-  /** Tables 2 and 3, with intervals; reasons counted. */
+  /** Tables 2 and 3, with intervals and counts of reasons. */
   readonly methods: readonly Summary[];
   /**
-   * Every other method (`first`) against the baseline (`second`), by their `method`; picks of oracles only
-   * where they were asked for.
+   * Every other method (`first`) against the baseline (`second`), by their `method`. Contains rows
+   * of oracles only on request.
    */
   readonly comparisons: readonly AdjustedComparison[];
   /** Figure 9. */
@@ -69,7 +69,7 @@ export interface StudyReport {
     readonly shortest: number;
     readonly longest: number;
   })[];
-  /** Table 7; absent unless asked for. */
+  /** Table 7; absent unless requested. */
   readonly split?: {
     readonly date: string;
     readonly before: GroupReport;
@@ -94,7 +94,7 @@ export interface StudyReport {
   readonly problems: readonly string[];
 }
 
-/** Methods of a document as it asks for them: those to compare, baseline first, or all in their order. */
+/** The methods that a document compares, baseline first, or all in their order if it names none. */
 export function askedMethods(
   methods: readonly EvaluatedMethod[],
   asked: StudyRequest,
@@ -116,7 +116,8 @@ export function studyReport(
   });
   const methods = askedMethods(all, document.asked);
   const graded = grading === undefined ? {} : { grading };
-  // An oracle is no method: unless it is asked for, nothing is tested against it, nor counted with it.
+  // An oracle is not a method: it is neither tested against the baseline nor counted, unless
+  // requested.
   const real = methods.filter(
     (method) => method.oracleOf === undefined || document.asked.compare !== undefined,
   );

@@ -1,11 +1,11 @@
 import { mean, quantileSorted } from 'simple-statistics';
 
-/** How intervals and resampled p-values are made. Equal settings, equal figures. */
+/** How intervals and resampled p-values are made. Equal settings give equal figures. */
 export interface Resampling {
-  /** Resamples of the bootstrap, or random sign changes; 1000 unless told. */
+  /** Resamples of the bootstrap, or random sign changes; 1000 by default. */
   readonly resamples?: number;
   readonly seed?: number;
-  /** Of an interval; 0.95 unless told. */
+  /** Confidence level of an interval; 0.95 by default. */
   readonly level?: number;
 }
 
@@ -15,8 +15,8 @@ export type Interval = readonly [low: number, high: number];
 export const usualResampling = { resamples: 1000, seed: 20240618, level: 0.95 } as const;
 
 /**
- * Fills arrays with random whole numbers from 0 to 2³² − 1, the same for the same seed: Chris
- * Doty-Humphrey's sfc32 of PractRand.
+ * Returns a function that fills arrays with random whole numbers from 0 to 2³² − 1, the same for
+ * the same seed. The generator is Chris Doty-Humphrey's sfc32 of PractRand.
  */
 export function randomFill(seed: number): (into: Uint32Array) => void {
   const state = Int32Array.of(0, seed, 0x9e3779b9, 1);
@@ -32,12 +32,12 @@ export function randomFill(seed: number): (into: Uint32Array) => void {
     }
     state.set([a, b, c, counter]);
   };
-  // The first numbers of similar seeds are similar.
+  // Similar seeds give similar first numbers, so these are dropped.
   fill(new Uint32Array(12));
   return fill;
 }
 
-/** The same numbers one by one. */
+/** The numbers of {@link randomFill} one by one. */
 export function randomNumbers(seed: number): () => number {
   const fill = randomFill(seed);
   const buffer = new Uint32Array(256);
@@ -58,14 +58,15 @@ export interface ResampleTotals {
 }
 
 /**
- * Draws resamples: as many instances as there are, with replacement. Two calls with as many instances and
- * equal settings draw the same ones, so that figures of two methods over the same instances are resampled
- * in pairs.
+ * Draws resamples of the size of the whole, with replacement. Two calls with equal numbers of
+ * instances and equal settings draw the same ones. So figures of two methods over the same
+ * instances are resampled in pairs.
  *
  * @param patterns the pattern of each instance: a small number, such as a set of flags. Shares are sums of
  *   counts over patterns, and means over a part are sums over its patterns.
  * @param values one for each instance
- * @param look called after each resample with counts and sums by pattern, which the next one overwrites
+ * @param look called after each resample with counts and sums by pattern; the next resample
+ *   overwrites these arrays
  */
 export function resample(
   patterns: Uint16Array,
@@ -96,10 +97,10 @@ export function resample(
 }
 
 /**
- * The percentile interval (Efron & Tibshirani 1993, chapter 13) of a figure of each resample; values
- * that are not defined are left out.
+ * The percentile interval (Efron & Tibshirani 1993, chapter 13) of a figure over resamples. NaN
+ * values are left out.
  *
- * @returns undefined where none is defined
+ * @returns undefined if all values are NaN
  */
 export function percentileInterval(
   values: readonly number[],
@@ -111,7 +112,7 @@ export function percentileInterval(
   return [quantileSorted(sorted, outside), quantileSorted(sorted, 1 - outside)];
 }
 
-/** The sum over the patterns for which `holds` is true. */
+/** The sum over all patterns for which `holds` is true. */
 export function sumWhere(
   of: Uint32Array | Float64Array,
   holds: (pattern: number) => boolean,
@@ -123,6 +124,6 @@ export function sumWhere(
   return sum;
 }
 
-/** The mean; undefined for no values, where the function of the library throws. */
+/** The mean; undefined for an empty list, for which the library's function throws. */
 export const meanOf = (values: readonly number[]): number | undefined =>
   values.length === 0 ? undefined : mean([...values]);

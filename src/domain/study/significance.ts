@@ -1,18 +1,19 @@
 import { errorFunction, gammaln } from 'simple-statistics';
 import { randomNumbers, usualResampling, type Resampling } from './resampling';
 
-/** ln of n choose k; −∞ where there is no way to choose. */
+/** ln of n choose k; −∞ if k is out of range. */
 const logChoose = (n: number, k: number): number =>
   k < 0 || k > n ? -Infinity : gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1);
 
 const clamped = (p: number): number => Math.min(1, Math.max(0, p));
 
 /**
- * Exact two-sided McNemar test (binomial on the discordant pairs): could two methods differ this much on
- * the same instances if each discordant one had been either's with equal chance?
+ * Exact two-sided McNemar test: binomial on the discordant pairs. It gives the chance that two
+ * methods differ this much on the same instances if each discordant pair falls either way with
+ * equal chance.
  *
- * @param onlyFirst instances on which it holds of the first method alone
- * @returns p; 1 where there is no discordant pair
+ * @param onlyFirst number of instances on which only the first method succeeds
+ * @returns p; 1 if there is no discordant pair
  */
 export function mcNemar(onlyFirst: number, onlySecond: number): number {
   const n = onlyFirst + onlySecond;
@@ -31,9 +32,9 @@ const hypergeometric = (population: number, first: number, second: number, overl
   );
 
 /**
- * Probability that two sets, drawn independently and uniformly from a population, have at least so many
- * members in common: Fisher's exact test, one-sided. It is the test of the paper's Table 6, whose 80.4 %
- * (26, 16, 1) and 72.8 % (44, 50, 7) it gives for 276 instances.
+ * Probability that two sets, drawn independently and uniformly from a population, have at least so
+ * many members in common: Fisher's exact test, one-sided. The paper's Table 6 uses this test. For
+ * its 276 instances the function reproduces 80.4 % (26, 16, 1) and 72.8 % (44, 50, 7).
  */
 export function overlapAtLeast(
   population: number,
@@ -49,8 +50,9 @@ export function overlapAtLeast(
 }
 
 /**
- * Fisher's exact test, two-sided: could two shares, `first` of `ofFirst` and `second` of `ofSecond`, be of
- * one population? Sums all tables that are no likelier than this one.
+ * Fisher's exact test, two-sided: p of the hypothesis that two shares, `first` of `ofFirst` and
+ * `second` of `ofSecond`, come from one population. Sums all tables that are at most as likely as
+ * the observed one.
  */
 export function fisherExact(
   first: number,
@@ -64,17 +66,18 @@ export function fisherExact(
   let sum = 0;
   for (let k = Math.max(0, held - ofSecond); k <= Math.min(held, ofFirst); k++) {
     const p = hypergeometric(population, ofFirst, held, k);
-    // Equally likely tables differ in the last digits only.
+    // Equally likely tables may differ in the last digits.
     if (p <= observed * (1 + 1e-7)) sum += p;
   }
   return clamped(sum);
 }
 
 /**
- * One-sided z-test of two shares with the pooled variance: chance of a difference at least this far in this
- * direction. It is the test of the paper's Table 7, whose 37 % it gives for S of 5 and 4 in 83.
+ * One-sided z-test of two shares with the pooled variance: the chance of a difference at least this
+ * large in this direction. The paper's Table 7 uses this test. For S of 5 and 4 in 83 the function
+ * reproduces its 37 %.
  *
- * @returns undefined where a share is of nothing, or both are 0 or 1
+ * @returns undefined if a denominator is 0, or both shares are 0 or both 1
  */
 export function proportionsDiffer(
   first: number,
@@ -91,11 +94,11 @@ export function proportionsDiffer(
 }
 
 /**
- * Paired permutation test of a mean difference, two-sided: each difference could as well have had the other
- * sign. All sign changes where there are at most `resamples` of them, random ones otherwise, counting the
- * observed one among them.
+ * Paired permutation test of a mean difference, two-sided: under the hypothesis each difference has
+ * either sign with equal chance. It tries all sign changes if there are at most `resamples`.
+ * Otherwise it tries random ones and counts the observed one among them.
  *
- * @returns p; undefined without any difference to look at
+ * @returns p; undefined if there is no difference
  */
 export function signFlips(
   differences: readonly number[],
@@ -132,8 +135,8 @@ export function signFlips(
 }
 
 /**
- * Holm's correction (1979) for looking at several comparisons: p-values that hold for all together, in the
- * order given.
+ * Holm's correction (1979) for several comparisons: p-values that hold for all together, in the
+ * given order.
  */
 export function holm(values: readonly number[]): number[] {
   const order = values.map((value, index) => ({ value, index })).sort((a, b) => a.value - b.value);

@@ -15,20 +15,23 @@ import { figuresOf, gradingOf, type CandidateFigures, type EvaluatedMethod } fro
 export interface Share {
   readonly count: number;
   readonly of: number;
-  /** Of the share, in [0, 1]; absent unless intervals were asked for. */
+  /** Interval of the share, in [0, 1]; absent unless requested. */
   readonly interval?: Interval;
 }
 
 /** A mean ΔC, in [0, 1]. */
 export interface DeltaMean {
-  /** Undefined over no instance. */
+  /** Undefined if there is no instance. */
   readonly mean: number | undefined;
   /** Instances whose ΔC is known and defined. */
   readonly of: number;
   readonly interval?: Interval;
 }
 
-/** Why an instance is no success, also where it has no entry: `no prediction` or `not run yet`. */
+/**
+ * Why an instance is, or is not, a success, also without an entry: `no prediction` or `not run
+ * yet`.
+ */
 export type SummaryReason = EntryReason | 'not run yet';
 
 /** Why instances have no grade. */
@@ -77,39 +80,44 @@ export interface Summary
   /** `EvaluatedMethod.id`. */
   readonly method: string;
   readonly name: string;
-  /** Which grading S, F→P and ΔC are of. */
+  /** The grading of S, F→P and ΔC. */
   readonly grading: Grading;
   /** All selected instances: the denominator. */
   readonly selected: number;
   readonly evaluated: number;
   readonly notEvaluated: readonly NotEvaluated[];
-  /** Resolved under harness grading, whatever the grading of the rest; absent where it is not known. */
+  /** Share resolved under harness grading, whichever grading the rest has; absent if unknown. */
   readonly resolved?: Share;
-  /** How many entries the two gradings disagree on. */
+  /** Number of entries on which the two gradings disagree. */
   readonly differing: number;
-  /** What looks wrong about how verdicts were got. */
+  /** Counts of suspicious candidates. */
   readonly findings: FindingCounts;
-  /** Of all selected instances; those that occur, in the order of `entryReasons`. */
+  /** Counts over all selected instances; the reasons that occur, in the order of `entryReasons`. */
   readonly reasons: readonly ReasonCount[];
 }
 
 /** How many candidates have findings. */
 export interface FindingCounts {
   /**
-   * Candidates with at least one F→P test (strict grading) that were looked at: the denominator of
-   * `kinds` and `any`.
+   * Examined candidates with at least one F→P test (strict grading): the denominator of `kinds` and
+   * `any`.
    */
   readonly of: number;
-  /** Of these, by kind; a candidate may have several. In the order of `findingKinds`. */
+  /**
+   * Number of these by kind, in the order of `findingKinds`. A candidate may have several kinds.
+   */
   readonly kinds: Readonly<Record<FindingKind, number>>;
-  /** Of these, those with any finding. */
+  /** Number of these with any finding. */
   readonly any: number;
-  /** Successes among these (strict grading), and those of them with any finding. */
+  /** Successes among these (strict grading), and the number of such successes with any finding. */
   readonly successes: number;
   readonly successesWith: number;
   /** Candidates without F→P test that have a finding. */
   readonly others: number;
-  /** Candidates with F→P tests that nobody has looked at: saved by an earlier version or the harness. */
+  /**
+   * Candidates with F→P tests that were not examined, since an earlier version or the harness saved
+   * them.
+   */
   readonly unknown: number;
 }
 
@@ -134,15 +142,17 @@ export function countFindings(entries: readonly RunEntry[]): FindingCounts {
 }
 
 export interface SummaryOptions {
-  /** `strict` unless told; a method that was saved under harness grading alone has that. */
+  /** `strict` by default; a method with harness figures alone keeps harness grading. */
   readonly grading?: Grading;
-  /** With bootstrap percentile intervals over the selected instances. */
+  /**
+   * Settings of bootstrap percentile intervals over the selected instances; absent: no intervals.
+   */
   readonly intervals?: Resampling;
 }
 
 /**
- * Rates of one method. Every selected instance is in the denominator of every share, evaluated or not;
- * an instance whose ΔC is not known, or of which nothing is executable, is left out of the means.
+ * Rates of one method. Every selected instance is in the denominator of every share, evaluated or
+ * not. The means leave out instances whose ΔC is unknown or without executable lines.
  */
 export function summariseMethod(method: EvaluatedMethod, options: SummaryOptions = {}): Summary {
   const grading = gradingOf(method, options.grading);
@@ -230,8 +240,8 @@ function notEvaluatedOf(method: EvaluatedMethod): NotEvaluated[] {
 }
 
 /**
- * Percentile intervals of all figures of one row. A resample is taken over instances with all that is
- * known of them, so that shares and means of one resample are of the same instances.
+ * Percentile intervals of all figures of one row. Each resample draws instances with all of their
+ * figures, so shares and means of one resample concern the same instances.
  */
 function bootstrap(
   figures: readonly CandidateFigures[],
@@ -265,7 +275,7 @@ function bootstrap(
       for (const [bit, key] of shareKeys.entries()) {
         values[key].push(sumWhere(counts, (pattern) => (pattern & (2 ** bit)) !== 0) / of);
       }
-      // 0 / 0 is not a number: the resample has no such instance and says nothing of this mean.
+      // 0 / 0 is NaN: the resample has no such instance, so this mean is left out.
       const mean = (holds: (pattern: number) => boolean): number =>
         sumWhere(sums, holds) / sumWhere(counts, holds);
       const known = (pattern: number): boolean => (pattern & isKnown) !== 0;
