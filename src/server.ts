@@ -32,15 +32,18 @@ import { allKeyVariables } from './method/models/providers';
 import { createPythonParser } from './python/parser';
 import { folderTree } from './repository/folderTree';
 
-/** The language server of custom diffs: builds what there is in language/ and wires it to a connection. */
+/**
+ * The language server of custom diffs: creates the parts from language/ and connects them to the
+ * client.
+ */
 
-/** How long typing has to rest before a document is checked, in milliseconds. */
+/** Milliseconds without typing before a document is checked. */
 const rest = 150;
 
 const optionsSchema = z.object({ roots: z.array(z.string()).optional() }).nullish();
 const openTextSchema = z.object({ uri: z.string(), text: z.string().nullable() });
 
-// It needs no key, and lives as long as the window.
+// Take the keys out of the environment: the server needs none, and runs as long as the window.
 takeKeys(allKeyVariables);
 const connection = createConnection(ProposedFeatures.all);
 const documents = new TextDocuments(TextDocument);
@@ -48,7 +51,7 @@ const trees = new WorkspaceTrees(folderTree);
 const open = createPythonParser((file) => join(__dirname, file)).then(
   (python) => new OpenDocuments(trees, cachedPython(python)),
 );
-// Whoever asks is told; here it must only not end the process.
+// Every request reports this error. The handler only keeps the rejection from ending the process.
 open.catch((error: unknown) => connection.console.error(messageOf(error)));
 let client: ClientCapabilities = {};
 
@@ -98,7 +101,7 @@ connection.onDidChangeWatchedFiles(() => {
 
 const timers = new Map<string, NodeJS.Timeout>();
 
-/** Checks a document when nothing happens to it for a while. */
+/** Checks a document after a pause in typing. */
 function checkSoon(document: TextDocument): void {
   clearTimeout(timers.get(document.uri));
   const timer = setTimeout(() => void check(document).catch(report), rest);
@@ -113,7 +116,7 @@ async function check(document: TextDocument): Promise<void> {
   const { uri, version } = document;
   const { generation } = trees;
   const diagnostics = await (await open).diagnostics(document);
-  // A later text or tree has its own check, which must not be overtaken by this one.
+  // A later text or tree has its own check, whose result this one must not replace.
   const current = documents.get(uri);
   if (current?.version !== version || trees.generation !== generation) return;
   await connection.sendDiagnostics({ uri, version, diagnostics });
@@ -138,8 +141,9 @@ interface Found {
 }
 
 /**
- * An answer about a document; `otherwise` for one that is not open. No answer where nobody waits for it
- * any more, or where the text has changed while files were read, unless an older one is of use.
+ * Answers a request about a document; `otherwise` if that document is not open. Returns an error if
+ * the request was cancelled. Also returns one if the text changed meanwhile, unless `older` allows
+ * an outdated answer.
  */
 async function about<T>(
   uri: string,
@@ -163,7 +167,7 @@ async function about<T>(
     }
     return answered;
   } catch (error) {
-    // A file of the tree cannot be read: the diagnostics say so.
+    // A file of the tree cannot be read. The diagnostics report that.
     if (error instanceof HumanError) return otherwise;
     if (error instanceof Cancelled) {
       return new ResponseError(LSPErrorCodes.ContentModified, 'the text has changed');
@@ -172,7 +176,7 @@ async function about<T>(
   }
 }
 
-/** As `about`, of the custom diff at a position and what it is about. */
+/** Like `about`, for the custom diff at a position, with the context of its check. */
 function at<T>(
   params: {
     readonly textDocument: { readonly uri: string };
@@ -201,7 +205,7 @@ function at<T>(
 const checkedOf = (diff: CustomDiff, { known, document }: Found): Promise<CheckedDiff> =>
   known.checked(document, diff) ?? Promise.resolve({ diff, plans: [], diagnostics: [] });
 
-// Editors narrow a list down by what is typed while it comes.
+// An outdated list is of use: editors narrow it down by what was typed meanwhile.
 connection.onCompletion((params, token) =>
   at(
     params,
@@ -259,7 +263,7 @@ connection.onCodeAction(({ textDocument: { uri }, range, context }, token) =>
   }),
 );
 
-// Over Node's own channel nothing is read from standard input, whose end would tell that nobody is there.
+// With Node's IPC nothing reads standard input, so its end cannot show that the client is gone.
 process.on('disconnect', () => process.exit(1));
 
 documents.listen(connection);

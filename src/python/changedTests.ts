@@ -7,21 +7,24 @@ import { isFixture, testsIn, type PythonTest } from './tests';
 /** How the tests of a file differ between two versions. */
 export interface TestChanges {
   readonly added: readonly PythonTest[];
-  /** By their own code, or by code of the file that they use; as they are afterwards. */
+  /**
+   * Tests with a change in their own code, or in code of the file that they use; as they are after
+   * the edit.
+   */
   readonly changed: readonly PythonTest[];
-  /** As they were. */
+  /** Tests of the old version that are gone; as they were. */
   readonly removed: readonly PythonTest[];
   /** Names of helpers, fixtures and constants of the file whose own code changed. */
   readonly helpers: readonly string[];
-  /** Whether statements of the module changed that bind no name, so that any test may depend on them. */
+  /** Whether module statements that bind no name changed, so that any test may depend on them. */
   readonly moduleCode: boolean;
 }
 
-/** Run around every test of the module, whether or not a test names them. */
+/** Names that take effect around every test of the module, even if no test mentions them. */
 const moduleWide =
   /^(set[uU]p_?[mM]odule|tear[dD]own_?[mM]odule|setup_function|teardown_function|pytestmark|pytest_plugins)$/;
 
-/** Run around the tests of a class, whether or not a test names them. */
+/** Names that take effect around the tests of a class, even if no test mentions them. */
 const classWide =
   /^(async)?(set[uU]p|tear[dD]own)(Class|_class|_method|TestData)?$|^(__init_subclass__|runTest|run)$/;
 
@@ -32,24 +35,26 @@ export interface Unit {
   readonly mentions: ReadonlySet<string>;
 }
 
-/** A test file, read once so that it can be compared with many later versions. */
+/** A test file, read once for comparison with many later versions. */
 export interface ComparableTestFile {
   readonly tests: readonly PythonTest[];
-  /** Helpers, by the name that code uses for them. A class stands for itself without its tests. */
+  /**
+   * Helpers by the name that code uses for them. The unit of a class omits the tests of the class.
+   */
   readonly units: ReadonlyMap<string, Unit>;
-  /** Names among the units that reach every test. */
+  /** Names of the units that affect every test. */
   readonly everywhere: ReadonlySet<string>;
-  /** Statements that bind no name. */
+  /** The text of module statements that bind no name. */
   readonly loose: string;
-  /** Whether Python cannot parse the file, so that the rest is a guess. */
+  /** Whether Python cannot parse the file, so that the other fields are a guess. */
   readonly broken: boolean;
 }
 
 /**
- * Which tests two versions of a file add, change and remove. Functions are compared, not lines: moving
- * a test, or editing comments and imports, changes nothing. A test also counts as changed when its
- * class, without the class's other tests, or a helper, fixture or constant that it mentions changed,
- * directly or through others.
+ * Finds the tests that an edit of a file adds, changes and removes. It compares functions, not
+ * lines, so moving a test or editing comments and imports changes nothing. A test also counts as
+ * changed when code that it uses changed. That code is its class without the other tests, or a
+ * helper, fixture or constant that it mentions, directly or through others.
  *
  * @param before undefined when the file is new
  */
@@ -60,7 +65,10 @@ export const changedTests = (
   of: { path: string },
 ): TestChanges => atOnce(changedTestsSteps(python, before, after, of));
 
-/** As `changedTests`; a file that is read, and a test or helper that is compared, is a step. */
+/**
+ * Like `changedTests`. It yields after each file it reads, and before each test or helper it
+ * compares.
+ */
 export function* changedTestsSteps(
   python: PythonParser,
   before: string | undefined,
@@ -76,7 +84,7 @@ export function* changedTestsSteps(
   return yield* compareSteps(python, old, now);
 }
 
-/** As `changedTests`, of files that were read before. */
+/** Like `changedTests`, for files that were read before. */
 export const compareTests = (
   python: PythonParser,
   old: ComparableTestFile,
@@ -126,7 +134,7 @@ function* compareSteps(
   };
 }
 
-/** Adds to `names` the helpers that mention one of them, until no more come. */
+/** Adds to `names` the helpers that mention one of them, directly or through others. */
 function spread(names: Set<string>, units: ReadonlyMap<string, Unit>): Set<string> {
   const mentionedBy = new Map<string, string[]>();
   for (const [name, { mentions }] of units) {
@@ -136,7 +144,7 @@ function spread(names: Set<string>, units: ReadonlyMap<string, Unit>): Set<strin
       else known.push(name);
     }
   }
-  // What is added on the way is come to as well.
+  // The loop also visits the names that it adds.
   for (const name of names) for (const by of mentionedBy.get(name) ?? []) names.add(by);
   return names;
 }
@@ -147,7 +155,7 @@ function mentionsAny(mentions: ReadonlySet<string>, names: ReadonlySet<string>):
   return false;
 }
 
-/** Words in strings count too, since fixtures can be named there. */
+/** The identifiers in a text, also in its strings, since these can name fixtures. */
 function mentionsOf(text: string): ReadonlySet<string> {
   return new Set(text.match(/[\p{L}_][\p{L}\p{N}_]*/gu));
 }
@@ -157,20 +165,22 @@ function classesOf(test: PythonTest): string[] {
 }
 
 /**
- * What tests depend on in their file besides their own text: the code of the helpers, fixtures and
- * constants that they use, directly or through others, of their classes, and of the module. Asked for
- * one version of a file after the other, so that an edit costs what it changes.
+ * Digests of what tests depend on in their file besides their own text. That is the code of their
+ * classes, of the module, and of the helpers, fixtures and constants that they use, directly or
+ * through others. Call `of` with one version of a file after the other, so that an edit costs only
+ * what it changes.
  */
 export class TestBases {
   private last: ComparableTestFile | undefined;
-  /** By the test's id: its text, and the names of units in it, one per line. */
+  /** Test id to the text of the test and the names of units in it, one name per line. */
   private uses: ReadonlyMap<string, { readonly text: string; readonly names: string }> = new Map();
-  /** Digests by such names. */
+  /** Digests by these names. */
   private digests: ReadonlyMap<string, string> = new Map();
 
   /**
-   * @returns SHA-256 digests (hexadecimal) by the tests' ids, equal as long as what the test depends on
-   *   is the same; none for a broken file, of which nobody knows what its tests depend on
+   * @returns SHA-256 digests (hexadecimal) by the tests' ids, equal as long as the code that the
+   *   test depends on stays the same. Empty for a broken file, since the dependencies of its tests
+   *   are unknown.
    */
   of(file: ComparableTestFile): ReadonlyMap<string, string> {
     const bases = new Map<string, string>();
@@ -188,7 +198,8 @@ export class TestBases {
         digests.get(names) ??
         (isSame ? this.digests.get(names) : undefined) ??
         (digestOf ??= digester(file))(names);
-      // The text of this version: an earlier one would keep all of its source in memory.
+      // Store the text of this version, since the text of an earlier one would keep that whole
+      // source in memory.
       uses.set(id, { text, names });
       digests.set(names, digest);
       bases.set(id, digest);
@@ -207,7 +218,7 @@ function sameNames(
   return a?.size === b.size && [...b.keys()].every((name) => a.has(name));
 }
 
-/** Whether files with units of the same names have the same code besides their tests. */
+/** Whether two files, whose units have the same names, have the same code outside their tests. */
 function sameHelpers(a: ComparableTestFile, b: ComparableTestFile): boolean {
   return (
     a.loose === b.loose &&
@@ -217,7 +228,7 @@ function sameHelpers(a: ComparableTestFile, b: ComparableTestFile): boolean {
   );
 }
 
-/** Names of units that a test or one of its classes stands for, sorted, one per line. */
+/** Names of the units that a test mentions or that are its classes, sorted, one per line. */
 function namesUsed(file: ComparableTestFile, test: PythonTest): string {
   const names = new Set([...mentionsOf(test.text), ...classesOf(test)]);
   return [...names]
@@ -226,7 +237,10 @@ function namesUsed(file: ComparableTestFile, test: PythonTest): string {
     .join('\n');
 }
 
-/** Gives the digest of all that names of units, one per line, lead to in a file. */
+/**
+ * Returns a function from names of units, one per line, to a digest of these units and all they
+ * use.
+ */
 function digester(file: ComparableTestFile): (names: string) => string {
   const digests = new Map<string, string>();
   const further = new Map<string, readonly string[]>();
@@ -250,14 +264,17 @@ function digester(file: ComparableTestFile): (names: string) => string {
   };
 }
 
-/** A test's text as if it stood at the margin, so that its place does not matter. */
+/**
+ * The text of a test without its indentation, so that moving the test to another depth changes
+ * nothing.
+ */
 function dedent(test: PythonTest): string {
   const first = test.text.indexOf('\n');
   if (first < 0 || test.column === 0) return test.text;
   return test.text.replace(new RegExp(`^[ \\t]{1,${test.column}}`, 'gm'), '');
 }
 
-/** Reads what there is to compare. Broken code gives what is readable. */
+/** Reads the tests and units of a file. Broken code yields its readable parts. */
 export function testFile(root: Node, source: string, path: string): ComparableTestFile {
   const definitions = definitionsIn(root, 'without heads');
   const tests = testsIn(definitions, source, path);
@@ -303,8 +320,8 @@ function ancestors(definition: Definition): Definition[] {
 }
 
 /**
- * A class of tests without its tests: its head, statements, fixtures and what runs around each test
- * under the name of the class; its other methods under their own names.
+ * The units of a class of tests. The unit with the name of the class holds its head, statements,
+ * fixtures and set-up code. Each other method that is not a test is a unit of its own.
  */
 function classParts(
   definition: Definition,
@@ -334,7 +351,10 @@ function classParts(
   return [{ name: definition.name, text: blankLess(own) }, ...parts];
 }
 
-/** Without blank lines and white space at line ends, which vary with the tests that are left out. */
+/**
+ * Removes comment lines, blank lines and white space at line ends, which vary with the tests left
+ * out.
+ */
 function blankLess(text: string): string {
   return text
     .split('\n')
@@ -362,7 +382,7 @@ function boundNames(node: Node, definitions: readonly Definition[]): string[] {
   return [...new Set([...defined.map((d) => d.name), ...targets])];
 }
 
-/** The code of a text as its tokens with their depth, without comments and white space. */
+/** The tokens of a text with their depth, without comments and white space. */
 function codeOf(python: PythonParser, text: string): string {
   return python.parse(text, (root) => {
     const tokens: string[] = [];

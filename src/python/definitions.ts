@@ -12,11 +12,11 @@ export interface SourceRange {
 export interface Definition {
   readonly kind: 'function' | 'method' | 'class';
   readonly name: string;
-  /** Names of the enclosing classes and functions and its own, joined by dots: `A.b`. */
+  /** Names of the enclosing classes and functions and its own name, joined by dots: `A.b`. */
   readonly qualifiedName: string;
-  /** What it is defined in, if that is a class or function. */
+  /** The class or function that it is defined in, if any. */
   readonly parent?: Definition;
-  /** Whether it lies inside a function, so that no runner can reach it. */
+  /** Whether it lies inside a function, where no runner can reach it. */
   readonly local: boolean;
   /** From the first decorator to the last line of the body, with comments that are indented below it. */
   readonly range: SourceRange;
@@ -24,27 +24,33 @@ export interface Definition {
   readonly defLine: number;
   /** 0-based column of that word. */
   readonly column: number;
-  /** Where the body's first statement begins: a line of its own unless it is a one-liner. */
+  /**
+   * The body from its first statement on, which starts on a line of its own unless it is a
+   * one-liner.
+   */
   readonly body: SourceRange;
   readonly isAsync: boolean;
   /** Base classes as written, without keyword arguments. */
   readonly bases: readonly string[];
   /** Decorators as written, without `@`. */
   readonly decorators: readonly string[];
-  /** Names of the positional parameters, as far as they have names. */
+  /** Names of the positional parameters, as far as they have one. */
   readonly parameters: readonly string[];
 }
 
-/** All functions, methods and classes of a source, in its order. Broken code gives what is readable. */
+/**
+ * All functions, methods and classes of a source, in its order. Broken code yields its readable
+ * parts.
+ */
 export function findDefinitions(python: PythonParser, source: string): Definition[] {
   return python.parse(source, (root) => definitionsIn(root));
 }
 
 /**
- * As `findDefinitions`, of a tree that is there already.
+ * Like `findDefinitions`, for a parsed tree.
  *
- * @param heads without them `isAsync` is false and `parameters` is empty, which takes a third less time:
- *   each node that is asked for is a call out of JavaScript
+ * @param heads without them `isAsync` is false and `parameters` is empty. This saves a third of the
+ *   time, since each access to a node is a call into WebAssembly.
  */
 export function definitionsIn(
   root: Node,
@@ -112,7 +118,6 @@ function readParameters(node: Node): string[] {
     .filter((name) => name !== undefined);
 }
 
-/** The range of a node. */
 export function rangeOf(node: Node): SourceRange {
   return {
     startLine: node.startPosition.row + 1,

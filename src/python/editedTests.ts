@@ -1,24 +1,24 @@
 import type { PythonParser } from './parser';
 import { findTests, type PythonTest } from './tests';
 
-/** What an edit of a file of tests may have an effect on. */
+/** The effect of an edit on the tests of a file. */
 export interface EditedTests {
   /** Ids of tests whose own code the edit adds or changes. */
   readonly edited: readonly string[];
-  /** Ids of tests that it takes away. */
+  /** Ids of tests that the edit removes. */
   readonly removed: readonly string[];
   /**
-   * Whether the rest of the file is as it was: imports, fixtures, helpers, decorators, what runs around
-   * tests. When it is not, any test of the file may do something else than before.
+   * Whether the edit leaves the rest of the file as it was: imports, fixtures, helpers, decorators
+   * and code that runs around tests. If false, any test of the file may behave differently.
    */
   readonly onlyTests: boolean;
-  /** By how many lines the tests that stayed as they were have moved, by their ids. */
+  /** Ids of unchanged tests, with the number of lines by which each moved. */
   readonly moved: ReadonlyMap<string, number>;
 }
 
 /**
- * Compares a file of tests before and after an edit. It is careful rather than clever: a comment in a
- * test is an edit of that test, and whatever is not the code of a test concerns all of them.
+ * Compares a file of tests before and after an edit, in a cautious way. A comment in a test counts
+ * as an edit of that test. Code outside tests affects all of them.
  */
 export function editedTests(
   python: PythonParser,
@@ -46,8 +46,8 @@ export function editedTests(
 }
 
 /**
- * A source without its tests from their `def` on, without blank lines and comments. Decorators remain:
- * they run when the file is imported.
+ * A source without blank lines, comments, and its tests from their `def` on. Decorators remain,
+ * since they run when the file is imported.
  */
 function restOf(source: string, tests: readonly PythonTest[]): string {
   const lines = source.split('\n');

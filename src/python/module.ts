@@ -22,17 +22,20 @@ export interface Statement {
   readonly range: SourceRange;
 }
 
-/** What there is to know of a source to change it without understanding all of it. */
+/** The outline of a source, enough to edit it without understanding all of it. */
 export interface PythonModule {
   readonly definitions: readonly Definition[];
   readonly statements: readonly Statement[];
   /** Imports among `statements`, so none below `try` or `if`. */
   readonly imports: readonly ImportStatement[];
-  /** What imports below `try` or `if` bind as well when the module runs: none of `if TYPE_CHECKING`. */
+  /**
+   * Names that imports below `try` or `if` bind when the module runs, except below `if
+   * TYPE_CHECKING`.
+   */
   readonly guarded: readonly ImportedName[];
-  /** The statements of each class body, by the offset at which the body begins. */
+  /** The statements of each class body. The key is the offset at which the body begins. */
   readonly bodies: ReadonlyMap<number, readonly Statement[]>;
-  /** String literals over several lines, whose inside must not be indented anew. */
+  /** String literals over several lines, whose content must keep its indentation. */
   readonly longStrings: readonly (SourceRange & { readonly docstring: boolean })[];
   /** 1-based line of the first syntax error. */
   readonly errorLine?: number | undefined;
@@ -48,7 +51,7 @@ export function readModule(python: PythonParser, source: string): PythonModule {
       parts.push({ module, segment });
       continue;
     }
-    // Two that are broken may be one that is cut where it should not be.
+    // Two broken segments may be one statement with a wrong cut in it.
     const joined = { ...last.segment, text: last.segment.text + segment.text };
     parts[parts.length - 1] = { module: python.parse(joined.text, moduleIn), segment: joined };
   }
@@ -57,7 +60,10 @@ export function readModule(python: PythonParser, source: string): PythonModule {
   return joinModules(parts.map(({ module, segment }) => movedModule(module, segment)));
 }
 
-/** What modules hold that stand one below the other, each with its ranges in the whole. */
+/**
+ * Joins the outlines of consecutive parts of one source, whose ranges are those of the whole
+ * source.
+ */
 export function joinModules(modules: readonly PythonModule[]): PythonModule {
   const errorLine = modules.find((module) => module.errorLine !== undefined)?.errorLine;
   return {
@@ -71,7 +77,7 @@ export function joinModules(modules: readonly PythonModule[]): PythonModule {
   };
 }
 
-/** What a segment holds, with the ranges that this has in the whole source. */
+/** The outline of a segment, with ranges of the whole source. */
 export function movedModule(module: PythonModule, { start, line }: Segment): PythonModule {
   if (start === 0 && line === 0) return module;
   const moved = (range: SourceRange): SourceRange => ({
@@ -105,7 +111,7 @@ export function movedModule(module: PythonModule, { start, line }: Segment): Pyt
   };
 }
 
-/** What there is to know of a tree. */
+/** The outline of a parsed tree. */
 export function moduleIn(root: Node): PythonModule {
   const present = plainChildren(root);
   const errorLine = firstError(root);
@@ -121,7 +127,7 @@ export function moduleIn(root: Node): PythonModule {
 }
 
 function longStringsIn(root: Node): PythonModule['longStrings'] {
-  // Only these make a string go on in the next line, and to look at every string takes long.
+  // Only these make a string continue on the next line, and checking every string takes long.
   if (!/'''|"""|\\\n/.test(root.text)) return [];
   return root
     .descendantsOfType('string')
@@ -133,7 +139,7 @@ function longStringsIn(root: Node): PythonModule['longStrings'] {
     }));
 }
 
-/** Named children but comments. */
+/** Named children except comments. */
 function plainChildren(node: Node): Node[] {
   return node.namedChildren
     .filter((child) => child !== null)
@@ -153,7 +159,7 @@ function bodiesIn(root: Node): Map<number, Statement[]> {
   return bodies;
 }
 
-/** The imports below a statement that branches, but those that only a type checker sees. */
+/** The imports below a branching statement, except those that only a type checker sees. */
 function guardedImports(node: Node): ImportedName[] {
   if (!/^(if|try|with)_statement$|_clause$|^block$/.test(node.type)) return [];
   if (/\bTYPE_CHECKING$/.test(node.childForFieldName('condition')?.text ?? '')) {
@@ -203,8 +209,8 @@ function readImport(node: Node): ImportStatement {
 }
 
 /**
- * 1-based line of the first thing that Python refuses: a syntax error, or a statement that is indented
- * unlike the first one of its block, which the grammar lets pass.
+ * 1-based line of the first fault that Python rejects. A fault is a syntax error, or a statement
+ * whose indentation differs from the first of its block. The grammar accepts the latter.
  */
 export function findFault(python: PythonParser, source: string): number | undefined {
   let last: { segment: Segment; fault: number } | undefined;
@@ -215,7 +221,7 @@ export function findFault(python: PythonParser, source: string): number | undefi
       continue;
     }
     if (fault === undefined) break;
-    // Two that are broken may be one that is cut where it should not be.
+    // Two broken segments may be one statement with a wrong cut in it.
     const joined = { ...last.segment, text: last.segment.text + segment.text };
     const still = python.parse(joined.text, faultIn);
     last = still === undefined ? undefined : { segment: joined, fault: still };
@@ -223,7 +229,7 @@ export function findFault(python: PythonParser, source: string): number | undefi
   return last && last.fault + last.segment.line;
 }
 
-/** As `readModule`, of the code of one block, with a wrong indentation taken for a syntax error. */
+/** Like `readModule`, for the code of one block. Wrong indentation counts as a syntax error. */
 export function readCodeModule(python: PythonParser, source: string): PythonModule {
   return python.parse(source, codeModuleIn);
 }
@@ -234,12 +240,15 @@ function codeModuleIn(root: Node): PythonModule {
   return { ...module, ...(errorLine !== undefined && { errorLine }) };
 }
 
-/** As `findFault`, of a tree that is there already. */
+/** Like `findFault`, for a parsed tree. */
 function faultIn(root: Node): number | undefined {
   return firstError(root) ?? wrongIndentIn(root);
 }
 
-/** Whether all statements of a tree without syntax errors are indented like the first one of their block. */
+/**
+ * Whether every statement of a tree without syntax errors is indented like the first one of its
+ * block.
+ */
 export function isEvenIn(root: Node): boolean {
   return wrongIndentIn(root) === undefined;
 }

@@ -1,31 +1,34 @@
 import { definitionsIn } from './definitions';
 import type { Node, PythonParser } from './parser';
 
-/** A name that a module takes from another one. */
+/** A name that a module imports from another one. */
 export interface ImportBinding {
   /** The module as written, `.core` or `sympy.core`. */
   readonly from: string;
-  /** What is taken from it: a name, `*`, or empty for the module itself. */
+  /** The imported name, `*`, or empty for the module itself. */
   readonly name: string;
-  /** What it is called here; `*` for all. */
+  /** The local name; `*` for all names. */
   readonly alias: string;
 }
 
-/** What can be reached by name in a module. */
+/** The names that other code can reach in a module. */
 export interface ModuleOutline {
   /** 1-based lines of functions, classes, methods and variables by their qualified names. */
   readonly lines: ReadonlyMap<string, number>;
-  /** `lines` the other way round. */
+  /** The reverse of `lines`. */
   readonly names: ReadonlyMap<number, string>;
-  /** Base classes by the qualified name of the class, as far as they are plain names. */
+  /** Base classes by the qualified name of the class; only those written as plain names. */
   readonly bases: ReadonlyMap<string, readonly string[]>;
-  /** Variables that are another name of something: `Matrix = MutableDenseMatrix`. */
+  /** Variables that are another name of something, as in `Matrix = MutableDenseMatrix`. */
   readonly aliases: ReadonlyMap<string, string>;
   /** Imports outside functions, also those below `if` and `try`. */
   readonly imports: readonly ImportBinding[];
 }
 
-/** Reads what a module defines, assigns and imports. Of several definitions of a name the first counts. */
+/**
+ * Reads what a module defines, assigns and imports. If a name has several definitions, the first
+ * counts.
+ */
 export function moduleOutline(python: PythonParser, source: string): ModuleOutline {
   return python.parse(source, (root) => {
     const definitions = definitionsIn(root).filter((each) => !each.local);
@@ -61,7 +64,7 @@ export function moduleOutline(python: PythonParser, source: string): ModuleOutli
   });
 }
 
-/** Statements that run when the module is imported: what functions hold is left out. */
+/** Visits the statements that run when the module is imported, so none in functions. */
 function visit(node: Node, owner: string, use: (node: Node, owner: string) => void): void {
   const open: { node: Node; owner: string }[] = [{ node, owner }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -74,7 +77,7 @@ function visit(node: Node, owner: string, use: (node: Node, owner: string) => vo
         case 'import_from_statement':
           use(child, within);
           break;
-        case 'assignment': // of several names in one, each is the right side of the one before
+        case 'assignment': // in `a = b = 1` each assignment is the right side of the one before
           use(child, within);
           below.push({ node: child, owner: within });
           break;

@@ -4,59 +4,58 @@ import { RetryingMemo } from '../domain/retryingMemo';
 
 export type { Node } from 'web-tree-sitter';
 
-/** The two files that have to lie where the caller says; the build copies them beside the bundle. */
+/** The two files that the caller locates. The build copies them beside the bundle. */
 export type WasmFile = 'tree-sitter.wasm' | 'tree-sitter-python.wasm';
 
-/** A parser of Python that reads everything from `print "x"` to `def f[T]`, and broken code as well. */
+/** A parser of Python, from `print "x"` to `def f[T]`. It also parses broken code. */
 export interface PythonParser {
   /**
-   * Parses `source`, hands the root to `use` and frees the tree afterwards, so no node may outlive the
-   * call. Offsets and columns are those of JavaScript strings (UTF-16 units), rows count from 0.
+   * Parses `source`, passes the root to `use` and frees the tree afterwards. No node may outlive
+   * the call. Offsets and columns are those of JavaScript strings (UTF-16 units), rows count from
+   * 0.
    */
   parse<T>(source: string, use: (root: Node) => T): T;
   /**
-   * As `parse`, but gives up at the first syntax error and gives undefined: to mend errors can take a
-   * thousand times as long as to read the source up to there.
+   * Like `parse`, but returns undefined at the first syntax error. Error recovery can take a
+   * thousand times as long as parsing up to the error.
    */
   parseSound<T>(source: string, use: (root: Node) => T): T | undefined;
-  /**
-   * As `parse`, of two versions of a source: of the later one only what differs is parsed anew.
-   */
+  /** Like `parse`, for two versions of a source. It reparses only what differs in the later one. */
   parseBoth<A, B>(
     before: string,
     useBefore: (root: Node) => A,
     after: string,
     useAfter: (root: Node) => B,
   ): [A, B];
-  /** Keeps the tree of a source that is being edited, so that an edit costs what it changes. */
+  /** Keeps the tree of a source under edit, so that an edit costs only what it changes. */
   open(source: string): EditedSource;
   /** Frees the parser; it must not be used afterwards. */
   dispose(): void;
 }
 
-/** A source that is being edited, with its tree. */
+/** A source under edit, with its tree. */
 export interface EditedSource {
   readonly text: string;
   /**
-   * Replaces the UTF-16 units from `start` to `end` (excluded) by `text`. What was there is parsed again
-   * when it is read.
+   * Replaces the UTF-16 units from `start` to `end` (excluded) by `text`. The next `read` parses
+   * the change.
    */
   replace(start: number, end: number, text: string): void;
-  /** Hands out the root. No node may outlive the call. */
+  /** Passes the root to `use`. No node may outlive the call. */
   read<T>(use: (root: Node) => T): T;
   /** Frees the tree. */
   dispose(): void;
 }
 
-/** web-tree-sitter can be started only once in a process. */
+/** A process can start web-tree-sitter only once. */
 const started = new RetryingMemo((runtime: Uint8Array) =>
   Parser.init({ wasmBinary: runtime, locateFile: (name: string) => name }),
 );
 
 /**
- * Loads web-tree-sitter and its grammar of Python.
+ * Loads web-tree-sitter and its Python grammar.
  *
- * @param locate gives the path of each .wasm file
+ * @param locate returns the path of each .wasm file
  * @throws Error naming the file that cannot be read
  */
 export async function createPythonParser(
@@ -86,7 +85,7 @@ export async function createPythonParser(
         const first = source.read(useBefore);
         const { start, end, by } = difference(before, after);
         source.replace(start, end, by);
-        // What broken code is taken for would depend on what it was before.
+        // An incremental parse of broken code would depend on the earlier version.
         const second = source.read((root) =>
           root.hasError ? undefined : { found: useAfter(root) },
         );
@@ -97,10 +96,11 @@ export async function createPythonParser(
     },
     parseSound(source, use) {
       const progressCallback = ({ hasError }: ParseState): boolean => hasError;
-      // Its types say that the callback gives nothing, the page of the function and the code say otherwise.
+      // The types say that the callback returns nothing. The documentation and the code use its
+      // result.
       const tree = parser.parse(source, null, { progressCallback });
       if (tree === null) {
-        // It would go on with this source else.
+        // Otherwise the next parse would continue with this source.
         parser.reset();
         return undefined;
       }
@@ -154,7 +154,10 @@ function editedSource(parser: Parser, source: string): EditedSource {
   };
 }
 
-/** The one stretch from `start` to `end` (excluded) that makes `after` when `by` replaces it. */
+/**
+ * The smallest range, from `start` to `end` (excluded), whose replacement by `by` turns `before`
+ * into `after`.
+ */
 function difference(
   before: string,
   after: string,

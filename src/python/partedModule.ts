@@ -12,19 +12,22 @@ import {
 import type { PythonParser } from './parser';
 import { segmentsOf, type Segment } from './segments';
 
-/** A part of a source, and what it holds with the ranges of the whole source once that has been read. */
+/**
+ * A part of a source. `module` is its outline with ranges of the whole source, once the part has
+ * been read.
+ */
 interface Part {
   readonly segment: Segment;
   module?: PythonModule;
 }
 
 /**
- * A source of which only those parts are read that what is asked for can lie in: files are long, and a
- * patch is about a few of their functions. The answers are those of `readModule`.
+ * A module that parses only the parts of its source that a request needs, since files are long and
+ * a patch concerns few functions. Its results are those of `readModule`.
  */
 export class PartedModule implements PythonModule {
   #parts: Part[];
-  /** Whether all parts are read, those that are broken joined with each other. */
+  /** Whether all parts are read, and broken ones joined with each other. */
   #isWhole = false;
   #whole: PythonModule | undefined;
   #importing: Pick<PythonModule, 'imports' | 'guarded'> | undefined;
@@ -67,7 +70,7 @@ export class PartedModule implements PythonModule {
     return this.#all().errorLine;
   }
 
-  /** Whether `errorLine` gives any, told without mending what is broken. */
+  /** Whether there is an `errorLine`, found without error recovery. */
   get hasError(): boolean {
     if (this.#isWhole) return this.errorLine !== undefined;
     let broken: string | undefined;
@@ -76,7 +79,7 @@ export class PartedModule implements PythonModule {
         if (broken !== undefined) return true;
         continue;
       }
-      // Two that are broken may be one that is cut where it should not be.
+      // Two broken segments may be one statement with a wrong cut in it.
       const joined: string | undefined = broken && broken + segment.text;
       const mended = joined !== undefined && this.python.parseSound(joined, () => true) === true;
       broken = mended ? undefined : (joined ?? segment.text);
@@ -94,13 +97,16 @@ export class PartedModule implements PythonModule {
     return found;
   }
 
-  /** What the part of the source holds that a line (1-based) lies in. */
+  /** The outline of the part that contains a line (1-based). */
   around(line: number): PythonModule {
     const [module] = this.modules(line);
     return module ?? this.#all();
   }
 
-  /** What the parts of the source hold, from the one that a line (1-based) lies in down, or up. */
+  /**
+   * The outlines of the parts, starting with the one that contains a line (1-based), downwards or
+   * upwards.
+   */
   *modules(line: number, direction: 'down' | 'up' = 'down'): Generator<PythonModule> {
     let at = this.#indexOf(line);
     while (at >= 0 && at < this.#parts.length) {
@@ -108,7 +114,7 @@ export class PartedModule implements PythonModule {
       if (module === undefined) {
         const first = (this.#parts[at]?.segment.line ?? 0) + 1;
         this.#readAll();
-        // It may be joined with others, none of which has been given out.
+        // This part may now be joined with others, none of which has been yielded yet.
         at = this.#indexOf(first);
         continue;
       }
@@ -117,7 +123,10 @@ export class PartedModule implements PythonModule {
     }
   }
 
-  /** The definitions of a name by the parts that may hold one; undefined if all have to be read. */
+  /**
+   * The definitions of a name, from the parts that may contain one; undefined if all parts must be
+   * read.
+   */
   #readNamed(name: string): Definition[] | undefined {
     if (this.#isWhole) return undefined;
     this.#partsByName ??= partsByName(this.#parts);
@@ -142,7 +151,7 @@ export class PartedModule implements PythonModule {
     return (this.#wholeByName = names);
   }
 
-  /** The part that a line lies in, the last one for a line behind all. */
+  /** The index of the part that contains a line; the last part for a line after the end. */
   #indexOf(line: number): number {
     let [low, high] = [0, this.#parts.length];
     while (low < high) {
@@ -153,7 +162,7 @@ export class PartedModule implements PythonModule {
     return Math.max(0, low - 1);
   }
 
-  /** Reads one part; undefined if that is broken and all have to be read therefore. */
+  /** Reads one part; undefined if the part is broken, so that all must be read. */
   readonly #read = (at: number): PythonModule | undefined => {
     const part = this.#parts[at];
     if (part === undefined) return undefined;
@@ -162,7 +171,10 @@ export class PartedModule implements PythonModule {
     return module && (part.module = movedModule(module, part.segment));
   };
 
-  /** Reads all parts, one at a step: what asks for all definitions takes little time then. */
+  /**
+   * Reads all parts and yields before each. Later requests for all definitions take little time
+   * then.
+   */
   *reading(): Stepwise<void> {
     if (this.#isWhole) return;
     for (const at of this.#parts.keys()) {
@@ -184,7 +196,7 @@ export class PartedModule implements PythonModule {
         parts.push(part);
         continue;
       }
-      // Two that are broken may be one that is cut where it should not be.
+      // Two broken segments may be one statement with a wrong cut in it.
       const segment = { ...last.segment, text: last.segment.text + part.segment.text };
       const module = movedModule(this.python.parse(segment.text, moduleIn), segment);
       parts[parts.length - 1] = { segment, module };
@@ -214,21 +226,21 @@ export class PartedModule implements PythonModule {
 }
 
 /**
- * What stands behind the words that begin a definition: a name, or what the grammar passes over before
- * one, but for the end of the line, which ends the statement.
+ * Matches the text after `def` or `class`: a name, or characters that the grammar skips before one.
+ * The end of the line is not such a character, since it ends the statement.
  */
 const defined =
   /\b(?:def|class)(?:[ \t]+([^\s\u200b\u2060!-/:-@[-^`{-~]+)|(?![ \t\r\n])[\s\\\u200b\u2060]|[ \t]+[\\\u200b\u2060])/g;
 
 /**
- * The parts that may define a name, told by their letters alone; below the empty name those that have to
- * be read to know what they define.
+ * Indices of the parts that may define a name, judged by the text alone. The empty name lists the
+ * parts that must be parsed to know their names.
  */
 function partsByName(parts: readonly Part[]): Map<string, number[]> {
   const found = new Map<string, number[]>();
   for (const [i, { segment }] of parts.entries()) {
     for (const [, name = ''] of segment.text.matchAll(defined)) {
-      // What other letters belong to a name is for the grammar to say.
+      // Only the grammar can say which other letters belong to a name.
       const key = /^\w*$/.test(name) ? name : '';
       const own = found.get(key);
       if (own === undefined) found.set(key, [i]);

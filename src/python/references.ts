@@ -1,16 +1,21 @@
-/** A file named in a text, wherever it lay when the text was written. */
+/** A file that a text names, wherever the file was when the text was written. */
 export interface PathReference {
   readonly kind: 'path';
-  /** UTF-16 offsets into the text, `end` excluded; a line number that follows the path is inside. */
+  /**
+   * UTF-16 offsets into the text, `end` excluded. They include a line number that follows the path.
+   */
   readonly start: number;
   readonly end: number;
-  /** As written, with `/` between the segments. Untrusted: only `resolveReferences` makes it a file. */
+  /**
+   * As written, with `/` between the segments. Untrusted: only `referenceResolver` maps it to a
+   * file.
+   */
   readonly path: string;
   /** 1-based. */
   readonly line?: number;
-  /** What is meant in the file, as in pytest's `a.py::TestA::test_b`: `TestA.test_b`. */
+  /** The name inside the file: `TestA.test_b` for pytest's `a.py::TestA::test_b`. */
   readonly name?: string;
-  /** Name of the repository without its owner, when the text is a link into one on GitHub. */
+  /** Name of the repository without its owner, if the text is a GitHub link to one of its files. */
   readonly repository?: string;
 }
 
@@ -25,24 +30,27 @@ export interface DottedReference {
 export type Reference = PathReference | DottedReference;
 
 /**
- * What a search of references stops at: links, quoted files of a traceback (which may hold spaces), and
- * runs of the characters of paths and names. No alternative can be read in two ways, and what has no
- * end of its own is bounded, so that the time is linear in the text.
+ * Candidates for references: links, quoted files of a traceback (which may contain spaces), and
+ * runs of characters of paths and names. No alternative is ambiguous, and those without an end of
+ * their own are bounded. So the time is linear in the text.
  */
 const tokens =
   /(?<url>(?:https?|file):\/\/[^\s<>"'`|]+)|File "(?<quoted>[^"\n]{1,500})"|[\p{L}\p{N}_.\-+~@/\\$]+/gu;
 
-/** Endings that make the last part of something with slashes a file. */
+/** Endings of a path with slashes that show that it is a file. */
 const fileName =
   /\.(?:py|pyi|pyx|pxd|pyw|py_t|rst|rst_t|txt|md|cfg|toml|ini|in|ya?ml|json|ipynb|html?|css|m?js|ts|c|cc|cpp|h|hpp|f90|sql|csv|xml|svg|po|sh|bat|conf|j2|jinja|tex|mplstyle|g4|lark|template)$/iu;
 
-/** Endings that make a word without slashes a file; the others are as often attributes or modules. */
+/**
+ * Endings of a word without slashes that show that it is a file. Other endings are as often
+ * attributes or modules.
+ */
 const bareFileName =
   /^[\p{L}\p{N}_-][\p{L}\p{N}_.-]*\.(?:py|pyi|pyx|pxd|cfg|toml|ini|rst|md|txt|ya?ml|ipynb)$/iu;
 
 const dottedName = /^[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)+$/u;
 
-/** What may follow a path and belongs to it. All are tried at the end of the path only. */
+/** Suffixes that belong to a path. Each is tried only at the end of the path. */
 const followers: readonly RegExp[] = [
   /::(?<name>[A-Za-z_]\w{0,199}(?:::[A-Za-z_]\w{0,199}){0,4})/y,
   /:L?(?<line>\d{1,7})(?:[-–]L?\d{1,7}|:\d{1,4})?(?!\d)/y,
@@ -51,14 +59,14 @@ const followers: readonly RegExp[] = [
   /["'`]?,?[ \t]{1,3}\(?(?:(?:at|on|in) )?lines? (?:no\.? |number )?(?<line>\d{1,7})(?!\d)/y,
 ];
 
-/** What may stand before a path: `line 12 of a/b.py`. */
+/** Text before a path that gives its line: `line 12 of a/b.py`. */
 const lineBefore =
   /\blines? (\d{1,7})(?:[-–]\d{1,7})? (?:of|in) (?:the )?(?:file |module )?["'`]?$/i;
 
 /**
- * Finds what a text such as an issue says about files and about Python names: paths with either kind
- * of slash and the line numbers that follow them, files of tracebacks, links to files on GitHub, and
- * dotted names. Whether anything of that kind exists is for `resolveReferences` to say.
+ * Finds the files and Python names that a text such as an issue mentions. These are paths with
+ * either kind of slash and their line numbers, files of tracebacks, links to files on GitHub, and
+ * dotted names. `referenceResolver` finds out whether they exist.
  *
  * @returns references in the order of the text, none overlapping another
  */
@@ -76,7 +84,7 @@ export function findReferences(text: string): Reference[] {
             : path(text, quoted, match.index + 'File "'.length)
           : inToken(text, match[0], match.index);
     for (const reference of references) {
-      // A drive letter may belong to what stands before it: `a.py::C:/b.py`.
+      // A drive letter may belong to the text before it: `a.py::C:/b.py`.
       const start = Math.max(reference.start, found.at(-1)?.end ?? 0);
       found.push({ ...reference, start });
     }
@@ -115,7 +123,7 @@ function inToken(text: string, token: string, index: number): Reference[] {
   const word = withoutTail(token.slice(head), '.-+~@/\\$');
   const start = index + head;
   if (word === '' || word.startsWith('//')) return [];
-  if (/[\p{L}\p{N}_]@[\p{L}\p{N}_]/u.test(word)) return []; // an address of mail
+  if (/[\p{L}\p{N}_]@[\p{L}\p{N}_]/u.test(word)) return []; // an e-mail address
   const hasSlash = /[/\\]/.test(word);
   if (hasSlash ? fileName.test(word) : bareFileName.test(word)) return path(text, word, start);
   const found: Reference[] = [];
@@ -160,7 +168,10 @@ function path(text: string, written: string, index: number): PathReference[] {
   return [{ kind: 'path', start, end, path: written.replaceAll('\\', '/'), ...details }];
 }
 
-/** `e.g`, `i.e`, addresses of the web without their scheme, and what only its own function knows. */
+/**
+ * Whether a dotted name is no global name: `e.g`, `i.e`, a web address without its scheme, or a
+ * name on `self` or the like.
+ */
 function isNoGlobalName(name: string): boolean {
   const parts = name.split('.');
   return (
@@ -170,7 +181,10 @@ function isNoGlobalName(name: string): boolean {
   );
 }
 
-/** Without the characters of `tail` at its end. A loop, since a regular expression may take squared time. */
+/**
+ * Removes the characters of `tail` from the end. A loop, since a regular expression may take
+ * quadratic time.
+ */
 function withoutTail(text: string, tail: string): string {
   let end = text.length;
   while (end > 0 && tail.includes(text.charAt(end - 1))) end--;

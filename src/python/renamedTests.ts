@@ -1,12 +1,12 @@
 import type { PythonTest } from './tests';
 
 /**
- * Tests that were only renamed since their texts were kept: they stand in the same class or file, and
- * all but the name is the same. Where two could be meant, neither is.
+ * Finds tests that were only renamed since their texts were stored. They are in the same class or
+ * file, and differ in nothing but the name. Ambiguous matches are left out.
  *
- * @param now the tests of the files as they are
- * @param before texts by id as they were
- * @returns earlier ids by present ones
+ * @param now the present tests of the files
+ * @param before the stored texts by test id
+ * @returns present id to earlier id
  */
 export function renamedTests(
   now: readonly Pick<PythonTest, 'id' | 'name' | 'text'>[],
@@ -34,7 +34,7 @@ export function renamedTests(
   return found;
 }
 
-/** Class or file of a test, and its text without its name. */
+/** The class or file of a test, and its text without its name. */
 function keyOf(id: string, text: string): string {
   const end = id.lastIndexOf('::');
   const name = id.slice(end + 2);

@@ -4,40 +4,40 @@ import type { PathReference, Reference } from './references';
 
 /** The files of R. */
 export interface ReferenceTree {
-  /** `owner/name`, so that links to other repositories are not taken for files of this one. */
+  /** `owner/name`, by which links to other repositories are recognised. */
   readonly repo: string;
   /** Paths relative to the tree, with `/`. */
   readonly files: readonly string[];
-  /** Content of one of `files`; undefined when it cannot be read. */
+  /** Content of one of `files`; undefined if it cannot be read. */
   read(path: string): Promise<string | undefined>;
 }
 
-/** Where a reference leads. */
+/** The place that a reference leads to. */
 export interface ReferenceTarget {
   /** One of the files of the tree. */
   readonly path: string;
-  /** 1-based; 1 when the reference is to the whole file. It may lie behind the end of the file. */
+  /** 1-based; 1 when the reference is to the whole file. It may lie after the end of the file. */
   readonly line: number;
 }
 
 export type ResolveReference = (reference: Reference) => Promise<ReferenceTarget | undefined>;
 
-/** Folders in which repositories keep packages that are imported without the folder's name. */
+/** Folders of packages that are imported without the folder's name. */
 const sourceRoots = ['', 'src/', 'lib/'];
-/** How many imports a name is followed through; SymPy and Django need three. */
+/** The most imports through which a name is followed. SymPy and Django need three. */
 const maxSteps = 5;
-/** Files that are parsed for all references of one text, since it may be written to keep us busy. */
+/** The most files that are parsed for one text. A malicious text could name many. */
 const maxFiles = 300;
 const maxFileLength = 2_000_000;
 
 /**
- * Makes the function that finds the place of a reference in a tree. It keeps what it has read, so make
- * a new one for another tree.
+ * Makes the function that finds the place of a reference in a tree. The function caches what it
+ * reads, so make a new one for another tree.
  *
- * A path is found as it is, or by its end when only one file fits: what is longer than the file's path
- * is an installed copy or another checkout, what is shorter was written from within a folder. A dotted
- * name is found through packages (also below `src/` and `lib/`), what they import, and the base classes
- * of classes; an attribute that nothing defines leads to its class.
+ * It finds a path as it is, or by its end if only one file fits. A path longer than the file's path
+ * belongs to an installed copy or another checkout. A shorter one was written relative to a folder.
+ * It finds a dotted name through packages (also below `src/` and `lib/`), their imports, and base
+ * classes. An attribute that nothing defines leads to its class.
  */
 export function referenceResolver(tree: ReferenceTree, python: PythonParser): ResolveReference {
   const places = new Map<string, Promise<ReferenceTarget | undefined>>();
@@ -73,7 +73,7 @@ export function referenceResolver(tree: ReferenceTree, python: PythonParser): Re
   };
 }
 
-/** Where packages are installed: what follows is the path that is imported. */
+/** The folder of installed packages. The path after it is the one that is imported. */
 const installed = /^.*\/(?:site|dist)-packages\//s;
 
 function pathFinder(files: readonly string[]): (reference: PathReference) => string | undefined {
@@ -90,7 +90,7 @@ function pathFinder(files: readonly string[]): (reference: PathReference) => str
     const written = reference.path.replace(/^\.\//, '');
     if (exact.has(written)) return written;
     const candidates = byName.get(written.slice(written.lastIndexOf('/') + 1)) ?? [];
-    // A bare name is often a file of the reporter's own, such as test_foo.py or models.py.
+    // A bare name is often a file of the reporter, such as test_foo.py or models.py.
     if (!written.includes('/')) return only(candidates.filter((file) => !isAside(file)));
     const path = written.replace(installed, '');
     const longest = (fits: readonly string[]): string | undefined => {
@@ -105,21 +105,23 @@ function pathFinder(files: readonly string[]): (reference: PathReference) => str
   };
 }
 
-/** The path without the folder that is not part of an import. */
+/** The path without the source folder, which imports do not name. */
 const imported = (file: string): string => file.replace(/^(?:src|lib)\//, '');
 const isEndOf = (end: string, path: string): boolean => path === end || path.endsWith(`/${end}`);
 const only = (files: readonly string[]): string | undefined =>
   files.length === 1 ? files[0] : undefined;
-/** Whether a file is an example or data rather than what an issue speaks of by its bare name. */
+/**
+ * Whether a file is an example, a test or data, and so seldom what an issue means by its bare name.
+ */
 const isAside = (file: string): boolean =>
   /(?:^|\/)(?:tests?|testing|docs?|examples?|galleries|tutorials?|benchmarks?|_?templates?|\w+_template)\//.test(
     file,
   );
 
-/** What was looked up on the way, so that imports in a circle or in great number come to an end. */
+/** The lookups so far, which bound circular and numerous imports. */
 interface Trail {
   readonly depth: number;
-  /** Files with the names looked for in them. */
+  /** Files with the names that were looked up in them. */
   readonly seen: Set<string>;
 }
 
@@ -140,12 +142,12 @@ class NameFinder {
     return this.absolute(names, { depth: 0, seen: new Set() });
   }
 
-  /** A name below a file: of a definition, or of what the file imports. */
+  /** The place of a name in a file: of a definition, or of something that the file imports. */
   async inFile(path: string, name: string): Promise<ReferenceTarget | undefined> {
     return this.inModule(path, name.split('.'), { depth: 0, seen: new Set() });
   }
 
-  /** By the longest part of the name that is a module. */
+  /** Resolves a name by its longest prefix that is a module. */
   private async absolute(
     names: readonly string[],
     trail: Trail,
@@ -211,7 +213,7 @@ class NameFinder {
     for (const base of outline.bases.get(first) ?? []) {
       const place = await this.inModule(path, [...base.split('.'), attribute], trail);
       if (place === undefined) continue;
-      // Where only the base class itself was found, another base may have the attribute.
+      // If only the base class itself was found, another base may have the attribute.
       const source = await this.outline(place.path);
       if (source?.names.get(place.line)?.endsWith(`.${attribute}`) === true) return place;
     }
@@ -254,7 +256,7 @@ class NameFinder {
   }
 }
 
-/** Names of the package that a file belongs to: of itself for `__init__.py`. */
+/** Names of the package that a file belongs to. An `__init__.py` belongs to its own package. */
 function packageOf(path: string): string[] {
   return imported(path).split('/').slice(0, -1);
 }

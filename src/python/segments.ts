@@ -1,4 +1,4 @@
-/** Part of a source that can be read by itself: some statements of the module. */
+/** Part of a source that can be parsed by itself: some statements of the module. */
 export interface Segment {
   readonly text: string;
   /** UTF-16 units of the source before it. */
@@ -7,13 +7,13 @@ export interface Segment {
   readonly line: number;
 }
 
-/** A line at the margin that begins a function or a class. */
+/** A line without indentation that begins a function or a class. */
 const opening = /@|(?:def|class|async[ \t]+def)[ \t]/y;
 
 /**
- * Cuts a source before the functions and classes at its margin, with their decorators, so that what is
- * found in one of the parts can be kept when another changes, and an error in one does not hide the
- * others. Where all parts are free of errors, the statements are those of the whole.
+ * Cuts a source before its top-level functions and classes, with their decorators. So the result
+ * for one part stays valid when another changes, and an error in one does not hide the others. If
+ * all parts are free of errors, their statements are those of the whole.
  */
 export function segmentsOf(source: string): Segment[] {
   const segments: Segment[] = [];
@@ -25,7 +25,8 @@ export function segmentsOf(source: string): Segment[] {
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) line += 1;
     start = at;
   };
-  // Letter by letter, since this is done for whole files at every key: a pattern takes ten times as long.
+  // A loop over letters, since this runs for whole files at every key press. A pattern takes ten
+  // times as long.
   for (let at = 0; at < source.length; at += 1) {
     switch (source.charCodeAt(at)) {
       case 0x23: // #
@@ -45,7 +46,7 @@ export function segmentsOf(source: string): Segment[] {
       case 0x7d: // }
         depth = Math.max(0, depth - 1);
         break;
-      case 0x5c: // \, before the end of a line: the statement goes on
+      case 0x5c: // \, before the end of a line: the statement continues
         if (source.startsWith('\n', at + 1)) at += 1;
         else if (source.startsWith('\r\n', at + 1)) at += 2;
         break;
@@ -53,7 +54,7 @@ export function segmentsOf(source: string): Segment[] {
         if (!opensDefinition(source, at + 1)) break;
         const isDecorator = source[at + 1] === '@';
         if (isDecorator && (depth > 0 || decorated)) break;
-        // No bracket holds these words, so one that is open lacks its end.
+        // No bracket contains these words, so an open one lacks its end.
         depth = 0;
         if (!decorated) cut(at + 1);
         decorated = isDecorator;
@@ -64,7 +65,7 @@ export function segmentsOf(source: string): Segment[] {
   return segments;
 }
 
-/** Most lines are told by their first letter. */
+/** The first letter of most lines rules them out. */
 function opensDefinition(source: string, at: number): boolean {
   const first = source.charCodeAt(at);
   if (first !== 0x40 && first !== 0x64 && first !== 0x63 && first !== 0x61) return false; // @ d c a
@@ -78,8 +79,8 @@ function endOfLine(source: string, from: number): number {
 }
 
 /**
- * Where a string ends. A short one ends with its line at the latest, as it does where its closing quote is
- * still to be written.
+ * Offset at which a string ends. A string in single quotes ends with its line at the latest, as
+ * when its closing quote is not yet typed.
  */
 function endOfString(source: string, from: number): number {
   const quote = source.charCodeAt(from);

@@ -1,12 +1,12 @@
 import { definitionsIn, type Definition, type SourceRange } from './definitions';
 import type { PythonParser } from './parser';
 
-/** One test function as a runner would find it. Parametrised tests are one. */
+/** One test function as a runner would find it. A parametrised test is one. */
 export interface PythonTest {
   /** `tests/test_a.py::A::test_x`, as pytest names it, without parameters. */
   readonly id: string;
   readonly name: string;
-  /** Whether unittest can run it. */
+  /** `unittest` if unittest can run it. */
   readonly style: 'unittest' | 'pytest';
   /** 1-based line of `def`. */
   readonly defLine: number;
@@ -21,9 +21,9 @@ export interface PythonTest {
 }
 
 /**
- * The tests of a source: functions and methods of `Test…` classes that pytest collects by default, and
- * methods of subclasses of `unittest.TestCase`, as far as the file itself tells that a base is one.
- * Inherited tests are those of the class that defines them.
+ * The tests of a source. They are the functions and methods of `Test…` classes that pytest collects
+ * by default. They are also the methods of subclasses of `unittest.TestCase`, as far as the file
+ * itself shows the base. An inherited test belongs to the class that defines it.
  */
 export function findTests(
   python: PythonParser,
@@ -35,7 +35,7 @@ export function findTests(
   );
 }
 
-/** As `findTests`, of definitions that are there already. */
+/** Like `findTests`, for definitions that were read before. */
 export function testsIn(
   definitions: readonly Definition[],
   source: string,
@@ -67,7 +67,7 @@ export function testsIn(
   return [...tests.values()];
 }
 
-/** Whether a source imports pytest anywhere, so that without pytest it cannot be loaded. */
+/** Whether a source imports pytest anywhere, so that it cannot be loaded without pytest. */
 export function importsPytest(source: string): boolean {
   return /^\s*(import\s+(\w+\s*,\s*)*pytest\b|from\s+pytest\b)/m.test(source);
 }
@@ -81,8 +81,8 @@ function isProperty(definition: Definition): boolean {
 }
 
 /**
- * By which runner's rules a class holds tests: unittest's if a base is a TestCase, else pytest's if its
- * name begins with Test and it can be made without arguments.
+ * Returns the runner whose rules a class of tests follows. It is unittest if a base is a TestCase.
+ * Else it is pytest if the name begins with Test and the class can be made without arguments.
  */
 function classStyles(
   definitions: readonly Definition[],
@@ -114,7 +114,7 @@ function classStyles(
     else if (definition.name.startsWith('Test') && !cannotBeMade(definition)) {
       style = parent === undefined || styleOf(parent) === 'pytest' ? 'pytest' : undefined;
     }
-    // Runners look for TestCase classes at the top of a module only.
+    // Runners look for TestCase classes only at the top of a module.
     if (style === 'unittest' && parent !== undefined && styleOf(parent) !== 'pytest') {
       style = undefined;
     }

@@ -1,39 +1,46 @@
 import type { Node } from '../parser';
 
-/** Where a name of a source comes from. */
+/** Resolves the names of a source. */
 export interface Bindings {
   /**
-   * The dotted name that an expression stands for, with what imports renamed put back: `sp.run` is
-   * `subprocess.run` after `import subprocess as sp`. A relative import begins with dots.
+   * The dotted name of an expression with the real names of imports: `sp.run` is `subprocess.run`
+   * after `import subprocess as sp`. A relative import begins with dots.
    */
   dotted(node: Node): string | undefined;
-  /** What was last assigned to a name or an attribute of `self` before it is used, in the nearest scope. */
+  /**
+   * The value last assigned to a name, or to an attribute of `self`, before its use in the nearest
+   * scope.
+   */
   valueOf(node: Node): Node | undefined;
-  /** The module or package that a name was imported from, or is. */
+  /** The module or package that a name is, or was imported from. */
   imported(name: string): string | undefined;
   /**
-   * Takes one step of those that a source is followed by; false when none is left. Names can lead to each
-   * other in exponentially many ways, and whoever wrote the source may want that.
+   * Takes one of the steps allowed for following names in a source; false when none is left. Names
+   * can refer to each other in exponentially many ways, and the author of the source may intend
+   * that.
    */
   step(): boolean;
-  /** Whether steps were asked for when none was left. */
+  /** Whether `step` was called when none was left. */
   readonly isSpent: () => boolean;
   /** Whether the source defines a function or class of this name. */
   defines(name: string): boolean;
 }
 
-/** Steps for one source: a second of work, and a hundred times what the longest honest tests take. */
+/**
+ * Steps for one source: they take a second, and are a hundred times what the longest honest tests
+ * need.
+ */
 const mostSteps = 200_000;
-/** Nodes within each other that are followed; no honest expression comes near. */
+/** Greatest depth of nested nodes to follow. Honest expressions stay far below. */
 const deepest = 200;
 
-/** An assigned value and where it stands, UTF-16 units from the start. */
+/** An assigned value and its start in UTF-16 units. */
 interface Assigned {
   readonly value: Node;
   readonly start: number;
 }
 
-/** Reads the imports of a tree at once, and assignments where they are asked for. */
+/** Reads the imports of a tree at once, and assignments on demand. */
 export function bindingsIn(root: Node): Bindings {
   const imports = new Map<string, string>();
   for (const node of root.descendantsOfType(['import_statement', 'import_from_statement'])) {
@@ -53,7 +60,7 @@ export function bindingsIn(root: Node): Bindings {
   const valueOf = (node: Node): Node | undefined => {
     const isAttribute = node.type === 'attribute';
     const object = isAttribute ? node.childForFieldName('object') : null;
-    // A long chain has a long text.
+    // Check the object first, since the text of a long chain is long.
     if (isAttribute && (object?.type !== 'identifier' || !/^(self|cls)$/.test(object.text))) {
       return undefined;
     }
@@ -62,7 +69,7 @@ export function bindingsIn(root: Node): Bindings {
     if (isAttribute) keys.push(`cls.${name.slice(name.indexOf('.') + 1)}`);
     for (let scope = scopeOf(node); scope !== null; scope = scopeOf(scope)) {
       const isClass = scope.type === 'class_definition';
-      // What a class binds its methods see through `self` alone.
+      // Methods see the names that a class binds only through `self`.
       if (!isAttribute && (isClass ? scope.id !== scopeOf(node)?.id : false)) continue;
       if (!isAttribute && takes(scope, name)) return undefined;
       const inClass = isAttribute && isClass;
@@ -93,7 +100,10 @@ export function bindingsIn(root: Node): Bindings {
   };
 }
 
-/** The last value assigned before a place, or the first of all: a loop comes back to it. */
+/**
+ * The last value assigned before a place, or else the first of all, since a loop may assign it
+ * before.
+ */
 function lastBefore(all: readonly Assigned[], start: number): Node | undefined {
   let [low, high] = [0, all.length];
   while (low < high) {
@@ -143,7 +153,7 @@ function readImport(node: Node, imports: Map<string, string>): void {
   }
 }
 
-/** The function, class or module around a node; null where that is too far out. */
+/** The function, class or module around a node; null beyond `deepest` levels. */
 function scopeOf(node: Node): Node | null {
   let scope = node.parent;
   for (let depth = 0; depth < deepest && scope !== null; depth++) {
@@ -153,7 +163,7 @@ function scopeOf(node: Node): Node | null {
   return null;
 }
 
-/** Whether a function has a parameter of this name, so that nobody knows what it stands for. */
+/** Whether a function has a parameter of this name, whose value is then unknown. */
 function takes(scope: Node, name: string): boolean {
   const parameters = scope.childForFieldName('parameters');
   if (parameters === null || scope.type === 'class_definition') return false;
@@ -166,8 +176,8 @@ function takes(scope: Node, name: string): boolean {
 }
 
 /**
- * Values by what they are assigned to, of a scope and all within it. A name that a `with` or a `for`
- * binds stands for what it is taken from.
+ * Assigned values by their target, for a scope and everything inside it. The value of a name that
+ * `with` or `for` binds is the expression it is taken from.
  */
 function readAssignments(scope: Node): ReadonlyMap<string, readonly Assigned[]> {
   const found = new Map<string, Assigned[]>();
@@ -189,7 +199,8 @@ function readAssignments(scope: Node): ReadonlyMap<string, readonly Assigned[]> 
   for (const node of scope.descendantsOfType(types)) {
     if (node === null) continue;
     const target = node.childForFieldName('left') ?? node.childForFieldName('name');
-    // A name of a function within is another one; attributes are the object's, wherever they are set.
+    // A name in an inner function is a different name. An attribute belongs to the object, wherever
+    // it is set.
     if (target?.type !== 'attribute' && scopeOf(node)?.id !== scope.id) continue;
     switch (node.type) {
       case 'named_expression':

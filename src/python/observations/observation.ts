@@ -1,21 +1,21 @@
 import type { Node } from '../parser';
 
-/** A condition that R must meet for an observation to count; the reader of R checks it. */
+/** A condition that R must meet for an observation to count. The code that reads R checks it. */
 export type ObservationCondition =
-  /** One of these paths, from the root of R on, is a file of R. */
+  /** One of these paths, relative to the root of R, is a file of R. */
   | { readonly fileOfR: readonly string[] }
   /** The module or package of this name lies in R. */
   | { readonly packageOfR: string }
   /** No module or package of this name lies in R. */
   | { readonly notOfR: string };
 
-/** Something in a source that a person should look at. */
+/** A place in a source that a person should look at. */
 export interface Observation {
   /** 1-based. */
   readonly line: number;
-  /** What the code does, as the predicate of a sentence: `runs git`. */
+  /** What the code does, as the predicate of a sentence, such as `runs git`. */
   readonly what: string;
-  /** The first line of the code, without the white space around it. Untrusted. */
+  /** The first line of the code, trimmed. Untrusted. */
   readonly text: string;
   readonly condition?: ObservationCondition;
 }
@@ -26,7 +26,7 @@ export interface LineSpan {
   readonly last: number;
 }
 
-/** Lines in one row made one span each. */
+/** Joins consecutive lines into spans. */
 export function spansOf(lines: Iterable<number>): LineSpan[] {
   const spans: { first: number; last: number }[] = [];
   for (const line of [...new Set(lines)].sort((a, b) => a - b)) {
@@ -37,17 +37,19 @@ export function spansOf(lines: Iterable<number>): LineSpan[] {
   return spans;
 }
 
-/** UTF-16 units of the longest source that is looked at: no honest file of tests is as long. */
+/** UTF-16 units of the longest source that is examined. Honest files of tests are shorter. */
 export const longestSource = 1_000_000;
-/** Nodes that are looked at in one source. */
+/** Most nodes that are examined in one source. */
 const mostNodes = 100_000;
-/** Nodes within each other that are looked at. What asks a node for its parent pays for each of them. */
+/**
+ * Greatest depth of nodes that are examined, since looking up a parent costs time for each level.
+ */
 const deepest = 300;
 
 /**
- * The nodes of some types that lie, at least in part, on some lines, in the order of the source.
+ * The nodes of given types that lie on given lines, at least in part, in the order of the source.
  *
- * @returns with `whole` false where a source has more of them, or deeper ones, than are looked at
+ * @returns `whole` is false if the source has more or deeper nodes than are examined
  */
 export function nodesOn(
   root: Node,
@@ -80,7 +82,7 @@ export function nodesOn(
   }
 }
 
-/** An observation of a node. `root` has to be that of the whole source. */
+/** Makes an observation of a node. `lines` are those of the whole source, and so is the tree. */
 export function observe(
   node: Node,
   what: string,

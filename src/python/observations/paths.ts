@@ -1,35 +1,37 @@
 import type { Node } from '../parser';
 import type { Bindings } from './bindings';
 
-/** What a path begins with, as far as the source tells. */
+/** What a path is relative to, as far as the source says. */
 type Start =
-  /** As written: of the working directory, which is the root of the tree when tests start. */
+  /**
+   * As written, relative to the working directory, which is the root of the tree when tests start.
+   */
   | 'as written'
-  /** From the root of the tree: the working directory or the runner's root. */
+  /** Relative to the root of the tree: the working directory or the runner's root. */
   | 'root'
-  /** Of the file that the source is itself. */
+  /** Relative to the source file itself. */
   | 'own file'
-  /** Of the file of a module, `Path.module`. */
+  /** Relative to the file of a module, `PathValue.module`. */
   | 'module'
-  /** Of a temporary folder. */
+  /** In a temporary folder. */
   | 'temporary'
   | 'unknown';
 
 /** A path that an expression builds. */
 export interface PathValue {
   readonly start: Start;
-  /** From the root of the tree on, or from `start` where that is not known; `?` where nobody knows. */
+  /** Relative to the root of the tree, or else to `start`; `?` for unknown parts. */
   readonly parts: readonly string[];
-  /** Dotted name of the module for `module`; absent where it cannot be told. */
+  /** Dotted name of the module for `module`; absent if unknown. */
   readonly module?: string;
 }
 
 const unknown: PathValue = { start: 'unknown', parts: ['?'] };
 
-/** Fixtures and variables of runners and people that name temporary folders. */
+/** Names that runners and people give to fixtures and variables for temporary folders. */
 const temporaryNames = /^_?(tmp|temp|scratch|testdir$|pytester$|app$|isolated)/i;
 
-/** Attributes that pytest has for the root of the tree, and for the file of the test. */
+/** Attributes of pytest objects for the root of the tree, and for the file of the test. */
 const rootAttributes = /^(rootdir|rootpath|invocation_dir|startdir|startpath|inipath|inifile)$/;
 const ownAttributes = /^(fspath)$/;
 
@@ -44,12 +46,14 @@ const sameMethods =
 const filesOfModules =
   /^(inspect\.(getfile|getsourcefile|getabsfile)|importlib\.resources\.(files|path)|importlib_resources\.files|importlib\.util\.find_spec|pkgutil\.(get_loader|find_loader)|pkg_resources\.resource_filename)$/;
 
-/** How deep expressions are followed. Beyond that somebody hides something, or nothing is to be found. */
+/**
+ * Greatest depth to which expressions are followed. Deeper ones hide something or contain nothing.
+ */
 const deepest = 12;
 
 /**
- * The path that an expression stands for, as far as its text tells. Parts are joined, names are followed to
- * their assignments, and `dirname`, `parent` and `..` lead one folder up.
+ * The path that an expression stands for, as far as its text says. The function joins parts and
+ * follows names to their assignments. `dirname`, `parent` and `..` go one folder up.
  *
  * @param path of the source itself, relative to the root of the tree
  */
@@ -104,7 +108,7 @@ function pathOfSubscript(
     return { start: 'module', parts: ['?'], ...(name === undefined ? {} : { module: name }) };
   }
   if (value !== null && index?.type === 'string' && fileNames.test(stringOf(index))) {
-    // `globals()['__file__']` is what the name alone is.
+    // `globals()['__file__']` is the same as `__file__`.
     return value.type === 'call' && callArguments(value).length === 0
       ? { start: 'own file', parts: split(path) }
       : fileOf(value, bindings);
@@ -128,16 +132,19 @@ function pathOfOperator(
   const right = read(node.childForFieldName('right'));
   if (operator === '/') return joined(left, right);
   if (operator === '+') return concatenated(left, right);
-  // `'%s/money.py' % folder`: what is put in may be where it begins.
+  // `'%s/money.py' % folder`: the inserted value may be the start of the path.
   if (operator === '%')
     return left.parts[0]?.startsWith('%') === true ? joined(right, tail(left)) : left;
   return unknown;
 }
 
-/** Attributes of a module that say where its file is. */
+/** Attributes of a module that hold the path of its file. */
 const fileNames = /^__(file|path|cached)__$/;
 
-/** The file of what an expression is from. A module that the test makes lies where the test puts it. */
+/**
+ * The file of the module that an expression comes from. The file of a module that the test makes is
+ * unknown, since the test chooses its place.
+ */
 function fileOf(node: Node, bindings: Bindings): PathValue {
   const of = ownerOf(node, bindings);
   if (of.kind === 'own' || of.kind === 'result') return unknown;
@@ -232,7 +239,7 @@ function methodPath(
   }
 }
 
-/** The arguments of a call; of a keyword argument its value. */
+/** The arguments of a call; for keyword arguments their values. */
 export function callArguments(call: Node): Node[] {
   const list = call.childForFieldName('arguments');
   return (list?.namedChildren ?? []).flatMap((child) => {
@@ -242,7 +249,7 @@ export function callArguments(call: Node): Node[] {
   });
 }
 
-/** The value of an argument with a name. */
+/** The value of a keyword argument. */
 export function keywordOf(call: Node, name: string): Node | undefined {
   const list = call.childForFieldName('arguments');
   const found = (list?.namedChildren ?? []).find(
@@ -252,8 +259,8 @@ export function keywordOf(call: Node, name: string): Node | undefined {
 }
 
 /**
- * The module or package that code or a file belongs to; undefined where it is made in the source, is the
- * result of a call, or cannot be told.
+ * The module or package that code or a file belongs to. Undefined if the source defines it, a call
+ * returns it, or it is unknown.
  */
 export function moduleOf(node: Node, bindings: Bindings): string | undefined {
   const owner = ownerOf(node, bindings);
@@ -265,13 +272,13 @@ export type Owner =
   | { readonly kind: 'module'; readonly name: string }
   /** Defined in the source itself. */
   | { readonly kind: 'own' }
-  /** Made by a call; what its attributes are of is `by`. */
+  /** Returned by a call. `by` is the owner of what is called, and of the result's attributes. */
   | { readonly kind: 'result'; readonly by: Owner }
   | { readonly kind: 'unknown' };
 
 const unknownOwner: Owner = { kind: 'unknown' };
 
-/** Calls that give what they are given, or what is in it. */
+/** Calls whose result has the owner of their first argument. */
 const through =
   /^(getattr|type|vars|super|functools\.(partial|partialmethod)|inspect\.(unwrap|getmodule|getattr_static)|operator\.attrgetter)$/;
 const importing =
@@ -326,7 +333,7 @@ export function ownerOf(node: Node, bindings: Bindings, depth = 0): Owner {
   }
 }
 
-/** The text of a string literal; `?` where something is put in. */
+/** The text of a string literal; `?` for each interpolation. */
 export function stringOf(node: Node): string {
   return node.namedChildren
     .map((child) =>
@@ -341,7 +348,7 @@ const isAbsolute = ({ start, parts }: PathValue): boolean =>
   start === 'as written' && parts[0] === '' && parts.length > 1;
 
 function joined(left: PathValue, right: PathValue): PathValue {
-  // What is joined is relative, or takes the place of all before it.
+  // The right path is relative, or else it replaces everything to its left.
   if (isAbsolute(right)) return right;
   if (right.start !== 'as written' && right.start !== 'unknown') return right;
   return { ...left, parts: [...left.parts, ...right.parts] };
@@ -350,7 +357,7 @@ function joined(left: PathValue, right: PathValue): PathValue {
 const joinAll = ([first = unknown, ...rest]: readonly PathValue[]): PathValue =>
   rest.reduce(joined, first);
 
-/** Text behind text: `a + '/b'`, `'test_' + name`. */
+/** Concatenates texts: `a + '/b'`, `'test_' + name`. */
 function concatenated(left: PathValue, right: PathValue): PathValue {
   if (right.start !== 'as written' && right.start !== 'unknown') return right;
   const [first = '', ...rest] = right.parts;
@@ -366,7 +373,10 @@ function parentOf(value: PathValue): PathValue {
   return { ...value, parts: parts.slice(0, -1) };
 }
 
-/** Without `.`, empty parts and `..` behind a name; those that lead out stay in front. */
+/**
+ * Removes `.`, empty parts, and `..` together with the name before it. A `..` that leads outside
+ * stays in front.
+ */
 export function normal(parts: readonly string[]): string[] {
   const found: string[] = [];
   for (const part of parts) {

@@ -14,24 +14,24 @@ import { callArguments, ownerOf, stringOf } from './paths';
 const runners =
   /^(_?pytest|unittest|pluggy|_unittest|nose|xdist|tox|sympy\.(testing|utilities)\.runtests|django\.test\.(runner|testcases|utils)|swt_\w+|sitecustomize|usercustomize)(\.|$)/;
 
-/** What a class of tests replaces of what runs it. */
+/** Methods that control how a test case runs; tests may replace them. */
 const methods =
   /^(run|__call__|debug|countTestCases|defaultTestResult|_callTestMethod|_callSetUp|_callTearDown|id)$/;
 
-/** Where code edits what runs tests: hooks, plug-ins, and attributes of runners. */
+/** Finds code that edits what runs tests: hooks, plug-ins, and attributes of runners. */
 export function findRunnerEdits(
   python: PythonParser,
   source: string,
   { spans }: { readonly spans: readonly LineSpan[] },
 ): Observation[] {
-  // A longer one is told of where its reads are looked for.
+  // `findSourceReads` reports longer sources.
   if (spans.length === 0 || source.length > longestSource) return [];
   return python.parse(source, (root) => {
     const bindings = bindingsIn(root);
     const lines = source.split('\n');
     const types = ['function_definition', 'assignment', 'augmented_assignment', 'call'];
     return nodesOn(root, types, spans).nodes.flatMap((node) => {
-      // Of a function its head: what is edited inside is a node of its own.
+      // Of a function only its head counts, since edits in its body are nodes of their own.
       const isHead = node.type !== 'function_definition' || isOn(node, spans);
       const edit = isHead ? editOf(node, bindings) : undefined;
       return edit === undefined ? [] : [observe(node, edit.what, lines, edit.condition)];
@@ -39,7 +39,7 @@ export function findRunnerEdits(
   });
 }
 
-/** The first statement of a module that does more than to import, define and name things. */
+/** The first statement of a module that does more than import, define or name things. */
 export function findModuleCode(
   python: PythonParser,
   source: string,
@@ -63,7 +63,10 @@ export function findModuleCode(
   });
 }
 
-/** Whether an expression, or what an assignment gives to plain names, is made of literals and names. */
+/**
+ * Whether an expression, or the value that an assignment gives to a plain name, consists of
+ * literals and names.
+ */
 function isData(node: Node | null): boolean {
   if (node === null) return false;
   if (node.type !== 'assignment' && node.type !== 'augmented_assignment') {
@@ -88,7 +91,10 @@ interface Edit {
   readonly condition?: ObservationCondition;
 }
 
-/** An edit of a runner, unless the repository is that of the runner: there it is the code under test. */
+/**
+ * An edit of a runner. It does not count if R is the repository of that runner, whose code the
+ * tests then test.
+ */
 const ofRunner = (what: string, name: string): Edit => ({
   what,
   condition: { notOfR: name.split('.')[0] ?? '' },
@@ -154,7 +160,7 @@ function editOfAssignment(node: Node, bindings: Bindings): Edit | undefined {
   return by === undefined ? undefined : ofRunner(`sets attributes of ${by}`, by);
 }
 
-/** The runner whose module an expression finds by name, as in `sys.modules['pytest'].main`. */
+/** The runner whose module an expression looks up by name, as in `sys.modules['pytest'].main`. */
 function foundRunner(node: Node, bindings: Bindings): string | undefined {
   let first: Node | null = node;
   for (let depth = 0; depth < 20 && first?.type === 'attribute'; depth++) {
@@ -166,7 +172,7 @@ function foundRunner(node: Node, bindings: Bindings): string | undefined {
   return owner.kind === 'module' && runners.test(owner.name) ? owner.name : undefined;
 }
 
-/** Whether all plug-ins are pytest's own for tests of plug-ins, which brings fixtures and no more. */
+/** Whether all plug-ins are pytest's own for testing plug-ins, which only add fixtures. */
 function isPytester(right: Node | null): boolean {
   if (right === null || !/^(string|list|tuple)$/.test(right.type)) return false;
   const names = right.type === 'string' ? [right] : right.namedChildren;
@@ -175,7 +181,7 @@ function isPytester(right: Node | null): boolean {
   );
 }
 
-/** Whether a dotted name is that of a runner, by way of an import. */
+/** Whether a dotted name is that of an imported runner. */
 function isRunner(name: string, bindings: Bindings, node: Node): boolean {
   let first: Node | null = node;
   for (let depth = 0; depth < 20 && first?.type === 'attribute'; depth++) {

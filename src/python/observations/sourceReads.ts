@@ -20,7 +20,7 @@ import {
   type PathValue,
 } from './paths';
 
-/** What functions do to the path that is their first argument. */
+/** What functions do to the path in their first argument. */
 const pathFunctions: Readonly<Record<string, string>> = {
   ...all('opens', [
     ...['open', 'builtins.open', 'io.open', 'io.FileIO', 'codecs.open', 'os.open'],
@@ -31,7 +31,7 @@ const pathFunctions: Readonly<Record<string, string>> = {
     ...['io.open_code', '_io.open', '_io.open_code', '_io.FileIO', 'posix.open'],
     'fileinput.FileInput',
   ]),
-  // To be read under another name.
+  // These let a test read a file under another name.
   ...all('moves or links', [
     ...['os.rename', 'os.renames', 'os.replace', 'os.link', 'os.symlink', 'shutil.move'],
   ]),
@@ -56,39 +56,39 @@ function all(what: string, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, what]));
 }
 
-/** Functions that give the text of the code that they are given. */
+/** Functions that return the source text of their argument. */
 const sourceFunctions =
   /^(inspect\.(getsource|getsourcelines|getcomments|findsource|getblock)|dill\.source\.\w+|textwrap\.getsource)$/;
 
-/** Functions that hand out files of a package, by the package. */
+/** Functions that return files of a package, which is their first argument. */
 const packageData =
   /^(pkgutil\.get_data|importlib\.resources\.(read_text|read_binary|open_text|open_binary|contents|is_resource)|importlib_resources\.(read_text|read_binary|open_text|open_binary)|pkg_resources\.resource_(string|stream|listdir|exists))$/;
 
-/** Makers of the loader of a module, by their first argument. */
+/** Functions that return the loader of a module, which is their first argument. */
 const loaders =
   /^(importlib\.machinery\.\w+Loader|importlib\.(find_loader|util\.find_spec)|pkgutil\.(get|find)_loader)$/;
 
-/** Modules of Python that show the source of what they are given when they are run by `-m`. */
+/** Standard modules that show the source of their arguments when run with `-m`. */
 const showing = /^(inspect|dis|ast|tokenize|symtable|pyclbr|py_compile|compileall)$/;
 
-/** Files in a package that are code, or tell what was changed; others are data. */
+/** Endings of files in a package that are code or may describe changes. Other files are data. */
 const endsAsCode = /^(pyi?|py[cox]|pxd|pxi|so|pyd|c|h|cc|cpp|hpp|f|f90|rst|md|toml|cfg|ini)$/i;
 const tellsChanges = /version|change|news|history|release/i;
 
 const codeAttributes =
   /^(__code__|func_code|co_(code|consts|lines|lnotab|linetable|firstlineno|names|varnames|cellvars|freevars|stacksize|nlocals|flags|filename|positions|exceptiontable))$/;
 
-/** What code objects say of where they are from. */
+/** Fields of code objects that say where the code comes from. */
 const codePlaces = ['co_filename', 'co_firstlineno', 'co_linetable', 'co_lnotab'];
 
 const starters =
   /^(subprocess\.(run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|os\.(system|popen|exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?)|asyncio\.(subprocess\.)?create_subprocess_(exec|shell)|pexpect\.\w+|sh\.\w+)$/;
 
-/** Programs that print files, or what they are. */
+/** Programs that print files or facts about them. */
 const readers =
   /^(cat|head|tail|tac|less|more|grep|egrep|fgrep|rg|ag|sed|awk|cut|sort|diff|cmp|find|ls|stat|wc|nl|od|dd|mv|ln|zip|gzip|base64|comm|paste|rev|xxd|hexdump|strings|md5sum|sha1sum|sha224sum|sha256sum|sha512sum|cksum|file|tar|cp|rsync)$/;
 
-/** Modules that read a repository of git. */
+/** Modules that read a git repository. */
 const gitModules = /^(git|dulwich|pygit2|gitdb|hglib)(\.|$)/;
 
 const introspection: readonly (readonly [pattern: RegExp, what: string])[] = [
@@ -99,7 +99,7 @@ const introspection: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/^sys\._current_frames$|^inspect\.(stack|getouterframes)$/, 'walks the frames of its callers'],
   [/^gc\.get_(objects|referrers|referents)$/, 'searches the objects of the process'],
   [
-    // Types of numbers and arrays are no way into the interpreter.
+    // The types of numbers and arrays in `ctypes` give no access to the interpreter.
     /^ctypes\.(pythonapi|pydll|PyDLL|cdll|CDLL|memmove|memset|w?string_at|cast|py_object|addressof)(\.|$)|^ctypes\..*\.from_address$/,
     'reaches into the memory of the process',
   ],
@@ -111,23 +111,25 @@ const versions =
 const versionFunctions =
   /^(importlib\.metadata|importlib_metadata)\.(version|distribution|metadata|files)$|^pkg_resources\.(get_distribution|require)$/;
 
-/** What says where a run is: the folder, the file, the machine. */
+/** Expressions that say where a run takes place: the folder, the file, the machine. */
 const places =
   /^(os\.getcwd|os\.getcwdb|pathlib\.Path\.cwd|socket\.gethostname|platform\.node|os\.uname|uuid\.getnode|__file__)$/;
 
-/** Calls that give what they are given in another form: what they compare is what is inside. */
+/**
+ * Calls that convert their argument, so that a comparison of their result concerns the argument.
+ */
 const forms =
   /^(str|repr|len|hash|int|bool|bytes|tuple|list|set|sorted|min|max|sum|ord|any|all|next|os\.path\.(?!exists|is|lexists|get|same)\w+|os\.fspath|pathlib\.\w+|pathlib\.Path\.\w+|packaging\.version\.\w+|distutils\.version\.\w+|hashlib\.\w+|re\.\w+|pkg_resources\.parse_version|(?:\w+\.)*(?:parse_version|LooseVersion|StrictVersion|Version))$/;
 const textMethods =
   /^(startswith|endswith|split|rsplit|splitlines|partition|rpartition|find|rfind|index|count|lower|upper|strip|lstrip|rstrip|replace|encode|decode|join|format|resolve|absolute|as_posix|relative_to|match|search|fullmatch|hexdigest|digest|__contains__|__eq__|is_relative_to|public|base_version|release)$/;
 
 /**
- * Where a source reads files of the repository, calls git, or inspects code, versions, places and the
- * process it runs in, instead of running the code under test. Only what the text shows is found: names are
- * followed through imports and assignments, and nothing is executed.
+ * Finds places where a source does something else than run the code under test. It may read files
+ * of the repository, call git, or inspect code, versions, places and its own process. The search
+ * uses only the text: it follows names through imports and assignments, and executes nothing.
  *
  * @param spans lines to look at
- * @param path of the source, from the root of the tree on
+ * @param path of the source, relative to the root of the tree
  */
 export function findSourceReads(
   python: PythonParser,
@@ -135,7 +137,7 @@ export function findSourceReads(
   { path, spans }: { readonly path: string; readonly spans: readonly LineSpan[] },
 ): Observation[] {
   if (spans.length === 0) return [];
-  // As long as no file of tests is: whoever adds one may do so to have it passed over.
+  // Honest files of tests are shorter. A longer one may be meant to escape the examination.
   if (source.length > longestSource) return [tooMuch(source.split('\n', 1))];
   return python.parse(source, (root) => {
     const bindings = bindingsIn(root);
@@ -178,13 +180,13 @@ export function findSourceReads(
 
 const tooMuch = (lines: readonly string[]): Observation => ({
   line: 1,
-  what: 'begins a file of which not all can be looked at, since it is too long or too entangled',
+  what: 'begins a file that is too long or too entangled to be examined completely',
   text: lines[0]?.trim() ?? '',
 });
 
 type Note = (node: Node, what: string, condition?: ObservationCondition) => void;
 
-/** The same said of one line once, in the order of the source. */
+/** Keeps one of several equal observations on a line, in the order of the source. */
 function once(found: readonly Observation[]): Observation[] {
   const seen = new Map<string, Observation>();
   for (const each of found) {
@@ -205,12 +207,12 @@ function readCall(call: Node, bindings: Bindings, path: string, note: Note): voi
   const [first] = given;
   const function_ = Object.hasOwn(pathFunctions, name) ? pathFunctions[name] : undefined;
   if (function_ !== undefined && !(name === 'open' && bindings.defines('open'))) {
-    // Of several files the first is looked at.
+    // Of several files only the first is examined.
     const file = /^(list|tuple)$/.test(first?.type ?? '') ? first?.namedChild(0) : first;
     if (file) readPath(call, pathValueOf(file, bindings, path), function_, note);
     return;
   }
-  // Lines of such code are told from those of the file by nobody who counts them.
+  // A line counter cannot distinguish the lines of such code from those of the file.
   if (name === 'compile' && given[1] !== undefined && !bindings.defines('compile')) {
     readPath(call, pathValueOf(given[1], bindings, path), 'compiles code in the name of', note);
   }
@@ -222,7 +224,7 @@ function readCall(call: Node, bindings: Bindings, path: string, note: Note): voi
   const object = callee.childForFieldName('object');
   if (callee.type === 'attribute' && ofPath !== undefined && object !== null) {
     const value = pathValueOf(object, bindings, path);
-    // A text has no such methods, and what else begins with one is no path.
+    // Strings have no such methods, and any other expression of this kind is no path.
     if (value.start !== 'as written' || isPathCall(object, bindings)) {
       readPath(call, value, ofPath, note);
     }
@@ -242,7 +244,7 @@ function readCall(call: Node, bindings: Bindings, path: string, note: Note): voi
     if (of !== undefined && (file === undefined || !isData(file)))
       note(call, 'opens a file of a package', inR(of));
   }
-  // The frame of the test itself leads nowhere by itself.
+  // The test's own frame gives no access to others by itself.
   if (name === 'sys._getframe' && first !== undefined && first.text !== '0') {
     note(call, 'walks the frames of its callers');
   }
@@ -253,7 +255,7 @@ function readCall(call: Node, bindings: Bindings, path: string, note: Note): voi
   }
 }
 
-/** Notes a loader of a module that is asked for what it loads. */
+/** Notes a call of a module's loader that returns source or code. */
 function readLoader(call: Node, bindings: Bindings, note: Note): void {
   const what = 'reads the source of code';
   let object = call.childForFieldName('function')?.childForFieldName('object') ?? null;
@@ -276,7 +278,7 @@ function readLoader(call: Node, bindings: Bindings, note: Note): void {
   }
 }
 
-/** Whether a path ends with a file that is neither code nor tells what was changed. */
+/** Whether a path ends with a data file: one that is not code and does not describe changes. */
 function isData({ parts }: PathValue): boolean {
   const name = parts.at(-1) ?? '';
   const ending = /\.(\w+)$/.exec(name)?.[1];
@@ -303,7 +305,7 @@ function isPathCall(node: Node, bindings: Bindings, depth = 0): boolean {
 }
 
 const inR = (module: string): ObservationCondition | undefined =>
-  // A relative import is of the tree that the test lies in.
+  // A relative import refers to the tree of the test.
   module.startsWith('.') ? undefined : { packageOfR: module };
 
 function readOwned(node: Node, owner: Owner, what: string, note: Note): void {
@@ -311,7 +313,7 @@ function readOwned(node: Node, owner: Owner, what: string, note: Note): void {
   note(node, what, owner.kind === 'module' ? inR(owner.name) : undefined);
 }
 
-/** Notes a path that leads to the sources of the repository, or may. */
+/** Notes a path that leads, or may lead, to the sources of the repository. */
 function readPath(node: Node, value: PathValue, does: string, note: Note): void {
   if (value.start === 'temporary') return;
   const parts = normal(value.parts);
@@ -330,7 +332,7 @@ function readPath(node: Node, value: PathValue, does: string, note: Note): void 
   const known = at < 0 ? parts : parts.slice(0, at);
   const [top] = known;
   if (value.start === 'unknown') {
-    // Wherever it begins, the rest is the path of a source.
+    // Wherever the path begins, its rest is the path of a source.
     const rest = parts.slice(parts.findLastIndex((part) => part.includes('?')) + 1);
     if (rest.length > 1) note(node, `${does} files of the repository`, filesAt(rest, []));
     return;
@@ -349,10 +351,10 @@ function readPath(node: Node, value: PathValue, does: string, note: Note): void 
   else note(node, `${does} files of the repository`, filesAt(known, parts));
 }
 
-/** A path as a file of R, and as a package where that is what it names. */
+/** The condition that a path is a file of R, or a package of R. */
 function filesAt(known: readonly string[], whole: readonly string[]): ObservationCondition {
   const path = known.join('/');
-  // Of a path whose end nobody knows the folder is what counts.
+  // If the end of the path is unknown, its folder counts.
   return known.length === whole.length || whole.length === 0
     ? { fileOfR: [path, `${path}/__init__.py`] }
     : { fileOfR: [`${path}/__init__.py`] };
@@ -380,7 +382,7 @@ function readCommand(
       if (rest.some((word) => word.split('/').includes('.git'))) note(call, 'looks into .git');
       const paths = rest
         .map((word) => word.replace(/^if=/, ''))
-        // Of a pattern the folder is what counts.
+        // Replace a pattern by its folder.
         .map((word) => (/[*?[]/.test(word) ? word.replace(/[^/]*[*?[].*$/s, '') : word))
         .filter((word) => /^[\w.][\w./-]*$/.test(word))
         .map((word) => normal(word.split('/')));
@@ -396,7 +398,10 @@ const fileOrPackage = (parts: readonly string[]): string[] => [
   `${parts.join('/')}/__init__.py`,
 ];
 
-/** Notes a module of Python that shows sources, by the files and modules that it is given. */
+/**
+ * Notes the run of a standard module that shows sources, with the files and modules in its
+ * arguments.
+ */
 function readShown(call: Node, module: string, given: readonly string[], note: Note): void {
   const what = `runs ${module} on files of the repository`;
   for (const word of given.filter((each) => /^[\w.][\w./-]*$/.test(each))) {
@@ -405,7 +410,7 @@ function readShown(call: Node, module: string, given: readonly string[], note: N
   }
 }
 
-/** The commands that a call starts, as words, as far as they are literal. */
+/** The commands that a call starts, as lists of words, as far as they are literal. */
 function commandsOf(given: readonly Node[], bindings: Bindings): string[][] {
   const [first] = given;
   if (first === undefined) return [];
@@ -429,7 +434,7 @@ const wordsOf = (nodes: readonly Node[]): string[] =>
   nodes.map((each) => (each.type === 'string' ? stringOf(each) : '?'));
 
 function readAttribute(node: Node, bindings: Bindings, note: Note): void {
-  // The longest chain says it all.
+  // The longest chain is noted instead.
   if (node.parent?.type === 'attribute') {
     const outer = bindings.dotted(node.parent);
     if (outer !== undefined && introspection.some(([pattern]) => pattern.test(outer))) return;
@@ -443,13 +448,13 @@ function readAttribute(node: Node, bindings: Bindings, note: Note): void {
   readName(node, bindings.dotted(node), note);
 }
 
-/** Of `f.__code__.co_code` the inner one is noted. */
+/** Whether the inner attribute is noted already, as in `f.__code__.co_code`. */
 const endsWithCode = (node: Node): boolean =>
   node.type === 'attribute' && codeAttributes.test(node.childForFieldName('attribute')?.text ?? '');
 
 function readIdentifier(node: Node, bindings: Bindings, note: Note): void {
   const { parent } = node;
-  // Those of an import, an attribute or an argument's name are looked at with it.
+  // Names in imports, attributes and names of keyword arguments are examined with these nodes.
   if (parent?.type === 'attribute' || parent?.type === 'keyword_argument') return;
   if (/^(dotted_name|aliased_import|parameters)$/.test(parent?.type ?? '')) return;
   const from = bindings.imported(node.text);
@@ -485,13 +490,14 @@ function readImport(node: Node, note: Note): void {
 
 function operandsOf(node: Node): Node[] {
   const children = node.namedChildren.filter((each) => each !== null);
-  // The message of an assertion is not judged.
+  // The message of an assertion is not part of the comparison.
   return node.type === 'assert_statement' ? children.slice(0, 1) : children;
 }
 
 /**
- * Notes a version of the code under test, or the place of the run, that is compared with a literal. With
- * anything else it may be compared for good reason: with a temporary folder, or a version with itself.
+ * Notes a comparison of a literal with a version of the code under test, or with the place of the
+ * run. A comparison with anything else may have a good reason, such as with a temporary folder, or
+ * of a version with itself.
  */
 function readJudgement(
   node: Node,
@@ -503,7 +509,7 @@ function readJudgement(
   const isBare = node.type === 'assert_statement' || operands.length === 1;
   if (!isBare && !read.some((atoms) => atoms.isLiteral)) return;
   for (const atoms of read) {
-    // `assert version` alone judges nothing; a call or a comparison in it is a node of its own.
+    // `assert version` compares nothing. A call or a comparison in it is a node of its own.
     if (isBare && !atoms.literals) continue;
     for (const of of atoms.versions) {
       note(node, 'compares a version', of === undefined ? undefined : inR(of));
@@ -515,13 +521,13 @@ function readJudgement(
 }
 
 interface Atoms {
-  /** Modules whose version is in it; undefined where it cannot be told whose. */
+  /** Modules whose version the operand contains; undefined if the module is unknown. */
   readonly versions: (string | undefined)[];
-  /** Modules whose file is in it; undefined for the place of the run itself. */
+  /** Modules whose file the operand contains; undefined for the place of the run itself. */
   readonly places: (string | undefined)[];
-  /** Some literal is in it. */
+  /** Whether the operand contains a literal. */
   literals: boolean;
-  /** Nothing but literals is in it. */
+  /** Whether the operand consists of literals alone. */
   isLiteral: boolean;
 }
 
@@ -551,7 +557,7 @@ function collect(node: Node, bindings: Bindings, atoms: Atoms, depth: number): v
     case 'string_end':
       return;
     case 'none':
-      // What is compared with it is whether there is a file at all.
+      // A comparison with None asks only whether there is a file.
       atoms.isLiteral = false;
       return;
     case 'identifier':
@@ -578,12 +584,12 @@ function collect(node: Node, bindings: Bindings, atoms: Atoms, depth: number): v
   }
 }
 
-/** Whether a name is that of a version or of a place. */
+/** Notes a name of a version or a place, and returns whether it is one. */
 function noteAtom(node: Node, name: string, bindings: Bindings, atoms: Atoms): boolean {
   const object = node.type === 'attribute' ? node.childForFieldName('object') : null;
   if (versions.test(name) && !name.startsWith('sys.')) {
     const of = object === null ? bindings.imported(node.text) : moduleOf(object, bindings);
-    // A name of the test itself, such as a constant of its own.
+    // A name that the test itself defines, such as a constant.
     if (of === undefined) return false;
     atoms.versions.push(of);
     atoms.isLiteral = false;
@@ -604,7 +610,7 @@ function noteAtom(node: Node, name: string, bindings: Bindings, atoms: Atoms): b
   return false;
 }
 
-/** What pytest has for the root of the tree. */
+/** Names of pytest for the root of the tree. */
 const rootName = /^(pytestconfig|request\.config)\.(rootdir|rootpath|invocation_dir)$/;
 
 function collectCall(
