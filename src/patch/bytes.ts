@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * The text of bytes that are UTF-8 for the most part, so that {@link bytesOf} gives the same bytes again.
- * A byte that is no UTF-8 (from 0x80 to 0xFF) becomes the lone surrogate U+DC00 plus its value, which no
- * other text holds. Python does the same (PEP 383, `surrogateescape`), so a patch that a Python program
- * has written into JSON that way keeps its bytes too.
+ * The text of bytes that are mostly UTF-8, such that {@link bytesOf} restores the same bytes. An
+ * invalid byte (0x80 to 0xFF) becomes the lone surrogate U+DC00 plus its value, which occurs in no
+ * other text. Python does the same (PEP 383, `surrogateescape`). So a patch that a Python program
+ * wrote into JSON that way keeps its bytes too.
  */
 export function textOf(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString('utf8');
@@ -23,11 +23,11 @@ export function textOf(bytes: Buffer): string {
   return pieces.join('');
 }
 
-/** The bytes of a text from {@link textOf}; of any other text its UTF-8. */
+/** The bytes of a text from {@link textOf}; for any other text its UTF-8. */
 export function bytesOf(text: string): Buffer {
   const pieces: Buffer[] = [];
   let start = 0;
-  // With `u`, a surrogate that is one half of a character does not match.
+  // With `u`, the pattern does not match a surrogate that is half of a character.
   for (const { 0: odd, index } of text.matchAll(/[\udc80-\udcff]+/gu)) {
     pieces.push(Buffer.from(text.slice(start, index), 'utf8'));
     pieces.push(Buffer.from(Array.from(odd, (unit) => unit.charCodeAt(0) - 0xdc00)));
@@ -37,11 +37,11 @@ export function bytesOf(text: string): Buffer {
   return Buffer.concat([...pieces, Buffer.from(text.slice(start), 'utf8')]);
 }
 
-/** Such a text as an editor shows it: U+FFFD for what is not UTF-8. */
+/** Such a text as an editor shows it, with U+FFFD for invalid UTF-8. */
 export const asShown = (text: string): string =>
   /[\udc80-\udcff]/u.test(text) ? bytesOf(text).toString('utf8') : text;
 
-/** Length in bytes of the UTF-8 character that begins at a place, 0 when none does (RFC 3629). */
+/** Length in bytes of the UTF-8 character that begins at a place; 0 if none does (RFC 3629). */
 function characterAt(bytes: Buffer, at: number): number {
   const first = bytes[at] ?? 0;
   if (first < 0x80) return 1;

@@ -1,17 +1,17 @@
 import type { FilePatch } from './unified/parsedPatch';
 
-/** One place where a patch replaces lines by others; at most one of the two lists is empty. */
+/** One place where a patch replaces lines by others. At most one of the two lists is empty. */
 export interface ChangeBlock {
-  /** 1-based lines of the file before. */
+  /** 1-based lines of the old file. */
   readonly removed: readonly number[];
-  /** 1-based lines of the file after. */
+  /** 1-based lines of the new file. */
   readonly added: readonly number[];
-  /** The last line before the block in each file; 0 where the block begins it. */
+  /** The last line before the block in each file; 0 if the block is at the start. */
   readonly oldBefore: number;
   readonly newBefore: number;
 }
 
-/** The blocks of a file in the order in which they stand there, with the numbers of the hunk headers. */
+/** The blocks of a file in the order of its hunks, numbered by the hunk headers. */
 export function changeBlocks(file: FilePatch): ChangeBlock[] {
   const blocks: ChangeBlock[] = [];
   for (const hunk of file.hunks) {
@@ -40,7 +40,7 @@ export function changeBlocks(file: FilePatch): ChangeBlock[] {
   return blocks;
 }
 
-/** A line of one of the two files that a patch stands between. */
+/** A line of the old or the new file of a patch. */
 export interface SideLine {
   readonly side: 'old' | 'new';
   /** 1-based. */
@@ -48,8 +48,8 @@ export interface SideLine {
 }
 
 /**
- * Orders lines of both files as a diff shows them from top to bottom: the removed lines of a block before
- * its added ones, what is not changed between the blocks that it stands between.
+ * Orders lines of both files as a diff shows them from top to bottom. The removed lines of a block
+ * come before its added ones. Unchanged lines stay between their neighbouring blocks.
  *
  * @returns negative when `a` comes first; 0 only for the same line, or for unchanged lines between the
  *   same two blocks, one of each file
@@ -61,7 +61,7 @@ export function compareLines(blocks: readonly ChangeBlock[], a: SideLine, b: Sid
   return a.side === b.side ? a.line - b.line : 0;
 }
 
-/** Even numbers stand for what is between blocks, odd ones for the blocks. */
+/** Even numbers stand for the gaps between blocks, odd ones for the blocks. */
 function placeOf(
   blocks: readonly ChangeBlock[],
   { side, line }: SideLine,

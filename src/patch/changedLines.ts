@@ -2,9 +2,10 @@ import type { ChangedLine } from '../domain/changeCoverage';
 import type { FilePatch, ParsedPatch } from './unified/parsedPatch';
 
 /**
- * The lines that a patch removes, with paths and line numbers of R, and those it adds, with paths and
- * line numbers of R∘X* (paper, section 3.3: X_r and X_a). Line numbers are 1-based and those of the
- * hunk headers; for a patch that applies with an offset use `placed` of `applyPatch`.
+ * The lines that a patch removes and those that it adds (X_r and X_a in section 3.3 of the paper).
+ * Removed lines have paths and line numbers of R, added lines those of R∘X*. Line numbers are
+ * 1-based and follow the hunk headers. For a patch that applies with an offset, use `placed` of
+ * `applyPatch`.
  */
 export function changedLines(patch: ParsedPatch): {
   removed: ChangedLine[];
@@ -27,12 +28,12 @@ export function changedLines(patch: ParsedPatch): {
   return { removed, added };
 }
 
-/** The line of the file after the patch that a line before it became; undefined if it is removed. */
+/** The new number of a line of the old file; undefined if the patch removes the line. */
 export function oldToNewLine(file: FilePatch, line: number): number | undefined {
   return otherLine(file, line, 'old');
 }
 
-/** The line of the file before the patch that a line after it was; undefined if it is added. */
+/** The old number of a line of the new file; undefined if the patch adds the line. */
 export function newToOldLine(file: FilePatch, line: number): number | undefined {
   return otherLine(file, line, 'new');
 }

@@ -1,6 +1,6 @@
 /**
- * What a diagnostic is about, as a stable name that does not change with its words: a language server
- * shows it, a test or a script filters by it.
+ * A stable name for the subject of a diagnostic, independent of its wording. A language server
+ * shows it, and tests and scripts filter by it.
  */
 export type DiagnosticCode =
   // Any format
@@ -57,7 +57,7 @@ export interface LineReplacement {
   readonly lines: readonly string[];
 }
 
-/** A change of the text that was given which mends what a diagnostic reports. */
+/** A change of the given text that repairs what a diagnostic reports. */
 export interface Fix {
   /** What the change does, in the imperative: `Write "end diff" behind the code`. */
   readonly title: string;
@@ -65,38 +65,44 @@ export interface Fix {
 }
 
 /**
- * Something to tell the author of a patch. `error`: git refuses the patch as written, or applies it to
- * something else than meant. `warning`: mended, or suspicious. `info`: worth knowing.
+ * A report to the author of a patch.
+ *
+ * - `error`: git rejects the patch as written, or applies it to something else than intended.
+ * - `warning`: repaired, or suspicious.
+ * - `info`: worth knowing.
  */
 export interface Diagnostic {
   readonly severity: 'error' | 'warning' | 'info';
-  /** 1-based line in the text that was given. */
+  /** 1-based line in the given text. */
   readonly line: number;
-  /** 1-based last line, included; absent for the one line. */
+  /** 1-based last line, included; absent if only one line is concerned. */
   readonly endLine?: number;
-  /** What is wrong, naming the file where there is one. */
+  /** What is wrong, with the name of the file if there is one. */
   readonly message: string;
   /** What to do about it. */
   readonly hint?: string;
   readonly code?: DiagnosticCode;
-  /** What mends it in the text that was given, the likeliest first. */
+  /** Repairs of the given text, the likeliest first. */
   readonly fixes?: readonly Fix[];
 }
 
-/** Whether any diagnostic forbids the use of the patch. */
+/** Whether any diagnostic prevents the use of the patch. */
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error');
 }
 
-/** The same diagnostics once what they report has been mended: errors become warnings. */
+/** The same diagnostics after a repair: errors become warnings. */
 export function mended(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.map((diagnostic) =>
     diagnostic.severity === 'error' ? { ...diagnostic, severity: 'warning' } : diagnostic,
   );
 }
 
-/** What a parsed patch has to say about itself; an error means that git refuses or misreads it. */
+/**
+ * A problem that the parser found in a patch. An error means that git rejects or misreads the
+ * patch.
+ */
 export interface PatchProblem extends Diagnostic {
-  /** Set when what is reported could not be mended and is missing from the files. */
+  /** Set if the part concerned could not be repaired and is missing from the files. */
   readonly lost?: boolean;
 }

@@ -2,9 +2,9 @@ import type { Diagnostic } from './diagnostic';
 import type { PatchTree } from './patchTree';
 
 /**
- * The file, of the tree or made by the patch, that a path names as a folder.
+ * The file that a path names as a folder. It exists in the tree, or the patch makes it.
  *
- * @param made what the patch makes of files, by path; undefined for one that it deletes
+ * @param made new files by path, as the patch makes them; undefined for a deleted file
  */
 export async function fileAbove(
   path: string,
@@ -19,7 +19,7 @@ export async function fileAbove(
   return undefined;
 }
 
-/** That a file cannot be made below another one. */
+/** The error that a file cannot be made below another file. */
 export const belowFile = (
   path: string,
   above: string,

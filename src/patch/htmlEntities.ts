@@ -17,7 +17,7 @@ const characters: Readonly<Record<string, string>> = {
 const entity = /&(?:lt|gt|amp|quot|apos|nbsp|#34|#39|#x27);/;
 const entities = new RegExp(entity, 'g');
 
-/** Whether a text holds any of the entities that escaping for HTML writes. */
+/** Whether a text contains any of the entities that HTML escaping writes. */
 function holdsEntities(text: string): boolean {
   return entity.test(text);
 }
@@ -25,7 +25,7 @@ function holdsEntities(text: string): boolean {
 const unescaped = (line: string): string =>
   line.replace(entities, (found) => characters[found] ?? found);
 
-/** A text that is escaped for HTML as a web page would show it; undefined if it holds no entity. */
+/** Decodes the entities of a text, as a web page would show it; undefined if it contains none. */
 export function withoutEntities(
   text: string,
 ): { text: string; diagnostic: Diagnostic } | undefined {
@@ -42,10 +42,12 @@ export function withoutEntities(
   return { text: lines.map(unescaped).join('\n'), diagnostic };
 }
 
-/** Lines of `<` or `>` that belong to a format, which a page may show though the code is escaped. */
+/**
+ * Lines of `<` or `>` that belong to a format. A page may show these even if the code is escaped.
+ */
 const markers = /^[ \t]*(?:<{5,9}|>{5,9})(?: ?[A-Z]+)?[ \t]*\r?$/gm;
 
-/** Whether a text holds characters as they are that escaping for HTML would have left none of. */
+/** Whether a text contains plain characters that HTML escaping would have replaced. */
 function holdsRaw(text: string): boolean {
   const rest = text.replace(markers, '');
   return (
@@ -57,16 +59,17 @@ function holdsRaw(text: string): boolean {
 }
 
 /**
- * What to make of entities in the lines that a text adds, where the rest of it fits the tree as it is.
+ * Judges the entities in the added lines of a text whose other lines fit the tree as they are.
  *
- * A test of HTML has them in its strings, so that they are only taken for what escaping has left of a
- * character when both are so: one of them stands in the Python that comes out, outside strings and
- * comments, where none can be meant; and the text holds no `<`, `>` or `&` as it is but in the markers of a
- * format, nor a quotation mark if it holds the entity of one. With one of the two a warning names the
- * lines, and nothing is changed; with neither they are as they are meant.
+ * A test of HTML has entities in its strings. So they count as escaped characters only if two
+ * conditions hold. First, an entity is in the resulting Python outside strings and comments, where
+ * it cannot be intended. Second, the text has no plain `<`, `>` or `&` except in the markers of a
+ * format. It also has no plain quotation mark if it has the entity of one. If only one condition
+ * holds, a warning names the lines and nothing changes. If neither holds, the entities are
+ * intended.
  *
- * @param files contents after, by path, as the text makes them
- * @returns undefined where nothing is to be said
+ * @param files new contents by path, as the text makes them
+ * @returns undefined if there is nothing to report
  */
 export async function judgeHtmlEntities(
   text: string,
@@ -81,7 +84,7 @@ export async function judgeHtmlEntities(
     const before = new Set(((await tree.read(path)) ?? '').split('\n'));
     let open: OpenQuotes = '';
     for (const line of after.split('\n')) {
-      // A number's `#` begins no comment.
+      // The `#` of a numeric entity begins no comment.
       const { code, open: next } = readPythonStrings(line.replace(/&#\w+;/g, '&quot;'), open);
       open = next;
       if (!holdsEntities(line) || before.has(line)) continue;
@@ -115,7 +118,7 @@ export async function judgeHtmlEntities(
   return { isEscaped: isInCode && !isRaw, warning };
 }
 
-/** Up to five lines, 0-based ones, as they are told to people. */
+/** Names up to five 0-based lines as messages show them. */
 function listed(lines: readonly number[]): string {
   const numbers = lines.slice(0, 5).map((line) => line + 1);
   if (lines.length > 5) return `Lines ${numbers.join(', ')} and ${lines.length - 5} more`;

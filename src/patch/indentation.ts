@@ -1,11 +1,11 @@
-/** Python code from a patch, ready to be put into a file at another depth. */
+/** Python code from a patch, ready to be inserted at another depth. */
 export interface IndentedCode {
   readonly lines: readonly string[];
-  /** Blanks and tabs that the code begins with. */
+  /** The indentation of the code as a whole. */
   readonly indent: string;
   /** Indexes of lines that begin inside a string: text, not code. */
   readonly inString: ReadonlySet<number>;
-  /** Those of them in docstrings, which follow the code. */
+  /** Those in docstrings, which move with the code. */
   readonly inDocstring: ReadonlySet<number>;
 }
 
@@ -14,7 +14,10 @@ export function indentationOf(line: string): string {
   return /^[ \t]*/.exec(line)?.[0] ?? '';
 }
 
-/** What a source indents by: a tab, or its narrowest run of blanks; four blanks if it says nothing. */
+/**
+ * The indentation unit of a source: a tab, or its narrowest run of blanks; four blanks if there is
+ * none.
+ */
 export function indentUnit(lines: readonly string[]): string {
   let unit = '';
   for (const line of lines) {
@@ -28,7 +31,7 @@ export function indentUnit(lines: readonly string[]): string {
 
 const ownUnits = new WeakMap<IndentedCode, string>();
 
-/** What the code indents by, strings left out. */
+/** The indentation unit of the code, not counting strings. */
 function ownUnit(code: IndentedCode): string {
   let unit = ownUnits.get(code);
   if (unit === undefined) {
@@ -48,8 +51,9 @@ export function usesTabs(code: IndentedCode): boolean {
 }
 
 /**
- * Lines `from` to `to` of the code, indented by `indent` in place of their own indentation. Text inside
- * strings stays as it is, since it is data; tabs and blanks become those of `unit`, the file's.
+ * Returns the lines `from` to `to` of the code with the indentation `indent` instead of their own.
+ * Text inside strings is data and stays as it is. Tabs and blanks become those of `unit`, the
+ * file's unit.
  */
 export function reindent(
   code: IndentedCode,

@@ -4,10 +4,11 @@ import type { Diagnostic } from './diagnostic';
 import { isTestPath } from './testFiles';
 
 /**
- * A text without its edits of files that are not tests (see {@link isTestPath}): blank lines stand in
- * their place. A file moved into the tests or out of them is left out, since half of that cannot be done.
+ * Replaces the edits of files outside the tests (see {@link isTestPath}) by blank lines. A file
+ * that moves into or out of the tests is left out too, since half of a move is impossible.
  *
- * @returns `left` the paths, and a warning for each part that was left out; an error when nothing stays
+ * @returns `left` has the paths. Each part left out has a warning. There is an error if nothing
+ *   remains.
  */
 export function keepTests(
   text: string,

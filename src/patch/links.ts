@@ -3,7 +3,7 @@ import type { Diagnostic } from './diagnostic';
 import type { PatchTree } from './patchTree';
 import { parseUnified } from './unified/parseUnified';
 
-/** Why a file of a tree, which has been asked for, cannot be changed; undefined when no link is in the way. */
+/** Why a file that was read from a tree cannot be changed; undefined if no link prevents it. */
 export function linkInTheWay(
   { links, beyondLinks }: PatchTree,
   path: string,
@@ -20,11 +20,12 @@ export function linkInTheWay(
 }
 
 /**
- * A conversion without what links would make of it. Refuses what `git apply` refuses on a folder with
- * links, and one thing that it would do: to take the path in a link for the text of a file.
+ * Refuses a conversion that symbolic links make wrong. It refuses what `git apply` refuses on a
+ * folder with links. It also refuses one thing that git does: take the path in a link for the text
+ * of a file.
  *
- * @param tree the one that was read for the conversion
- * @param text what was converted, for the lines of diagnostics
+ * @param tree the tree from which the conversion read
+ * @param text the converted text, for the lines of diagnostics
  */
 export function withoutLinks(converted: Conversion, tree: PatchTree, text: string): Conversion {
   const beyond = [...(tree.beyondLinks?.keys() ?? [])];
@@ -44,7 +45,7 @@ export function withoutLinks(converted: Conversion, tree: PatchTree, text: strin
     return problem === undefined ? [] : [{ ...problem, line }];
   });
   if (told.length === 0) return converted;
-  // What the engine says of these files follows from their not being read.
+  // The engine could not read these files, so its own errors about them only repeat that.
   const others = converted.diagnostics.filter(
     (each) => each.severity !== 'error' || !beyond.some((path) => each.message.includes(path)),
   );

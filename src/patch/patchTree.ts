@@ -1,11 +1,11 @@
-/** The tree a patch is converted for. */
+/** The tree for which a patch is converted. */
 export interface PatchTree {
   /** The text of a file (see bytes.ts); undefined if there is none. */
   read(path: string): Promise<string | undefined>;
-  /** Every file of the tree, for hints and completion; may be absent. */
+  /** Every file of the tree, for hints and completion. Optional. */
   paths?(): Promise<readonly string[]>;
-  /** Paths that were asked for and are links, whose text is where they lead: git sees them so. */
+  /** The paths read so far that are links. Their text is the target path, as git sees them. */
   readonly links?: ReadonlySet<string>;
-  /** Paths that were asked for and lie beyond a link, by the path of that link. Git refuses them. */
+  /** Paths read so far that lie beyond a link, with the path of that link. Git refuses them. */
   readonly beyondLinks?: ReadonlyMap<string, string>;
 }

@@ -1,11 +1,11 @@
-/** The quotes of the triple-quoted string that is open at a place of a source; empty where none is. */
+/** The quotes of the triple-quoted string that is open at a place of a source; empty if none is. */
 export type OpenQuotes = '' | '"""' | "'''";
 
 /**
- * Reads one line of Python as far as its strings go. A string of single quotes ends with its line, also
- * where a backslash would carry it on, so that a lone quote spoils one line only.
+ * Finds the strings in one line of Python. A string in single quotes ends with its line, even after
+ * a backslash. So a stray quote affects one line only.
  *
- * @param open the string that the line begins in
+ * @param open the string that is open at the start of the line
  * @returns the line without the content of strings and without its comment, and the string that is open
  *   at its end
  */
@@ -41,7 +41,10 @@ export function readPythonStrings(
   }
 }
 
-/** Where quotes close a string, -1 where they do not in this line. What a backslash precedes is passed over. */
+/**
+ * Where quotes close a string; -1 if they do not in this line. Characters after a backslash are
+ * skipped.
+ */
 function closing(line: string, from: number, quotes: string): number {
   for (let at = from; at < line.length; at += 1) {
     if (line.charAt(at) === '\\') at += 1;
@@ -51,8 +54,8 @@ function closing(line: string, from: number, quotes: string): number {
 }
 
 /**
- * What each line of a source begins in: a docstring, which follows the code around it, another string of
- * triple quotes, which is data, or code.
+ * What each line of a source begins in: `docstring`, which moves with the code around it; `data`,
+ * in another triple-quoted string; or `code`.
  */
 export function kindsOfLines(lines: readonly string[]): ('code' | 'docstring' | 'data')[] {
   let open: OpenQuotes = '';
@@ -70,7 +73,7 @@ export function kindsOfLines(lines: readonly string[]): ('code' | 'docstring' | 
   });
 }
 
-/** The string that each line of a source begins in, and the one behind the last line. */
+/** The open string at the start of each line of a source, and after the last line. */
 export function openQuotes(lines: readonly string[], open: OpenQuotes = ''): OpenQuotes[] {
   const all = [open];
   let now = open;

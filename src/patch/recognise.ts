@@ -5,7 +5,7 @@ import { holdsSearchReplace, parseSearchReplace } from './searchReplace/parseSea
 import { parseUnified } from './unified/parseUnified';
 import type { FilePatch } from './unified/parsedPatch';
 
-/** Something in a text that changes one file: a part of a unified diff, or one block. */
+/** A part of a text that changes one file: a part of a unified diff, or one block. */
 export interface Part {
   readonly format: PatchFormat;
   /** 1-based lines, both included. */
@@ -15,34 +15,37 @@ export interface Part {
   readonly paths: readonly string[];
   /** False when its end is missing. */
   readonly complete: boolean;
-  /** Whether another part of the format, on the same path, does the same thing or one in its place. */
+  /**
+   * Whether another part of the same format and path makes the same change, or an alternative to
+   * it.
+   */
   readonly isSame: (other: Part) => boolean;
 }
 
-/** What of a text is the patch. */
+/** The patch that was found in a text. */
 export interface Recognised {
   readonly format: Conversion['format'];
-  /** With blank lines in the place of what is not meant, so that line numbers stay. */
+  /** The text with blank lines for the parts that were left out, so that line numbers stay. */
   readonly text: string;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Which format a text holds, a whole model answer with prose and fences too. */
+/** The format of the patch in a text, which may be a whole model answer with prose and fences. */
 export function detectFormat(text: string): Conversion['format'] {
   return recognise(text, 'auto').format;
 }
 
 /**
- * Finds the patch in a text that may be a whole answer of a model: with reasoning, prose that quotes
- * code, and several fenced blocks of which some are patches.
+ * Finds the patch in a text that may be a whole answer of a model. Such an answer can contain
+ * reasoning, prose that quotes code, and several fenced blocks, some of them patches.
  *
- * - Patches in a section of reasoning (`<think>` and the like) are left out when any stand outside.
- * - Where two fenced blocks change the same lines of the same file (or define the same test, or search the same
- *   lines), the later one is the answer, unless its end is missing.
- * - Of several formats the one used last is the answer, if what stands in the others is about files that
- *   it changes as well. If not, it is an error: either choice would lose something.
+ * - Patches in a section of reasoning, such as `<think>`, are left out if there are others outside.
+ * - Two fenced blocks may change the same lines of a file, define the same test, or search the same
+ *   lines. Then the later one is the answer, unless its end is missing.
+ * - If there are several formats, the last one is the answer, provided that it changes all files of
+ *   the others. Otherwise it is an error, since either choice would lose something.
  *
- * All of these are reported. `fuzzy` is never found, only asked for.
+ * Each of these choices is reported. `fuzzy` is never detected, only requested.
  */
 export function recognise(text: string, asked: AskedFormat): Recognised {
   if (text.trim() === '') return { format: 'empty', text, diagnostics: [] };
@@ -67,7 +70,10 @@ export function recognise(text: string, asked: AskedFormat): Recognised {
   return { format, text: left.length === 0 ? text : without(lines, left), diagnostics };
 }
 
-/** Whether a text can hold but one answer, in one format: there is nothing to choose, and no need to read it twice. */
+/**
+ * Whether a text can contain only one answer in one format, so that there is nothing to choose and
+ * one reading is enough.
+ */
 function isPlain(text: string): boolean {
   return (
     !/^[ \t]*(?:```|~~~)/m.test(text) &&
@@ -76,7 +82,10 @@ function isPlain(text: string): boolean {
   );
 }
 
-/** {@link holdsCustomBlocks}, which looks at every line, only where a line ends with a word of the format. */
+/**
+ * {@link holdsCustomBlocks}, which checks every line, only if a line ends with a word of the
+ * format.
+ */
 const holdsCustom = (text: string): boolean =>
   /(?:diff|rewrite|insert)[\s>"'`*]*$/im.test(text) && holdsCustomBlocks(text);
 
@@ -84,14 +93,14 @@ function holdsUnified(text: string): boolean {
   return /^(?:diff --git |@@ -\d)/m.test(text) || /^--- \S.*\n\+\+\+ \S/m.test(text);
 }
 
-/** By what any format begins with, for a text in which no part is whole. */
+/** Guesses the format of a text without a complete part, by the way each format begins. */
 function guess(text: string): Conversion['format'] {
   if (holdsCustom(text)) return 'custom';
   if (holdsSearchReplace(text)) return 'search-replace';
   return holdsUnified(text) ? 'unified' : 'unknown';
 }
 
-/** The parts of a text in the formats that are asked for, in order, without those within others. */
+/** The parts of a text in the requested formats, in order, without parts inside other parts. */
 export function partsOf(text: string, asked: AskedFormat): Part[] {
   const parts: Part[] = [];
   const wants = (format: PatchFormat): boolean => asked === 'auto' || asked === format;
@@ -151,8 +160,8 @@ function changesSame(one: FilePatch, other: FilePatch): boolean {
 }
 
 /**
- * The last hunk, when the text ends within it: its header counts more lines than follow, and a fence
- * that stands open around it is never closed. Without a fence, a wrong count is the likelier fault.
+ * The last hunk, if the text ends within it. Its header then counts more lines than follow, and a
+ * fence around it is never closed. Without a fence, a wrong count is the likelier fault.
  */
 export function cutHunk(
   text: string,
@@ -222,7 +231,9 @@ const fence = /^\s*(`{3,}|~{3,})/;
 const reasoning =
   /<(\/?)(think|thinking|thought|thoughts|reasoning|analysis|scratchpad|reflection)>/gi;
 
-/** For each part the number of the fenced block around it, 0 for none. Fences within parts are code. */
+/**
+ * For each part the number of the fenced block around it, 0 for none. Fences inside parts are code.
+ */
 function findFences(lines: readonly string[], parts: readonly Part[]): ReadonlyMap<Part, number> {
   const found = new Map<Part, number>();
   const starts = new Map(parts.map((part) => [part.line, part]));
@@ -243,7 +254,7 @@ function findFences(lines: readonly string[], parts: readonly Part[]): ReadonlyM
       count += 1;
     } else if (mark.startsWith(open) && text.trim() === mark) open = '';
     else if (text.trim() !== mark && parts.some((each) => each.line > line)) {
-      // A block that opens within one: the outer is a wrapping, or was never closed.
+      // A block that opens inside another: the outer one wraps it, or was never closed.
       open = mark;
       count += 1;
     }
@@ -265,7 +276,7 @@ function withoutReasoning(
     for (const match of line.matchAll(reasoning)) {
       if (inPart(i + 1)) continue;
       if (match[1] === '') from ??= i + 1;
-      // Some models are given the opening tag and write the closing one alone.
+      // Some models get the opening tag from the prompt and write only the closing one.
       else {
         sections.push({ from: from ?? (sections.at(-1)?.to ?? 0) + 1, to: i + 1 });
         from = undefined;
@@ -358,7 +369,7 @@ function withoutRepeated(
   return parts.filter((part) => !dropped.has(part));
 }
 
-/** The text with blank lines in the place of parts. */
+/** The text with blank lines in place of the given parts. */
 export function without(lines: readonly string[], parts: readonly Part[]): string {
   const out = [...lines];
   for (const part of parts) {

@@ -3,12 +3,18 @@ import type { FilePatch, ParsedPatch } from './unified/parsedPatch';
 const testName = /^(test_.*|.*_tests?|tests?|testing|unittest_.*)\.py$/s;
 const testFolders = new Set(['test', 'tests', 'testing', 'unittests', 'unit_tests', 'e2e']);
 
-/** Whether the name alone says that a file holds tests: pytest's and Django's conventions, and pylint's. */
+/**
+ * Whether the name alone shows that a file holds tests, by the conventions of pytest, Django and
+ * pylint.
+ */
 function isTestName(path: string): boolean {
   return testName.test(path.slice(path.lastIndexOf('/') + 1));
 }
 
-/** Whether a file belongs to the tests: by its name, or by a folder it lies in, with their data. */
+/**
+ * Whether a file belongs to the tests, by its name or one of its folders. Data files of tests
+ * belong to them too.
+ */
 export function isTestPath(path: string): boolean {
   const parts = path.split('/');
   const name = parts.pop() ?? '';
@@ -20,9 +26,9 @@ export function isTestPath(path: string): boolean {
 const definesTest = /^\s*(async\s+def|def)\s+test|^\s*class\s+\w*(Test|Tests|TestCase)\b/;
 
 /**
- * The files of a patch that a test runner can be given, in the patch's order: Python files that are
- * there afterwards and that are tests by name, or lie in a folder of tests and define a test where the
- * patch shows them. Needs no `diff --git` lines.
+ * The files of a patch that a test runner can run, in the patch's order. They are Python files that
+ * exist after the patch. Their names show that they are tests, or they are in a folder of tests and
+ * the patch shows a test in them. Needs no `diff --git` lines.
  */
 export function testFilesOf(patch: ParsedPatch): string[] {
   const paths = new Set<string>();
@@ -44,8 +50,8 @@ function isRunnable(path: string, file: FilePatch): boolean {
 }
 
 /**
- * Parts a patch into edits of tests and others. A file moved out of or into the tests is among the
- * others, since such a patch touches both.
+ * Splits a patch into edits of tests and other edits. A file that moves into or out of the tests is
+ * among the others, since such a patch touches both.
  */
 export function splitTestEdits(patch: ParsedPatch): { tests: FilePatch[]; others: FilePatch[] } {
   const tests: FilePatch[] = [];

@@ -30,26 +30,27 @@ export type { PatchTree } from './patchTree';
 export interface ConversionOptions {
   readonly format: AskedFormat;
   readonly tree: PatchTree;
-  /** Needed for the custom format only. */
+  /** Needed only for the custom format. */
   readonly python: PythonParser;
   /** Leave out edits outside tests, and report each. */
   readonly testsOnly?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is asked for, with the turns that the work takes with others. */
+/** The options of a conversion, with its turns with other work. */
 interface Work extends ConversionOptions {
   readonly turns: Turns;
 }
 
 /**
- * Turns what a person or a model wrote into a unified diff for a tree. Nothing is written; the parts
- * of the patch convert together or not at all. What a text suffers on its way (a byte order mark,
- * Windows line ends, no-break spaces, HTML entities) is mended when it does not convert as it is.
+ * Converts what a person or a model wrote into a unified diff for a tree. It writes no file. The
+ * parts of the patch convert together or not at all. If a text does not convert as it is, damage
+ * from copying is repaired: a byte order mark, Windows line ends, no-break spaces, HTML entities.
  *
- * A text may be long and mean: others get their turn while it is worked on, and the signal ends it.
+ * A text may be long and malicious, so other work gets its turn in between, and the signal cancels
+ * the conversion.
  *
- * @throws Cancelled, and whatever `tree.read` throws
+ * @throws Cancelled, and any error of `tree.read`
  */
 export async function toUnified(text: string, asked: ConversionOptions): Promise<Conversion> {
   const options: Work = { ...asked, turns: turnsOf(asked.signal) };
@@ -70,7 +71,7 @@ export async function toUnified(text: string, asked: ConversionOptions): Promise
   return unescaped(plain, converted, options);
 }
 
-/** A conversion without what escaping for HTML has left in lines that are added, or with a word on it. */
+/** A conversion with decoded HTML entities in added lines, or with a warning about them. */
 async function unescaped(text: string, converted: Conversion, options: Work): Promise<Conversion> {
   await options.turns.pause();
   const judged = await judgeHtmlEntities(text, converted.files, options.tree);
@@ -88,7 +89,10 @@ function told(converted: Conversion, before: readonly Diagnostic[]): Conversion 
     : { ...converted, diagnostics: [...before, ...converted.diagnostics] };
 }
 
-/** A text of which every line ends with CRLF came that way; what the tree has is seen to later. */
+/**
+ * If every line of a text ends with CRLF, the transport added it. Later steps take line ends from
+ * the tree.
+ */
 function withoutLineEnds(text: string): string {
   return text.includes('\r\n') && !/(^|[^\r])\n/.test(text) ? text.replaceAll('\r\n', '\n') : text;
 }
@@ -147,7 +151,7 @@ async function convertIn(format: PatchFormat, text: string, options: Work): Prom
   }
 }
 
-/** Formats of others that are known by name, by a line of theirs. */
+/** Formats of other tools, with a line by which each is recognised. */
 const foreign: readonly [RegExp, string][] = [
   [
     /^\*\*\* (?:Begin Patch|Update File: |Add File: )/m,
@@ -175,7 +179,9 @@ function noPatch(text: string): Diagnostic {
   return { severity: 'error', code: 'no-patch', line: 1, message: 'The text holds no patch', hint };
 }
 
-/** Half of a hunk would apply without a word: an answer that ends within one is refused. */
+/**
+ * Refuses an answer that ends within a hunk, since half of that hunk would apply without a warning.
+ */
 function cutOff(text: string, format: PatchFormat): Diagnostic | undefined {
   if (format !== 'unified' && format !== 'fuzzy') return undefined;
   if (!/^(?:```|~~~)/m.test(text)) return undefined;

@@ -1,20 +1,22 @@
 import type { Diagnostic } from './diagnostic';
 import { withoutEntities } from './htmlEntities';
 
-/** Blanks that are not the plain one, as web pages and chat windows put them in. */
+/** Blanks other than the plain one, as web pages and chat windows insert them. */
 const oddBlanks = '\u00a0\u2007\u202f';
 const oddIndent = new RegExp(`^([+-]?)([ \\t]*[${oddBlanks}][ \\t${oddBlanks}]*)`);
 
-/** Whether a line begins with a blank that no format and no language knows: such a text is garbled. */
+/**
+ * Whether a line begins with a blank that no format or language uses, so that the text is garbled.
+ */
 export function isGarbled(text: string): boolean {
   return new RegExp(`^[${oddBlanks}]`, 'm').test(text);
 }
 
 /**
- * A text without what a web page or a chat window does to it: other blanks for plain ones before the
- * code, and HTML entities for characters, if none of these characters stand in it as they are.
+ * Repairs what a web page or a chat window does to a text. Odd blanks before the code become plain
+ * ones. HTML entities become characters, unless the text also has plain `<` or `>`.
  *
- * @returns undefined when there is nothing of the kind
+ * @returns undefined if there is nothing to repair
  */
 export function ungarbled(
   text: string,

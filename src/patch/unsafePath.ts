@@ -1,16 +1,18 @@
 import type { Diagnostic } from './diagnostic';
 import type { FilePatch, ParsedPatch } from './unified/parsedPatch';
 
-/** Windows opens these as devices, with any extension. */
+/** Windows opens these names as devices, with any extension. */
 const device = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|:|$)/i;
 
-/** Code points that HFS+ ignores in names, so that `.g\u200cit` is `.git` there (CVE-2014-9390). */
+/**
+ * Code points that HFS+ ignores in names, so that it reads `.g\u200cit` as `.git` (CVE-2014-9390).
+ */
 const ignorable = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
 /**
- * Why a path of a patch may not be written to, wherever the tree is; undefined if it is safe. A path
- * is safe when it is relative, has `/` between its parts and stays in the tree on every system.
- * Links in the tree are not seen here: whoever writes has to refuse to follow them.
+ * Why a patch may not write to a path in any tree; undefined if the path is safe. A path is safe if
+ * it is relative, has `/` between its parts and stays in the tree on every system. Links in the
+ * tree are not checked here, so a writer must refuse to follow them.
  */
 export function unsafePath(path: string): string | undefined {
   if (path === '') return 'the path is empty';
@@ -40,8 +42,8 @@ function isGitFolder(part: string): boolean {
 }
 
 /**
- * What a patch may not do to the file system, as errors: paths that leave the tree, links that point
- * out of it, files below a link that the patch itself makes, and submodules.
+ * Errors for what a patch may not do to the file system. These are paths that leave the tree, links
+ * that point out of it, files below a link that the patch itself makes, and submodules.
  */
 export function checkPatchPaths(patch: ParsedPatch): Diagnostic[] {
   const problems: Diagnostic[] = [];

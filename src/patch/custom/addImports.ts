@@ -4,7 +4,7 @@ import type { BlockImport } from './blockCode';
 import { importKey, type CustomFile } from './customFile';
 import { headEnd } from './findHome';
 
-/** Adds what a block imports and the file does not to the imports at the top of the file. */
+/** Adds the imports of a block that the file lacks to the imports at the top of the file. */
 export function addImports(
   file: CustomFile,
   block: CustomBlock,
@@ -42,7 +42,7 @@ function importedBy(module: PythonModule): ReadonlySet<string> {
   return keys;
 }
 
-/** Warns of an import of a name that the file imports from elsewhere. */
+/** Warns if the file imports the same name from elsewhere. */
 function tellHidden(
   file: CustomFile,
   name: { from: string; name: string; alias: string },

@@ -2,7 +2,7 @@ import type { Definition } from '../../python/definitions';
 import type { ImportStatement } from '../../python/module';
 import type { IndentedCode } from '../indentation';
 
-/** A function or class of a block, by 0-based lines of its code, `to` excluded. */
+/** A function or class of a block, with 0-based lines of its code, `to` excluded. */
 export interface BlockDefinition {
   readonly definition: Definition;
   readonly from: number;
@@ -11,27 +11,27 @@ export interface BlockDefinition {
   readonly defLine: number;
   /** 0-based line of the first member of a class. */
   readonly firstMember?: number;
-  /** Names of what a class defines. */
+  /** Names of the definitions in a class. */
   readonly methods: readonly string[];
 }
 
 /** An import at the head of a block. */
 export interface BlockImport {
   readonly statement: ImportStatement;
-  /** Its lines, with the comments right above. */
+  /** Its lines, with the comments directly above. */
   readonly text: readonly string[];
-  /** Those lines in the text that was given, 1-based, `to` excluded. */
+  /** These lines in the given text, 1-based, `to` excluded. */
   readonly source: { readonly from: number; readonly to: number };
 }
 
-/** What the code of a block holds. */
+/** The parsed code of a block. */
 export interface BlockCode {
   readonly code: IndentedCode;
-  /** 1-based line, in the text that was given, of the first line of `code`. */
+  /** 1-based line of the given text at which `code` begins. */
   readonly firstLine: number;
-  /** Functions and classes that do not lie in one another. */
+  /** The outermost functions and classes. */
   readonly definitions: readonly BlockDefinition[];
   readonly imports: readonly BlockImport[];
-  /** Whether it has a syntax error, which has been told. */
+  /** Whether the code has a syntax error, which is already reported. */
   readonly broken: boolean;
 }

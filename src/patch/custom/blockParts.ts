@@ -18,57 +18,60 @@ export interface Field {
   readonly line: number;
   /** 0-based column at which the value begins, in UTF-16 units. */
   readonly column: number;
-  /** Without the quotes, backticks, angle brackets or number around it. */
+  /** The value without quotes, backticks, angle brackets or a number around it. */
   readonly value: string;
 }
 
-/** What a block holds, as far as it has been written. */
+/** The parts of a block, as far as they are written. */
 export interface BlockParts {
-  /** 1-based line of `diff`, or of the first part where that is missing. */
+  /** 1-based line of `diff`, or of the first part if `diff` is missing. */
   readonly line: number;
   /** Last line of the block, included: `end diff`, or the last line of code. */
   readonly endLine: number;
   readonly path?: Field;
-  /** Anything in the place of `rewrite` or `insert`. */
+  /** Any text at the position of `rewrite` or `insert`. */
   readonly keyword?: Field;
-  /** Anything in the place of a line number, EOF or BOF. */
+  /** Any text at the position of a line number, EOF or BOF. */
   readonly place?: Field;
-  /** 1-based lines of the text, `to` excluded; equal without code, where that would begin. */
+  /**
+   * 1-based lines of the text, `to` excluded. Without code both are the line at which it would
+   * begin.
+   */
   readonly code: { readonly from: number; readonly to: number };
   /** 1-based line of `end diff`. */
   readonly end?: number;
   readonly missing: readonly ('diff' | 'path' | 'keyword' | 'place' | 'code' | 'end')[];
 }
 
-/** A block with its code made ready: without numbers, and without what is put around the block. */
+/** A block with prepared code: without line numbers, and without anything that wraps the block. */
 export interface BlockReading extends BlockParts {
   /** The lines `code.from` to `code.to`. */
   readonly lines: readonly string[];
-  /** Whether the lines had numbers before them. */
+  /** Whether the lines began with line numbers. */
   readonly numbered: boolean;
   /** Whether the code says that the last line of the file has no line end. */
   readonly noNewline: boolean;
-  /** 1-based lines that repeat the one before at the head of the block, and are passed over. */
+  /** 1-based lines at the head of the block that repeat the line before; they are skipped. */
   readonly repeated: readonly number[];
-  /** Whether the text ends where the block has no end yet: it may be cut off. */
+  /** Whether the text ends before the block does, so that it may be cut off. */
   readonly cut: boolean;
-  /** Lines outside blocks that an `end diff` closes, which is the last of them; 1-based, both included. */
+  /** Lines outside blocks, 1-based and both included. The last one of them is an `end diff`. */
   readonly stray: readonly { readonly from: number; readonly to: number; readonly code: boolean }[];
 }
 
 const fencePattern = /^\s*(?:```|~~~)/;
-/** What git writes below a last line without a line end. */
+/** The line that git writes after a last line without a line end. */
 export const noNewlineMark = '\\ No newline at end of file';
-/** In a span's code, `\end diff` stands for the line `end diff`, and so on. */
+/** In the code of a span, `\end diff` stands for the line `end diff`, and so on. */
 const escaped =
   /^\\(?=\\*\s*(?:\d{1,6}\s*(?:[|:│]\s*)?)?(?:end\s*)?diff\s*$|\\+ No newline at end of file$)/i;
 
-/** A line of a span's code as the format has to write it. */
+/** A line of a span's code as the format must write it. */
 export function escapeLine(line: string): string {
   return escaped.test(`\\${line}`) ? `\\${line}` : line;
 }
 
-/** The block that begins at a line, 0-based. */
+/** Reads the block that begins at a 0-based line. */
 export function readBlock(
   lines: readonly string[],
   start: number,
@@ -118,7 +121,7 @@ export function readBlock(
   };
 }
 
-/** A line of the text, 0-based, without what is put around the block it is in. */
+/** Returns a 0-based line of the text without the indentation or numbers that wrap its block. */
 type OwnLine = (at: number) => string;
 
 const ownLines = (own: OwnLine, from: number, to: number): string[] =>
@@ -128,12 +131,15 @@ interface Head {
   path?: Field;
   keyword?: Field;
   place?: Field;
-  /** 0-based line behind the head. */
+  /** 0-based line after the head. */
   next: number;
   repeated: number[];
 }
 
-/** Path, keyword and place, as far as they are there. A line that repeats the one before is passed over. */
+/**
+ * Reads path, keyword and place, as far as they exist. A line that repeats the one before is
+ * skipped.
+ */
 function readHead(own: OwnLine, lines: readonly string[], first: number, end: number): Head {
   const head: Head = { next: first, repeated: [] };
   const peek = (): { at: number; value: string; raw: string } | undefined => {
@@ -178,9 +184,9 @@ interface Code {
   readonly noNewline?: boolean;
 }
 
-/** The code of a span: all lines as they are, but for what stands for `diff` and `end diff`. */
+/** The code of a span: all lines as they are, except the escaped forms of `diff` and `end diff`. */
 function verbatim(own: OwnLine, from: number, end: number, closed: boolean): Code {
-  // Without `end diff`, the last of the lines is what follows the last line end of the text.
+  // Without `end diff`, the last element is the empty rest after the last line end of the text.
   const to = !closed && end > from && own(end - 1) === '' ? end - 1 : end;
   const lines = ownLines(own, from, to);
   const noNewline = lines.at(-1)?.replace(/\r$/, '') === noNewlineMark;

@@ -3,7 +3,7 @@ import { nearestPaths } from './findTarget';
 import type { Diagnostic, Fix } from '../diagnostic';
 import type { PatchTree } from '../patchTree';
 
-/** The blocks about each file, without those that are there already, word for word. */
+/** Groups blocks by file, and drops those that repeat an earlier block word for word. */
 export function blocksByPath(
   blocks: readonly CustomBlock[],
   tell: (diagnostic: Diagnostic) => void,
@@ -35,13 +35,13 @@ export function blocksByPath(
   return byPath;
 }
 
-/** A text that tells a block from those that say something else. */
+/** A key that only equal blocks share. */
 function keyOf({ path, action, place, code, noNewline }: CustomBlock): string {
   const where = typeof place === 'object' ? Object.values(place).join('-') : place;
   return [path, action, where, noNewline, ...code].join('\n');
 }
 
-/** Fixes that name another file in all blocks about one. */
+/** Fixes that replace the path in all blocks of one file by a similar path. */
 export async function pathFixes(
   tree: PatchTree,
   blocks: readonly CustomBlock[],
@@ -61,7 +61,7 @@ export async function pathFixes(
   return fixes.length > 0 ? { fixes } : {};
 }
 
-/** Errors of blocks that change what is not there. */
+/** Errors of blocks that rewrite a file that does not exist. */
 export function tellNewFile(path: string, blocks: readonly CustomBlock[]): Diagnostic[] {
   const isWhole = ({ place }: CustomBlock): boolean =>
     typeof place === 'object' && place.from === 1 && place.to === 0;

@@ -8,10 +8,13 @@ import type { Diagnostic } from '../diagnostic';
 /** The segments of files before any edit, by their lines. */
 const segmentsBefore = new WeakMap<readonly string[], ReadonlySet<string>>();
 
-/** A source with more letters than this in a line, strings left out, is not read: it can take minutes. */
+/**
+ * Most letters of a line, strings left out. A longer line is not parsed, since that can take
+ * minutes.
+ */
 export const mostLetters = 10_000;
 
-/** The first line that is too long to be read, 0-based, without what is in strings. */
+/** 0-based index of the first line that is too long to parse, not counting strings. */
 export function longLine(lines: readonly string[]): number | undefined {
   const found = lines.findIndex(
     (line) => line.length > mostLetters && lettersOutsideStrings(line) > mostLetters,
@@ -19,7 +22,7 @@ export function longLine(lines: readonly string[]): number | undefined {
   return found < 0 ? undefined : found;
 }
 
-/** How many letters of a line stand in no string that ends in it. */
+/** Number of letters of a line outside the strings that end in it. */
 function lettersOutsideStrings(line: string): number {
   let letters = 0;
   for (let at = 0; at < line.length;) {
@@ -31,7 +34,7 @@ function lettersOutsideStrings(line: string): number {
     }
     let end = at + 1;
     while (end < line.length && line[end] !== quote) end += line[end] === '\\' ? 2 : 1;
-    // What is not closed is read as a string by no one, and to try each further quote takes the square of it.
+    // An open quote starts no string here. Trying each further quote would take quadratic time.
     if (end >= line.length) return letters + line.length - at;
     at = end + 1;
   }
@@ -39,12 +42,12 @@ function lettersOutsideStrings(line: string): number {
 }
 
 /**
- * Code with more letters than this is not read: to find what it holds, or where it is broken, is one step
- * that takes seconds for each hundred thousand. No function of a repository is as long.
+ * Most letters of code that are parsed. To parse or to find an error is one step, which takes
+ * seconds for each hundred thousand letters. No function of a repository is that long.
  */
 const mostCode = 200_000;
 
-/** Says that there is too much code to be read; undefined where there is not. */
+/** An error if the block has too much code to parse; undefined otherwise. */
 export function tooMuch(block: CustomBlock): Diagnostic | undefined {
   const letters = block.code.reduce((sum, line) => sum + line.length + 1, 0);
   if (letters <= mostCode) return undefined;
@@ -57,7 +60,7 @@ export function tooMuch(block: CustomBlock): Diagnostic | undefined {
   };
 }
 
-/** Says that a line of code is too long to be read. */
+/** An error about a line of code that is too long to parse. */
 export const tooLong = (block: CustomBlock, at: number): Diagnostic => ({
   severity: 'error',
   code: 'python-syntax',
@@ -67,10 +70,10 @@ export const tooLong = (block: CustomBlock, at: number): Diagnostic => ({
 });
 
 /**
- * Tells of a syntax error that the blocks make of a file without one: an error, but for lines that are
- * given as they are.
+ * Reports a syntax error that the blocks cause in a file that had none. It is a warning if all
+ * blocks replace lines by number, and else an error.
  *
- * @param sound code of blocks that is known to be free of errors
+ * @param sound code of blocks that is known to have no errors
  */
 export function checkResult(
   file: CustomFile,
@@ -79,7 +82,7 @@ export function checkResult(
   { python, sound }: { python: PythonParser; sound: readonly (readonly string[])[] },
 ): void {
   const [first] = blocks;
-  // What stands in the file before has no part in a syntax error, and to read it again takes long.
+  // Text that was in the file before cannot cause the error, and parsing it again takes long.
   let there = segmentsBefore.get(file.lines);
   if (there === undefined) {
     there = textsOf(file.lines.join('\n'));
@@ -92,7 +95,7 @@ export function checkResult(
   );
   if (unread.some((text) => longLine(text.split('\n')) !== undefined)) return;
   const isSound = unread.every((text) => python.parseSound(text, isEvenIn) === true);
-  // Blanks and tabs that Python 2 takes for equal are in the file before as well.
+  // Python 2 accepts mixed blanks and tabs. Such a file is uneven before the edit as well.
   if (isSound || first === undefined || file.module.hasError) return;
   if (findFault(python, file.lines.join('\n')) !== undefined) return;
   const wrong = findFault(python, after);
@@ -109,7 +112,7 @@ export function checkResult(
   });
 }
 
-/** The segments of a source, without the blank lines behind them. */
+/** The segments of a source, without the blank lines after them. */
 function textsOf(source: string): Set<string> {
   return new Set(segmentsOf(source).map(({ text }) => text.trimEnd()));
 }

@@ -20,52 +20,52 @@ import { isTestPath } from '../testFiles';
 import type { PatchTree } from '../patchTree';
 import { splitLines, type FileEdit } from '../unified/makeUnified';
 
-/** What blocks are placed in. */
+/** What {@link customEdits} needs to place blocks. */
 export interface CustomOptions {
   readonly tree: PatchTree;
   readonly python: PythonParser;
   /** Report edits outside tests. */
   readonly outsideTests?: boolean;
-  /** Reads a file to place blocks in it; {@link openFile} if absent. */
+  /** Opens a file in which blocks are placed; {@link openFile} if absent. */
   readonly open?: typeof openFile;
-  /** With others; they are kept waiting no longer than for one step if absent. */
+  /** Turns with other work; those of `turnsOf` without a signal if absent. */
   readonly turns?: Turns;
 }
 
-/** Where one block, or a part of it, goes. */
+/** The place of one block, or of a part of it. */
 export interface PlanPart {
   readonly kind: 'rewrite' | 'insert' | 'imports';
   /** 1-based lines of the file in the tree, `to` excluded; equal for an insertion before `from`. */
   readonly from: number;
   readonly to: number;
-  /** What is replaced, or the class that is inserted into. */
+  /** The definition that is replaced, or the class that receives an insertion. */
   readonly definition?: Definition;
-  /** What comes there, indented as it will be; nothing after a syntax error. */
+  /** The new lines with their final indentation; empty after a syntax error. */
   readonly lines: readonly string[];
-  /** Lines of the text that was given, 1-based, `to` excluded, that this comes from. */
+  /** Lines of the given text from which this comes, 1-based, `to` excluded. */
   readonly source: { readonly from: number; readonly to: number };
 }
 
-/** What a block does to the tree. */
+/** The effect of a block on the tree. */
 export interface BlockPlan {
   readonly block: CustomBlock;
   readonly newFile: boolean;
-  /** None if the block finds no place, for a reason that the diagnostics give. */
+  /** Empty if the block has no place, for a reason in the diagnostics. */
   readonly parts: readonly PlanPart[];
 }
 
 export interface CustomPlan {
   /** One for each block, in the order of the text. */
   readonly plans: readonly BlockPlan[];
-  /** What becomes of the files; none if there is any error. */
+  /** The changed files; empty if there is any error. */
   readonly edits: FileEdit[];
   readonly diagnostics: Diagnostic[];
 }
 
 /**
- * What blocks of the custom format make of the files they name, all of them or, with any error, none.
- * Blocks are placed in the files as the tree has them, so line numbers are those of R and the order of
- * blocks does not move them.
+ * Applies blocks of the custom format to the files that they name: all blocks, or none if there is
+ * any error. Each block is placed in the file of the tree. So line numbers are those of R, whatever
+ * the order of the blocks.
  *
  * @throws Cancelled
  */
@@ -78,7 +78,7 @@ export async function customEdits(
 }
 
 /**
- * As {@link customEdits}, with the place of each block, also of those beside one with an error.
+ * Like {@link customEdits}, with the place of each block, even if another block has an error.
  *
  * @throws Cancelled
  */
@@ -125,7 +125,7 @@ export async function planCustom(
       for (const diagnostic of told) {
         diagnostics.push({ ...diagnostic, ...(await pathFixes(tree, own)) });
       }
-      // A new file near the name of another one may be meant for that.
+      // A new file with a path near that of an existing file may be a mistake for it.
       const meant = told.length > 0 ? undefined : (await pathFixes(tree, own, 'same name')).fixes;
       const [line = 1] = own.map((block) => block.pathLine);
       if (meant !== undefined) {
@@ -163,14 +163,14 @@ export interface FileBlocks {
   readonly before: string | undefined;
   readonly blocks: readonly CustomBlock[];
   readonly python: PythonParser;
-  /** What is known of the file already. */
+  /** The opened file, if the caller has it already. */
   readonly known?: CustomFile;
-  /** Whether the result need not be read for syntax errors. */
+  /** Whether the result need not be checked for syntax errors. */
   readonly trusted?: boolean;
 }
 
 export interface CustomEditResult {
-  /** Undefined with any error. */
+  /** The new text; undefined if there is any error. */
   readonly after: string | undefined;
   readonly plans: readonly BlockPlan[];
   readonly diagnostics: readonly Diagnostic[];
@@ -178,7 +178,7 @@ export interface CustomEditResult {
 
 const isPython = (path: string): boolean => /\.pyi?$/.test(path);
 
-/** Reads a file to place blocks in it. */
+/** Opens a file, so that blocks can be placed in it. */
 export function openFile(path: string, before: string, python: PythonParser): CustomFile {
   const mark = before.startsWith('\ufeff') ? '\ufeff' : '';
   const text = before.slice(mark.length);
@@ -197,10 +197,10 @@ export function openFile(path: string, before: string, python: PythonParser): Cu
   return { path, raw, lines, mark, module, blanksOnly: !/[\t\r\f\v]/.test(source), ...own };
 }
 
-/** Places the blocks about one file. */
+/** Places the blocks of one file. */
 export const editFile = (given: FileBlocks): CustomEditResult => atOnce(editSteps(given));
 
-/** As {@link editFile}, a block at a step. */
+/** Like {@link editFile}, one block at a step. */
 function* editSteps(given: FileBlocks): Stepwise<CustomEditResult> {
   const { path, before, blocks, python, known, trusted = false } = given;
   if (before === undefined) return yield* makeFile({ path, before, blocks, python });
@@ -237,7 +237,7 @@ function* editSteps(given: FileBlocks): Stepwise<CustomEditResult> {
   const after = hasErrors(diagnostics) ? undefined : joinEdits(file);
   if (after !== undefined && isPython(path) && !trusted) {
     const codes = read.flatMap(({ code }) => (code?.broken === false ? [code.code] : []));
-    // Indented code is no module of its own.
+    // Indented code is not a module by itself.
     const plain = codes.flatMap(({ indent, lines }) => (indent === '' ? [lines] : []));
     checkResult(file, blocks, after.slice(file.mark.length), { python, sound: plain });
   }
@@ -253,10 +253,10 @@ interface Rewritten {
   readonly told: readonly Diagnostic[];
 }
 
-/** Kept by file and block, for files and texts that are being written. */
+/** Cached by file and block, for texts under edit. */
 const rewritten = new WeakMap<PartedModule, WeakMap<CustomBlock, Rewritten>>();
 
-/** As `rewrite`, kept where it has nothing to do with other blocks. */
+/** Like `rewrite`, but caches a result that does not depend on other blocks. */
 function* rewriteOnce(file: CustomFile, block: CustomBlock, code: BlockCode): Stepwise<void> {
   let ofFile = rewritten.get(file.module);
   if (ofFile === undefined) rewritten.set(file.module, (ofFile = new WeakMap()));
@@ -298,7 +298,7 @@ function plansOf(file: CustomFile, blocks: readonly CustomBlock[], newFile: bool
   }));
 }
 
-/** A file of the first block, with the others placed in it. */
+/** Makes a file from the first block, and places the others in it. */
 function* makeFile({ path, blocks, python }: FileBlocks): Stepwise<CustomEditResult> {
   const [first, ...rest] = blocks;
   if (first === undefined) return { after: undefined, plans: [], diagnostics: [] };
@@ -325,7 +325,8 @@ function* makeFile({ path, blocks, python }: FileBlocks): Stepwise<CustomEditRes
   const after = hasErrors(diagnostics) ? undefined : joinEdits(file);
   const made = plansOf(file, [first], true);
   if (after === undefined || rest.length === 0) return { after, plans: made, diagnostics };
-  // A new file has no lines of R, so a number can only mean its end; a range is of what is made.
+  // A new file has no lines of R, so a number can only mean its end. A range refers to the new
+  // text.
   const placed = rest.map((block) =>
     typeof block.place === 'number' ? { ...block, place: 'EOF' as const } : block,
   );
@@ -343,7 +344,7 @@ function* makeFile({ path, blocks, python }: FileBlocks): Stepwise<CustomEditRes
   };
 }
 
-/** Puts the code of a block at its place in a file that is not Python. */
+/** Inserts the code of a block into a file that is not Python. */
 function insertText(file: CustomFile, block: CustomBlock): void {
   if (block.action === 'rewrite') {
     file.tell({
@@ -362,7 +363,7 @@ function insertText(file: CustomFile, block: CustomBlock): void {
   file.edits.push({ kind: 'insert', from: at, to: at, text: block.code, block, source });
 }
 
-/** Puts the code of a block in place of lines of the file, as it is. */
+/** Replaces lines of a file by the code of a block as it is. */
 function replaceLines(file: CustomFile, block: CustomBlock, span: ReplacedLines): void {
   const count = file.lines.length;
   const [from, to] = [span.from - 1, span.to];

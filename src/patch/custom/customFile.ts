@@ -4,61 +4,68 @@ import type { PartedModule } from '../../python/partedModule';
 import type { CustomBlock } from './parseCustom';
 import type { Diagnostic } from '../diagnostic';
 
-/** A change of a file: `text`, lines without line ends, in place of the lines `from` to `to`. */
+/** A change of a file: `text`, without line ends, replaces the lines `from` to `to`. */
 export interface LineEdit {
   readonly kind: 'rewrite' | 'insert' | 'imports';
-  /** 0-based, `to` excluded; equal to it for an insertion before that line. */
+  /** 0-based, `to` excluded; equal to `to` for an insertion before that line. */
   readonly from: number;
   readonly to: number;
   readonly text: readonly string[];
   readonly block: CustomBlock;
-  /** Lines of the text that was given, 1-based, `to` excluded, that this comes from. */
+  /** Lines of the given text from which this comes, 1-based, `to` excluded. */
   readonly source: { readonly from: number; readonly to: number };
-  /** What is replaced, or the class that is inserted into. */
+  /** The definition that is replaced, or the class that receives an insertion. */
   readonly definition?: Definition;
   /** Blank lines wanted around an insertion. */
   readonly apart?: number;
-  /** The lines with their line ends, of the range form, which are put there as they are. */
+  /** The lines of the range form with their line ends, which are inserted as they are. */
   readonly raw?: readonly string[];
 }
 
-/** What has been found of the names that the blocks about one file may mean, and what is left to spend on it. */
+/**
+ * The search for names that blocks of one file may mean: results so far, and the remaining budget.
+ */
 export interface NameSearch {
-  /** Names that may still be compared. */
+  /** How many more names may be compared. */
   left: number;
   readonly found: Map<string, readonly Definition[]>;
 }
 
-/** A file while the blocks about it are placed in it. */
+/** A file while its blocks are placed. */
 export interface CustomFile {
   readonly path: string;
   /** Without line ends. */
   readonly lines: readonly string[];
-  /** With them. */
+  /** With line ends. */
   readonly raw: readonly string[];
-  /** The byte order mark that the file begins with, which no line holds; empty without one. */
+  /**
+   * The byte order mark at the start of the file, which no line contains; empty if there is none.
+   */
   readonly mark: string;
   readonly module: PartedModule;
-  /** Whether it has no white space but blanks and line ends. */
+  /** Whether blanks and line ends are its only white space. */
   readonly blanksOnly: boolean;
   readonly edits: LineEdit[];
-  /** Names that blocks already placed import. */
+  /** Names that the blocks placed so far import. */
   readonly imported: Set<string>;
-  /** Definitions that blocks name exactly, so that no other block means them. */
+  /** Definitions that a block names exactly, so that no other block can mean them. */
   readonly named: () => ReadonlySet<Definition>;
-  /** Where blocks add a name, by that and the class that it goes into. */
+  /** Where blocks add a name. The key is the class that receives it, and the name. */
   readonly added: Map<string, { readonly block: CustomBlock; readonly line: number }>;
-  /** What names of the file its blocks may mean. */
+  /** The search for names that its blocks may mean. */
   readonly names: NameSearch;
   readonly tell: (diagnostic: Diagnostic) => void;
 }
 
-/** One import as text that tells it from others. */
+/** A key that only equal imports share. */
 export function importKey({ from, name, alias }: ImportedName): string {
   return [from, name, alias].join('\0');
 }
 
-/** The line end of what an edit adds: of the line it replaces, else of the one before or behind. */
+/**
+ * The line end for lines that an edit adds: that of the line it replaces, else of the one before or
+ * after.
+ */
 export function lineEndAt(
   raw: readonly string[],
   { from, to }: { from: number; to: number },
@@ -69,7 +76,7 @@ export function lineEndAt(
 }
 
 /**
- * Puts the edits into the lines; what no edit names stays as it is.
+ * Applies the edits to the lines. All other lines stay as they are.
  *
  * @returns undefined, with a diagnostic, when two edits touch the same lines
  */
@@ -123,7 +130,7 @@ export function joinEdits(file: CustomFile): string | undefined {
 
 const blank = (line: string | undefined): boolean => line !== undefined && line.trim() === '';
 
-/** The lines of an edit, with the blank lines that it wants around it and that are not there. */
+/** The lines of an edit, with the blank lines that it needs around it and that are missing. */
 function withApart(
   out: readonly string[],
   edit: LineEdit,

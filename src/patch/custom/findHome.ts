@@ -5,7 +5,9 @@ import type { CustomBlock } from './parseCustom';
 import type { CustomFile } from './customFile';
 import { placeLine } from './findTarget';
 
-/** The class that a method belongs into: around the line, or the one that ends right before it. */
+/**
+ * The class that receives a method: the one around the line, or the one that ends right before it.
+ */
 export function findHome(file: CustomFile, block: CustomBlock): Definition | undefined {
   const { module, lines } = file;
   if (block.place === 'BOF') return undefined;
@@ -16,7 +18,7 @@ export function findHome(file: CustomFile, block: CustomBlock): Definition | und
   if (around.length > 0) return around.at(-1);
   const [last, above] = statementsAbove(module, line);
   const [end] = statementsAbove(module, lines.length);
-  // A class at the end of a file often has the call below it that runs its tests.
+  // A class at the end of a file is often followed by the call that runs its tests.
   const isGuard =
     last !== undefined &&
     last.range.start === end?.range.start &&
@@ -28,7 +30,7 @@ export function findHome(file: CustomFile, block: CustomBlock): Definition | und
   );
 }
 
-/** The last two statements of a module that begin at a line or above, the lower first. */
+/** The last two statements of a module that begin at or above a line, the lower one first. */
 function statementsAbove(module: PartedModule, line: number): Statement[] {
   const found: Statement[] = [];
   for (const { statements } of module.modules(line, 'up')) {
@@ -42,7 +44,7 @@ function statementsAbove(module: PartedModule, line: number): Statement[] {
   return found;
 }
 
-/** Index of the first of statements that begins behind a line. */
+/** Index of the first statement that begins after a line. */
 function firstBehind(statements: readonly Statement[], line: number): number {
   let [low, high] = [0, statements.length];
   while (low < high) {
@@ -55,11 +57,11 @@ function firstBehind(statements: readonly Statement[], line: number): number {
 
 const classesOf = new WeakMap<PythonModule, readonly Definition[]>();
 
-/** The classes of a part of a module that can be added to. */
+/** The classes of a part of a module that can receive methods. */
 function openClasses(module: PythonModule): readonly Definition[] {
   let classes = classesOf.get(module);
   if (classes === undefined) {
-    // A class in one line has no body to add to.
+    // A class on a single line has no body that can grow.
     classes = module.definitions.filter(
       (d) => d.kind === 'class' && !d.local && d.body.startLine > d.defLine,
     );
@@ -70,7 +72,7 @@ function openClasses(module: PythonModule): readonly Definition[] {
 
 const membersIn = new WeakMap<Definition, readonly Statement[]>();
 
-/** The line before which to insert in a class: between its members, never inside one. */
+/** The line of a class before which to insert: between its members, never inside one. */
 export function classLine(file: CustomFile, block: CustomBlock, home: Definition): number {
   if (typeof block.place !== 'number') return home.range.endLine;
   let members = membersIn.get(home);
@@ -82,7 +84,7 @@ export function classLine(file: CustomFile, block: CustomBlock, home: Definition
   return between(file, members, block.place) ?? home.range.endLine;
 }
 
-/** Those of statements that hold a definition; both stand in order. */
+/** The statements that contain a definition. Both lists are in order. */
 function definingStatements(
   statements: readonly Statement[],
   definitions: readonly Definition[],
@@ -94,7 +96,7 @@ function definingStatements(
   });
 }
 
-/** The line before which to insert at the margin: between statements, behind the first imports. */
+/** The line before which to insert top-level code: between statements, after the first imports. */
 export function moduleLine(file: CustomFile, block: CustomBlock): number {
   const { lines, module } = file;
   const line = placeLine(file, block.place);
@@ -108,13 +110,16 @@ export function moduleLine(file: CustomFile, block: CustomBlock): number {
   return lines.length;
 }
 
-/** Before the statement that begins at the line or next after it, behind the one that holds it. */
+/**
+ * The line of the statement that begins at or after the given one. If a statement contains that
+ * line, the line after that statement.
+ */
 function between(
   file: CustomFile,
   statements: readonly Statement[],
   line: number,
 ): number | undefined {
-  // They stand in order, and a file can have thousands of them and of blocks.
+  // Binary search, since a file can have thousands of ordered statements and of blocks.
   let [low, high] = [0, statements.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -125,7 +130,7 @@ function between(
   if (next === undefined) return undefined;
   if (next.startLine < line) return next.endLine;
   let at = next.startLine - 1;
-  // Comments right above belong to what they stand above.
+  // Comments directly above a statement belong to it.
   while (at > 0 && (file.lines[at - 1] ?? '').trimStart().startsWith('#')) at -= 1;
   return at;
 }
@@ -147,7 +152,7 @@ export function headEnd(file: CustomFile, only?: (statement: ImportStatement) =>
       isFirst = false;
     }
   }
-  // A line may go on behind the import: `import a; x = 1`.
+  // The line of an import may hold more code: `import a; x = 1`.
   if (end === 0) while ((lines[end] ?? '').startsWith('#')) end += 1;
   return end;
 }

@@ -6,25 +6,25 @@ import type { CustomFile, NameSearch } from './customFile';
 import { squeezedSimilarity } from '../fuzzy/treeLines';
 
 /**
- * A name that no definition has is taken for a closest one only if it is near in both senses: at least so
- * much of the name is the same (1 less the share of letters to change, digits the same, without `test_`),
- * and the definition lies at most so many lines from the place.
+ * Limits for taking a name that no definition has for the closest existing one. `likeness` is 1
+ * less the share of letters to change, without `test_`; digits must be the same. `lines` is the
+ * greatest distance of the definition from the place.
  */
 export const closestName = { likeness: 0.75, lines: 10 } as const;
 
-/** The line of R that a place stands for. */
+/** The line of R that a place means. */
 export function placeLine(file: CustomFile, place: CustomBlock['place']): number {
   if (place === 'BOF') return 1;
   if (place === 'EOF') return file.lines.length;
   return typeof place === 'number' ? place : place.from;
 }
 
-/** How many lines a definition lies from a line; 0 when it holds it. */
+/** Number of lines between a definition and a line; 0 if the definition contains it. */
 function distance({ range }: Definition, line: number): number {
   return Math.max(0, range.startLine - line, line - range.endLine);
 }
 
-/** Whether a function can only be a method: its first parameter says so. */
+/** Whether the first parameter shows that a function is a method. */
 export function takesSelf(definition: Definition): boolean {
   return /^(self|cls)$/.test(definition.parameters[0] ?? '');
 }
@@ -33,7 +33,7 @@ const isClass = (definition: Definition): boolean => definition.kind === 'class'
 
 const byParent = new WeakMap<PythonModule, Map<Definition, Definition[]>>();
 
-/** What a class or function itself defines, in the order of the file. */
+/** The direct members of a class or function, in the order of the file. */
 export function membersOf(module: PythonModule, definition: Definition): readonly Definition[] {
   let members = byParent.get(module);
   if (members === undefined) {
@@ -48,7 +48,7 @@ export function membersOf(module: PythonModule, definition: Definition): readonl
   return members.get(definition) ?? [];
 }
 
-/** What tells definitions of one name in one class apart: `@x.setter`, `@overload`. */
+/** What distinguishes definitions of one name in one class: `@x.setter`, `@overload`. */
 export function accessor({ name, decorators }: Definition): string {
   const own = decorators.find(
     (text) =>
@@ -57,22 +57,23 @@ export function accessor({ name, decorators }: Definition): string {
   return own === undefined ? '' : own.startsWith(`${name}.`) ? own : 'property';
 }
 
-/** The definitions of a file that one of a block may stand for. */
+/** The definitions of a file that a definition of a block may mean. */
 interface Targets {
-  /** How many there are. */
+  /** Number of such definitions. */
   readonly count: number;
-  /** Those nearest to the line of the block, the nearest first; as many as are asked for. */
+  /** Those nearest to the line of the block, the nearest first, at most as many as requested. */
   readonly nearest: readonly [Definition, ...Definition[]];
-  /** Tells them from others. */
+  /** Equal for equal sets of definitions. */
   readonly key: string;
 }
 
 /**
- * The functions or classes of the file that a block can mean: by name and sort, of those that are not
- * local, that are methods if it is one, and that have its accessor; then nearest to its line.
+ * The functions or classes of the file that a definition of a block can mean, nearest to its line
+ * first. They have the same name and sort. Where possible they are also not local, methods if it is
+ * one, and have the same accessor.
  *
- * @param indented whether the block writes it below another indentation, as a method
- * @param most how many of the nearest are wanted
+ * @param indented whether the block indents the definition, as a method
+ * @param most how many of the nearest to return
  */
 export function findTarget(
   file: CustomFile,
@@ -93,7 +94,9 @@ interface Candidates {
   readonly key: string;
 }
 
-/** Kept, since a file can have thousands of definitions of one name, and a patch as many blocks. */
+/**
+ * Cached, since a file can have thousands of definitions of one name, and a patch as many blocks.
+ */
 const candidatesIn = new WeakMap<PartedModule, Map<string, Candidates>>();
 
 function candidates(module: PartedModule, wanted: Definition, indented: boolean): Candidates {
@@ -117,7 +120,10 @@ function candidates(module: PartedModule, wanted: Definition, indented: boolean)
   return result;
 }
 
-/** The definitions that are nearest to a line, the nearest first, of equal ones the upper. */
+/**
+ * The definitions nearest to a line, the nearest first. Among equally near ones, the upper comes
+ * first.
+ */
 function nearestTo(all: readonly Definition[], line: number, most: number): Definition[] {
   if (all.length <= most) return [...all].sort((a, b) => distance(a, line) - distance(b, line));
   const near: { d: Definition; away: number }[] = [];
@@ -131,18 +137,20 @@ function nearestTo(all: readonly Definition[], line: number, most: number): Defi
   return near.map(({ d }) => d);
 }
 
-/** Those that are kept, or all if that is none. */
+/** The definitions that pass `keep`, or all if none does. */
 function narrow(all: Definition[], keep: (d: Definition) => boolean): Definition[] {
   const kept = all.filter(keep);
   return kept.length > 0 ? kept : all;
 }
 
-/** Whether a decorator says that a function belongs to a class. */
+/** Whether a decorator shows that a function belongs to a class. */
 export function isStatic(definition: Definition): boolean {
   return definition.decorators.some((text) => /^(static|class)method\b/.test(text));
 }
 
-/** The one definition whose name is closest to that of a block and near its line, if there is one. */
+/**
+ * The one definition near the line of a block whose name is closest; undefined if there is none.
+ */
 export function findClosest(
   file: CustomFile,
   block: CustomBlock,
@@ -171,14 +179,14 @@ export function findClosest(
 const bareName = (name: string): string => name.replace(/^(test_?|Test)(?=.)/, '');
 const digits = (name: string): string => name.replace(/\D+/g, ' ').trim();
 
-/** So many names are compared at most to find those that the blocks about one file may mean. */
+/** The most names that are compared to find those that the blocks of one file may mean. */
 export const mostCompared = 100_000;
 
 export const nameSearch = (): NameSearch => ({ left: mostCompared, found: new Map() });
 
 /**
- * Up to three definitions with names much like one, the likest first; none once too many names have been
- * compared for the file.
+ * Up to three definitions with similar names, the most similar first. None once too many names have
+ * been compared for the file.
  */
 export function nearestNames(file: CustomFile, name: string): readonly Definition[] {
   const { names } = file;
@@ -206,7 +214,7 @@ export function nearestNames(file: CustomFile, name: string): readonly Definitio
 
 const namesIn = new WeakMap<PartedModule, ReadonlySet<string>>();
 
-/** The different names of a module's definitions. */
+/** The distinct names of a module's definitions. */
 function namesOf(module: PartedModule): ReadonlySet<string> {
   let known = namesIn.get(module);
   if (known === undefined) {
@@ -217,8 +225,8 @@ function namesOf(module: PartedModule): ReadonlySet<string> {
 }
 
 /**
- * Up to three paths that one may have been meant for, the likeliest first: that end with it or that it
- * ends with, that have its file name, or one much like it.
+ * Up to three paths that a wrong path may mean, the likeliest first. Candidates end with the wrong
+ * path or are its end, have its file name, or have a similar path.
  */
 export function nearestPaths(paths: readonly string[], wanted: string): string[] {
   const name = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
@@ -236,7 +244,7 @@ export function nearestPaths(paths: readonly string[], wanted: string): string[]
   };
   const best: { path: string; value: number }[] = [];
   for (const path of paths) {
-    // Only what is as like as the third one so far may come among the three.
+    // Only a path at least as similar as the third one so far can be among the three.
     const value = score(path, Math.max(0.75, best[2]?.value ?? 0));
     if (value === 0) continue;
     best.push({ path, value });
@@ -247,20 +255,23 @@ export function nearestPaths(paths: readonly string[], wanted: string): string[]
 }
 
 /**
- * 1 for equal names, less for names that share fewer letters, 0 for those that are not like each other by at
- * least `least`, which is told fast.
+ * Similarity of two names: 1 for equal names, less for names with fewer common letters. Returns 0
+ * quickly if it is below `least`.
  */
 function likeness(a: string, b: string, least: number): number {
   if (least > 1) return 0;
   const longest = Math.max(a.length, b.length, 1);
-  // Whole letters, whatever is lost in computing with shares.
+  // Round to whole letters, against errors of floating point.
   const most = Math.floor((1 - least) * longest + 1e-9);
   if (Math.abs(a.length - b.length) > most || lettersApart(a, b) > most) return 0;
   const like = squeezedSimilarity(a, b, least - 1e-9);
   return Math.round((1 - like) * longest) > most ? 0 : like;
 }
 
-/** How many letters of one text are missing in the other, in any order: never more than the edit distance. */
+/**
+ * How many letters of one text the other lacks, in any order. This is never more than the edit
+ * distance.
+ */
 function lettersApart(a: string, b: string): number {
   const counts = new Int16Array(128);
   const count = (text: string, by: number): void => {

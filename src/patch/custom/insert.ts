@@ -7,7 +7,7 @@ import { classLine, findHome, moduleLine } from './findHome';
 import { unitOfFile } from './rewrite';
 import { indentationOf, reindent } from '../indentation';
 
-/** Adds the code of a block at its place: into a class when it is a method, else at the margin. */
+/** Inserts the code of a block at its place: a method into a class, other code at the top level. */
 export function insert(file: CustomFile, block: CustomBlock, code: BlockCode): void {
   const { lines } = file;
   const { indent } = code.code;
@@ -53,7 +53,7 @@ export function insert(file: CustomFile, block: CustomBlock, code: BlockCode): v
   });
 }
 
-/** Says which class a method goes into that is not written as one, or that there is none. */
+/** Reports which class receives a method that is not indented as one, or that there is no class. */
 function tellHome(
   file: CustomFile,
   block: CustomBlock,
@@ -92,7 +92,7 @@ function tellHome(
     .filter((d) => d.kind === 'class' && d.parent === undefined && d.body.startLine > d.defLine)
     .sort((a, b) => Math.abs(a.range.endLine - near) - Math.abs(b.range.endLine - near));
   file.tell({
-    // Who writes it indented means a method, which a function at the margin is not.
+    // Indented code is meant as a method, so it cannot become a top-level function.
     severity: code.code.indent === '' ? 'warning' : 'error',
     code: 'no-class-here',
     line,
@@ -110,7 +110,10 @@ function tellHome(
   });
 }
 
-/** Warns of a name that another block, or this one, adds in the same place: the later one hides the other. */
+/**
+ * Warns of a name that this block or another one adds at the same place, since the later one hides
+ * the other.
+ */
 function tellTwice(
   file: CustomFile,
   block: CustomBlock,
@@ -118,7 +121,7 @@ function tellTwice(
   { definition, defLine }: BlockCode['definitions'][number],
   home: Definition | undefined,
 ): void {
-  // Accessors of a property and overloads share their name.
+  // Accessors of a property and overloads may share their name.
   if (accessor(definition) !== '') return;
   const key = `${home?.range.start ?? ''} ${definition.name}`;
   const line = code.firstLine + defLine;
@@ -140,7 +143,7 @@ function tellTwice(
   });
 }
 
-/** Warns of functions that the file has already. */
+/** Warns of functions that exist in the file. */
 function tellTwins(
   file: CustomFile,
   block: CustomBlock,

@@ -1,6 +1,9 @@
 import { withoutNumber } from './withoutNumbers';
 
-/** The place of the range form: `12-15`, `5-4` for an insertion before line 5, with a line end if need be. */
+/**
+ * The place of the range form: `12-15`, or `5-4` for an insertion before line 5, optionally with a
+ * line end.
+ */
 export const spanPattern = /^(?:lines?\s+)?(\d{1,7})\s*[-–]\s*(\d{1,7})(?:\s+(LF|CRLF))?$/i;
 
 export const diffPattern = /^\s*diff\s*$/;
@@ -14,16 +17,19 @@ export const isPlace = (value: string): boolean =>
   placePattern.test(value) || spanPattern.test(value);
 const isPath = (value: string): boolean => /^[\w./ @+-]*\w\.\w+$/.test(value);
 
-/** A header field without the quotes, backticks or angle brackets that are put around it. */
+/** A header field without quotes, backticks or angle brackets around it. */
 export function bare(line: string): string {
-  // Not by a pattern that looks for the end from every place: lines of a text may be long.
+  // A loop, since a pattern would search for the end from every place of a possibly long line.
   let [from, to] = [0, line.length];
   while (from < to && /[\s<"'`*]/.test(line[from] ?? '')) from += 1;
   while (to > from && /[\s>"'`*]/.test(line[to - 1] ?? '')) to -= 1;
   return line.slice(from, to);
 }
 
-/** Whether a line may be the keyword of a block: a path above such a one begins a block without `diff`. */
+/**
+ * Whether a line may be the keyword of a block. A path above such a line begins a block without
+ * `diff`.
+ */
 const isBelowPath = (line = ''): boolean => line.length < 100 && /rewrite|insert/i.test(line);
 
 /** Whether a line is `diff`, perhaps with a number before it. */
@@ -33,20 +39,22 @@ function isOpening(line: string): boolean {
   return text.length < 40 && /^\d*\s*(?:[|:│]\s*)?diff$/.test(text);
 }
 
-/** How a block begins; `alone`: with the word alone, which may be one of a sentence. */
+/** How a block begins. `alone` means only the word `diff`, which may be part of prose. */
 export type Start = 'diff' | 'numbered' | 'path' | 'alone';
 
 /**
- * Whether a block begins at a line: with `diff`, with a numbered one, or, where that is missing, with a
- * path above a keyword and a place. `alone`: with `diff` above nothing that is like a block.
+ * Returns how a block begins at a line; undefined if none does. A block begins with `diff`, or with
+ * a numbered `diff`. Without one it begins with a path above a keyword and a place. `alone` is a
+ * `diff` above lines that do not look like a block.
  */
 export function startsBlock(lines: readonly string[], at: number): Start | undefined {
   const line = lines[at] ?? '';
-  // Most lines are told by the one below: this is asked of every line of every text.
+  // The line below decides quickly for most lines. This matters, since the function runs for every
+  // line of every text.
   if (!isOpening(line) && !(isBelowPath(lines[at + 1]) && isPath(bare(line)))) return undefined;
   const isDiff = diffPattern.test(line);
   const next = following(lines, at + 1, 5);
-  // The word may stand twice.
+  // The word may be repeated.
   while (isDiff && diffPattern.test(lines[next[0] ?? lines.length] ?? '')) next.shift();
   const values = next.map((i) => bare(lines[i] ?? ''));
   if (isDiff) {
@@ -79,16 +87,19 @@ function following(lines: readonly string[], from: number, count: number): numbe
   return found;
 }
 
-/** The lines of a text at which blocks may begin or end, 0-based and rising. */
+/** The 0-based lines of a text at which blocks may begin or end, ascending. */
 export interface Marks {
   readonly starts: ReadonlyMap<number, Start>;
-  /** Those of `starts` that end the block before. */
+  /** Those lines of `starts` that end the block before. */
   readonly begins: readonly number[];
   readonly ends: readonly number[];
   readonly fences: readonly number[];
 }
 
-/** Looked for once in a text, since a block without an end would look through all that follows it. */
+/**
+ * Finds all marks of a text at once. Otherwise each block without an end would search the whole
+ * rest of the text.
+ */
 export function readMarks(lines: readonly string[], from = 0, to = lines.length): Marks {
   const starts = new Map<number, Start>();
   const begins: number[] = [];
@@ -106,7 +117,7 @@ export function readMarks(lines: readonly string[], from = 0, to = lines.length)
   return { starts, begins, ends, fences };
 }
 
-/** The first of rising numbers that is at least `least`. */
+/** The first of ascending numbers that is at least `least`. */
 function firstFrom(numbers: readonly number[], least: number): number | undefined {
   let [low, high] = [0, numbers.length];
   while (low < high) {
@@ -117,7 +128,7 @@ function firstFrom(numbers: readonly number[], least: number): number | undefine
   return numbers[low];
 }
 
-/** Where the code ends, 0-based: at `end diff`, or else where that ought to stand. */
+/** The 0-based line at which the code ends: at `end diff`, or else where that is missing. */
 export function findEnd(
   lines: readonly string[],
   start: number,
@@ -126,12 +137,13 @@ export function findEnd(
 ): { end: number; closed: boolean } {
   const end = firstFrom(ends, first);
   let begin = firstFrom(begins, first + 1);
-  // The word may stand twice.
+  // The word may be repeated.
   if (begin !== undefined && following(lines, start + 1, 1)[0] === begin) {
     begin = firstFrom(begins, begin + 1);
   }
   if (end !== undefined && end < (begin ?? lines.length)) return { end, closed: true };
-  // A fence may stand in the code, in a docstring say, so it ends the block only if nothing else does.
+  // Code may contain a fence, for example in a docstring. So a fence ends the block only if nothing
+  // else does.
   const fence = firstFrom(fences, Math.max(first, start + 5));
   const limit = begin ?? lines.length;
   return { end: fence !== undefined && fence < limit ? fence : limit, closed: false };

@@ -6,9 +6,9 @@ import type { Diagnostic, DiagnosticCode, Fix } from '../diagnostic';
 export { holdsCustomBlocks, readBlockParts } from './readBlocks';
 
 /**
- * Lines of R that the code of a block replaces as they are: 1-based, both ends included. With `to` equal to
- * `from - 1` the code goes in before `from`. This range form extends the format, so that it can write every
- * change of a text.
+ * Lines of R that the code of a block replaces as they are: 1-based, both ends included. If `to` is
+ * `from - 1`, the code is inserted before `from`. This range form extends the format, so that it
+ * can write every change of a text.
  */
 export interface ReplacedLines {
   readonly from: number;
@@ -33,27 +33,30 @@ export interface CustomBlock {
   /** 1-based line of R near which the code belongs, an end of the file, or the lines to replace. */
   readonly place: number | 'EOF' | 'BOF' | ReplacedLines;
   readonly placeLine: number;
-  /** Lines of code without line ends, the first and last of them not blank but in the range form. */
+  /**
+   * Lines of code without line ends. Except in the range form, the first and the last are not
+   * blank.
+   */
   readonly code: readonly string[];
-  /** Whether the last line of code, being the last of the file, has no line end; of the range form. */
+  /** Range form only: the last line of code is the last line of the file and has no line end. */
   readonly noNewline: boolean;
   /** 1-based line of the first line of code. */
   readonly codeLine: number;
-  /** Whether the text ends where the block has no end yet: it may be cut off. */
+  /** Whether the text ends before the block does, so that it may be cut off. */
   readonly cut?: boolean;
 }
 
-/** A place as it is written. */
+/** A place as a block writes it. */
 export function placeText(place: CustomBlock['place']): string {
   return typeof place === 'object' ? `${place.from}-${place.to}` : String(place);
 }
 
-/** A replacement of one line, as a fix. */
+/** A fix that replaces one line. */
 export function replaceLine(title: string, line: number, text: string): Fix {
   return { title, edits: [{ from: line, to: line + 1, lines: [text] }] };
 }
 
-/** A line put before another, as a fix. */
+/** A fix that inserts a line before another. */
 export function insertLine(title: string, before: number, text: string): Fix {
   return { title, edits: [{ from: before, to: before, lines: [text] }] };
 }
@@ -68,12 +71,14 @@ type Tell = (
   endLine?: number,
 ) => void;
 
-/** Reads the blocks of a text, whatever stands around them. A block with an error is left out. */
+/**
+ * Reads the blocks of a text and ignores the text around them. A block with an error is left out.
+ */
 export function parseCustom(text: string): { blocks: CustomBlock[]; diagnostics: Diagnostic[] } {
   return checkBlocks(readBlocks(text));
 }
 
-/** As {@link parseCustom}, of blocks that are read already. */
+/** Like {@link parseCustom}, for blocks that were read before. */
 export function checkBlocks(readings: readonly BlockReading[]): {
   blocks: CustomBlock[];
   diagnostics: Diagnostic[];
@@ -93,7 +98,7 @@ interface Checked {
   readonly told: readonly Diagnostic[];
 }
 
-/** Kept, so that a block that is read once remains one and the same while others are written. */
+/** Cached, so that an unchanged block stays the same object while others are edited. */
 const checkedReadings = new WeakMap<BlockReading, Checked>();
 
 function checked(reading: BlockReading): Checked {
@@ -115,7 +120,7 @@ function checked(reading: BlockReading): Checked {
   return result;
 }
 
-/** Reports what reading has mended. */
+/** Reports what the reader repaired. */
 function tellMended(reading: BlockReading, tell: Tell): void {
   const { line, endLine, missing, code, lines } = reading;
   if (missing.includes('diff')) {
@@ -155,7 +160,7 @@ function tellMended(reading: BlockReading, tell: Tell): void {
   }
 }
 
-/** Reports each `end diff` that ends no block: an error if there is code above it, which would be lost. */
+/** Reports each `end diff` that ends no block. It is an error if code above it would be lost. */
 function tellStray({ line, end, path, stray }: BlockReading, tell: Tell): void {
   for (const [i, { from, to, code }] of stray.entries()) {
     const alone: Fix = {
@@ -172,7 +177,7 @@ function tellStray({ line, end, path, stray }: BlockReading, tell: Tell): void {
       title: 'Begin a block with these lines',
       edits: [{ from, to: from, lines: head }],
     };
-    // What follows a block may be the rest of its code.
+    // The lines after a block may be the rest of its code.
     const join: Fix[] =
       i === 0 && end !== undefined && line < from
         ? [

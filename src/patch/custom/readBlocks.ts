@@ -1,35 +1,38 @@
 import { diffPattern, endPattern, readMarks, startsBlock, type Marks } from './marks';
 import { readBlock, type BlockParts, type BlockReading } from './blockParts';
 
-/** A line that is code rather than prose: it opens a definition, or is indented and no item of a list. */
+/**
+ * A line of code rather than prose: it begins a definition, or is indented and not an item of a
+ * list.
+ */
 const strayCode =
   /^\s*(?:\d{1,6}\s*[|:│]?\s*)?(?:(?:async\s+)?def|class)\s|^@\w|^[ \t]+(?![-*•\s])/;
 
-/** The blocks of a text, with what is needed to read a text like it. */
+/** The blocks of a text, with the data for reading a later version of it. */
 export interface BlocksRead {
   readonly lines: readonly string[];
   readonly blocks: readonly BlockReading[];
   readonly marks: Marks;
 }
 
-/** Every block of a text, whatever stands around them and however much of them is there. */
+/** Every block of a text, even if incomplete. The text around blocks is ignored. */
 export function readBlockParts(text: string): BlockParts[] {
   return readBlocks(text);
 }
 
-/** As {@link readBlockParts}, with the code of each block made ready. */
+/** Like {@link readBlockParts}, with prepared code for each block. */
 export function readBlocks(text: string): BlockReading[] {
   return [...readBlocksOfLines(text.split('\n')).blocks];
 }
 
-/** What tells of the lines below whether a block begins lies within so many lines. */
+/** Whether a block begins at a line depends on at most so many lines. */
 const lookAhead = 13;
 
 /**
- * As {@link readBlocks}, for the lines of a text.
+ * Like {@link readBlocks}, for the lines of a text.
  *
- * @param before what was read of an earlier version of the text. Blocks that have neither changed nor moved
- *   are the same objects
+ * @param before the result for an earlier version of the text. Blocks that neither changed nor
+ *   moved stay the same objects.
  */
 export function readBlocksOfLines(lines: readonly string[], before?: BlocksRead): BlocksRead {
   const old = before ?? { lines: [], blocks: [], marks: readMarks([]) };
@@ -55,7 +58,7 @@ export function readBlocksOfLines(lines: readonly string[], before?: BlocksRead)
       break;
     }
     const block = readBlock(lines, i, start, marks);
-    // The word alone in a line of prose, above a block that is one.
+    // The word `diff` alone in a line of prose, above a real block.
     const prose = start === 'alone' && block.end === undefined && block.endLine < lines.length - 1;
     if (!prose) blocks.push(block);
     i = Math.max(i + 1, block.endLine);
@@ -63,7 +66,7 @@ export function readBlocksOfLines(lines: readonly string[], before?: BlocksRead)
   return { lines, marks, blocks: withStray(blocks, lines, marks.ends) };
 }
 
-/** How many lines two texts have in common at their beginning and then at their end. */
+/** How many lines two texts share at the start, and how many of the rest at the end. */
 function commonLines(
   before: readonly string[],
   after: readonly string[],
@@ -76,7 +79,7 @@ function commonLines(
   return { head, tail };
 }
 
-/** The marks of a text: those read anew between those of a text before. */
+/** The marks of a text: those of the changed lines, between those of the earlier version. */
 function joinMarks(
   old: Marks,
   { first, tailFrom, shift }: { first: number; tailFrom: number; shift: number },
@@ -100,7 +103,7 @@ function joinMarks(
   };
 }
 
-/** A block that stands so many lines further down. */
+/** A block moved down by a number of lines. */
 function moved(block: BlockReading, by: number): BlockReading {
   if (by === 0) return block;
   const field = (name: 'path' | 'keyword' | 'place'): object => {
@@ -121,7 +124,7 @@ function moved(block: BlockReading, by: number): BlockReading {
   };
 }
 
-/** Gives each `end diff` that ends no block to the block above, or else to the first. */
+/** Assigns each `end diff` that ends no block to the block above, or else to the first. */
 function withStray(
   blocks: readonly BlockReading[],
   lines: readonly string[],
@@ -145,7 +148,7 @@ function withStray(
   });
 }
 
-/** Whether a text holds blocks of the custom format. */
+/** Whether a text contains blocks of the custom format. */
 export function holdsCustomBlocks(text: string): boolean {
   const lines = text.split('\n');
   return (

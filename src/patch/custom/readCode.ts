@@ -8,9 +8,9 @@ import type { CustomFile } from './customFile';
 import { membersOf } from './findTarget';
 import { indentationOf, type IndentedCode } from '../indentation';
 
-/** What the code of a block holds, whatever block it is. */
+/** The parsed code of a block, independent of the block's other parts. */
 interface CodeRead {
-  /** How many lines the imports at its head take. */
+  /** Number of lines of the imports at its head. */
   readonly count: number;
   readonly head: PythonModule | undefined;
   readonly code: IndentedCode;
@@ -19,7 +19,7 @@ interface CodeRead {
   readonly errorLine: number | undefined;
 }
 
-/** Reads the code of a block. After a syntax error, what is readable of it. */
+/** Reads the code of a block. After a syntax error the result has its readable parts. */
 export function readCode(
   block: CustomBlock,
   python: PythonParser,
@@ -57,7 +57,7 @@ function readLines(all: readonly string[], python: PythonParser, keepImports: bo
   const lines = all.slice(count);
   const firstLine = lines.find((line) => line.trim() !== '' && !line.trimStart().startsWith('#'));
   const indent = indentationOf(firstLine ?? '');
-  // Indented code is no module of its own, so it is read below an `if`.
+  // Indented code is not a module by itself, so it is parsed below an `if`.
   const shift = indent === '' ? 0 : 1;
   const source = [...(shift === 1 ? ['if 1:'] : []), ...lines].join('\n');
   const module = readCodeModule(python, source);
@@ -84,7 +84,7 @@ function readLines(all: readonly string[], python: PythonParser, keepImports: bo
   };
 }
 
-/** What there is of code that is not read. */
+/** The result for code that is not parsed. */
 function unreadable(block: CustomBlock): BlockCode {
   return {
     code: { lines: block.code, indent: '', inString: new Set(), inDocstring: new Set() },
@@ -114,7 +114,9 @@ function readDefinition(
   };
 }
 
-/** The imports at the head of a block, and how many lines they take with the blank ones behind. */
+/**
+ * The imports at the head of a block, and the number of their lines, with blank ones after them.
+ */
 function readHead(
   lines: readonly string[],
   python: PythonParser,
@@ -122,7 +124,7 @@ function readHead(
   let count = headImports(lines);
   if (count === 0) return { count, head: undefined };
   const head = readModule(python, lines.slice(0, count).join('\n'));
-  // `import a; x = 1` is code, and what follows it too.
+  // `import a; x = 1` is code, and so is everything after it.
   const other = head.statements.find((statement) => statement.type !== 'import');
   if (other === undefined || head.errorLine !== undefined) return { count, head };
   count = other.range.startLine - 1;
@@ -130,7 +132,7 @@ function readHead(
   return { count, head: readModule(python, lines.slice(0, count).join('\n')) };
 }
 
-/** How many lines at the head of a block are imports at the margin, or blank behind them. */
+/** Number of lines at the head of a block that are top-level imports, or blank lines after them. */
 function headImports(lines: readonly string[]): number {
   let end = 0;
   for (let i = 0; i < lines.length; i += 1) {

@@ -13,7 +13,10 @@ interface Match {
   readonly target: Definition;
 }
 
-/** What blocks name exactly in a file, which no other block can mean by a name that is only close. */
+/**
+ * The definitions of a file that blocks name exactly. No other block can mean them by a similar
+ * name.
+ */
 export function namedTargets(
   file: CustomFile,
   blocks: readonly { readonly block: CustomBlock; readonly code: BlockCode | undefined }[],
@@ -29,8 +32,8 @@ export function namedTargets(
 }
 
 /**
- * Replaces each function and class of the block that the file has; the others go in beside them. A part of
- * the file that names are looked for in, and a definition of the block, is a step.
+ * Replaces each function and class of the block that exists in the file, and adds the others beside
+ * them. It yields after each part of the file that it reads, and before each definition.
  */
 export function* rewrite(file: CustomFile, block: CustomBlock, code: BlockCode): Stepwise<void> {
   if (code.definitions.length === 0) {
@@ -71,12 +74,12 @@ export function* rewrite(file: CustomFile, block: CustomBlock, code: BlockCode):
   }
 }
 
-/** So many of the other definitions of a name are offered. */
+/** The most other definitions of a name that fixes offer. */
 const shownOthers = 3;
 
 /**
- * What each definition of a block stands for. Several of one name stand for as many of the file, the nearest,
- * in their order.
+ * Matches each definition of a block with one of the file. Several definitions of one name match as
+ * many of the file, the nearest ones, in their order.
  */
 function matchAll(
   file: CustomFile,
@@ -114,7 +117,7 @@ function matchAll(
   return matched.sort((a, b) => a.own.from - b.own.from);
 }
 
-/** Puts the lines `from` to `to` of the code, which hold the definition, in place of its target. */
+/** Replaces the target by the lines `from` to `to` of the code, which contain the definition. */
 function replace(
   file: CustomFile,
   block: CustomBlock,
@@ -164,8 +167,8 @@ function startsOf(lines: readonly string[]): readonly number[] {
 }
 
 /**
- * Whether the lines of a definition may hold other code as well. Python ends lines at a carriage return
- * alone too, which neither the parser nor a unified diff does.
+ * Whether the lines of a definition may contain other code as well. Python also ends lines at a
+ * lone carriage return. Neither the parser nor a unified diff does that.
  */
 function holdsMore({ lines }: CustomFile, { range }: Definition): boolean {
   const starts = startsOf(lines);
@@ -204,7 +207,7 @@ function tellMore(
   });
 }
 
-/** What the body of a definition is indented by beyond its own indentation. */
+/** The indentation of a definition's body relative to the definition. */
 function unitOf(file: CustomFile, { body, defLine }: Definition): string | undefined {
   if (body.startLine <= defLine) return undefined;
   const [outer, inner] = [defLine, body.startLine].map((line) =>
@@ -217,8 +220,8 @@ function unitOf(file: CustomFile, { body, defLine }: Definition): string | undef
 const units = new WeakMap<PythonModule, string>();
 
 /**
- * What most definitions of a file are indented by; four blanks if there are none. Which blanks counts only
- * for code that is indented by tabs, so that not all of the file has to be read for other code.
+ * The most frequent indentation of bodies in a file; four blanks if there is none. The file is read
+ * only if it has tabs or the code uses tabs. Otherwise four blanks are enough.
  */
 export function unitOfFile(file: CustomFile, code: IndentedCode): string {
   if (file.blanksOnly && !usesTabs(code)) return '    ';
@@ -234,7 +237,7 @@ export function unitOfFile(file: CustomFile, code: IndentedCode): string {
   return unit;
 }
 
-/** How many comment lines above a block's function stand above that of the file, at a line, already. */
+/** Number of comment lines above a block's function that the file already has above its own. */
 function repeatedComments(own: readonly string[], lines: readonly string[], at: number): number {
   if (own.length === 0 || !own.every((line) => line.trimStart().startsWith('#'))) return 0;
   const there = lines.slice(Math.max(0, at - own.length), at);
@@ -252,7 +255,7 @@ function asInsertion(block: CustomBlock, name: string): Fix {
   return replaceLine(`Insert ${name} as a new one`, block.actionLine, 'insert');
 }
 
-/** Gives the name of a definition of the file to that of a block, and its line to the place. */
+/** A fix that gives a block's definition the name of one in the file, and the place its line. */
 function renamed(block: CustomBlock, own: BlockDefinition, code: BlockCode, to: Definition): Fix {
   const text = code.code.lines[own.defLine] ?? '';
   const now = text.replace(
@@ -352,7 +355,10 @@ function tellAdded(file: CustomFile, code: BlockCode, unknown: readonly BlockDef
   }
 }
 
-/** Warns of decorators that the function in the block has not, since the prompt's line is that of `def`. */
+/**
+ * Warns of decorators that the block's function lacks. Blocks omit them since the prompt numbers
+ * the line of `def`.
+ */
 function tellBare(file: CustomFile, code: BlockCode, { own, target }: Match): void {
   if (own.definition.decorators.length > 0 || target.decorators.length === 0) return;
   const above = file.lines.slice(target.range.startLine - 1, target.defLine - 1);
@@ -371,7 +377,7 @@ function tellBare(file: CustomFile, code: BlockCode, { own, target }: Match): vo
   });
 }
 
-/** Warns of methods that a rewritten class does not have any more. */
+/** Warns of methods that a rewritten class loses. */
 function tellLost(
   file: CustomFile,
   block: CustomBlock,

@@ -1,7 +1,7 @@
 import { diffArrays } from 'diff';
 import type { CustomFile } from './customFile';
 
-/** Lines of a text that become lines of another; 0-based, `to` and `newTo` excluded. */
+/** Lines of one text that become lines of another; 0-based, `to` and `newTo` excluded. */
 export interface LineChange {
   readonly from: number;
   readonly to: number;
@@ -9,15 +9,18 @@ export interface LineChange {
   readonly newTo: number;
 }
 
-/** A change that is as short as a whole function, and other ways to cut the same change out. */
+/** A change at most as long as one function, with other ways to cut the same change. */
 interface UnitChange extends LineChange {
-  /** Whether it is one function that both texts have. */
+  /** Whether the change is one function that both texts have. */
   readonly isFunction: boolean;
-  /** The same insertion begun at other lines, since what it begins with is what follows it, say. */
+  /**
+   * The same insertion starting at other lines. Such lines exist if it begins with the lines that
+   * follow it.
+   */
   readonly slides: readonly LineChange[];
 }
 
-/** A line, or the lines of a function or method. */
+/** A line, or all lines of a function or method. */
 interface Unit {
   readonly token: string;
   readonly isFunction: boolean;
@@ -25,10 +28,13 @@ interface Unit {
   readonly to: number;
 }
 
-/** Beyond this many steps of a diff, the whole span between the first and last difference is one change. */
+/**
+ * The most steps of a diff. Beyond that, everything between the first and the last difference is
+ * one change.
+ */
 const maxEditLength = 1500;
 
-/** The changes between two versions of a Python file, functions compared by their names. */
+/** The changes between two versions of a Python file. Functions are matched by their names. */
 export function unitChanges(before: CustomFile, after: CustomFile): UnitChange[] {
   const [a, b] = [unitsOf(before), unitsOf(after)];
   const changes: UnitChange[] = [];
@@ -73,7 +79,7 @@ export function unitChanges(before: CustomFile, after: CustomFile): UnitChange[]
   return changes;
 }
 
-/** By how many units an insertion can be moved up or down without another result, 0 left out. */
+/** By how many units an insertion can move up or down with the same result, without 0. */
 function slidesOf(
   a: readonly Unit[],
   b: readonly Unit[],
@@ -110,7 +116,7 @@ function unitsOf(file: CustomFile): Unit[] {
     addLines(range.startLine - 1);
     const count = seen.get(qualifiedName) ?? 0;
     seen.set(qualifiedName, count + 1);
-    // No line of a text holds a line end before its last letter.
+    // No line of a text contains a line end before its last letter, so the token equals none.
     const token = `\n${qualifiedName}\n${count}`;
     units.push({ token, isFunction: true, from: done, to: range.endLine });
     done = range.endLine;
@@ -119,7 +125,7 @@ function unitsOf(file: CustomFile): Unit[] {
   return units;
 }
 
-/** The changes between two versions of a text, line by line, those next to each other as one. */
+/** The changes between two versions of a text by lines. Neighbouring changes are joined. */
 export function lineChanges(before: readonly string[], after: readonly string[]): LineChange[] {
   const joined: LineChange[] = [];
   for (const run of tokenRuns(before, after)) {

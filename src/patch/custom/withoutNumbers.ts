@@ -1,12 +1,15 @@
-/** A line with a number before it: `12 def f`, `12| def f`, `12: def f`, `12<tab>def f`, right-aligned. */
+/**
+ * A line with a number at its start: `12 def f`, `12| def f`, `12: def f`, `12<tab>def f`,
+ * right-aligned.
+ */
 const numbered = /^[ \t]*(\d{1,6})(?:([ \t]*[|:│])|(\t)|(?= |$))(.*)$/su;
 
-/** What a line of code at the head of a definition begins with. */
+/** The start of a line of code at the head of a definition. */
 const opens = /^[ \t]*(?:def|class|async|import|from)[ \t]|^[ \t]*@/;
 
 interface NumberedLine {
   readonly number: number;
-  /** What stands between number and text; a blank counts as part of the text. */
+  /** The text between number and code; a blank counts as part of the code. */
   readonly separator: 'mark' | 'tab' | 'blank';
   readonly rest: string;
 }
@@ -20,9 +23,9 @@ function readNumber(line: string): NumberedLine | undefined {
 }
 
 /**
- * Lines of code without the line numbers that models echo from a prompt; undefined if there are none. The
- * numbers have to rise by one from line to line. Where only some lines have one, the first has to, and to
- * open a definition: `12 def test_x():`. One blank behind the number belongs to it.
+ * Removes the line numbers that models copy from a prompt. Returns undefined if there are none. The
+ * numbers must rise by one from line to line. If only some lines have one, the first must have one
+ * and begin a definition: `12 def test_x():`. One blank after the number belongs to it.
  */
 export function withoutNumbers(lines: readonly string[]): string[] | undefined {
   const read = lines.map(readNumber);
@@ -46,7 +49,7 @@ export function withoutNumbers(lines: readonly string[]): string[] | undefined {
   });
 }
 
-/** A line without the number before it, whatever that is, and that number. */
+/** Splits a line into the number at its start and the rest; undefined without a number. */
 export function withoutNumber(line: string): { number: number; text: string } | undefined {
   const found = readNumber(line);
   if (found === undefined) return undefined;

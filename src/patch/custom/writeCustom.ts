@@ -9,11 +9,11 @@ import { unsafePath } from '../unsafePath';
 import { splitLines, type FileEdit } from '../unified/makeUnified';
 
 /**
- * Edits of files in the custom format: functions and methods as a whole where that comes to the same, byte
- * for byte, with new imports at the head of a block, and ranges of lines for what is left. What is written
- * is read back and placed before it is given out.
+ * Writes edits of files in the custom format. It writes whole functions and methods, with new
+ * imports at the head of a block, if that gives the same bytes. It writes ranges of lines for the
+ * rest. Before it returns a text, it applies the text and compares the result.
  *
- * @returns the text, empty if nothing changes, and the edits that the format has no words for
+ * @returns the text, empty if nothing changes, and the edits that the format cannot express
  */
 export function writeCustom(
   edits: readonly FileEdit[],
@@ -40,7 +40,7 @@ function reasonToLeave({ path, before, after }: FileEdit): string | undefined {
   return /\s$|^\s/.test(path) ? 'the name begins or ends with a blank' : undefined;
 }
 
-/** The blocks of one file; undefined if no text of them gives the file back. */
+/** The blocks of one file; undefined if no text reproduces the file. */
 function writeFile(
   path: string,
   before: string | undefined,
@@ -77,7 +77,7 @@ function wholeOf(after: string): LineChange {
   return { from: 0, to: 0, newFrom: 0, newTo: splitLines(after).length };
 }
 
-/** Whether a text, read and placed, makes the file what it has to be. */
+/** Whether a text, when applied, produces the expected file. */
 function gives(
   text: string,
   target: {
@@ -99,7 +99,7 @@ function formatBlock({ path, action, place, code }: Written): string {
   return ['diff', path, action, place, ...code, 'end diff', ''].join('\n');
 }
 
-/** A change as lines that replace lines. */
+/** A change as a block that replaces a range of lines. */
 function formatSpan(path: string, file: CustomFile, after: string, change: LineChange): string {
   const raw = splitLines(after).slice(change.newFrom, change.newTo);
   return formatRaw(path, file, raw, change);
@@ -118,7 +118,7 @@ function formatRaw(
   const usual = eol === '\n' ? isLf : all('\r\n');
   const ending = usual ? eol : ended.length > 0 && all('\r\n') ? '\r\n' : '\n';
   const lines = raw.map((line) => (line.endsWith(ending) ? line.slice(0, -ending.length) : line));
-  // A line that ends with a lone CR is read as one with its own line end.
+  // Without an explicit line end, a reader takes a lone CR at the end for the line end.
   const isPlain = usual && (ending === '\n' || !lines.some((line) => line.endsWith('\r')));
   const suffix = isPlain ? '' : ending === '\n' ? ' LF' : ' CRLF';
   const code = lines.map(escapeLine);
@@ -127,13 +127,13 @@ function formatRaw(
   return formatBlock({ path, action: 'rewrite', place, code });
 }
 
-/** A block that stands for some of the changes of a file. */
+/** A block with the changes of a file that it makes. */
 interface Part {
   readonly block: CustomBlock;
   readonly changes: readonly LineChange[];
 }
 
-/** Writes the changes of one Python file, each as a function if that comes to the same. */
+/** Writes the changes of one Python file, each as a function if that gives the same bytes. */
 class FunctionWriter {
   constructor(
     private readonly path: string,
@@ -175,14 +175,14 @@ class FunctionWriter {
     return this.after.raw.slice(newFrom, newTo);
   }
 
-  /** The line of `def` of the function at these lines. */
+  /** The `def` line of the function at these lines. */
   private nameLine(from: number, to: number): number {
     const definitions = this.before.module.definitions;
     const own = definitions.find((d) => d.range.startLine === from + 1 && d.range.endLine === to);
     return own?.defLine ?? from + 1;
   }
 
-  /** The smaller changes within one, so that a range need not hold a whole function. */
+  /** The smaller changes within a change, so that a range need not contain a whole function. */
   private refined(change: LineChange): LineChange[] {
     const old = this.before.raw.slice(change.from, change.to);
     return lineChanges(old, this.newLines(change)).map((inner) => ({
@@ -241,7 +241,7 @@ class FunctionWriter {
     return this.fits(part) ? part : undefined;
   }
 
-  /** Whether a block alone does what its changes do. */
+  /** Whether a block alone makes its changes. */
   private fits({ block, changes }: Part): boolean {
     const { path, before, python } = this;
     const expected: string[] = [];
@@ -269,7 +269,7 @@ class FunctionWriter {
       );
   }
 
-  /** Puts imports at the head of the first block, if they then go where they have to. */
+  /** Adds imports to the head of the first block, if they then go to the right place. */
   private joinImports(parts: Part[], change: LineChange): boolean {
     const [first] = parts;
     if (first === undefined) return false;

@@ -2,40 +2,47 @@ import { squeeze, squeezedSimilarity, weightOf, withoutReturn, type TreeLines } 
 import type { Hunk } from '../unified/hunk';
 
 /**
- * The least similarity (see `similarity` of treeLines.ts) at which a context line of the diff and a line of the
- * tree are taken for the same. Of 100 golden patches with words changed in half of their old lines, fuzzy
- * recovers 83 at 0.4 to 0.6, 81 at 0.7 and 74 at 0.8, refuses the others, and makes another tree of none;
- * for search/replace it makes no difference (test/bench/thresholds.ts).
+ * The least similarity (see `similarity` in treeLines.ts) at which a context line of the diff
+ * matches a line of the tree. It was measured on 100 golden patches with words changed in half of
+ * their old lines. Fuzzy recovers 83 at 0.4 to 0.6, 81 at 0.7 and 74 at 0.8. It refuses the others,
+ * and none becomes another tree. For search/replace it makes no difference
+ * (test/bench/thresholds.ts).
  */
 export const contextSimilarity = 0.6;
 
 /**
- * The least similarity at which a removed line of the diff names a line of the tree, which is then
- * deleted: stricter, since a wrong pair loses code. The place has to be found by its neighbours as well.
- * Of the same 100 patches, fuzzy recovers 84 at 0.6 and 0.7 and 83 at 0.8, search/replace 69, 66 and 51; the
- * others are refused, and none becomes another tree.
+ * The least similarity at which a removed line of the diff matches a line of the tree, which is
+ * then deleted. It is stricter, since a wrong match loses code. The neighbours must lead to the
+ * same place. Of the same 100 patches, fuzzy recovers 84 at 0.6 and 0.7 and 83 at 0.8.
+ * Search/replace recovers 69, 66 and 51. Both refuse the others, and none becomes another tree.
  */
 export const removedSimilarity = 0.8;
 
 /**
- * How much better the best reading has to be than one with another effect, in weights of lines
- * ({@link weightOf}): half of a line that tells something.
+ * How much better the best alignment must be than one with another effect, in weights of lines
+ * ({@link weightOf}). It is half the weight of a distinctive line.
  */
 export const margin = 0.5;
 
-/** The least `fit` (see {@link Alignment}) at which a place is taken. */
+/** The least `fit` (see {@link Alignment}) of an accepted place. */
 export const leastFit = 0.5;
 
-/** The least weight of lines that agree in all but white space, unless the old side weighs less itself. */
+/**
+ * The least weight of lines that agree except for white space, unless the whole old side weighs
+ * less.
+ */
 export const leastFirm = 1;
 
-/** What the absence of a context line from the tree costs, and of a tree line from the diff. */
+/** The cost of a context line that the tree lacks, and of a tree line that the diff lacks. */
 const absent = 0.5;
 const between = 0.3;
-/** Pairing two unlike lines costs less than both absences: a line that was reworded is still a line. */
+/**
+ * The cost of pairing two unlike lines is below that of both absences, since a reworded line is
+ * still a line.
+ */
 const unlike = 0.6;
 
-/** A line of a hunk's old side, with the numbers that the tree's texts have. */
+/** A line of a hunk's old side, with the numbers of its text in the tree. */
 export interface OldLine {
   readonly text: string;
   readonly removed: boolean;
@@ -44,35 +51,41 @@ export interface OldLine {
   readonly loose: number;
 }
 
-/** How the old side of a hunk lies in the tree. All lines are 0-based; the ones of the hunk are those of its old side. */
+/**
+ * An alignment of a hunk's old side with the tree. All lines are 0-based; those of the hunk count
+ * its old side only.
+ */
 export interface Alignment {
-  /** For each old line the tree line that it is, -1 if there is none. */
+  /** For each old line its tree line; -1 if there is none. */
   readonly pairs: Int32Array;
-  /** The weight of what agrees less what does not; that of all old lines when everything agrees. */
+  /**
+   * The weight of all agreements less the costs. It equals the weight of all old lines if
+   * everything agrees.
+   */
   readonly score: number;
-  /** `score` as share of the highest there can be. */
+  /** `score` as a share of the highest possible score. */
   readonly fit: number;
-  /** The weight of the lines that agree in all but white space. */
+  /** The weight of the lines that agree except for white space. */
   readonly firm: number;
-  /** The tree line where the first old line would be if none were absent. */
+  /** The tree line of the first old line if none were absent. */
   readonly start: number;
-  /** Old lines that are removed, each with all the tree lines it may name equally well. */
+  /** Removed lines that may match several tree lines equally well, with these tree lines. */
   readonly doubtful: readonly { readonly line: number; readonly names: readonly number[] }[];
-  /** For each place between old lines (0 to `old.length`) that was asked for, where it may be. */
+  /** Where each requested place between old lines (0 to `old.length`) may be. */
   readonly places: ReadonlyMap<number, Places>;
-  /** Set when the old side stands there line by line as it is. */
+  /** Set if the tree has the old side line by line as it is. */
   readonly isExact?: true;
 }
 
-/** Tree lines before which a place between old lines may be, ascending. */
+/** Tree lines before which a place between old lines may lie, ascending. */
 export interface Places {
   /** In the best alignments. */
   readonly best: readonly number[];
-  /** In the ones within the margin of the best, too. */
+  /** Also in the alignments within the margin of the best. */
   readonly near: readonly number[];
 }
 
-/** The old side of a hunk, prepared for a file. Carriage returns at the ends are left off. */
+/** Prepares the old side of a hunk for a file. Drops carriage returns at line ends. */
 export function oldSide(hunk: Hunk, tree: TreeLines): OldLine[] {
   return hunk.lines
     .filter(({ kind }) => kind !== 'added')
@@ -82,7 +95,7 @@ export function oldSide(hunk: Hunk, tree: TreeLines): OldLine[] {
         text,
         removed: line.kind === 'removed',
         weight: weightOf(text),
-        // Most hunks stand there as they are, and ask for neither.
+        // Computed on demand, since most hunks fit as they are and need neither.
         get exact() {
           return tree.exactNumberOf(text);
         },
@@ -95,21 +108,21 @@ export function oldSide(hunk: Hunk, tree: TreeLines): OldLine[] {
 
 const numbersIn = (text: string): string => (text.match(/\d+/g) ?? []).join(' ');
 
-/** How alike a squeezed line of a diff and one of the tree are; 0 where they are not taken for the same. */
+/** Similarity of two squeezed lines, of a diff and of the tree; 0 if it is too low for a match. */
 export function likeness(own: string, there: string, removed: boolean): number {
   const least = removed ? removedSimilarity : contextSimilarity;
   const alike = squeezedSimilarity(own, there, least);
   if (alike < least) return 0;
-  // `b = 200` is not a misquoted `b = 300`: with another number it is another line.
+  // `b = 200` is not a misquoted `b = 300`: a line with another number is another line.
   return removed && numbersIn(own) !== numbersIn(there) ? 0 : alike;
 }
 
-/** What a line is worth that is in the tree but for white space, or in other words. */
+/** The value of a pair that differs only in white space, or in wording. */
 export const spaced = (line: OldLine): number => 0.9 * line.weight;
 export const reworded = (line: OldLine, alike: number): number =>
   0.95 * line.weight * (2 * alike - 1);
 
-/** The alignment in which the old side stands in the tree line by line from `start` on. */
+/** The alignment of an old side that the tree has line by line from `start` on. */
 export function wholeAlignment(old: readonly OldLine[], start: number): Alignment {
   const total = old.reduce((sum, line) => sum + line.weight, 0);
   return {
@@ -125,15 +138,16 @@ export function wholeAlignment(old: readonly OldLine[], start: number): Alignmen
 }
 
 /**
- * The best alignment of an old side near a place: lines may be absent from the tree, stand between in
- * it, or differ (costs above); a removed line has to be there. It is the longest path through a table of
- * old lines by tree lines in a band around the diagonal, done from both ends, so that for every removed line and
- * every place of added lines the table also tells which others are within the margin of the best.
+ * The best alignment of an old side near a place. Lines may be absent from the tree, be additional
+ * in it, or differ, at the costs above. Removed lines must exist. The alignment is the longest path
+ * through a table of old lines by tree lines, in a band around the diagonal. The table is filled
+ * from both ends. So it also shows which alternatives of each removed line, and of each place of
+ * added lines, are within the margin.
  *
  * @param start the tree line where the old side would begin; may be negative or beyond the end
- * @param slack how many lines the alignment may stray from there
- * @param asked the places between old lines (0 to `old.length`) where something is to be added
- * @returns undefined when a removed line cannot be there
+ * @param slack how many lines the alignment may deviate from there
+ * @param asked the places between old lines (0 to `old.length`) of added lines
+ * @returns undefined if a removed line has no match
  */
 export function align(
   old: readonly OldLine[],
@@ -168,21 +182,21 @@ export function align(
   return { pairs, score, fit: score / total, firm, start: at, doubtful, places };
 }
 
-/** How the best path comes to a cell. */
+/** How the best path reaches a cell. */
 const how = { begins: 0, paired: 1, absent: 2, passed: 3 } as const;
 
 /**
- * The table of old lines by tree lines in a band around the diagonal. Cell (i, k) is: i old lines done,
- * the next tree line is start + i + k - slack.
+ * The table of old lines by tree lines in a band around the diagonal. In cell (i, k), i old lines
+ * are consumed, and the next tree line is start + i + k - slack.
  */
 class Band {
   private readonly width: number;
-  /** The best scores from the beginning to each cell, and from there to the end. */
+  /** The best scores from the start to each cell, and from each cell to the end. */
   private readonly ahead: Float64Array;
   private readonly back: Float64Array;
   private readonly step: Uint8Array;
   private readonly scores: Float64Array;
-  /** What the absence of each old line from the tree costs. */
+  /** The cost of the absence of each old line from the tree. */
   private readonly skips: readonly number[];
 
   constructor(
@@ -213,7 +227,7 @@ class Band {
     return at >= 0 && at <= this.tree.length;
   }
 
-  /** What a tree line costs that the diff does not have. */
+  /** The cost of a tree line that the diff lacks. */
   private passed(i: number, k: number): number {
     return -between * this.tree.weight(this.treeLine(i, k));
   }
@@ -265,7 +279,10 @@ class Band {
     }
   }
 
-  /** The best score, and for each old line its tree line or -1; undefined where no path comes to the end. */
+  /**
+   * The best score, and for each old line its tree line or -1; undefined if no path reaches the
+   * end.
+   */
   best(): Pick<Alignment, 'score' | 'pairs'> | undefined {
     const { width, ahead, slack } = this;
     const m = this.old.length;
@@ -273,7 +290,7 @@ class Band {
     let score = -Infinity;
     for (let k = 0; k < width; k += 1) {
       const value = ahead[m * width + k] ?? -Infinity;
-      // Of equally good ends the one on the diagonal.
+      // Among equally good ends, the one nearest to the diagonal.
       const nearer = Math.abs(k - slack) < Math.abs(end - slack);
       if (value > score || (value === score && nearer)) [score, end] = [value, k];
     }
@@ -288,7 +305,7 @@ class Band {
     return { score, pairs };
   }
 
-  /** The tree lines that an old line is in paths that score more than `least`. */
+  /** The tree lines that match an old line in paths with a score above `least`. */
   names(i: number, least: number): number[] {
     const { width, ahead, back, scores } = this;
     const found: number[] = [];
@@ -303,7 +320,7 @@ class Band {
     return found;
   }
 
-  /** The tree lines before which a place between old lines is in paths that score more than `least`. */
+  /** The tree lines at a place between old lines in paths with a score above `least`. */
   places(i: number, least: number): number[] {
     const { width, ahead, back } = this;
     const found: number[] = [];
@@ -315,7 +332,10 @@ class Band {
   }
 }
 
-/** What each pair of an old line and a tree line of the band is worth; -Infinity where it may not be. */
+/**
+ * The value of each pair of an old line and a tree line in the band; -Infinity if the pair is not
+ * allowed.
+ */
 function pairScores(
   old: readonly OldLine[],
   tree: TreeLines,
@@ -336,8 +356,8 @@ function pairScores(
       else if (looses[at] === loose) scores[cell] = spaced(line);
       else scores[cell] = line.removed ? -Infinity : -unlike * line.weight;
     }
-    // A line that the file has needs no look-alikes, here as anywhere in it, so that places can be compared;
-    // comparing lines is what takes the time.
+    // A line whose text exists in the file needs no similar lines. This holds anywhere in the file,
+    // so that places stay comparable. Comparing lines is the expensive part.
     if (loose >= 0 || line.weight < 0.6) continue;
     const own = squeeze(line.text);
     for (let k = 0; k < width; k += 1) {
@@ -350,7 +370,7 @@ function pairScores(
   return scores;
 }
 
-/** `...` and `# ... rest of the code ...`: context that says that lines are left out. */
+/** Whether a context line says that lines are left out: `...` and `# ... rest of the code ...`. */
 function isElision(text: string): boolean {
   return (
     /^\s*(#|\/\/)?\s*(\.\.\.|…)/.test(text) &&

@@ -5,8 +5,8 @@ import { ambiguous } from './refusal';
 import { statedStart, type Hunk } from '../unified/hunk';
 
 /**
- * Whether the nearest place is so much nearer to the line number than the next one that the number
- * decides: people and models miscount by a few lines, and repeated code repeats after more.
+ * Whether the line number decides for the nearest place, since the next one is much farther away.
+ * People and models miscount by a few lines, and repeated code recurs at larger distances.
  */
 export function clearlyNearer(nearest: number, next: number): boolean {
   return nearest === 0 || (nearest <= 10 && next >= 4 * nearest && next - nearest >= 8);
@@ -19,7 +19,7 @@ export interface Open {
   readonly candidates: readonly Alignment[];
 }
 
-/** Chooses among equally good places by what the header and the other hunks say. */
+/** Chooses among equally good places by the header and the other hunks. */
 export function choosePlace(
   hunks: readonly Hunk[],
   result: (Placing | undefined)[],
@@ -37,7 +37,7 @@ export function choosePlace(
   for (const [i, { hunk, old, candidates }] of open) {
     let left = narrow(candidates, (c) => isInSection(hunk, c, tree));
     const [above, below] = [before[i], behind[i]];
-    // The hunk itself is not sure, so that a distance of 0 finds none.
+    // The hunk itself has no certain place, so a distance of 0 finds none.
     const [earlier, later] = [sure[i - (above ?? 0)], sure[i + (below ?? 0)]];
     if (inOrder) {
       left = narrow(
@@ -73,7 +73,7 @@ export function choosePlace(
   }
 }
 
-/** For each hunk how many hunks before it the last sure one is; undefined if there is none. */
+/** For each hunk the distance to the last certain hunk before it; undefined if there is none. */
 function nearestSure(sure: readonly (HunkPlace | undefined)[]): (number | undefined)[] {
   let last: number | undefined;
   return sure.map((place, i) => {
@@ -83,7 +83,7 @@ function nearestSure(sure: readonly (HunkPlace | undefined)[]): (number | undefi
   });
 }
 
-/** How far a sure hunk is from its line number; 0 if that is not known. */
+/** How far a certain hunk is from its line number; 0 if unknown. */
 function shiftOf(hunk: Hunk | undefined, place: HunkPlace | undefined): number {
   const stated = hunk === undefined ? undefined : statedStart(hunk);
   return place === undefined || stated === undefined ? 0 : place.start - stated;
@@ -106,12 +106,12 @@ function numbersAscend(hunks: readonly Hunk[]): boolean {
   return isAscending(hunks.flatMap((hunk) => statedStart(hunk) ?? []));
 }
 
-/** Whether a place lies in the function or class that stands behind the header's second `@@`. */
+/** Whether a place lies in the function or class named after the header's second `@@`. */
 function isInSection(hunk: Hunk, { start, pairs }: Alignment, tree: TreeLines): boolean {
   const section = hunk.section.trim();
   if (section === '') return true;
   const from = pairs.find((pair) => pair >= 0) ?? start;
-  // Git cuts what it repeats off at 80 bytes.
+  // Git cuts this text off at 80 bytes.
   for (const text of tree.headingsOf(from)) if (text.trim().startsWith(section)) return true;
   return false;
 }

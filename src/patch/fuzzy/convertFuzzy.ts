@@ -21,16 +21,18 @@ import { readUnified } from '../unified/readUnified';
 import { formatFilePatch, splitLines } from '../unified/makeUnified';
 
 /**
- * Converts a unified diff whose line numbers or context are wrong: hunks go where their lines fit best
- * (placeHunks.ts has the rule), and what leaves a doubt is an error that names the places, not a guess.
+ * Converts a unified diff whose line numbers or context are wrong. Hunks go where their lines fit
+ * best, by the rule in placeHunks.ts. Instead of a guess, a doubt is an error that names the
+ * places.
  *
- * - Context that differs keeps the tree's text, and lines of the tree between the matched ones stay.
- *   Nothing goes but the lines that the diff removes: a removed line that was dropped from the diff stays.
+ * - Context that differs keeps the tree's text, and lines of the tree between the matched ones
+ *   stay. Only lines that the diff removes disappear. A line that the diff should remove but omits
+ *   stays.
  * - All hunks of a file refer to the file as it is in the tree, whatever their order in the patch.
- * - What `git apply` accepts at its line numbers gives the same tree as there. What git would apply at
- *   another place than the rule finds is ambiguous.
+ * - A patch that `git apply` accepts at its line numbers gives the same tree as with git. It is
+ *   ambiguous if git would apply it at another place than the rule.
  *
- * Everything converts or nothing; nothing is written.
+ * Either everything converts or nothing does. No file is written.
  *
  * @throws Cancelled
  */
@@ -60,7 +62,7 @@ export async function convertFuzzy(
   return { patch, format: 'fuzzy', diagnostics, files: applied.files, left: [] };
 }
 
-/** Parts that change the same file become one: models write a part for each hunk. */
+/** Joins the parts that change the same file, since models write a part for each hunk. */
 function joinParts(files: readonly FilePatch[]): FilePatch[] {
   const joined: FilePatch[] = [];
   const at = new Map<string, number>();
@@ -77,7 +79,7 @@ function joinParts(files: readonly FilePatch[]): FilePatch[] {
   return joined;
 }
 
-/** The part with its hunks where they go; undefined, with the reasons told, when one has no place. */
+/** The part with its hunks in place; undefined if a hunk has no place, for reported reasons. */
 async function placePart(
   file: FilePatch,
   tree: PatchTree,
@@ -152,14 +154,14 @@ function wholeFile(lines: TreeLines): HunkPlace {
   return { deleted, inserts: [], start: 0, old: [], alignment: wholeAlignment([], 0) };
 }
 
-/** Whether a hunk names no line of the file before, but for blank ones that lack their mark. */
+/** Whether a hunk names no line of the old file, except blank ones without their mark. */
 function namesNothing(hunk: Hunk): boolean {
   return hunk.lines.every(
     (line) => line.kind === 'added' || (line.kind === 'context' && line.text.trim() === ''),
   );
 }
 
-/** @param isCrlf whether the patch was saved with CRLF, which says nothing about the file */
+/** @param isCrlf whether the patch was saved with CRLF, which does not concern the file */
 function addFile(
   file: FilePatch,
   isCrlf: boolean,
@@ -191,7 +193,10 @@ function addFile(
   return { ...file, oldPath: null, kind: 'added', hunks };
 }
 
-/** The places of a file's hunks, one at a step; undefined, with the reasons told, when one has none. */
+/**
+ * The places of a file's hunks, one at a step; undefined if a hunk has no place, for reported
+ * reasons.
+ */
 function* placed(
   file: FilePatch,
   lines: TreeLines,
@@ -252,13 +257,13 @@ const doesSame = (one: HunkPlace, other: HunkPlace): boolean =>
 interface AppliedByGit {
   readonly text: string;
   readonly hunks: readonly Hunk[];
-  /** The 0-based lines at which the hunks go in. */
+  /** The 0-based lines at which the hunks were applied. */
   readonly starts: readonly number[];
-  /** Whether each hunk stands where its numbers say. */
+  /** Whether each hunk was applied at its line number. */
   readonly isAtNumbers: boolean;
 }
 
-/** What git makes of the hunks as they are; undefined if it refuses them. */
+/** The result of git for the hunks as they are; undefined if git refuses them. */
 async function asGit(
   file: FilePatch,
   before: string,
@@ -272,7 +277,7 @@ async function asGit(
   const grown = hunks.reduce((sum, h) => sum + h.newLines - h.oldLines, 0);
   const isAtNumbers =
     hunks.every((hunk, i) => hunk === file.hunks[i]) &&
-    // A line without line end that lines follow is joined with the next.
+    // A line without line end, followed by more lines, merges with the next one.
     splitLines(text).length === splitLines(before).length + grown;
   return { text, hunks, starts, isAtNumbers };
 }

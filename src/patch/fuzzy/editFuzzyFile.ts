@@ -13,19 +13,19 @@ interface Insertion {
   readonly indent: Indenting;
 }
 
-/** A line of the diff with the indentation of the tree. */
+/** Gives a line of the diff the indentation of the tree. */
 type Indenting = (line: string, kind: LineKind) => string;
 type LineKind = ReturnType<typeof kindsOfLines>[number];
 
 /**
- * The hunks of a file at their places, with exact lines and numbers and three lines of context. Only
- * lines that a place names as deleted go; every other line of the tree stays byte for byte, but for a
- * last line without line end that gets one when lines follow it.
+ * The hunks of a file at their places, with exact lines and numbers and three lines of context.
+ * Only lines that a place deletes disappear. Every other line of the tree stays byte for byte, with
+ * one exception. A last line without line end gets one if lines follow it.
  *
- * Added lines take the line ends of the lines around them, and their indentation where the diff is
- * indented otherwise throughout (tabs for blanks, another width, everything moved in or out). In Python
- * the text of strings over several lines is data and stays, docstrings and what the tree itself has
- * otherwise apart.
+ * Added lines take the line ends of the lines around them. They also take their indentation if the
+ * whole diff uses another one: tabs for blanks, another width, or everything moved in or out. In
+ * Python, strings over several lines are data and keep their text. Docstrings, and strings that the
+ * tree indents differently, are exceptions.
  */
 export function editFuzzyFile(
   tree: TreeLines,
@@ -65,12 +65,12 @@ export function editFuzzyFile(
 
 const same: Indenting = (line) => line;
 
-/** What the lines of a tree begin in; code everywhere in a file that is not Python. */
+/** What each line of a tree begins in; code everywhere in a file that is not Python. */
 function treeKindsOf(tree: TreeLines, isPython: boolean): readonly LineKind[] {
   return isPython ? kindsOfLines(tree.text) : [];
 }
 
-/** What the lines of each insertion begin in, among the lines of the tree that stay. */
+/** What each line of the insertions begins in, among the remaining lines of the tree. */
 function insertedKinds(
   tree: TreeLines,
   deleted: ReadonlySet<number>,
@@ -95,7 +95,7 @@ function insertedKinds(
   });
 }
 
-/** A last line without line end gets one before lines are added behind it. */
+/** Gives a last line without line end one, before lines are added after it. */
 function endLastLine(
   tree: TreeLines,
   deleted: Set<number>,
@@ -111,7 +111,7 @@ function endLastLine(
   inserts.set(tree.length, [{ kind: 'added', text: text + end, noNewline: false }, ...behind]);
 }
 
-/** Of the added lines only the last line of the file may be without line end. */
+/** Ensures that, of the added lines, only the last line of the file may lack a line end. */
 function onlyLastUnended(
   tree: TreeLines,
   deleted: ReadonlySet<number>,
@@ -133,7 +133,7 @@ function onlyLastUnended(
   }
 }
 
-/** The line end that most lines a hunk lies on have, or the line beside it. */
+/** The most frequent line end among the lines of a hunk, or else that of a neighbouring line. */
 function lineEndOf({ alignment, inserts }: HunkPlace, tree: TreeLines): '\n' | '\r\n' {
   let balance = 0;
   const count = (line: number): void => {
@@ -147,12 +147,12 @@ function lineEndOf({ alignment, inserts }: HunkPlace, tree: TreeLines): '\n' | '
 }
 
 /**
- * How the indentation of the diff becomes that of the tree, read from the lines that agree in all but
- * white space: one rule has to hold for all of them, or added lines stay as they are. Text of strings is
- * no part of that, but where the tree has some as the diff does, or moved like its code, it shows whether
- * such text stays.
+ * Finds how the indentation of the diff becomes that of the tree, from the lines that agree except
+ * for white space. One rule must hold for all of them, or else added lines stay as they are. Text
+ * inside strings does not count for the rule. But if the tree has such text, it shows whether the
+ * text moves with the code or stays.
  *
- * @returns undefined where added lines stay as they are
+ * @returns undefined if added lines stay as they are
  */
 function indentation(
   { old, alignment }: HunkPlace,
@@ -177,11 +177,11 @@ function indentation(
     if (kind !== 'code') inStrings.push({ from, to, kind });
     return kind === 'code';
   });
-  // Where there is text alone, it tells how itself has been moved.
+  // If all lines are inside strings, they show how they have moved.
   if (seen.length === 0) seen = inStrings.map(({ from, to }) => [from, to]);
   const differing = seen.filter(([from, to]) => from !== to);
   if (differing.length === 0) return undefined;
-  // One line that stands out is a slip of its own, but for tabs, which nobody writes by mistake.
+  // A single deviating line is a slip, except for tabs, which nobody writes by mistake.
   const isTabs = differing.some(([from, to]) => from.includes('\t') !== to.includes('\t'));
   if (!isTabs && differing.length < Math.min(2, seen.length)) return undefined;
   const holds = (rule: (indent: string) => string | undefined): boolean =>
@@ -195,13 +195,13 @@ function indentation(
     });
   }
   const [from = '', to = ''] = differing[0] ?? [];
-  // Moved in or out as a whole.
+  // Everything moved in or out.
   if (to.endsWith(from)) rules.push((indent) => to.slice(0, to.length - from.length) + indent);
   if (from.startsWith(to)) {
     const extra = from.length - to.length;
     rules.push((indent) => (indent.length >= extra ? indent.slice(extra) : undefined));
   }
-  // Another width of a step.
+  // Another indentation width.
   rules.push((indent) => {
     const length = (indent.length * to.length) / from.length;
     return Number.isInteger(length) ? (to[0] ?? ' ').repeat(length) : undefined;
@@ -222,9 +222,9 @@ function indentation(
 }
 
 /**
- * The hunks of a change of a file: lines that go, and lines to put in by the line they stand before.
+ * The hunks of a change of a file: deleted lines, and inserted lines by the line after them.
  *
- * @param changes the lines of both, ascending, each once
+ * @param changes the line numbers of both, ascending, each once
  */
 export function hunksOf(
   tree: TreeLines,
@@ -234,7 +234,7 @@ export function hunksOf(
 ): Hunk[] {
   const hunks: Hunk[] = [];
   let shift = 0;
-  // The last line so far that begins with a letter, as git repeats it.
+  // The last line so far that begins with a letter, which git writes as the section.
   let headed = -1;
   let read = 0;
   for (let i = 0; i < changes.length;) {
@@ -271,7 +271,10 @@ export function hunksOf(
   return hunks;
 }
 
-/** What git repeats behind the second `@@`: the last line before the hunk that begins with a letter. */
+/**
+ * The text that git writes after the second `@@`: the last line before the hunk that begins with a
+ * letter.
+ */
 function heading(text: string): string {
   return [...text.trimEnd()].slice(0, 80).join('').trimEnd();
 }

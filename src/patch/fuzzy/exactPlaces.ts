@@ -2,16 +2,21 @@ import type { Stepwise } from '../../domain/turns';
 import { align, type Alignment, type OldLine } from './alignment';
 import { wordsOfLine, type TreeLines } from './treeLines';
 
-/** How many places of a file a hunk is aligned at: the ones that most of its lines point to. */
+/** The most places at which a hunk is aligned: those to which most of its lines point. */
 const maxAligned = 8;
-/** Lines that stand more often than this in the file point nowhere. */
+/** A text on more lines than this points to no place. */
 const maxOccurrences = 64;
-/** How many equal places are listed; whoever chooses needs the nearest two, and a message a few. */
+/** The most equal places that are listed. The choice needs the nearest two, and a message a few. */
 const maxExact = 64;
-/** How many lines may stand between, or be absent, before a hunk's lines no longer belong together. */
+/**
+ * How many lines may be additional or absent before the lines of a hunk no longer belong together.
+ */
 const slackOf = (lines: number): number => Math.min(48, 12 + (lines >> 3));
 
-/** The steps of some nanoseconds that one file may take, so that repetitive text cannot take long. */
+/**
+ * A limit on the steps, of some nanoseconds each, that one file may take. It bounds the time for
+ * repetitive text.
+ */
 export class StepBudget {
   constructor(private steps = 400_000_000) {}
   /** @returns false once the steps are used up */
@@ -26,9 +31,9 @@ export class StepBudget {
 }
 
 /**
- * The places where the old side stands line by line, all texts equal; nearest to `expected` first, if
- * given, else in order. The expected one makes the others unnecessary. Only the lines that hold the
- * hunk's rarest text are looked at.
+ * The places where the tree has the old side line by line, with equal texts. They are in order, or
+ * nearest to `expected` first if that is given. If the expected place fits, it is the only result.
+ * The search checks only lines with the hunk's rarest text.
  */
 export function exactPlaces(
   old: readonly OldLine[],
@@ -61,7 +66,7 @@ export function exactPlaces(
   return starts;
 }
 
-/** Ascending numbers in the order of their distance from one of them. */
+/** Ascending numbers, ordered by their distance from a given one. */
 function* fromNearest(numbers: readonly number[], from: number | undefined): Generator<number> {
   if (from === undefined) {
     yield* numbers;
@@ -91,8 +96,8 @@ function lowerBound(numbers: readonly number[], least: number): number {
 }
 
 /**
- * Alignments of an old side that stands nowhere as it is, best first: around the places that its lines
- * point to, each with the weight of what it tells, and around the place that is expected. A place is a step.
+ * Alignments of an old side that the tree does not contain as it is, best first. They lie around
+ * the expected places, and around those to which its lines point, by weight. Each place is a step.
  */
 export function* alignedPlaces(
   old: readonly OldLine[],
@@ -119,7 +124,8 @@ export function* alignedPlaces(
     if (alignment === undefined) continue;
     const key = alignment.pairs.join();
     const known = found.get(key);
-    // The same lines seen from another place may show fewer alternatives: keep the one that shows most.
+    // The same lines aligned from another place may show fewer alternatives. Keep the alignment
+    // with the most.
     if (known === undefined || alternatives(known) < alternatives(alignment)) {
       found.set(key, alignment);
     }
@@ -134,7 +140,7 @@ function alternatives(alignment: Alignment): number {
   return count;
 }
 
-/** How much points to each place of the first old line, in bins of `size` lines. */
+/** The votes of the lines for each place of the first old line, in bins of `size` lines. */
 function vote(
   old: readonly OldLine[],
   tree: TreeLines,

@@ -6,18 +6,20 @@ import type { Hunk } from '../unified/hunk';
 import type { PatchTree } from '../patchTree';
 import type { FilePatch } from '../unified/parsedPatch';
 
-/** The text and the file that diagnostics of hunks are about, and the list that they are added to. */
+/** The text and the file of a hunk's diagnostics, and the list that receives them. */
 export interface FuzzyDiagnosticsContext {
-  /** The lines of the text that was given. */
+  /** The lines of the given text. */
   readonly source: readonly string[];
   readonly diagnostics: Diagnostic[];
   readonly file: FilePatch;
 }
 
-/** More places or paths than these are not offered one by one. */
+/** The most places or paths that are offered as fixes. */
 const maxFixes = 5;
 
-/** Reports that a hunk has no place. Each place that it could have becomes a fix that writes the line number. */
+/**
+ * Reports that a hunk has no place. Each possible place becomes a fix that writes the line number.
+ */
 export function tellRefusal(
   refusal: Refusal,
   hunk: Hunk,
@@ -49,7 +51,9 @@ export function tellRefusal(
   });
 }
 
-/** Reports the place of a hunk if its line number names another one, and the lines that differ there. */
+/**
+ * Reports the place of a hunk that differs from its line number, and the lines that differ there.
+ */
 export function tellDifferences(
   place: HunkPlace,
   hunk: Hunk,
@@ -102,7 +106,7 @@ export function tellDifferences(
   });
 }
 
-/** Reports that a file is not in the tree, and names the paths that may be meant. */
+/** Reports that a file is not in the tree, and names similar paths. */
 export async function tellMissingFile(
   path: string,
   tree: PatchTree,

@@ -2,22 +2,23 @@ import type { Places } from './alignment';
 import { indentationOf } from '../indentation';
 import type { TreeLines } from './treeLines';
 
-/** A line after which the next one may be indented deeper: it opens a block, a bracket, or goes on. */
+/** A line whose next line may be indented deeper: it opens a block or a bracket, or continues. */
 const opens = /[:([{,\\=]\s*(#.*)?$/;
 
 /**
- * Where added lines go when the tree has lines between the context around them that the diff does not
- * name. What the diff leaves open is settled only where one place is left that does not tear code apart:
+ * Chooses where added lines go if the tree has more lines than the diff between their context
+ * lines. The choice succeeds only if exactly one place does not tear code apart:
  *
- * - a line may not be indented deeper than the one before it, unless that one opens a block;
- * - no tree line may come to lie in a block of the added lines, nor lose its own;
- * - a decorator stays with what it decorates.
+ * - A line may not be indented deeper than the one before it, unless that one opens a block.
+ * - No tree line may move into a block of the added lines, or lose its own block.
+ * - A decorator stays with what it decorates.
  *
- * If only blank lines part what is left, the best alignment decides, and then those of the diff: added lines that begin with
- * a blank one stand before those of the tree, ones that end with one behind.
+ * If only blank lines separate the remaining places, the best alignment decides, and then the blank
+ * lines of the diff. Added lines that begin with a blank line go before those of the tree, lines
+ * that end with one after them.
  *
  * @param places 0-based tree lines before which the added ones may go
- * @returns the place, or undefined when several are left
+ * @returns the place; undefined if several remain
  */
 export function insertPlace(
   added: readonly string[],
@@ -79,8 +80,8 @@ function nextCode(tree: TreeLines, from: number): number {
 }
 
 /**
- * The tree line that added lines with nothing of the diff behind them would tear from its block: it is
- * indented deeper than some of them. Undefined when they tear nothing.
+ * The tree line that added lines at the end of a hunk would tear from its block. It is indented
+ * deeper than some of them. Undefined if there is none.
  */
 export function tornLine(
   added: readonly string[],

@@ -4,14 +4,14 @@ import { withoutReturn, type TreeLines } from './treeLines';
 import { lineList, quote, type Refusal } from './refusal';
 import { statedStart, type Hunk, type HunkLine } from '../unified/hunk';
 
-/** Where one hunk goes. All lines are 0-based ones of the tree. */
+/** The place of one hunk. All lines are 0-based lines of the tree. */
 export interface HunkPlace {
   readonly deleted: readonly number[];
-  /** Added lines, each run with the tree line it stands before. */
+  /** Added lines, each run with the tree line after it. */
   readonly inserts: readonly { readonly at: number; readonly lines: readonly HunkLine[] }[];
-  /** The tree line that the hunk's first old line is, or would be. */
+  /** The tree line of the hunk's first old line, even if that line is absent. */
   readonly start: number;
-  /** Tree lines of the hunk's old lines, for what has to agree with them. */
+  /** The tree lines of the hunk's old lines. */
   readonly alignment: Alignment;
   readonly old: readonly OldLine[];
 }
@@ -22,7 +22,10 @@ export function isRefusal(placing: Placing): placing is Refusal {
   return 'code' in placing;
 }
 
-/** The places between old lines where added ones stand that no removed line next to them ties down. */
+/**
+ * The places between old lines that have added lines, and no removed line before these to fix the
+ * place.
+ */
 export function askedPlaces(hunk: Hunk): number[] {
   return runsOf(hunk)
     .filter(({ tied }) => !tied)
@@ -30,10 +33,10 @@ export function askedPlaces(hunk: Hunk): number[] {
 }
 
 interface Run {
-  /** How many old lines stand before it. */
+  /** Number of old lines before the run. */
   at: number;
   lines: HunkLine[];
-  /** Whether it stands directly behind a removed line, which it replaces. */
+  /** Whether the run directly follows a removed line, which it replaces. */
   tied: boolean;
 }
 
@@ -50,7 +53,7 @@ function runsOf(hunk: Hunk): Run[] {
   return runs;
 }
 
-/** What a hunk does at a place; refused when the place leaves open which lines are meant. */
+/** The effect of a hunk at a place; a refusal if the place leaves open which lines are meant. */
 export function placeAt(
   hunk: Hunk,
   old: readonly OldLine[],
@@ -117,7 +120,9 @@ export function placeAt(
   return { deleted, inserts, start, alignment, old };
 }
 
-/** A hunk that names no line of the file: only an empty file or the very end leave no doubt. */
+/**
+ * Places a hunk that names no line of the file. Only an empty file or the very end leaves no doubt.
+ */
 export function placeWithoutContext(hunk: Hunk, tree: TreeLines): Placing {
   const stated = statedStart(hunk);
   const fits = tree.length === 0 || (stated === tree.length && hunk.unnumbered !== true);

@@ -11,28 +11,33 @@ import { statedStart, type Hunk } from '../unified/hunk';
 export { isRefusal, type HunkPlace, type Placing } from './placeAt';
 export { lineList, type Refusal } from './refusal';
 
-/** The weight of the lines with which a hunk is looked for elsewhere than at its line number. */
+/** The least weight of a hunk that may move away from its line number. */
 const leastMoved = 0.6;
 
 /**
- * Where the hunks of a file go when neither their line numbers nor their context can be trusted.
+ * Finds the places of a file's hunks if neither their line numbers nor their context can be
+ * trusted.
  *
- * **What fits.** First the places where the old side stands as it is, wherever that is. If there is none,
- * the old side is aligned with the tree (alignment.ts): white space is ignored, context lines may be
- * reworded, absent or left out; removed lines may not.
+ * What fits: first come the places, anywhere, at which the tree has the old side as it is. If there
+ * is none, the old side is aligned with the tree (alignment.ts). The alignment ignores white space.
+ * Context lines may be reworded, absent or left out; removed lines may not.
  *
- * **How well.** A place is taken when `fit`, the weight of what agrees less what does not as a share of
- * the whole, is at least {@link leastFit}, and lines of the weight {@link leastFirm} agree in all but
- * white space.
+ * How well: `fit` is the weight of the agreements less the costs, as a share of the whole. A place
+ * is accepted if `fit` is at least {@link leastFit}, and lines of the weight {@link leastFirm}
+ * agree except for white space.
  *
- * **Which one.** Places within {@link margin} of the best compete. One that agrees as it is with the
- * line number is taken. Else what does not belong is struck out in this order, as long as something is left:
- * places outside the function or class that the header names; places out of order with the hunks that are sure;
- * places farther from the line number than {@link clearlyNearer} allows, where the number is
- * moved by as much as the sure hunk next to it was. If several are left, none is taken.
+ * Which one: places within {@link margin} of the best compete. An exact place at the line number
+ * wins. Otherwise these places are excluded in this order, as long as one remains:
  *
- * @param budget what may be spent on comparing; shared by who places hunk after hunk in one file
- * @returns for each hunk its place or why it has none
+ * 1. Places outside the function or class that the header names.
+ * 2. Places out of order with the certain hunks.
+ * 3. Places farther from the line number than {@link clearlyNearer} allows, after a shift by the
+ *    offset of the certain hunk next to it.
+ *
+ * If several remain, the hunk has no place.
+ *
+ * @param budget limit on comparisons; callers that place hunks one by one share it for a file
+ * @returns for each hunk its place, or the reason why it has none
  */
 export const placeHunks = (
   hunks: readonly Hunk[],
@@ -40,13 +45,13 @@ export const placeHunks = (
   budget = new StepBudget(),
 ): Placing[] => atOnce(placingSteps(hunks, tree, budget));
 
-/** As {@link placeHunks}, a hunk, or a place where it may go, at a step. */
+/** Like {@link placeHunks}; a step is a hunk, or a place that it may have. */
 export function* placingSteps(
   hunks: readonly Hunk[],
   tree: TreeLines,
   budget = new StepBudget(),
 ): Stepwise<Placing[]> {
-  // How far the last hunk whose place was found was from its number: the next one often is as well.
+  // The offset of the last placed hunk from its number, which the next one often has too.
   let shift = 0;
   const result: (Placing | undefined)[] = hunks.map(() => undefined);
   const open = new Map<number, Open>();

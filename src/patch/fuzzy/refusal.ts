@@ -3,7 +3,7 @@ import { leastFit, removedSimilarity, type Alignment, type OldLine } from './ali
 import { withoutReturn, type TreeLines } from './treeLines';
 import type { Hunk } from '../unified/hunk';
 
-/** Why a hunk goes nowhere. */
+/** Why a hunk has no place. */
 export interface Refusal {
   readonly code: DiagnosticCode;
   readonly message: string;
@@ -31,7 +31,7 @@ export function tooLittle(candidates: readonly Alignment[]): Refusal {
   };
 }
 
-/** Where every line stands so often that looking at all places would take too long. */
+/** Refuses a hunk if every line is so frequent that comparing all places would take too long. */
 export function tooRepetitive(candidates: readonly Alignment[]): Refusal {
   const starts = candidates.map(({ start }) => start);
   return {
@@ -50,7 +50,7 @@ export const nothingFits = {
   hint: 'Check the path, and copy context and removed lines from the file as they are',
 };
 
-/** Why no place is good enough: the one that comes nearest, and what is missing there. */
+/** Why no place is good enough: names the nearest one and what is missing there. */
 export function refuse(
   hunk: Hunk,
   old: readonly OldLine[],
@@ -91,7 +91,7 @@ export function refuse(
   };
 }
 
-/** `line 3`, `lines 3 and 9`, `lines 3, 9, 12 and 40 more`, 1-based from 0-based. */
+/** `line 3`, `lines 3 and 9`, `lines 3, 9, 12 and 40 more`; 1-based numbers for 0-based ones. */
 export function lineList(lines: readonly number[]): string {
   const numbers = [...new Set(lines)].map((line) => String(Math.max(0, line) + 1));
   if (numbers.length === 1) return `line ${numbers[0]}`;
@@ -101,7 +101,7 @@ export function lineList(lines: readonly number[]): string {
   return `lines ${shown.join(', ')} and ${last}`;
 }
 
-/** A line as it is shown in a message. */
+/** A line as messages show it. */
 export function quote(text = ''): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }

@@ -8,25 +8,26 @@ import {
 } from './alignment';
 import { sameButSpace, squeeze, type TreeLines } from './treeLines';
 
-/** The weight of lines that stand nowhere else in the file with which nothing else can be meant. */
+/** The least total weight of lines that occur once in the file, at which a place is certain. */
 const leastPinned = 2;
 
-/** How far around a removed line another one may stand that could be meant as well. */
+/** How far from a removed line a line with the same text makes the choice uncertain. */
 const around = 12;
 
 /**
- * The place of an old side of which each line is one line of the tree in the same order, if lines that
- * stand nowhere else leave no doubt about it. Most hunks with wrong numbers or context are such. The
- * search finds the same place, but may leave open where added lines go next to reworded ones.
+ * The place of an old side whose lines match consecutive lines of the tree, if lines that occur
+ * once in the file make it certain. Most hunks with wrong numbers or context are of this kind. The
+ * general search finds the same place. But it may leave open where added lines go next to reworded
+ * ones.
  *
- * An old side that stands there as it is needs one such line. Where lines differ, those that do not have
- * to weigh twice as much and hold such lines of the weight {@link leastPinned}; the ones that differ must
- * stand nowhere in the file, be alike, and lie where they cannot move: neither the edge of added lines nor a
- * removed line is left open.
+ * An old side that the tree has as it is needs one such line. If lines differ, the equal ones must
+ * weigh twice as much, and unique ones among them must weigh {@link leastPinned}. A differing line
+ * must occur nowhere in the file as it is, and be similar to its match. It must not leave open the
+ * place of added lines, or which line is removed.
  *
  * @param expected 0-based lines at which the hunk may begin, the likeliest first
  * @param asked as in `align` of alignment.ts
- * @returns undefined where the file has to be searched
+ * @returns undefined if the file has to be searched
  */
 export function straightPlace(
   old: readonly OldLine[],
@@ -50,7 +51,7 @@ export function straightPlace(
   return undefined;
 }
 
-/** Whether half of the lines, and one that tells something, stand there as they are. */
+/** Whether at least half of the lines, and a distinctive one, are there as they are. */
 function mostEqual(old: readonly OldLine[], tree: TreeLines, start: number): boolean {
   if (start < 0 || start + old.length > tree.length) return false;
   let equal = 0;
@@ -92,7 +93,7 @@ function straightAt(
       if (pinned < leastPinned && isPinned(i)) pinned += line.weight;
       continue;
     }
-    // Where it stands elsewhere as it is, that place may be the better one.
+    // The text occurs elsewhere, and that place may be the better one.
     if (line.exact >= 0 || line.weight < 0.6) return undefined;
     if (sameButSpace(line.text, tree.text[start + i] ?? '')) {
       score += spaced(line);
@@ -123,7 +124,7 @@ function straightAt(
   };
 }
 
-/** Whether a line near the one that is removed may be meant by it as well. */
+/** Whether a line near the removed one has the same text except for white space. */
 function hasTwin(line: OldLine, tree: TreeLines, at: number): boolean {
   const to = Math.min(tree.length - 1, at + around);
   for (let other = Math.max(0, at - around); other <= to; other += 1) {

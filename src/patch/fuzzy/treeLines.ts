@@ -1,10 +1,10 @@
 import { indentationOf } from '../indentation';
 
-/** Numbers for the different texts of a list, and where each stands. */
+/** Numbers the distinct texts of a list, and knows the lines of each. */
 class TextIndex {
   readonly numbers: Int32Array;
   private readonly byText = new Map<string, number>();
-  /** By number: how many texts there are, and which. */
+  /** Number of lines for each text number. */
   private readonly counts: number[] = [];
   private lines: readonly number[][] | undefined;
 
@@ -35,16 +35,16 @@ class TextIndex {
   }
 }
 
-/** A word in more lines than this tells no place: no more of its lines are listed. */
+/** A word on more lines than this points to no place, so no more of its lines are listed. */
 const commonWord = 64;
 
 /**
- * The lines of a file with what placing hunks asks of them: each text has a number, so that lines are
- * compared as numbers, and each text knows the lines that hold it, so that no hunk is tried at every
- * line of the file. What only lines that fit nowhere as they are need is made when first asked for.
+ * The lines of a file, indexed for placing hunks. Each text has a number, so that lines are
+ * compared as numbers. Each text knows its lines, so that no hunk is tried at every line of the
+ * file. Indexes that only inexact lines need are built on demand.
  */
 export class TreeLines {
-  /** Without line ends, neither `\n` nor `\r\n`. */
+  /** Without `\n` or `\r\n`. */
   readonly text: readonly string[];
   /** 0-based lines that end with a carriage return. */
   private readonly returns = new Set<number>();
@@ -74,7 +74,7 @@ export class TreeLines {
     return this.returns.has(line) ? '\r\n' : '\n';
   }
 
-  /** A line as a hunk has it: all but the `\n`. */
+  /** A line as a hunk writes it: everything except the `\n`. */
   withReturn(line: number): string {
     const text = this.text[line] ?? '';
     return this.returns.has(line) ? `${text}\r` : text;
@@ -113,12 +113,12 @@ export class TreeLines {
     return (this.squeezes[line] ??= squeeze(this.text[line] ?? ''));
   }
 
-  /** The number of a text; -1 where no line of the file has it. */
+  /** The number of a text; -1 if no line of the file has it. */
   exactNumberOf(text: string): number {
     return this.byNumber.numberOf(text);
   }
 
-  /** The number of a text without white space; -1 where no line of the file has it. */
+  /** The number of a text without white space; -1 if no line of the file has it. */
   looseNumberOf(text: string): number {
     return this.withoutSpaces.numberOf(withoutSpace(text));
   }
@@ -138,12 +138,15 @@ export class TreeLines {
     return this.byNumber.linesOf(exact);
   }
 
-  /** The 0-based lines that have the text of a number but for white space, in order. */
+  /** The 0-based lines with the text of a number except for white space, in order. */
   looseLinesOf(loose: number): readonly number[] {
     return this.withoutSpaces.linesOf(loose);
   }
 
-  /** The 0-based lines that hold a word, in order; of a common one {@link commonWord} and one more. */
+  /**
+   * The 0-based lines that contain a word, in order. For a frequent word the list ends after
+   * {@link commonWord} plus one.
+   */
   linesWithWord(word: string): readonly number[] {
     if (this.words === undefined) {
       this.words = new Map();
@@ -159,8 +162,9 @@ export class TreeLines {
   }
 
   /**
-   * The lines that a line may lie in the block of, from the inside out: the last one before it that
-   * begins with a letter, whatever its indentation, then each time the last one before that is indented less.
+   * The lines whose blocks may contain a line, innermost first. The first is the last line before
+   * it that begins with a letter, at any indentation. Each further one is the last line before with
+   * less indentation.
    */
   *headingsOf(line: number): Generator<string> {
     const { before, around } = (this.named ??= this.findHeadings());
@@ -184,7 +188,7 @@ export class TreeLines {
   }
 }
 
-/** A line of a diff without the carriage return at its end. */
+/** A line of a diff without a carriage return at its end. */
 export function withoutReturn(text: string): string {
   return text.endsWith('\r') ? text.slice(0, -1) : text;
 }
@@ -193,21 +197,21 @@ function withoutSpace(text: string): string {
   return text.replace(/\s+/g, '');
 }
 
-/** Whether two lines are equal but for white space. */
+/** Whether two lines are equal except for white space. */
 export function sameButSpace(one: string, other: string): boolean {
   return one === other || withoutSpace(one) === withoutSpace(other);
 }
 
 const wordPattern = /\w{3,}/g;
 
-/** The different words of a line; those of one or two letters tell nothing and are left out. */
+/** The distinct words of a line with at least three letters. Shorter ones are not distinctive. */
 export function wordsOfLine(text: string): Set<string> {
   return new Set(text.match(wordPattern) ?? []);
 }
 
 /**
- * What a line tells about a place, from 0 to 1. A blank line fits nearly anywhere, a closing bracket
- * or an `else:` in very many places; a line with a name in it seldom fits by chance.
+ * How much a line says about a place, from 0 to 1. A blank line fits nearly anywhere, and a closing
+ * bracket or an `else:` in very many places. A line with a name seldom fits by chance.
  */
 export function weightOf(text: string): number {
   const letters = text.match(/\w/g)?.length ?? 0;
@@ -215,19 +219,19 @@ export function weightOf(text: string): number {
   return letters < 6 ? 0.6 : 1;
 }
 
-/** Lines longer than this are compared by their ends alone, since comparing takes the square of it. */
+/** Longer lines are compared by their ends alone, since comparing takes quadratic time. */
 const longLine = 400;
 
 /**
- * How alike two lines are, from 0 to 1: 1 less the share of characters to insert, delete or replace to
- * make one of the other (Levenshtein's distance by the longer length), runs of white space as one blank.
- * Below `least`, which saves the work, 0 may come back instead.
+ * Similarity of two lines, from 0 to 1. It is 1 less the share of characters to insert, delete or
+ * replace (Levenshtein's distance by the longer length). A run of white space counts as one blank.
+ * Below `least` the result may be 0 instead, which saves work.
  */
 export function similarity(one: string, other: string, least = 0): number {
   return squeezedSimilarity(squeeze(one), squeeze(other), least);
 }
 
-/** {@link similarity} of texts that {@link squeeze} has made ready, for who compares many. */
+/** {@link similarity} of texts that {@link squeeze} has prepared, for callers that compare many. */
 export function squeezedSimilarity(one: string, other: string, least: number): number {
   let [a, b] = [one, other];
   if (a.length < b.length) [a, b] = [b, a];
@@ -244,14 +248,14 @@ export function squeezedSimilarity(one: string, other: string, least: number): n
   return 1 - distance / length;
 }
 
-/** A text without blanks at its ends and with single blanks in it. */
+/** A text trimmed, with each run of white space as a single blank. */
 export function squeeze(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }
 
-/** For each UTF-16 unit the places of it in the block of the text that is looked at, a bit for each. */
+/** For each UTF-16 unit its positions in the current block of the text, one bit each. */
 const occurrences = new Int32Array(0x10000);
-/** Room for what is noted of each character of a line; longer ones are not compared this way. */
+/** Working memory for each character of a line; longer lines are not compared this way. */
 const growths = new Int8Array(longLine);
 
 /**
@@ -261,7 +265,7 @@ const growths = new Int8Array(longLine);
  */
 function levenshtein(a: string, b: string): number {
   if (a.length === 0 || b.length === 0) return a.length + b.length;
-  // What the table of distances grows by from each column to the next, in the row above the block.
+  // The differences between neighbouring columns of the distance table, in the row above the block.
   const growth = growths.fill(1, 0, b.length);
   for (let from = 0; from < a.length; from += 32) {
     const to = Math.min(a.length, from + 32);

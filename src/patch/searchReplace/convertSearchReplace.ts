@@ -12,14 +12,14 @@ import { placeBlock, type BlockPlace, type BlockRefusal, type Sides } from './pl
 import type { PatchTree } from '../patchTree';
 import { formatFilePatch, makeUnified } from '../unified/makeUnified';
 
-/** More lines than these are not put into a SEARCH part to tell places apart. */
+/** The most lines that a fix adds to a SEARCH part to make its place unique. */
 const mostAbove = 20;
 
 interface OpenFile {
   readonly before: string | undefined;
   readonly bom: string;
   readonly lineEnd: string;
-  /** The line end of the last line, empty for none; of a new file `\n`. */
+  /** The line end of the last line, empty if it has none; `\n` for a new file. */
   readonly lastEnd: string;
   readonly image: ImageLines;
 }
@@ -33,11 +33,11 @@ type Tell = (
 ) => void;
 
 /**
- * Converts blocks of the search/replace format, each on what the ones before it have made of its file,
- * all of them or, with any error, none.
+ * Converts blocks of the search/replace format: all of them, or none if there is any error. Each
+ * block applies to the result of the blocks before it.
  *
- * An empty SEARCH makes a new file, or, as in aider, adds to the end of one that is there, which is
- * reported: a model that means to replace the whole file writes the same.
+ * An empty SEARCH makes a new file. If the file exists, its lines are added at the end, as in
+ * aider. This is reported, since a model that wants to replace the whole file writes the same.
  *
  * @throws Cancelled
  */
@@ -89,7 +89,7 @@ export async function convertSearchReplace(
   };
 }
 
-/** The file that a block is about; undefined, with an error, when it cannot be told. */
+/** The path of a block's file; undefined, with an error, if it cannot be determined. */
 async function pathFor(
   block: SearchReplaceBlock,
   tree: PatchTree,
@@ -121,7 +121,10 @@ async function pathFor(
 
 const isBlank = (lines: readonly string[]): boolean => lines.every((line) => line.trim() === '');
 
-/** More lines that may part SEARCH from REPLACE are not tried: each makes two parts of the whole block. */
+/**
+ * The most lines that are tried as the divider of SEARCH and REPLACE, since each try splits the
+ * whole block.
+ */
 const mostDividers = 64;
 
 function sidesOf({ body, dividers }: SearchReplaceBlock): Sides[] {
@@ -160,8 +163,8 @@ function textOf({ bom, lineEnd, lastEnd, image }: OpenFile): string {
 }
 
 /**
- * The part of a diff about a file whose lines all end with `\n`, from what the blocks have done to its
- * lines: comparing long texts takes longer than all the rest. Undefined for any other file.
+ * The diff of a file whose lines all end with `\n`, from the changes of the blocks to its lines.
+ * Comparing long texts would take longer than everything else. Undefined for any other file.
  */
 function partFromLines(path: string, { before, bom, image }: OpenFile): string | undefined {
   if (before === undefined || bom !== '' || !before.endsWith('\n') || before.includes('\r')) {
@@ -247,7 +250,7 @@ function applyBlock(file: OpenFile, path: string, block: SearchReplaceBlock, tel
   put(file, place);
 }
 
-/** Carries a placed block out. New lines end as the line before them does. */
+/** Applies a placed block. New lines take the line end of the line before them. */
 function put(file: OpenFile, { from, to, deleted, inserted }: BlockPlace): void {
   const out: ImageLine[] = [];
   const end = Math.max(to, ...[...inserted.keys()]);
@@ -351,7 +354,7 @@ function fixesFor(
   sides: Sides,
   file: OpenFile,
 ): Fix[] {
-  // The line numbers of a fix are those of the tree only while no block has changed the file.
+  // The line numbers of a fix are right only as long as no block has changed the file.
   if (file.image.isChanged) return [];
   if (code !== 'ambiguous')
     return nearest === undefined ? [] : [takeLines(block, sides, file, nearest)];
@@ -372,7 +375,7 @@ function fixesFor(
   });
 }
 
-/** The fewest lines above a place that no other place has above it. */
+/** The fewest lines directly above a place that make it unique; undefined if there are none. */
 function linesThatTell(
   image: ImageLines,
   places: readonly number[],

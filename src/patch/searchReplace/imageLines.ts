@@ -6,24 +6,27 @@ import { openQuotes, readPythonStrings, type OpenQuotes } from '../pythonStrings
 /** A line of a file while blocks are applied to it. */
 export interface ImageLine {
   readonly text: string;
-  /** `\n`, `\r\n`, or empty at the end of a file without. */
+  /** `\n`, `\r\n`, or empty for a last line without one. */
   readonly lineEnd: string;
   /** Whether an earlier block has written it. */
   readonly written: boolean;
-  /** 1-based line of the file in the tree; absent in lines that a block has written. */
+  /** 1-based line of the file in the tree; absent for lines that a block wrote. */
   readonly origin?: number;
 }
 
-/** So many lines that blocks have written are read at most to tell whether one begins in a string. */
+/** The most lines written by blocks that are read to find out whether a line begins in a string. */
 const mostWritten = 1000;
 
-/** Lines that may be gone through to look for those that are alike, for all blocks of one file together. */
+/** The most lines that are searched for similar ones, for all blocks of one file together. */
 const patience = 1_000_000;
 
 /** The lines of a file while blocks change it. */
 export class ImageLines {
   private readonly lines: ImageLine[];
-  /** Their texts, and these without white space at both ends, which is made when first asked for. */
+  /**
+   * The texts of the lines. `trimmed` has them without white space at both ends, and is built on
+   * demand.
+   */
   private readonly exact: Texts;
   private trimmed: Texts | undefined;
   private changes = 0;
@@ -32,15 +35,19 @@ export class ImageLines {
   private first: TreeLines | undefined;
   /** The lines of the file in the tree, by their 0-based numbers there. */
   private readonly origins: readonly ImageLine[];
-  /** What may be spent on comparing for all blocks of the file: enough for hundreds that are not there. */
+  /**
+   * Limit on comparisons for all blocks of the file: enough for hundreds of blocks that do not fit.
+   */
   readonly budget = new StepBudget(20_000_000);
-  /** What the file as it was indents by. */
+  /** The indentation unit of the file before any change. */
   readonly unit: string;
 
-  /** The string that each line of the file in the tree begins in; made when first asked for. */
+  /**
+   * The string that is open at the start of each line of the file in the tree; computed on demand.
+   */
   private quotes: readonly OpenQuotes[] | undefined;
 
-  /** @param isPython whether there are strings of Python to be minded */
+  /** @param isPython whether strings of Python must be respected */
   constructor(
     lines: readonly ImageLine[],
     private readonly isPython: boolean,
@@ -55,7 +62,7 @@ export class ImageLines {
     return this.lines.length;
   }
 
-  /** Whether anything has been changed. */
+  /** Whether any block has changed the file. */
   get isChanged(): boolean {
     return this.changes > 0;
   }
@@ -64,14 +71,14 @@ export class ImageLines {
     return this.lines[index];
   }
 
-  /** The 1-based line of the file in the tree that stands at an index. */
+  /** The 1-based line of the file in the tree that is now at an index. */
   originOf(index: number): number | undefined {
     return this.at(index)?.origin;
   }
 
   /**
-   * The string that a line begins in, going by the file in the tree up to the last line of it above, and
-   * by what blocks have written from there; undefined where the file is not Python.
+   * The string that is open at the start of a line; undefined if the file is not Python. It follows
+   * the file in the tree up to the last of its lines above, and then the lines that blocks wrote.
    */
   quotesAt(index: number): OpenQuotes | undefined {
     if (!this.isPython) return undefined;
@@ -96,8 +103,8 @@ export class ImageLines {
   }
 
   /**
-   * The lines as the fuzzy format looks at them; undefined once that has been asked for so often, with
-   * changes in between, that it would take too long.
+   * The lines as the fuzzy format indexes them. Undefined once so many rebuilds after changes were
+   * requested that they would take too long.
    */
   treeLines(): TreeLines | undefined {
     if (this.tree !== undefined) return this.tree;
@@ -106,20 +113,20 @@ export class ImageLines {
     return (this.tree = asTree(this.lines));
   }
 
-  /** {@link treeLines} of the file as it is in the tree, whatever has been changed since. */
+  /** {@link treeLines} of the file as it is in the tree, regardless of changes since. */
   firstLines(): TreeLines {
     return (this.first ??= this.isChanged
       ? asTree(this.origins)
       : (this.treeLines() ?? asTree(this.origins)));
   }
 
-  /** Where a line of the file in the tree (0-based) stands now; undefined once it is gone. */
+  /** The present index of a line of the file in the tree (0-based); undefined once it is gone. */
   indexOf(origin: number): number | undefined {
     const at = this.lines.findIndex((line) => line.origin === origin + 1);
     return at < 0 ? undefined : at;
   }
 
-  /** Whether a block has written a line that is like this one but for white space at its ends. */
+  /** Whether a block wrote a line that equals this one except for white space at its ends. */
   hasWritten(text: string): boolean {
     return this.byTrimmed()
       .findAll([text.trim()])
@@ -130,7 +137,7 @@ export class ImageLines {
     return this.lines;
   }
 
-  /** Puts lines in the place of those from `from` to `to`, which is excluded. */
+  /** Replaces the lines `from` to `to` (excluded). */
   replace(from: number, to: number, lines: readonly ImageLine[]): void {
     this.changes += 1;
     this.tree = undefined;
@@ -144,12 +151,12 @@ export class ImageLines {
     );
   }
 
-  /** 0-based starts, in order, of the runs of lines that are equal to these one by one. */
+  /** 0-based starts, in order, of the runs of lines that equal the given lines one by one. */
   findExact(search: readonly string[]): number[] {
     return this.exact.findAll(search);
   }
 
-  /** As {@link findExact}, of lines that are equal but for white space at both ends. */
+  /** Like {@link findExact}, for lines that are equal except for white space at both ends. */
   findTrimmed(search: readonly string[]): number[] {
     return this.byTrimmed().findAll(search.map((line) => line.trim()));
   }
@@ -159,9 +166,9 @@ export class ImageLines {
   }
 }
 
-/** The texts of lines, to be searched. */
+/** A searchable list of texts of lines. */
 class Texts {
-  /** Each text, and those that are gone: most blocks that fit nowhere are told by it. */
+  /** Each present or former text. It rules out most blocks that fit nowhere. */
   private readonly known: Set<string>;
 
   constructor(private readonly all: string[]) {
@@ -173,7 +180,7 @@ class Texts {
     for (const text of texts) this.known.add(text);
   }
 
-  /** 0-based places where lines stand one by one; none for no lines. */
+  /** 0-based places that have the given lines one by one; none for an empty list. */
   findAll(search: readonly string[]): number[] {
     const starts: number[] = [];
     const [first] = search;
@@ -187,7 +194,7 @@ class Texts {
 
 function replaceIn<T>(all: T[], from: number, to: number, more: readonly T[]): void {
   all.splice(from, to - from);
-  // A call takes only so many arguments.
+  // A call can take only a limited number of arguments.
   for (let i = 0; i < more.length; i += 10_000) {
     all.splice(from + i, 0, ...more.slice(i, i + 10_000));
   }

@@ -8,23 +8,25 @@ interface Sides {
 
 /** The two sides of a block with the indentation of the file. */
 export interface IndentedSides extends Sides {
-  /** 0-based lines of `replace` that are text of a string and left where they are, for want of a better sign. */
+  /** 0-based lines of `replace` inside strings that keep their place, for lack of a better clue. */
   readonly left: readonly number[];
 }
 
 const isBlank = (line: string | undefined): boolean => line?.trim() === '';
 
 /**
- * The sides of a block as the file indents them; undefined when no one rule leads from the one to the
- * other.
+ * The sides of a block with the indentation of the file; undefined if no single rule converts the
+ * one to the other.
  *
- * Text inside triple-quoted strings is data. What stands in the file as it is written in SEARCH stays so
- * in both sides; what SEARCH has moved along with the code is moved back. A string that only REPLACE has
- * goes by the others of the block; if there is none, a docstring follows the code and any other text stays.
+ * Text inside triple-quoted strings is data. If the file has it as SEARCH writes it, it stays so in
+ * both sides. If SEARCH moved it along with the code, it is moved back. A string that only REPLACE
+ * has follows the other strings of the block. If there is none, a docstring moves with the code,
+ * and any other text stays.
  *
- * @param lines the lines of the file that SEARCH may stand for, one for one
- * @param unit what the file indents by
- * @param open the string that these lines begin in; undefined where the file is not Python
+ * @param lines the lines of the file that SEARCH may match, one for one
+ * @param unit the indentation unit of the file
+ * @param open the string that is open at the start of these lines; undefined if the file is not
+ *   Python
  */
 export function indentLike(
   lines: readonly string[],
@@ -32,7 +34,8 @@ export function indentLike(
   unit: string,
   open: OpenQuotes | undefined,
 ): IndentedSides | undefined {
-  // Where all lines follow one rule they do so whatever is text: the quotes above may mislead.
+  // If all lines follow one rule, strings make no difference. The quotes above may mislead, so this
+  // is tried without them.
   return indented(lines, sides, unit, open) ?? indented(lines, sides, unit, undefined);
 }
 
@@ -55,7 +58,7 @@ function indented(
   const own = indentUnit(ofCode.length > 0 ? search.filter((_, i) => !inText[i]) : search);
   const shift = shiftOf(pairs, own, unit) ?? shiftOf(pairs.slice(1), own, unit);
   if (shift === undefined) return undefined;
-  // The first line alone lost its indentation: the text was trimmed.
+  // Only the first line lost its indentation, since the text was trimmed.
   const [first] = pairs;
   const isTrimmed = first !== undefined && shift(first[0]) !== first[1];
   if (isTrimmed && (first[0] !== '' || (ofCode.length > 0 && inText[0] !== undefined))) {
@@ -99,12 +102,12 @@ const isWhole = (side: readonly (string | undefined)[]): side is string[] =>
   side.every((line) => line !== undefined);
 
 interface Text {
-  /** Whether it stands alone below the head of a function or class. */
+  /** Whether it stands alone directly below the head of a function or class. */
   readonly isDocstring: boolean;
   readonly lines: number[];
 }
 
-/** For each line the string that it begins in. */
+/** For each line the string that is open at its start. */
 function stringsOf(
   side: readonly string[],
   open: OpenQuotes | undefined,
@@ -125,15 +128,21 @@ function stringsOf(
   });
 }
 
-/** Whether the text of strings in SEARCH stands in the file as it is (else it has been moved with the code). */
+/**
+ * Whether the file has the text of strings in SEARCH as it is. If not, the text moved with the
+ * code.
+ */
 interface Signs {
-  /** By line. */
+  /** Keys are lines. */
   readonly lines: Map<string, boolean>;
-  /** Of the lines outside docstrings. */
+  /** For the lines outside docstrings. */
   readonly data: boolean[];
 }
 
-/** Which lines of REPLACE are text that keeps its indentation, and for which of them that is a guess. */
+/**
+ * The lines of REPLACE that are text and keep their indentation, and those for which that is a
+ * guess.
+ */
 function whichStay(
   replace: readonly string[],
   texts: readonly (Text | undefined)[],
@@ -160,7 +169,7 @@ function whichStay(
 
 type Shift = (indent: string) => string | undefined;
 
-/** The one rule by which every first indentation of the pairs becomes the second. */
+/** The one rule that turns the first indentation of every pair into the second. */
 function shiftOf(
   pairs: readonly (readonly [string, string])[],
   own: string,

@@ -1,53 +1,59 @@
 import type { Diagnostic, DiagnosticCode } from '../diagnostic';
 
 /**
- * One block of the search/replace format of aider and Agentless: the lines between `<<<<<<< SEARCH` and
- * `=======` are to be found in the file, and those up to `>>>>>>> REPLACE` take their place.
+ * One block of the search/replace format of aider and Agentless. The lines between `<<<<<<< SEARCH`
+ * and `=======` must be in the file. The lines up to `>>>>>>> REPLACE` replace them.
  */
 export interface SearchReplaceBlock {
   /** 1-based lines of the markers that begin and end the block. */
   readonly line: number;
   readonly endLine: number;
   readonly path: string;
-  /** 1-based line that names the path; that of the block it is carried on from, if none does. */
+  /**
+   * 1-based line that names the path; if the block has none, that of the block from which it takes
+   * the path.
+   */
   readonly pathLine: number;
   /** Everything between the outer markers, without line ends. */
   readonly body: readonly string[];
   /** 1-based line of the text at which `body` begins. */
   readonly bodyLine: number;
-  /** 1-based line of the file at which SEARCH begins, where the block says so (`:start_line:12`, Roo's). */
+  /**
+   * 1-based line of the file at which SEARCH begins, if the block gives it (`:start_line:12`, as in
+   * Roo).
+   */
   readonly startLine?: number;
   /**
-   * Indexes in `body` of the lines that may part the two sides, never empty. There are several when the
-   * code itself holds such lines: headings of reStructuredText look the same.
+   * Indexes in `body` of the lines that may divide the two sides; never empty. There are several if
+   * the code itself contains such lines, since headings of reStructuredText look the same.
    */
   readonly dividers: readonly number[];
 }
 
-/** A start of a block, as far as it has been written; for language tools and for what stands where. */
+/** The blocks of a text, and the problems of reading them. */
 interface SearchReplaceReading {
   readonly blocks: readonly SearchReplaceBlock[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-// The words of aider, those it had before, and the markers of Cline.
+// The words of aider, its former ones, and the markers of Cline.
 const headPattern = /^\s*(<{5,9}|-{5,9}) ?(?:SEARCH|ORIGINAL)\s*>?\s*$/;
 const dividerPattern = /^\s*={5,9}\s*$/;
 const endPattern = /^\s*(?:>{5,9}|\+{5,9}) ?(?:REPLACE|UPDATED)\s*<?\s*$/;
 const fencePattern = /^\s*(?:`{3,}|~{3,})/;
 
-/** Whether a text holds the start of such a block. */
+/** Whether a text contains the start of such a block. */
 export function holdsSearchReplace(text: string): boolean {
   return /^[ \t]*(?:<{5,9}|-{5,9}) ?(?:SEARCH|ORIGINAL)[ \t]*>?[ \t]*\r?$/m.test(text);
 }
 
 /**
- * Reads the blocks of a text, whatever stands around them. A block with an error is left out.
+ * Reads the blocks of a text and ignores the text around them. A block with an error is left out.
  *
- * It takes all that aider's `find_original_update_blocks` and Agentless' `split_edit_multifile_commands`
- * take, but for three readings of theirs that lose code: a second `=======` does not end a block, since
- * code may hold such lines; a block that is cut off is an error and never applied in part; and a fence
- * or a path within the sides belongs to the code.
+ * It accepts what aider's `find_original_update_blocks` and Agentless'
+ * `split_edit_multifile_commands` accept, with three differences, since theirs lose code. A second
+ * `=======` does not end a block, since code may contain such lines. A block that is cut off is an
+ * error and never applied in part. A fence or a path within the sides belongs to the code.
  */
 export function parseSearchReplace(text: string): SearchReplaceReading {
   const lines = text.split('\n').map((line) => line.replace(/\r$/, ''));
@@ -111,7 +117,10 @@ export function parseSearchReplace(text: string): SearchReplaceReading {
   return { blocks, diagnostics };
 }
 
-/** The lines `:start_line:12` and `:end_line:15` and the line `-------` below them, as Roo Code has them. */
+/**
+ * Reads the lines `:start_line:12` and `:end_line:15` and the line `-------` below them, as in Roo
+ * Code.
+ */
 function readFields(
   lines: readonly string[],
   from: number,
@@ -130,9 +139,9 @@ function readFields(
 
 interface Ending {
   dividers: number[];
-  /** Where the second side ends; undefined when nothing tells. */
+  /** Where the second side ends; undefined if nothing marks the end. */
   end: { at: number; mended: boolean } | undefined;
-  /** Where reading goes on, behind the line of `head` at least. */
+  /** The line at which reading continues; it is after the line of `head`. */
   next: number;
 }
 
@@ -153,13 +162,13 @@ function findEnd(lines: readonly string[], head: number): Ending {
     if (dividerPattern.test(line)) dividers.push(i);
     else if (/^\s*(?:`{3,}|~{3,})\s*$/.test(line) && dividers.length > 0) closing = i;
   }
-  // Only a fence that closes says that the answer was not cut off.
+  // Only a closing fence shows that the answer was not cut off.
   if (closing === undefined) return { dividers, end: undefined, next: i };
   const within = dividers.filter((at) => at < (closing ?? 0));
   return { dividers: likely(lines, within, head), end: { at: closing, mended: true }, next: i };
 }
 
-/** Of the lines that may be the divider those written as the head is, if there are any. */
+/** Of the possible dividers, those written like the head, if there are any. */
 function likely(lines: readonly string[], dividers: readonly number[], head: number): number[] {
   const [, indent = '', mark = ''] = /^(\s*)([<-]*)/.exec(lines[head] ?? '') ?? [];
   const isLong = (at: number): boolean => (lines[at] ?? '').trim().length === mark.length;
@@ -172,8 +181,8 @@ function likely(lines: readonly string[], dividers: readonly number[], head: num
 }
 
 /**
- * The path that belongs to the block whose head is `lines[head]`: in the three lines before it, blank
- * ones not counted, as long as they are fences or the path itself.
+ * The path of the block whose head is `lines[head]`. It is within the three non-blank lines before
+ * the head, which are fences or the path itself.
  */
 function findPath(
   lines: readonly string[],
@@ -188,7 +197,7 @@ function findPath(
     if (fencePattern.test(line)) {
       const name = pathOfFence(line);
       if (name !== undefined) return { name, line: i + 1 };
-      // A path alone may stand in a fence of its own.
+      // A path alone may be in a fence of its own.
       fences += 1;
       if (fences > 2) return undefined;
       continue;
@@ -199,7 +208,10 @@ function findPath(
   return undefined;
 }
 
-/** `python tests/a.py`, `python:tests/a.py`, `tests/a.py` or `python title="tests/a.py"` behind a fence. */
+/**
+ * Reads the path after a fence: `python tests/a.py`, `python:tests/a.py`, `tests/a.py` or `python
+ * title="tests/a.py"`.
+ */
 function pathOfFence(line: string): string | undefined {
   const info = line.replace(fencePattern, '').trim();
   const titled = /(?:title|file|filename|path)=(?:"([^"]+)"|'([^']+)'|([^"'\s}]+))/.exec(info);
@@ -211,7 +223,10 @@ function pathOfFence(line: string): string | undefined {
   return name === undefined ? undefined : clean(name);
 }
 
-/** `tests/a.py`, `### tests/a.py`, `**tests/a.py**:`, `File: tests/a.py`, and such in a sentence of its own. */
+/**
+ * Reads a path on a line: `tests/a.py`, `### tests/a.py`, `**tests/a.py**:`, `File: tests/a.py`, or
+ * in a sentence.
+ */
 function pathOfLine(line: string): string | undefined {
   const plain = line
     .trim()
@@ -232,7 +247,10 @@ function pathOfLine(line: string): string | undefined {
   return paths.length === 1 && /:\s*$/.test(line) ? clean(paths[0] ?? '') : undefined;
 }
 
-/** A path with blanks, which no prose looks like: they stand behind a slash, and before the one ending. */
+/**
+ * Whether a text is a path with blanks and not prose. The blanks follow a slash and precede the
+ * only ending.
+ */
 function isSpacedPath(text: string): boolean {
   return /^\S+\//.test(text) && isSpacedName(text);
 }

@@ -13,52 +13,60 @@ import { numberLines, type HunkLine } from '../unified/hunk';
 import { indentLike, type IndentedSides } from './indentLike';
 import type { ImageLines } from './imageLines';
 
-/** What a block does to the lines of a file, 0-based. */
+/** The effect of a block on the lines of a file, 0-based. */
 export interface BlockPlace {
   readonly how: 'exact' | 'white-space' | 'similar';
-  /** Lines that SEARCH stands for, `to` excluded. */
+  /** The lines that SEARCH matches, `to` excluded. */
   readonly from: number;
   readonly to: number;
   readonly deleted: ReadonlySet<number>;
-  /** Lines to put in, by the line they stand before. */
+  /** Lines to insert, by the line after them. */
   readonly inserted: ReadonlyMap<number, readonly string[]>;
-  /** Share that agrees, 1 unless `how` is `similar`. */
+  /** The share that agrees; 1 unless `how` is `similar`. */
   readonly fit: number;
-  /** Set when SEARCH ends at another line than this if another of the dividers is meant. */
+  /** Set if another divider would also match, with another end of SEARCH. */
   readonly otherwise?: true;
-  /** 0-based lines of REPLACE, text of a string, that are not moved with the code, though they may have to be. */
+  /**
+   * 0-based lines of REPLACE inside strings that do not move with the code, though perhaps they
+   * should.
+   */
   readonly left?: readonly number[];
 }
 
-/** Why a block goes nowhere. */
+/** Why a block has no place. */
 export interface BlockRefusal {
   readonly code: DiagnosticCode;
   readonly message: string;
   readonly hint: string;
   /** 0-based lines at which the block could begin. */
   readonly candidates: readonly number[];
-  /** Lines of the file that are nearest to SEARCH, `to` excluded. */
+  /** Lines of the file that are most similar to SEARCH, `to` excluded. */
   readonly nearest?: { readonly from: number; readonly to: number };
 }
 
-/** The two sides of a block, at one of the lines that may part them. */
+/** The two sides of a block, for one of its possible dividers. */
 export interface Sides {
   readonly search: readonly string[];
   readonly replace: readonly string[];
 }
 
 /**
- * Finds the lines that a block is to replace: those that are equal; else those that are but for white
- * space (blanks at line ends, blank lines at both ends, one indentation for all); else those
- * that are alike as the fuzzy format has it (`leastFit` in placeHunks.ts), with every line that goes at least
- * `removedSimilarity` like one of the file. At the first of these that finds anything it has to be
- * one place, where lines that no earlier block has written come first. Lines that stay keep the text
- * they have in the file.
+ * Finds the lines that a block replaces, in three stages:
  *
- * aider takes the first of several places, Agentless all of them; both leave the choice unsaid.
+ * 1. Equal lines.
+ * 2. Lines that are equal except for white space: blanks at line ends, blank lines at both ends,
+ *    one indentation for all.
+ * 3. Lines that are similar by the rule of the fuzzy format (`leastFit` in alignment.ts). Each
+ *    deleted line must reach `removedSimilarity`.
  *
- * @param readings the sides, several where the code holds lines like the divider; the one with the
- *   longest SEARCH that is found is taken
+ * The first stage that finds anything must find exactly one place. Places without lines of earlier
+ * blocks take precedence. Lines that stay keep their text in the file.
+ *
+ * If there are several places, aider takes the first and Agentless all of them. Neither reports the
+ * choice.
+ *
+ * @param readings the possible sides, several if the code contains lines like the divider. The one
+ *   with the longest SEARCH that is found wins.
  * @param startLine the 1-based line of the file in the tree that decides between several places
  */
 export function placeBlock(
@@ -105,7 +113,7 @@ function ambiguous(candidates: readonly number[]): BlockRefusal {
   };
 }
 
-/** Where a SEARCH part stands, and what the block does at one of these places. */
+/** Where the file has a SEARCH part, and the effect of the block at one of these places. */
 interface Found {
   readonly starts: readonly number[];
   readonly place: (start: number) => BlockPlace;
@@ -116,7 +124,7 @@ function equalPlaces(image: ImageLines, sides: Sides): Found {
   return { starts, place: (from) => replacing(sides, from, 'exact') };
 }
 
-/** The place at `from` where each line of SEARCH is one line of the file. */
+/** The effect at `from` if each line of SEARCH matches one line of the file. */
 function replacing({ search, replace }: Sides, from: number, how: BlockPlace['how']): BlockPlace {
   const deleted = new Set<number>();
   const inserted = new Map<number, string[]>();
@@ -133,7 +141,10 @@ function replacing({ search, replace }: Sides, from: number, how: BlockPlace['ho
 
 const isBlank = (line: string | undefined): boolean => line?.trim() === '';
 
-/** SEARCH without blank lines at its ends, and REPLACE without as many, `skipped` of them at its head. */
+/**
+ * SEARCH without blank lines at its ends, and REPLACE without at most as many. `skipped` counts
+ * those dropped at the head of REPLACE.
+ */
 function withoutBlankEnds({ search, replace }: Sides): Sides & { skipped: number } {
   let [head, tail] = [0, 0];
   while (head < search.length && isBlank(search[head])) head += 1;
@@ -168,7 +179,7 @@ function spacedPlaces(image: ImageLines, whole: Sides): Found {
 
 const trimmedEnd = (line: string): string => line.trimEnd();
 
-/** The place that is most like SEARCH, found as for a hunk of a diff without line numbers. */
+/** The place most similar to SEARCH, found like a hunk of a diff without line numbers. */
 function similarPlace(image: ImageLines, whole: Sides): BlockPlace | BlockRefusal {
   const sides = withoutBlankEnds(whole);
   const lines = diffArrays([...sides.search], [...sides.replace]).flatMap((change): HunkLine[] => {
@@ -192,7 +203,8 @@ function similarPlace(image: ImageLines, whole: Sides): BlockPlace | BlockRefusa
     hint: 'Copy the lines to search from the file as they are',
     candidates: [],
   };
-  // Most blocks are about lines that no other has changed: the file as it was need not be read anew.
+  // Most blocks concern lines that no other block has changed. For these the index of the original
+  // file is enough.
   if (image.budget.isSpent) return tooMuch;
   const [first] = placeHunks([hunk], image.firstLines(), image.budget);
   let placing = first === undefined ? undefined : asItIsNow(image, first);
@@ -231,7 +243,10 @@ function similarPlace(image: ImageLines, whole: Sides): BlockPlace | BlockRefusa
   return { how: 'similar', from, to, deleted: new Set(deleted), inserted, fit: alignment.fit };
 }
 
-/** A place in the file of the tree as one in the file as it is; undefined if its lines have been changed. */
+/**
+ * Converts a place in the file of the tree to one in the present file; undefined if its lines have
+ * changed.
+ */
 function asItIsNow(image: ImageLines, placing: Placing): HunkPlace | Refusal | undefined {
   if (!image.isChanged) return placing;
   if (isRefusal(placing)) return undefined;
@@ -294,16 +309,20 @@ function notFound(image: ImageLines, sides: Sides, at?: number): BlockRefusal {
   };
 }
 
-/** Lines that are compared to find the one nearest to a line of SEARCH. */
+/** The most lines that are compared to find the one most similar to a line of SEARCH. */
 const mostCompared = 200;
 
-/** Where the file would have SEARCH begin, going by the one line that is most like one of its longer ones. */
+/**
+ * Guesses where SEARCH begins in the file, from the line of the file that is most similar to a
+ * longer line of SEARCH.
+ */
 function nearestLine(image: ImageLines, search: readonly string[]): number | undefined {
   const telling = search
     .map((text, i) => ({ text, i }))
     .filter(({ text }) => text.trim().length > 8)
     .slice(0, 5);
-  // The lines are those of the tree, which is what is shown while nothing has been changed.
+  // The index has the lines of the tree. Messages may show these only if no block has changed the
+  // file.
   if (image.isChanged) return undefined;
   const tree = image.firstLines();
   let best = 0.6;

@@ -3,14 +3,14 @@ import type { Diagnostic, DiagnosticCode } from '../diagnostic';
 import { numberLines, type Hunk } from './hunk';
 import type { FilePatch, ParsedPatch } from './parsedPatch';
 
-/** Why a part does not apply. `line` is that of the patch, as in every diagnostic. */
+/** Why a part does not apply. `line` is a line of the patch, as in every diagnostic. */
 export interface ApplyProblem extends Diagnostic {
   readonly path: string;
-  /** 1-based among the hunks of its part. */
+  /** 1-based number among the hunks of its part. */
   readonly hunk?: number;
-  /** 1-based line of the file where the hunk fits best but for this line. */
+  /** 1-based line of the file at which the best place of the hunk differs. */
   readonly fileLine?: number;
-  /** The line that the patch expects there, and the one that is there (undefined behind the end). */
+  /** The line that the patch expects there, and the line of the file (undefined after its end). */
   readonly expected?: string;
   readonly found?: string;
 }
@@ -18,9 +18,9 @@ export interface ApplyProblem extends Diagnostic {
 export type ApplyResult =
   | {
       readonly ok: true;
-      /** New contents by path, of every file that the patch writes; undefined where it deletes. */
+      /** New contents by path of every file that the patch writes; undefined for a deleted file. */
       readonly files: ReadonlyMap<string, string | undefined>;
-      /** The patch with the line numbers at which its hunks really went in. */
+      /** The patch with the line numbers at which its hunks were applied. */
       readonly placed: ParsedPatch;
     }
   | { readonly ok: false; readonly problems: readonly ApplyProblem[] };
@@ -29,14 +29,14 @@ export type ApplyResult =
 export type ReadFile = (path: string) => Promise<string | undefined>;
 
 /**
- * Applies a patch in memory as `git apply` does by default: context has to fit exactly, the place may
- * differ from the line numbers, a hunk at line 1 has to fit at the beginning and one without context
- * behind its changes at the end. Everything applies or nothing. Modes are not looked at.
+ * Applies a patch in memory as `git apply` does by default. Context must fit exactly; the place may
+ * differ from the line numbers. A hunk at line 1 must fit at the beginning, and one without context
+ * after its changes at the end. Either everything applies or nothing does. File modes are ignored.
  *
- * Problems of the parse are not looked at either: the caller decides whether the patch as mended by
- * the parser is to be applied. Paths have to be checked with `checkPatchPaths` first.
+ * Problems of the parser are ignored too: the caller decides whether to apply the patch as the
+ * parser repaired it. Callers must check paths with `checkPatchPaths` first.
  *
- * @throws Cancelled, and what `read` throws
+ * @throws Cancelled, and any error of `read`
  */
 export async function applyPatch(
   patch: ParsedPatch,
@@ -50,13 +50,13 @@ export async function applyPatch(
   return { ok: true, files, placed: { files: placed, problems: [] } };
 }
 
-/** What has been applied of a patch, a part after the other. */
+/** Applies the parts of a patch one after the other. */
 class Application {
   readonly files = new Map<string, string | undefined>();
   readonly placed: FilePatch[] = [];
   readonly problems: ApplyProblem[] = [];
   private readonly written = new Set<string>();
-  /** Paths whose files some part deletes or renames. */
+  /** Paths whose files a part deletes or renames. */
   private readonly leaving: ReadonlySet<string | null>;
 
   constructor(
@@ -87,7 +87,7 @@ class Application {
       return fail('does-not-apply', what, hint, where);
     }
     if (part.kind === 'deleted' && this.written.has(path)) {
-      // Git removes before it writes, so that the file would stay.
+      // Git removes files before it writes, so the file would remain.
       const message = `${path}: one part writes the file and another deletes it`;
       return fail('overlap', message, 'Leave one of them out');
     }
@@ -95,7 +95,7 @@ class Application {
       const message = `${path}: the patch deletes the file but leaves lines`;
       return fail('incomplete', message, 'Remove every line of it');
     }
-    // Two files may change places: what another part has put there stays.
+    // Two files may swap their names, so a file that another part wrote there stays.
     if (part.kind === 'renamed' && part.oldPath !== null && !this.written.has(part.oldPath)) {
       this.files.set(part.oldPath, undefined);
     }
@@ -107,14 +107,16 @@ class Application {
     this.placed.push({ ...part, hunks: result.placed });
   }
 
-  /** The text that a part changes, and the part as git reads it; undefined when it cannot be applied. */
+  /**
+   * The text that a part changes, and the part as git reads it; undefined if it cannot be applied.
+   */
   private async before(
     file: FilePatch,
     fail: Fail,
   ): Promise<{ readonly part: FilePatch; readonly text: string } | undefined> {
     const { oldPath, newPath, hunks } = file;
     const isMoved = file.kind === 'renamed' || file.kind === 'copied';
-    // Renames and copies start from the tree, whatever the patch does before: git does so too.
+    // Like git, renames and copies start from the tree, whatever earlier parts changed.
     const text =
       oldPath === null ? undefined : await (isMoved ? this.read(oldPath) : this.now(oldPath));
     if (file.binary) {
@@ -139,7 +141,7 @@ class Application {
     return { part, text: text ?? '' };
   }
 
-  /** A file as the parts before have left it. */
+  /** A file as earlier parts left it. */
   private async now(path: string): Promise<string | undefined> {
     return this.files.has(path) ? this.files.get(path) : this.read(path);
   }
@@ -152,7 +154,7 @@ type Fail = (
   more?: Partial<ApplyProblem>,
 ) => void;
 
-/** Why a hunk does not fit; `line` is that of the patch, `fileLine` that of the file. */
+/** Why a hunk does not fit. `line` is a line of the patch, `fileLine` one of the file. */
 interface Misfit {
   hunk: number;
   line: number;
@@ -163,7 +165,7 @@ interface Misfit {
   found?: string;
 }
 
-/** What hunks make of a text, with the places at which they went in, or why one of them does not fit. */
+/** The text after the hunks with their actual places, or why one of them does not fit. */
 type HunksApplied =
   { readonly text: string; readonly placed: readonly Hunk[] } | { readonly misfit: Misfit };
 
@@ -190,10 +192,11 @@ export function* hunkSteps(before: string, hunks: readonly Hunk[]): Stepwise<Hun
 /**
  * The lines of a file while hunks go in.
  *
- * A line is held without its line end. One that has none ends with `\n` instead, which no line holds.
+ * Lines are stored without their line end. A line that has none is stored with `\n`, which no other
+ * line contains.
  */
 class Image {
-  /** `origin` is the 1-based line of the file before; undefined for a line that a hunk has written. */
+  /** `origin` is the 1-based line of the old file; undefined for a line that a hunk wrote. */
   private readonly lines: { readonly text: string; readonly origin: number | undefined }[];
 
   constructor(before: string) {
@@ -211,16 +214,16 @@ class Image {
     return this.lines[index]?.text;
   }
 
-  /** 1-based line of the file before; undefined if a hunk has written the line, or there is none. */
+  /** 1-based line of the old file; undefined if a hunk wrote the line, or there is none. */
   origin(index: number): number | undefined {
     return this.lines[index]?.origin;
   }
 
-  /** Puts lines that a hunk writes in the place of `count` lines from `at` on. */
+  /** Replaces `count` lines from `at` on by lines that a hunk writes. */
   replace(at: number, count: number, written: readonly string[]): void {
     const lines = written.map((text) => ({ text, origin: undefined }));
     this.lines.splice(at, count);
-    // A call takes only so many arguments.
+    // A call can take only a limited number of arguments.
     for (let i = 0; i < lines.length; i += 10_000) {
       this.lines.splice(at + i, 0, ...lines.slice(i, i + 10_000));
     }
@@ -233,7 +236,7 @@ class Image {
   }
 }
 
-/** Puts hunks in order and derives their new line numbers from the old ones. */
+/** Sorts hunks and computes their new line numbers from the old ones. */
 function renumber(hunks: readonly Hunk[]): Hunk[] {
   let shift = 0;
   return [...hunks]
@@ -246,11 +249,11 @@ function renumber(hunks: readonly Hunk[]): Hunk[] {
     });
 }
 
-/** What a hunk expects and what it writes, its lines as {@link Image} holds them. */
+/** The old and the new side of a hunk, with lines as {@link Image} stores them. */
 interface Sides {
   old: string[];
   new: string[];
-  /** Whether the hunk has to begin where the file begins, and to end where it ends. */
+  /** Whether the hunk must begin where the file begins, and end where it ends. */
   atBeginning: boolean;
   atEnd: boolean;
 }
@@ -266,7 +269,9 @@ function sidesOf(hunk: Hunk): Sides {
   };
 }
 
-/** The index at which the hunk goes in: the fitting one that git tries first, nearest to its number. */
+/**
+ * The index at which the hunk is applied: the fitting place nearest to its number, in git's order.
+ */
 function findPlace(image: Image, hunk: Hunk, sides: Sides): number | undefined {
   const last = image.length - sides.old.length;
   if (last < 0) return undefined;
@@ -286,7 +291,7 @@ function findPlace(image: Image, hunk: Hunk, sides: Sides): number | undefined {
 
 function describeMisfit(image: Image, hunk: Hunk, number: number, sides: Sides): Misfit {
   const expectedAt = Math.min(Math.max(0, hunk.newStart - 1), image.length);
-  // Only for the message, so a large hunk is looked for near its place alone.
+  // This is only for the message, so a large hunk is searched only near its place.
   const reach = Math.max(10, Math.floor(2_000_000 / (sides.old.length + 1)));
   let best = expectedAt;
   let bestScore = -1;
@@ -330,7 +335,7 @@ function describeMisfit(image: Image, hunk: Hunk, number: number, sides: Sides):
   };
 }
 
-/** The line of the patch that holds the hunk's `index`-th old line. */
+/** The line of the patch with the hunk's `index`-th old line. */
 function patchLine(hunk: Hunk, index: number): number {
   let seen = 0;
   let at = hunk.line + 1;

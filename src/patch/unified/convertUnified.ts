@@ -11,12 +11,12 @@ import type { FilePatch, ParsedPatch } from './parsedPatch';
 import { readUnified } from './readUnified';
 import { diffTexts, formatFilePatch, splitLines } from './makeUnified';
 
-/** A text longer than this (in UTF-16 units) is not tried in the fuzzy format for the sake of a hint. */
+/** Most UTF-16 units of a text that is tried in the fuzzy format just to give a hint. */
 const longForHint = 1_000_000;
 
 /**
- * Converts a unified diff that `git apply` may refuse as it is written. Places are those of git: context
- * and removed lines have to be in the tree as they are, but for white space at their ends.
+ * Converts a unified diff that `git apply` may refuse as it is written. Places are those of git.
+ * Context and removed lines must be in the tree as they are, except for white space at their ends.
  *
  * @throws Cancelled
  */
@@ -61,8 +61,8 @@ export async function convertUnified(
 }
 
 /**
- * Edits behind a line that belongs to no hunk, as prose in the middle of one or context without its blank:
- * the lines behind it would be lost without a word.
+ * Reports edits after a line that belongs to no hunk, such as prose, or context without its blank.
+ * Without the report these edits would be lost silently.
  */
 function unread(files: readonly FilePatch[], lines: readonly string[]): Diagnostic[] {
   return files.flatMap((file, i): Diagnostic[] => {
@@ -72,7 +72,7 @@ function unread(files: readonly FilePatch[], lines: readonly string[]): Diagnost
     for (let at = file.endLine; at < end; at += 1) {
       const line = lines[at] ?? '';
       if (/^(?:```|~~~|@@|diff --git )/.test(line)) return [];
-      // Not the items of a list in prose.
+      // Items of a list in prose do not count.
       if (!/^[+-](?:[^\s+-]|\s{2,}\S)/.test(line)) continue;
       return [
         {
@@ -90,8 +90,8 @@ function unread(files: readonly FilePatch[], lines: readonly string[]): Diagnost
 }
 
 /**
- * The patch with line ends, blanks at line ends and a missing last newline as the tree has them, where
- * it does not fit as it is: tools and models drop them. The tree's text stays in lines that stay.
+ * The patch with the tree's line ends, blanks at line ends and missing last newline, if it does not
+ * fit as it is. Tools and models drop these. Lines that stay keep the tree's text.
  */
 async function withTreeLineEnds(
   patch: ParsedPatch,
@@ -138,7 +138,7 @@ async function withTreeLineEnds(
   return { files, problems: patch.problems };
 }
 
-/** Whether the hunks go in as they are, into a file whose line ends they do not spoil. */
+/** Whether the hunks apply as they are, and do not spoil the line ends of the file. */
 async function fits(before: string, { hunks }: FilePatch, turns: Turns): Promise<boolean> {
   const hasEnds = hunks.some((hunk) => hunk.lines.some((line) => line.text.endsWith('\r')));
   if (!hasEnds && isCrlf(before)) return false;
@@ -163,7 +163,10 @@ function withoutLineEnds(hunk: Hunk): Hunk {
   return { ...hunk, lines };
 }
 
-/** Placed hunks with the lines of a file that ends with a newline; added ones end as their neighbours. */
+/**
+ * Placed hunks with the lines of a file that ends with a newline. Added lines take the line ends of
+ * their neighbours.
+ */
 function withTextOf(lines: readonly string[], hunks: readonly Hunk[]): Hunk[] {
   const end = (at: number): string => (lines[at]?.endsWith('\r\n') === true ? '\r' : '');
   const isCrlf = end(0) !== '';
@@ -180,7 +183,7 @@ function withTextOf(lines: readonly string[], hunks: readonly Hunk[]): Hunk[] {
   });
 }
 
-/** The text after hunks that were placed by their lines without ends. */
+/** The text after applying hunks that were placed without regard to line ends. */
 function onto(before: string, hunks: readonly Hunk[], deletes: boolean): string {
   const lines = splitLines(before);
   const ends = lines.map((line) => /\r?\n$/.exec(line)?.[0] ?? '');
@@ -212,7 +215,7 @@ function onto(before: string, hunks: readonly Hunk[], deletes: boolean): string 
     .join('');
 }
 
-/** Whether more than carriage returns and the last newline differs. */
+/** Whether the difference is more than carriage returns and the last newline. */
 async function differInMore(before: string, file: FilePatch, turns: Turns): Promise<boolean> {
   const bare = (line: string): string => line.replace(/\r?\n$/, '').replace(/\r$/, '');
   const text = splitLines(before).map((line) => `${bare(line)}\n`);
@@ -223,7 +226,7 @@ async function differInMore(before: string, file: FilePatch, turns: Turns): Prom
   return 'misfit' in (await inTurns(hunkSteps(text.join(''), hunks), turns));
 }
 
-/** Says that the fuzzy format takes what cannot be read or does not apply, and where, if it is sure of it. */
+/** Adds a hint that the fuzzy format accepts the patch, with the line if it is known. */
 async function withFuzzyHint(
   problems: readonly Diagnostic[],
   text: string,
@@ -239,14 +242,14 @@ async function withFuzzyHint(
     if (problem.severity !== 'error') return problem;
     const { path, hunk = 0 } = problem as Partial<ApplyProblem>;
     const placed = starts.get(path ?? '') ?? [];
-    // Hunks that meet become one, and cannot be told apart then.
+    // Hunks that meet are joined, and cannot be distinguished then.
     const line = placed.length === asked.get(path ?? '')?.length ? placed[hunk - 1] : undefined;
     const places = line === undefined ? 'places it' : `places it at line ${line}`;
     return { ...problem, hint: `${problem.hint ?? 'Check the patch'}; --format fuzzy ${places}` };
   });
 }
 
-/** By path the lines where the hunks of a patch begin to change the file. */
+/** For each path the lines at which the hunks of a patch begin to change the file. */
 function placesOf(patch: string): Map<string, number[]> {
   return new Map(
     parseUnified(patch).files.map((file) => [

@@ -9,7 +9,7 @@ import type { Hunk } from './hunk';
 import type { FileChange, FilePatch } from './parsedPatch';
 import type { PatchProblem } from '../diagnostic';
 
-/** What the lines before the hunks of a part say: those of git, and the two that name the file. */
+/** The lines before the hunks of a part: those of git, and the two that name the file. */
 export interface Header {
   git: boolean;
   old: RawFileName | undefined;
@@ -42,7 +42,7 @@ const extended: readonly [RegExp, (header: Header, value: string) => void][] = [
   [/^(?:dis)?similarity index /, () => undefined],
 ];
 
-/** The modes that git knows: files, programs, links, submodules. */
+/** The file modes of git: files, programs, links, submodules. */
 const modes = /^(100644|100755|120000|160000)$/;
 
 export function readExtended(lines: readonly string[], from: number, header: Header): number {
@@ -120,7 +120,7 @@ export function assemble(
     added = names.old === null;
     deleted = names.new === null;
     if (!added && !deleted) {
-      // As git does: of `f.orig` and `f` the shorter, else the new one. Nothing is renamed here.
+      // Like git: of `f.orig` and `f` the shorter name, else the new one. This is not a rename.
       const [a, b] = [names.old ?? '', names.new ?? ''];
       names.old = names.new = b.startsWith(a) ? a : b;
     }
@@ -160,7 +160,7 @@ function dropUnknownModes(header: Header, tell: Tell): void {
   }
 }
 
-/** The names without prefixes; undefined where no file is named. */
+/** The names without prefixes; undefined if the part names no file. */
 function namesOf(
   { renamed }: Header,
   guess: NamePair | undefined,
@@ -193,9 +193,9 @@ function namesOf(
 }
 
 /**
- * Tells where the lines of git and the two below them do not agree.
+ * Reports contradictions between the lines of git and the two below them.
  *
- * @returns whether the file is added, although git's lines do not say so
+ * @returns whether the part adds the file although git's lines do not say so
  */
 function checkNames(
   { added, deleted, renamed }: Header,
@@ -213,7 +213,7 @@ function checkNames(
     (names.old !== null && git !== undefined && git.old !== names.old) ||
     (names.new !== null && git !== undefined && git.new !== names.new)
   ) {
-    // Of a file that comes, goes or moves git refuses it.
+    // For a file that is added, deleted or moved, git refuses this.
     const severity = added || deleted || renamed !== undefined ? 'error' : 'warning';
     tell(
       `"diff --git" names ${git?.new}, but the lines below it name ${names.new ?? names.old}`,

@@ -16,14 +16,14 @@ const escapes: Readonly<Record<string, number>> = {
 
 const escapeLetters = new Map(Object.entries(escapes).map(([letter, byte]) => [byte, letter]));
 
-/** The first directory that git puts before names: a/ b/, or one of `diff.mnemonicPrefix`. */
+/** The first directory that git adds to names: a/ b/, or one of `diff.mnemonicPrefix`. */
 const prefixes = new Set(['a', 'b', 'c', 'i', 'o', 'w', '1', '2']);
 
 /**
- * Reads a C-style quoted name at the start of `text`, with octal escapes as bytes of UTF-8, or as `textOf` writes
- * other bytes.
+ * Reads a C-style quoted name at the start of `text`. Octal escapes are bytes of UTF-8; `textOf`
+ * represents other bytes.
  *
- * @returns the name and how many characters it takes with its quotes; undefined if it is not one
+ * @returns the name and its length with quotes; undefined if the text does not begin with one
  */
 function readQuoted(text: string): { name: string; length: number } | undefined {
   if (!text.startsWith('"')) return undefined;
@@ -54,7 +54,7 @@ function readQuoted(text: string): { name: string; length: number } | undefined 
   return undefined;
 }
 
-/** Writes a name as git does: quoted with octal escapes when it holds anything but plain ASCII. */
+/** Writes a name as git does: quoted with octal escapes if it contains anything but plain ASCII. */
 export function quoteFileName(name: string): string {
   if (/^[\x20-\x7e]*$/.test(name) && !/["\\]/.test(name)) return name;
   let quoted = '"';
@@ -67,12 +67,12 @@ export function quoteFileName(name: string): string {
   return `${quoted}"`;
 }
 
-/** A name as it stands in a header, before prefixes are taken off; null for /dev/null. */
+/** A name as a header writes it, with its prefix; null for /dev/null. */
 export type RawFileName = string | null;
 
 const isoStamp = /\s\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|[+-]\d\d:?\d\d))?$/;
 const ctimeStamp = /\s[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
-/** `diff -N` marks the missing side by this time, in whatever zone. */
+/** `diff -N` marks the missing side by this time, in any time zone. */
 const epoch = /\s(1970-01-01|1969-12-31)[ T]\d\d:\d\d:00(\.0+)?( [+-]\d{4})?$/;
 
 /** The name in the rest of a `--- ` or `+++ ` line. */
@@ -80,7 +80,7 @@ export function readHeaderName(rest: string): RawFileName {
   const text = rest.replace(/\r$/, '');
   const quoted = readQuoted(text);
   if (quoted !== undefined) return quoted.name;
-  // A stamp is short, and stands at the end: a line may be long.
+  // A time stamp is short and at the end, while the line may be long.
   const ended = text.trimEnd();
   const tail = ended.slice(-64);
   if (epoch.test(tail)) return null;
@@ -101,7 +101,9 @@ export function readPlainName(rest: string): string {
   return readQuoted(text)?.name ?? text;
 }
 
-/** The two names of a `diff --git ` line; undefined when the line does not tell where one ends. */
+/**
+ * The two names of a `diff --git ` line; undefined if the line does not show where the first ends.
+ */
 export function readGitNames(rest: string): { old: string; new: string } | undefined {
   const text = rest.replace(/\r$/, '');
   const first = readQuoted(text);
@@ -112,8 +114,8 @@ export function readGitNames(rest: string): { old: string; new: string } | undef
   const quote = text.indexOf(' "');
   const second = quote < 0 ? undefined : readQuoted(text.slice(quote + 1));
   if (second !== undefined) return { old: text.slice(0, quote), new: second.name };
-  // Without a rename both names are equal but for their prefixes, so the middle parts them, whatever
-  // spaces they hold. A rename has lines of its own that overrule what is guessed here.
+  // Without a rename both names are equal except for their prefixes, so the middle separates them,
+  // even if they contain spaces. A rename has lines of its own that overrule this guess.
   const middle = (text.length - 1) / 2;
   if (text[middle] === ' ') {
     const [left, right] = [text.slice(0, middle), text.slice(middle + 1)];
@@ -121,15 +123,15 @@ export function readGitNames(rest: string): { old: string; new: string } | undef
       return { old: left, new: right };
     }
   }
-  // No two paths are as long, and the pattern takes long for a line that is.
+  // No two paths are that long, and the pattern is slow on such lines.
   const split = text.length > 10_000 ? null : /^(\S+|a\/.*?) (b\/.*|\S+)$/s.exec(text);
   return split === null ? undefined : { old: split[1] ?? '', new: split[2] ?? '' };
 }
 
 /**
- * Takes the a/ b/ prefixes off, if there are any.
+ * Removes the a/ and b/ prefixes, if there are any.
  *
- * @returns `stripped` false when there were none although git would take a directory off
+ * @returns `stripped` is false if there were none, although git would remove a directory
  */
 export function stripPrefixes(
   oldName: RawFileName,

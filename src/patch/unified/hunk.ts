@@ -13,24 +13,24 @@ export interface HunkLine {
 }
 
 export interface Hunk {
-  /** As written: 1-based, and the line *before* the place when the count is 0. */
+  /** As written: 1-based; the line *before* the place if the count is 0. */
   readonly oldStart: number;
   readonly oldLines: number;
   readonly newStart: number;
   readonly newLines: number;
-  /** What follows the second `@@`. */
+  /** The text after the second `@@`. */
   readonly section: string;
   readonly lines: readonly HunkLine[];
-  /** 1-based line of the hunk's header in the patch; of its first line when it has none. */
+  /** 1-based line of the hunk's header in the patch, or of its first line if it has none. */
   readonly line: number;
-  /** Set when the header has no line number of the file before; both starts are 0 then. */
+  /** Set if the header has no line number for the old file; both starts are 0 then. */
   readonly unnumbered?: true;
 }
 
 /**
- * How strictly a hunk is read. `git`: what cannot be right for git is reported, and a hunk whose place
- * is not told is lost. `loose`: the place is found later by the lines, so that a header needs no numbers,
- * and context lines may lack the blank they begin with.
+ * How strictly a hunk is read. `git` reports what git would reject, and drops a hunk without line
+ * numbers. `loose` finds the place later from the lines. So the header needs no numbers, and
+ * context lines may lack their first blank.
  */
 export type Reading = 'git' | 'loose';
 
@@ -44,11 +44,11 @@ interface Body {
 }
 
 /**
- * Reads the hunk whose header is `lines[start]`. The counts of the header decide where it ends, since
- * content may look like anything; when they cannot be right, the shape of the lines decides instead,
- * and a problem says so.
+ * Reads the hunk whose header is `lines[start]`. The counts of the header decide where it ends,
+ * since content may look like anything. If the counts cannot be right, the shape of the lines
+ * decides instead, and a problem reports it.
  *
- * @returns the hunk, undefined when its header has no line numbers, and the first line behind it
+ * @returns the hunk, undefined if its header has no line numbers, and the first line after it
  */
 export function readHunk(
   lines: readonly string[],
@@ -103,7 +103,7 @@ export function readHunk(
 
 type Counts = Pick<Hunk, 'oldStart' | 'oldLines' | 'newStart' | 'newLines'>;
 
-/** @param endsText the text ends with the hunk */
+/** @param endsText whether the text ends with the hunk */
 function wrongCounts(
   header: Counts,
   body: Pick<Counts, 'oldLines' | 'newLines'> & { readonly next: number },
@@ -111,7 +111,7 @@ function wrongCounts(
   endsText: boolean,
 ): PatchProblem {
   const counted = `The hunk header counts ${header.oldLines} old and ${header.newLines} new lines, `;
-  // An answer that was cut off is the commonest reason for a text that ends before its counts do.
+  // The usual reason for a text that ends before its counts do is an answer that was cut off.
   const isCut = endsText && body.oldLines <= header.oldLines && body.newLines <= header.newLines;
   return {
     severity: 'error',
@@ -127,17 +127,17 @@ function wrongCounts(
   };
 }
 
-/** Where a side of a hunk begins that has other lines than its header counts. */
+/** The start of a side whose number of lines differs from the header's count. */
 function startOf(at: number, counted: number, found: number): number {
-  // With a count of 0 the number is that of the line before.
+  // If the count is 0, the number is that of the line before.
   if (counted > 0 && found === 0) return Math.max(0, at - 1);
   if (counted === 0 && found > 0) return at + 1;
   return found > 0 ? Math.max(1, at) : at;
 }
 
 /**
- * Reads a hunk whose header is not git's: without numbers (`@@`, `@@ ... @@`, `@@ def f():`), with one
- * of them, with the sides reversed (`@@ +12,3 -10,2 @@`), or with no header at all.
+ * Reads a hunk whose header is not git's. It may lack numbers (`@@`, `@@ ... @@`, `@@ def f():`) or
+ * one of them. Its sides may be reversed (`@@ +12,3 -10,2 @@`), or the header may be missing.
  */
 function readLooseHunk(lines: readonly string[], start: number): { hunk: Hunk; next: number } {
   const line = (lines[start] ?? '').replace(/\r$/, '');
@@ -167,7 +167,7 @@ function readLooseHunk(lines: readonly string[], start: number): { hunk: Hunk; n
   };
 }
 
-/** The 0-based line at which the hunk says it begins; undefined if it does not say. */
+/** The 0-based line at which the hunk begins by its header; undefined if it gives none. */
 export function statedStart(hunk: Hunk): number | undefined {
   if (hunk.unnumbered === true) return undefined;
   return Math.max(0, hunk.oldLines === 0 ? hunk.oldStart : hunk.oldStart - 1);
@@ -190,7 +190,7 @@ export function numberLines(hunk: Hunk): Hunk {
   return { ...hunk, lines };
 }
 
-/** Takes one line of a hunk; false when it cannot be one. */
+/** Consumes one line of a hunk; false if it cannot be one. */
 function take(body: Body, line: string): boolean {
   const kind =
     line === '' || line === '\r' || line.startsWith(' ')
@@ -208,7 +208,7 @@ function take(body: Body, line: string): boolean {
   return true;
 }
 
-/** "\ No newline at end of file", in whatever language. */
+/** Consumes "\ No newline at end of file", in any language. */
 function takeMarker(body: Body, line: string): boolean {
   const last = body.lines.at(-1);
   if (!line.startsWith('\\ ') || last === undefined) return false;
@@ -242,7 +242,7 @@ function readByShape(lines: readonly string[], from: number, reading: Reading = 
     if (reading === 'git' || !isBareContext(lines, body.next, from)) break;
     take(body, ` ${line}`);
   }
-  // Blank lines at the end part this from what follows more often than they are context.
+  // Blank lines at the end are more often a separator than context.
   while (/^\r?$/.test(lines[body.next - 1] ?? 'x') && body.lines.length > 0) {
     body.lines.pop();
     body.oldLines -= 1;
@@ -252,15 +252,15 @@ function readByShape(lines: readonly string[], from: number, reading: Reading = 
   return body;
 }
 
-/** What begins something else than a line of a hunk, wherever it stands. */
+/** Lines that begin something other than a line of a hunk. */
 const elsewhere = /^(@@|```|~~~|diff --git |index [0-9a-f]+\.\.|\*\*\* |Index: |={3,}\s*$)/;
 
-/** More lines in a row than these without a mark are prose. */
+/** More consecutive lines than these without a mark are prose. */
 const maxBare = 20;
 
 /**
- * Whether a line without mark is context that lacks its blank: it and others like it stand directly
- * between lines of the hunk. Prose behind a hunk is parted from it by a blank line, or nothing follows.
+ * Whether a line without mark is context that lacks its blank. Such lines stand directly between
+ * lines of the hunk. Prose after a hunk follows a blank line, or no hunk line follows it.
  */
 function isBareContext(lines: readonly string[], i: number, from: number): boolean {
   if (i > from && /^\r?$/.test(lines[i - 1] ?? '')) return false;
@@ -281,19 +281,19 @@ function endsShape(lines: readonly string[], i: number): boolean {
   );
 }
 
-/** The end of a mail made by `git format-patch`: "-- " and the version of git. */
+/** The end of a mail by `git format-patch`: "-- " and the version of git. */
 function isSignature(lines: readonly string[], i: number): boolean {
   return /^-- ?\r?$/.test(lines[i] ?? '') && /^\d+(\.\w+)+/.test(lines[i + 1] ?? '');
 }
 
-/** Whether more lines of the hunk stand behind the counted ones; git would drop them in silence. */
+/** Whether more lines of the hunk follow the counted ones. Git would drop them silently. */
 function goesOn(lines: readonly string[], from: number): boolean {
   let i = from;
   while ((lines[i] ?? '').startsWith(' ')) i += 1;
   return /^[+-]/.test(lines[i] ?? '') && !endsShape(lines, i) && !/^-{2,}\s*$/.test(lines[i] ?? '');
 }
 
-/** Whether nothing follows but blank lines and the fence of a code block. */
+/** Whether only blank lines and the fence of a code block follow. */
 function endsText(lines: readonly string[], from: number): boolean {
   for (let i = from; i < lines.length; i += 1) {
     if (!/^\s*(```+|~~~+)?\s*$/.test(lines[i] ?? '')) return false;

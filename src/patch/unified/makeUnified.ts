@@ -3,21 +3,24 @@ import { quoteFileName } from './fileNames';
 import { numberLines, type Hunk, type HunkLine } from './hunk';
 import type { FilePatch } from './parsedPatch';
 
-/** One file's content before and after; undefined where the file does not exist. */
+/** The content of one file before and after; undefined if the file does not exist. */
 export interface FileEdit {
   readonly path: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
 
-/** Edits beyond this many lines replace the whole span: searching for fewer would take too long. */
+/**
+ * The most edited lines of a minimal diff. With more, one hunk replaces everything, since a search
+ * would take too long.
+ */
 const maxEditLength = 1000;
 const contextLines = 3;
 
 /**
- * A unified diff as git writes it, which `git apply` accepts. Files that do not change are left out;
- * the order is that of the edits. Contents are taken for text with `\n` line ends; a carriage return
- * before one belongs to the line.
+ * A unified diff as git writes it, which `git apply` accepts. It is in the order of the edits and
+ * leaves out unchanged files. Contents are text with `\n` line ends; a carriage return before one
+ * belongs to the line.
  */
 export function makeUnified(edits: readonly FileEdit[]): string {
   return edits
@@ -48,7 +51,8 @@ export function diffTexts(before: string, after: string): Hunk[] {
   const heading = headings(before);
   if (found === undefined) return replaceSpan(before, after, heading);
   return found.hunks.map((hunk) => {
-    // structuredPatch numbers an empty side by the line behind the place; the format wants the one before.
+    // structuredPatch numbers an empty side by the line after the place; the format uses the one
+    // before.
     const oldStart = hunk.oldStart - (hunk.oldLines === 0 ? 1 : 0);
     const lines: HunkLine[] = [];
     for (const line of hunk.lines) {
@@ -112,8 +116,10 @@ export function splitLines(text: string): string[] {
   return last === '\n' ? lines : [...lines, last.slice(0, -1)];
 }
 
-/** Given a text, finds what git repeats behind the second `@@`: the last line before a hunk that begins
- * with a letter. The function takes the 1-based first line of the hunk. */
+/**
+ * Returns a function from the 1-based first line of a hunk to the text that git writes after its
+ * second `@@`. That is the last line before the hunk that begins with a letter.
+ */
 function headings(text: string): (line: number) => string {
   const lines = text.split('\n');
   return (line) => {
@@ -125,7 +131,7 @@ function headings(text: string): (line: number) => string {
   };
 }
 
-/** One part of a patch as git writes it. Binary content is not written, only named. */
+/** One part of a patch as git writes it. Binary content is only named, not written. */
 export function formatFilePatch(file: FilePatch): string {
   const path = file.newPath ?? file.oldPath ?? '';
   const oldName = quoteFileName(`a/${file.oldPath ?? path}`);
@@ -153,7 +159,7 @@ export function formatFilePatch(file: FilePatch): string {
   return `${out.join('\n')}\n`;
 }
 
-/** A name with a space is followed by a tab, so that no reader takes its end for a time stamp. */
+/** A tab follows a name with a space, so that no reader takes its end for a time stamp. */
 function endName(name: string): string {
   return name.includes(' ') && !name.startsWith('"') ? `${name}\t` : name;
 }

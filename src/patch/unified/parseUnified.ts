@@ -6,15 +6,16 @@ import { assemble, readExtended, readNameLines, type Header } from './fileHeader
 export type { Hunk, HunkLine, Reading } from './hunk';
 
 /**
- * Reads a unified diff as `git apply` does, and on where git stops: whatever cannot be right is
- * mended as far as it is clear what was meant, and reported as a problem with severity `error`.
- * Text around the parts (mail headers, prose, code fences) is passed over, as git does.
+ * Reads a unified diff as `git apply` does, and continues where git stops. It repairs faults if the
+ * intention is clear, and reports each as a problem with severity `error`. Like git, it skips text
+ * around the parts (mail headers, prose, code fences).
  *
- * The `diff` package's `parsePatch` is not used: it throws at the first fault, takes the signature
- * that ends a `git format-patch` mail for a hunk line, and gives no line numbers to report.
- * It writes diffs (makeUnified.ts), and the tests hold both readers equal on sound input.
+ * The `diff` package's `parsePatch` is not used. It throws at the first fault, takes the signature
+ * of a `git format-patch` mail for a hunk line, and reports no line numbers. The package writes
+ * diffs (makeUnified.ts), and tests check that both readers agree on sound input.
  *
- * @param reading `loose` takes what only says which lines change, not where: see {@link Reading}
+ * @param reading `loose` accepts hunks that say which lines change but not where; see
+ *   {@link Reading}
  */
 export function parseUnified(text: string, reading: Reading = 'git'): ParsedPatch {
   const lines = text.split('\n');
@@ -72,7 +73,7 @@ export function parseUnified(text: string, reading: Reading = 'git'): ParsedPatc
   return { files, problems };
 }
 
-/** Whether a part without `diff --git` starts here. `---` alone also stands in mails and prose. */
+/** Whether a part without `diff --git` starts here. `---` alone also occurs in mails and prose. */
 function startsPlainPart(lines: readonly string[], i: number, reading: Reading): boolean {
   const first = lines[i + 2] ?? '';
   return (
@@ -118,7 +119,7 @@ function readPart(
   return { file, next: i };
 }
 
-/** Hunks that contradict the kind of the part, or one another. */
+/** Reports hunks that contradict the kind of the part, or each other. */
 function checkHunks(file: FilePatch, problems: PatchProblem[], reading: Reading): void {
   const path = file.newPath ?? file.oldPath;
   let shift = 0;
@@ -161,7 +162,9 @@ function checkHunks(file: FilePatch, problems: PatchProblem[], reading: Reading)
   }
 }
 
-/** A hunk apart from its file header, as models leave blank lines between hunks. */
+/**
+ * Reads a hunk that is apart from its file header, since models leave blank lines between hunks.
+ */
 function readStray(
   lines: readonly string[],
   i: number,

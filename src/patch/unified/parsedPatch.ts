@@ -5,19 +5,21 @@ export type FileChange = 'modified' | 'added' | 'deleted' | 'renamed' | 'copied'
 
 /** The part of a patch about one file. */
 export interface FilePatch {
-  /** Path in the tree before, without prefix; null when the patch adds the file. */
+  /** Path in the old tree, without prefix; null if the patch adds the file. */
   readonly oldPath: string | null;
-  /** Path in the tree after; null when the patch deletes the file. */
+  /** Path in the new tree; null if the patch deletes the file. */
   readonly newPath: string | null;
   readonly kind: FileChange;
-  /** Octal, such as `100644`, as far as the patch says. Equal to `newMode` when it does not change. */
+  /**
+   * Octal, such as `100644`, as far as the patch says. Equal to `newMode` if it does not change.
+   */
   readonly oldMode?: string;
   readonly newMode?: string;
   readonly binary: boolean;
   readonly hunks: readonly Hunk[];
-  /** False when the part has no `diff --git` line; git then takes more for granted. */
+  /** False if the part has no `diff --git` line. Git is less strict then. */
   readonly git: boolean;
-  /** 1-based lines of the patch that the part takes, both ends included. */
+  /** 1-based lines of the part in the patch, both ends included. */
   readonly line: number;
   readonly endLine: number;
 }

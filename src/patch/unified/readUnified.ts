@@ -4,20 +4,20 @@ import { checkPatchPaths } from '../unsafePath';
 import { parseUnified } from './parseUnified';
 import type { FilePatch } from './parsedPatch';
 
-/** What a unified diff says, before any tree is looked at. */
+/** The content of a unified diff, before it is compared with a tree. */
 export interface UnifiedHead {
-  /** The parts as they are written, those with binary content too. */
+  /** The parts as written, also those with binary content. */
   readonly parsed: readonly FilePatch[];
-  /** Those that are to be applied: neither binary, nor said before, nor without any change. */
+  /** The parts to apply, without binary, repeated and unchanged ones. */
   readonly files: readonly FilePatch[];
-  /** 1-based lines of the text at which something was mended. */
+  /** 1-based lines of the text at which something was repaired. */
   readonly mendedLines: readonly number[];
   readonly diagnostics: Diagnostic[];
 }
 
 /**
- * Reads a unified diff for its conversion: what can be mended is a warning, what is lost or unsafe an
- * error, and what is binary, changes nothing or is said twice is left out with a notice.
+ * Reads a unified diff for its conversion. Repairs are warnings; lost and unsafe parts are errors.
+ * Parts that are binary, repeated or without change are left out with a warning.
  */
 export function readUnified(text: string, reading: Reading): UnifiedHead {
   const parsed = parseUnified(text, reading);
@@ -57,7 +57,7 @@ export function readUnified(text: string, reading: Reading): UnifiedHead {
   return { parsed: parsed.files, files, mendedLines, diagnostics };
 }
 
-/** The parts without hunks of context alone, which git refuses, and without parts of which nothing stays. */
+/** Removes hunks of context alone, which git refuses, and parts without any other hunk. */
 function withoutIdle(files: readonly FilePatch[], diagnostics: Diagnostic[]): FilePatch[] {
   return files.flatMap((file) => {
     const idle = file.hunks.filter((hunk) => hunk.lines.every((line) => line.kind === 'context'));
@@ -76,9 +76,12 @@ function withoutIdle(files: readonly FilePatch[], diagnostics: Diagnostic[]): Fi
   });
 }
 
-/** The parts without what they say again, word for word: models repeat a hunk, a file or the whole. */
+/**
+ * Removes parts and hunks that repeat an earlier one word for word, since models repeat a hunk, a
+ * file or everything.
+ */
 function withoutRepeated(files: readonly FilePatch[], diagnostics: Diagnostic[]): FilePatch[] {
-  // By what is soon told apart; the lines are compared where that is the same.
+  // The keys are quick to compute. The lines are compared only if the keys are equal.
   const knownHunks = new Map<string, Hunk[]>();
   const knownParts = new Map<string, FilePatch[]>();
   const again = (line: number, what: string, first: number): void => {
@@ -91,7 +94,7 @@ function withoutRepeated(files: readonly FilePatch[], diagnostics: Diagnostic[])
     });
   };
   return files.flatMap((file) => {
-    // Without a number the same hunk may be meant for two places: which, only the file can tell.
+    // Without a number, the same hunk may be meant for two places. Only the file can decide that.
     if (file.kind === 'modified' && file.hunks.some((hunk) => hunk.unnumbered)) return [file];
     const path = file.newPath ?? file.oldPath ?? '';
     const names = [file.kind, file.oldPath, file.newPath, file.oldMode, file.newMode];
