@@ -1,11 +1,11 @@
 import type { BlockParts, Field } from '../patch/custom/blockParts';
 
-/** What a line of a custom diff is for, as far as the lines above it tell. */
+/** The purpose of a line of a custom diff, judged by the lines above it. */
 export type LineRole = 'outside' | 'start' | 'path' | 'keyword' | 'place' | 'code' | 'end';
 
 /**
- * The block that a line (1-based) belongs to, and what the line is for in it. Behind a block that is not
- * ended is where it goes on.
+ * The block of a line (1-based), and the purpose of the line in it. A block without an end extends
+ * over the lines after it.
  */
 export function blockRole(
   lines: readonly string[],
@@ -28,7 +28,7 @@ export function blockRole(
   return { role: (['path', 'keyword', 'place'] as const)[written] ?? 'code', block };
 }
 
-/** Whether a position (1-based line, 0-based column) is in a field of a block's header. */
+/** Whether a position (1-based line, 0-based column) is inside a field of a block's header. */
 export const isIn = (field: Field | undefined, line: number, column: number): boolean =>
   field?.line === line && field.column <= column && column <= field.column + field.value.length;
 
@@ -36,13 +36,16 @@ export const isIn = (field: Field | undefined, line: number, column: number): bo
 export const blockPath = (block: BlockParts): string | undefined =>
   block.path?.value.replace(/^(\.\/)+/, '');
 
-/** What a block does; undefined while its keyword is not written. */
+/** The action of a block; undefined as long as its keyword is not written. */
 export function blockAction(block: BlockParts): 'rewrite' | 'insert' | undefined {
   const word = block.keyword?.value.toLowerCase();
   return word === 'rewrite' || word === 'insert' ? word : undefined;
 }
 
-/** The line of R that the place of a block names; undefined for an end of the file and for no place. */
+/**
+ * The line of R that the place of a block names; undefined if it names an end of the file, or is
+ * missing.
+ */
 export function blockLine(block: BlockParts): number | undefined {
   const digits = /\d{1,7}/.exec(block.place?.value ?? '')?.[0];
   return digits === undefined ? undefined : Math.max(1, Number(digits));
@@ -63,7 +66,10 @@ export interface DefinedName {
 
 const definition = /^([ \t]*)((?:async\s+)?def|class)(\s+)([\p{L}_][\p{L}\p{N}_]*)/u;
 
-/** Functions and classes in a block's code, told by their first lines alone: code may be half-written. */
+/**
+ * Functions and classes in a block's code, recognised by their first lines alone, since code may be
+ * half-written.
+ */
 export function namesIn(lines: readonly string[], block: BlockParts): DefinedName[] {
   const found: DefinedName[] = [];
   for (let line = block.code.from; line < block.code.to; line += 1) {
@@ -77,7 +83,7 @@ export function namesIn(lines: readonly string[], block: BlockParts): DefinedNam
   return found;
 }
 
-/** Those of the names that lie in no other: what the block rewrites or inserts. */
+/** The names with the least indentation, which the block rewrites or inserts. */
 export function outermost(names: readonly DefinedName[]): DefinedName[] {
   const margin = Math.min(...names.map((each) => each.indent.length));
   return names.filter((each) => each.indent.length === margin);

@@ -1,17 +1,17 @@
 import type { PythonParser } from '../python/parser';
 
-/** Sources are kept until they are this many characters together: some fifty large files. */
+/** Most characters of all cached sources together: some fifty large files. */
 const mostCharacters = 16_000_000;
 
-/** What a function found in sources, the one asked for least recently first. */
+/** The results of one function by source, the least recently used first. */
 interface Found {
   readonly results: Map<string, unknown>;
   characters: number;
 }
 
 /**
- * A parser that remembers what was found in a source, by its text and by the function that looks. Such a
- * function has to be one and the same at every call, and to give nothing that is changed afterwards.
+ * A parser that caches results by source and by function. A function must be the same object at
+ * every call, and callers must not modify its result.
  */
 export function cachedPython(python: PythonParser): PythonParser {
   const kept = new WeakMap<object, Found>();
@@ -36,7 +36,7 @@ function remembered<T, Use extends object>(
   const { results } = found;
   const known = results.has(source);
   const result = known ? (results.get(source) as T) : parse(source, use);
-  // Behind all others, so that the one used least recently is forgotten first.
+  // Insert it last, so that the least recently used one is dropped first.
   if (known) results.delete(source);
   else found.characters += source.length;
   results.set(source, result);

@@ -13,17 +13,17 @@ import type { PythonModule } from '../python/module';
 import type { PythonParser } from '../python/parser';
 import type { CustomDiff } from './customDiffs';
 
-/** What the checks of a custom diff need: the tree that it is for, and how to read it. */
+/** What the checks of a custom diff need: its tree, and the means to read it. */
 export interface CheckContext {
   readonly tree: PatchTree;
   readonly python: PythonParser;
-  /** Address of a file of the tree. */
+  /** URI of a file of the tree. */
   readonly uriOf: (path: string) => string;
-  /** Reads a file to place blocks in it. */
+  /** Opens a file in which blocks are placed. */
   readonly open?: CustomOptions['open'];
 }
 
-/** What there is to know of a Python file of the tree, by lines; offsets are those of it without CR. */
+/** The outline of a Python file of the tree, by lines. Offsets refer to the file without CR. */
 export function moduleOfPath(
   { open = openFile, python }: CheckContext,
   path: string,
@@ -35,7 +35,7 @@ export function moduleOfPath(
 /** A custom diff as the engine reads it. */
 export interface CheckedDiff {
   readonly diff: CustomDiff;
-  /** Where every block that can be read goes. */
+  /** The places of all blocks that can be read. */
   readonly plans: readonly BlockPlan[];
   /** Lines are those of the custom diff, 1-based. */
   readonly diagnostics: readonly Diagnostic[];
@@ -54,7 +54,7 @@ export async function checkDiff(
   const { blocks, diagnostics } = checkBlocks(diff.blocks);
   if (blocks.length === 0) {
     if (diagnostics.length > 0 || diff.text.trim() === '') return { diff, plans: [], diagnostics };
-    // The engine has its own words for a text without any block.
+    // The engine has its own message for a text without any block.
     const found = await toUnified(diff.text, { format: 'custom', tree, python, signal });
     return { diff, plans: [], diagnostics: found.diagnostics };
   }

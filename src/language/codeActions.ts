@@ -11,17 +11,19 @@ import type { CustomDiff } from './customDiffs';
 import { shown } from './diagnostics';
 import { textEdits } from './edits';
 
-/** Kind of the actions that use a custom diff. */
+/** Kind of the actions that use a whole custom diff. */
 const useKind = `${CodeActionKind.Refactor}.customDiff`;
 
-/** What the commands of the editor are given: a document, and of a Markdown one the lines of a fence. */
+/**
+ * The argument of the editor's commands: a document, with the lines of the fence if it is Markdown.
+ */
 export interface CommandTarget {
   readonly uri: string;
   /** 0-based, `end` excluded; absent for the whole document. */
   readonly range?: { readonly start: number; readonly end: number };
 }
 
-/** What the commands of the editor are given for a custom diff. */
+/** The argument of the editor's commands for a custom diff. */
 export const commandTarget = (uri: string, diff: CustomDiff): CommandTarget => ({
   uri,
   ...(diff.fenced && { range: { start: diff.start, end: diff.start + diff.lines.length } }),
@@ -34,9 +36,10 @@ const uses = [
 ] as const;
 
 /**
- * What can be done at a range of the document: mend what the engine reports there, and use the custom diff.
+ * The actions at a range of the document: fixes for what the engine reports there, and uses of the
+ * custom diff.
  *
- * @param document its address and its text
+ * @param document its URI and its text
  */
 export function codeActions(
   document: { readonly uri: string; readonly text: string },

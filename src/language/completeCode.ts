@@ -11,13 +11,16 @@ import { definitionsOf } from './completePlace';
 import type { Completing } from './completing';
 import { rangeIn } from './customDiffs';
 
-/** Names of a file that are offered: those nearest to the place of the block. */
+/** Most names of a file that are offered, those nearest to the place of the block. */
 const mostNames = 200;
-/** Whole functions and classes that are offered, and how long each may be, in lines. */
+/** Most whole functions and classes that are offered, and most lines of each. */
 const mostTexts = 20;
 const longestText = 200;
 
-/** Behind `def` and `class`, names of the file; where a rewritten function begins, its present code. */
+/**
+ * After `def` and `class`, the names of the file. At the start of a rewritten function, its present
+ * code.
+ */
 export async function completeCode(completing: Completing): Promise<CompletionItem[]> {
   const { before, action } = completing;
   const heading = /^\s*((?:async\s+)?def|class)\s+([\p{L}\p{N}_]*)$/u.exec(before);
@@ -81,7 +84,7 @@ async function textItems(completing: Completing): Promise<CompletionItem[]> {
     });
 }
 
-/** Whether no other line of the block holds code. */
+/** Whether the line is the only one of the block with code. */
 const isOnly = ({ diff, block, line }: Completing): boolean =>
   diff.lines
     .slice(block.code.from - 1, block.code.to - 1)
@@ -101,6 +104,6 @@ async function nearest(completing: Completing): Promise<Definition[]> {
   const line = blockLine(completing.block) ?? (place === 'EOF' ? Number.MAX_SAFE_INTEGER : 1);
   const away = ({ range }: Definition): number =>
     Math.max(0, range.startLine - line, line - range.endLine);
-  // Of those around the line the innermost begins last.
+  // The innermost of those around the line begins last.
   return definitions.sort((a, b) => away(a) - away(b) || b.range.startLine - a.range.startLine);
 }

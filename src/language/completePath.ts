@@ -8,10 +8,12 @@ import { unsafePath } from '../patch/unsafePath';
 import { isTestPath } from '../patch/testFiles';
 import { overField, type Completing } from './completing';
 
-/** More paths than this are not sent at once; the editor asks again as the path gets longer. */
+/** Most paths of one answer. The editor asks again as the path gets longer. */
 const mostPaths = 200;
 
-/** Files of the tree that fit what is written: tests first, then Python, then the shorter names. */
+/**
+ * The files of the tree that match the typed text: tests first, then Python, then shorter names.
+ */
 export async function completePath(completing: Completing): Promise<CompletionList> {
   const { tree } = completing.surroundings;
   const typed = completing.before.trim().replace(/^[<"'`\s]+|^(\.\/)+/g, '');
@@ -42,7 +44,7 @@ function sortOf(path: string): (typeof sorts)[number] {
   return isTestPath(path) ? 'Test file' : 'Not a test file';
 }
 
-/** How well a path fits, 0 the best; undefined when the letters typed are not all in it, in order. */
+/** How well a path matches, 0 the best; undefined unless it contains all typed letters in order. */
 function fitOf(path: string, typed: string): number | undefined {
   if (typed === '') return 0;
   const low = path.toLowerCase();

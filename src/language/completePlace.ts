@@ -3,10 +3,10 @@ import type { Definition } from '../python/definitions';
 import { moduleOfPath } from './check';
 import { overField, type Completing } from './completing';
 
-/** More definitions than this are no choice any more. */
+/** Most definitions that are offered. More are no use as a choice. */
 const mostNames = 300;
 
-/** The ends of the file, and the lines where its functions and classes are or end. */
+/** The ends of the file, and the lines where its functions and classes begin or end. */
 export async function completePlace(completing: Completing): Promise<CompletionItem[]> {
   const { action, block } = completing;
   const isInsert = action !== 'rewrite';
@@ -35,7 +35,7 @@ export async function completePlace(completing: Completing): Promise<CompletionI
         labelDetails: { description: each.qualifiedName },
         detail: isInsert ? `${where} ${each.qualifiedName}` : each.qualifiedName,
         kind: each.kind === 'class' ? CompletionItemKind.Class : CompletionItemKind.Function,
-        // A name can be typed to find its line.
+        // Typing a name finds its line.
         filterText: `${line} ${each.qualifiedName}`,
         sortText: `5${String(line).padStart(8, '0')}`,
         textEdit: overField(completing, String(line)),
@@ -45,11 +45,11 @@ export async function completePlace(completing: Completing): Promise<CompletionI
   return block.path === undefined ? ends : [...ends, ...lines];
 }
 
-/** A line that places an insertion behind a definition, or at the end of a class. */
+/** The line of an insertion after a definition, or at the end of a class. */
 const lineBehind = ({ range }: Definition): number =>
   range.endLine > range.startLine ? range.endLine : range.endLine + 1;
 
-/** Functions and classes of the file that a block names which are not inside functions. */
+/** Functions and classes of a block's file, without those inside functions. */
 export async function definitionsOf({ path, surroundings }: Completing): Promise<Definition[]> {
   if (path === undefined || !/\.pyi?$/.test(path)) return [];
   const source = await surroundings.tree.read(path);

@@ -3,7 +3,7 @@ import type { BlockParts } from '../patch/custom/blockParts';
 import type { CheckContext } from './check';
 import { rangeIn, type CustomDiff } from './customDiffs';
 
-/** What is known of the place where something is to be completed. */
+/** The place of a completion. */
 export interface Completing {
   readonly diff: CustomDiff;
   readonly block: BlockParts;
@@ -17,7 +17,7 @@ export interface Completing {
   readonly surroundings: CheckContext;
 }
 
-/** The edit that writes a text in place of what a field holds. */
+/** The edit that replaces the content of a field. */
 export function overField(
   { diff, line, whole }: Pick<Completing, 'diff' | 'line' | 'whole'>,
   text: string,

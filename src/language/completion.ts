@@ -13,14 +13,14 @@ import { completePath } from './completePath';
 import { completePlace } from './completePlace';
 import { positionInDiff, type CustomDiff } from './customDiffs';
 
-/** What an editor can do with completions. */
+/** Abilities of the editor's completion. */
 export interface CompletionAbilities {
   readonly snippets: boolean;
 }
 
 const nothing: CompletionList = { isIncomplete: false, items: [] };
 
-/** What can stand at a position of a custom diff, which may be half-written around it. */
+/** The completions at a position of a custom diff, which may be half-written around it. */
 export async function completion(
   diff: CustomDiff,
   position: Position,
@@ -66,7 +66,7 @@ function blockItems(
   before: string,
   snippets: boolean,
 ): CompletionItem[] {
-  // Prose may stand between blocks.
+  // There may be prose between blocks.
   if (!/^\w*$/.test(before) || !'diff'.startsWith(before.toLowerCase())) return [];
   const at = { diff, line, whole };
   const word: CompletionItem = {

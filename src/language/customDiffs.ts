@@ -2,27 +2,28 @@ import type { Position, Range } from 'vscode-languageserver';
 import { readBlocksOfLines, type BlocksRead } from '../patch/custom/readBlocks';
 import type { BlockReading } from '../patch/custom/blockParts';
 
-/** A custom diff in a document: all of it, or one fence of a Markdown document. */
+/** A custom diff in a document: the whole document, or one fence of a Markdown document. */
 export interface CustomDiff {
-  /** 0-based line of the document where its first line is. */
+  /** 0-based line of the document at which it begins. */
   readonly start: number;
-  /** White space that a Markdown list puts before every line of the fence; empty otherwise. */
+  /** White space that a Markdown list adds before every line of the fence; empty otherwise. */
   readonly indent: string;
   /** Without line ends and without `indent`. */
   readonly lines: readonly string[];
-  /** `lines` as the engine is given them: joined by `\n`. */
+  /** `lines` joined by `\n`, as the engine gets them. */
   readonly text: string;
   readonly blocks: readonly BlockReading[];
-  /** What they were read from, for the text that it becomes. */
+  /** The data of this reading, for reading the next version of the text. */
   readonly read: BlocksRead;
-  /** Whether it is a fence, so that the document holds more than it. */
+  /** Whether it is a fence, so that the document contains more. */
   readonly fenced: boolean;
 }
 
 /**
- * The custom diffs of a document: one, or as many as a Markdown document has fences `custom-diff`.
+ * The custom diffs of a document: one, or one for each fence `custom-diff` of a Markdown document.
  *
- * @param before those of the document before its last change, of which blocks that are still there are kept
+ * @param before those of the document before its last change; unchanged blocks stay the same
+ *   objects
  */
 export function customDiffsIn(
   text: string,
@@ -44,7 +45,7 @@ export function customDiffsIn(
   });
 }
 
-/** The custom diff that a line of the document (0-based) is in. */
+/** The custom diff that contains a line of the document (0-based). */
 export const customDiffAt = (diffs: readonly CustomDiff[], line: number): CustomDiff | undefined =>
   diffs.find((diff) => diff.start <= line && line < diff.start + diff.lines.length);
 
@@ -88,12 +89,15 @@ function customDiff(
 
 const opening = /^([ \t]*)(`{3,}|~{3,})\s*([^\s`]*)/;
 
-/** Fences of the language: lines between the marks, 0-based, `end` excluded (CommonMark 0.31, 4.5). */
+/**
+ * Fences of language `custom-diff`: lines between the marks, 0-based, `end` excluded (CommonMark
+ * 0.31, 4.5).
+ */
 function fencesIn(lines: readonly string[]): { start: number; end: number; indent: string }[] {
   const found: { start: number; end: number; indent: string }[] = [];
   for (let i = 0; i < lines.length; i += 1) {
     const [whole = '', indent = '', mark = '', language = ''] = opening.exec(lines[i] ?? '') ?? [];
-    // With a backtick behind it, three of them are a span of code.
+    // Three backticks with another one later on the line are a span of code.
     if (mark === '' || (mark.startsWith('`') && lines[i]?.includes('`', whole.length))) continue;
     const start = i + 1;
     const closes = (line: string): boolean => {

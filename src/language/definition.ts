@@ -5,8 +5,8 @@ import { partAt, planAt, type CheckedDiff, type CheckContext } from './check';
 import { positionInDiff, rangeIn } from './customDiffs';
 
 /**
- * Where a position of a custom diff leads in the tree: a path to its file, a place to its line, code to
- * the function or class that it replaces, or to the place where it goes.
+ * The target in the tree of a position of a custom diff. A path leads to its file, and a place to
+ * its line. Code leads to the function or class that it replaces, or to the place of its insertion.
  */
 export async function definition(
   checked: CheckedDiff,
@@ -58,7 +58,7 @@ export async function definition(
     if (role === 'path') return lead(origin, 1, 1);
     const at = blockLine(block);
     const part = plan?.parts.find((each) => each.kind !== 'imports');
-    // An insertion goes near its line; a rewritten function is found from its own name.
+    // An insertion goes near its line. A rewritten function has its link on its own name.
     if (part !== undefined && (at === undefined || blockAction(block) === 'insert')) {
       return toPart(origin, part);
     }

@@ -10,11 +10,11 @@ const severities = {
   info: DiagnosticSeverity.Information,
 } as const;
 
-/** What the engine has to say of a custom diff, in its words, at the lines of the document. */
+/** The diagnostics of the engine for a custom diff, at the lines of the document. */
 export const shownDiagnostics = ({ diff, diagnostics }: CheckedDiff): Shown[] =>
   diagnostics.map((each) => shown(diff, each));
 
-/** One message of the engine as editors show it. */
+/** One diagnostic of the engine as editors show it. */
 export function shown(diff: CustomDiff, told: Diagnostic): Shown {
   const { severity, message, hint, code } = told;
   const first = Math.min(Math.max(1, told.line), diff.lines.length);

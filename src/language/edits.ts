@@ -3,7 +3,7 @@ import type { LineReplacement } from '../patch/diagnostic';
 import type { CustomDiff } from './customDiffs';
 
 /**
- * Changes of lines of a custom diff as edits of the document that holds it.
+ * Converts changes of lines of a custom diff to edits of its document.
  *
  * @param text the whole document
  */
@@ -22,7 +22,7 @@ export function textEdits(
     if (to <= last) {
       return edit({ line: from, character: 0 }, { line: to, character: 0 }, [...written, '']);
     }
-    // The last line has no line end, so what comes or goes there does so with the one before it.
+    // The last line has no line end, so an edit there includes the line end before it.
     const end = { line: last, character: lines[last]?.length ?? 0 };
     if (from > last) return edit(end, end, ['', ...written]);
     if (written.length > 0 || from === 0) return edit({ line: from, character: 0 }, end, written);

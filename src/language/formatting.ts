@@ -9,9 +9,10 @@ import type { CustomDiff } from './customDiffs';
 import { textEdits } from './edits';
 
 /**
- * Puts headers into the form of the paper: bare path, keyword in small letters, EOF and BOF in capitals,
- * no blank lines within a block around its code, one between blocks. Code is never touched, nor are
- * blocks that the engine cannot read, nor anything where that would change what the engine reads.
+ * Formats blocks as in the paper. Headers have a bare path, a keyword in small letters, and EOF and
+ * BOF in capitals. There is no blank line around the code in a block, and one between blocks. Code
+ * and blocks that the engine cannot read stay as they are. So does everything whose change would
+ * alter what the engine reads.
  *
  * @param text the whole document
  */
@@ -40,7 +41,7 @@ export function formatting(text: string, diff: CustomDiff): TextEdit[] {
         write(line, wanted);
         above = line;
       }
-      // An empty line where the code is still to be written stays.
+      // An empty line stays if the code is not yet written.
       if (block.code.to > block.code.from) {
         dropBlank(above + 1, block.code.from);
         if (block.end !== undefined) dropBlank(block.code.to, block.end);
@@ -71,7 +72,7 @@ function harmless(
   return meansTheSame(diff, some) ? some : [];
 }
 
-/** Whether the engine reads the same blocks when the lines are changed. */
+/** Whether the engine reads the same blocks after the changes. */
 function meansTheSame(diff: CustomDiff, changes: readonly LineReplacement[]): boolean {
   const lines: string[] = [];
   let done = 0;
@@ -92,7 +93,7 @@ const meaning = (readings: readonly BlockReading[]): string =>
     ]),
   );
 
-/** The lines of a header and what ought to stand there; undefined for one that is not whole. */
+/** The lines of a header with their canonical text; undefined if the header is incomplete. */
 function canonical(diff: CustomDiff, block: BlockReading): [number, string][] | undefined {
   const path = blockPath(block);
   const action = blockAction(block);

@@ -6,22 +6,22 @@ import { blockAction, isIn, blockLine, blockPath, blockRole } from './blocks';
 import { moduleOfPath, partAt, planAt, type CheckedDiff, type CheckContext } from './check';
 import { positionInDiff, rangeIn } from './customDiffs';
 
-/** More lines than this of replaced code are cut: a hover is for a look. */
+/** Most lines of replaced code in a hover. */
 const mostLines = 60;
 /** Lines of R shown on either side of a place. */
 const around = 3;
 
-/** What there is to see: a sentence of this program's own, and text of the tree, shown as it is. */
+/** The content of a hover: a sentence of this program, and text of the tree as it is. */
 interface Shown {
   readonly words: string;
   readonly code?: { readonly language: 'python' | 'text'; readonly lines: readonly string[] };
 }
 
 /**
- * What a position of a custom diff is about: a file in short, the code that will be replaced, or the
- * place where code will go.
+ * Describes a position of a custom diff: a summary of its file, the code that will be replaced, or
+ * the place of new code.
  *
- * @param kind what the editor can show
+ * @param kind the markup that the editor can show
  */
 export async function hover(
   checked: CheckedDiff,
@@ -112,7 +112,8 @@ function nearby(words: string, at: number, lines: readonly string[]): Shown {
 }
 
 /**
- * Code from the tree goes into a fence that nothing in it can close, so none of it is read as Markdown.
+ * Puts code from the tree into a fence that nothing in the code can close, so none of it is read as
+ * Markdown.
  */
 function contents({ words, code }: Shown, kind: MarkupKind): { kind: MarkupKind; value: string } {
   if (code === undefined || code.lines.length === 0) return { kind, value: words };

@@ -9,23 +9,26 @@ import { customDiffAt, customDiffsIn, type CustomDiff } from './customDiffs';
 import { shown, shownDiagnostics } from './diagnostics';
 import type { WorkspaceTrees } from './workspaceTree';
 
-/** Files that are kept as they were read. */
+/** Most files that are cached as opened. */
 const mostFiles = 50;
 
-/** What is known of an open document, for one text of it and one state of the workspace. */
+/** The results for an open document, for one version of its text and one state of the workspace. */
 interface Known {
   readonly version: number;
   readonly diffs: readonly CustomDiff[];
   generation: number;
   readonly checked: Map<CustomDiff, Promise<CheckedDiff>>;
-  /** Aborted when there is a later text: nobody needs to know then. */
+  /** Aborted once there is a later text, which makes the results useless. */
   readonly outdated: AbortController;
 }
 
-/** The custom diffs of open documents, each read once for every text and checked once for every tree. */
+/**
+ * The custom diffs of open documents. Each is read once for every text and checked once for every
+ * tree.
+ */
 export class OpenDocuments {
   readonly #known = new WeakMap<TextDocument, Known>();
-  /** The one read last is the last. */
+  /** In the order of their last reading, the latest last. */
   readonly #files = new Map<string, { before: string; file: CustomFile }>();
 
   constructor(
@@ -43,7 +46,7 @@ export class OpenDocuments {
     return customDiffAt(this.diffs(document), position.line);
   }
 
-  /** What the custom diffs of a document are about; undefined when no folder is open. */
+  /** The context for checking the custom diffs of a document; undefined if no folder is open. */
   surroundings(document: TextDocument): CheckContext | undefined {
     const root = this.trees.rootOf(document.uri);
     if (root === undefined) return undefined;
@@ -58,7 +61,7 @@ export class OpenDocuments {
   /**
    * A custom diff of a document, checked against the tree as it is now.
    *
-   * @throws Cancelled when there is a later text; HumanError when a file of the tree cannot be read
+   * @throws Cancelled if there is a later text; HumanError if a file of the tree cannot be read
    */
   checked(document: TextDocument, diff: CustomDiff): Promise<CheckedDiff> | undefined {
     const surroundings = this.surroundings(document);
@@ -72,9 +75,9 @@ export class OpenDocuments {
   }
 
   /**
-   * All there is to say of a document's custom diffs.
+   * All diagnostics of a document's custom diffs.
    *
-   * @throws Cancelled when there is a later text
+   * @throws Cancelled if there is a later text
    */
   async diagnostics(document: TextDocument): Promise<Diagnostic[]> {
     const told = this.diffs(document).map(async (diff) => {
@@ -91,7 +94,7 @@ export class OpenDocuments {
     return (await Promise.all(told)).flat();
   }
 
-  /** A file as blocks are placed in it, read once for every text of it. */
+  /** Opens a file in which blocks are placed, once for every text of it. */
   readonly #open = (path: string, before: string): CustomFile => {
     const known = this.#files.get(path);
     if (known?.before === before) return known.file;

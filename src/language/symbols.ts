@@ -9,8 +9,9 @@ import { namesIn, outermost, blockPath } from './blocks';
 import { linesIn, rangeIn, type CustomDiff } from './customDiffs';
 
 /**
- * The outline of a custom diff: files, below them blocks, below them what more a block defines. Blocks
- * of one file that stand apart are apart in the outline too, since a symbol's range holds its children.
+ * The outline of a custom diff: files, below them blocks, below them the further definitions of a
+ * block. A symbol's range must contain its children, so separate blocks of one file are separate
+ * here too.
  */
 export function documentSymbols(diff: CustomDiff): DocumentSymbol[] {
   const files: DocumentSymbol[] = [];
@@ -58,7 +59,7 @@ function blockSymbol(diff: CustomDiff, block: BlockParts): DocumentSymbol {
   };
 }
 
-/** Blocks fold, and in them the functions and classes. */
+/** The foldable ranges: blocks, and the functions and classes in them. */
 export function foldingRanges(diff: CustomDiff): FoldingRange[] {
   const folds: FoldingRange[] = [];
   const fold = (from: number, to: number, kind?: FoldingRangeKind): void => {

@@ -3,42 +3,45 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { unsafePath } from '../patch/unsafePath';
 import type { PatchTree } from '../patch/patchTree';
 
-/** A folder on disk that never gives a file outside of it; links are not followed. */
+/** A folder on disk. It never reads a file outside of itself, and does not follow links. */
 export interface Folder extends PatchTree {
   paths(): Promise<readonly string[]>;
   readonly links: ReadonlySet<string>;
   readonly beyondLinks: ReadonlyMap<string, string>;
 }
 
-/** The folders of a workspace as the trees that custom diffs are about: editors before the disk. */
+/**
+ * The folders of a workspace as the trees of custom diffs. The text of an editor takes precedence
+ * over the disk.
+ */
 export class WorkspaceTrees {
   #roots: readonly string[] = [];
   #uris: readonly string[] = [];
-  /** Texts that editors hold and the disk does not, by path. */
+  /** Texts of editors that are not saved to disk, by path. */
   readonly #texts = new Map<string, string>();
   readonly #folders = new Map<string, Promise<Folder>>();
   #generation = 0;
 
   constructor(private readonly openFolder: (path: string) => Promise<Folder>) {}
 
-  /** Counts the changes of which this was told, so that what was computed before one can be told apart. */
+  /** Number of reported changes so far, by which a caller recognises outdated results. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Addresses of the folders, the first of them for documents that are in none. */
+  /** URIs of the folders. The first one also serves documents outside of all folders. */
   get uris(): readonly string[] {
     return this.#uris;
   }
 
-  /** @param roots addresses; others than of files are left out */
+  /** @param roots URIs; only those of files are used */
   setRoots(roots: readonly string[]): void {
     this.#uris = roots;
     this.#roots = roots.map(pathOfUri).filter((path) => path !== undefined);
     this.forget();
   }
 
-  /** Takes the text of an editor before what is on disk; undefined to take the disk again. */
+  /** Uses the text of an editor instead of the file on disk; undefined to use the disk again. */
   setText(uri: string, text: string | undefined): void {
     const path = pathOfUri(uri);
     if (path === undefined) return;
@@ -47,13 +50,19 @@ export class WorkspaceTrees {
     this.#generation += 1;
   }
 
-  /** Files came, went or changed: what was listed is listed anew when it is asked for. */
+  /**
+   * Discards listings after files were added, removed or changed. The next request lists them
+   * again.
+   */
   forget(): void {
     this.#folders.clear();
     this.#generation += 1;
   }
 
-  /** The folder that holds a document, the innermost of several, else the first; undefined for none. */
+  /**
+   * The innermost folder that contains a document, or else the first folder; undefined if there is
+   * none.
+   */
   rootOf(uri: string): string | undefined {
     const path = pathOfUri(uri);
     const holding =
@@ -77,14 +86,14 @@ export class WorkspaceTrees {
         if (link !== undefined) beyondLinks.set(path, link);
         if (folder.links.has(path)) links.add(path);
         if (text === undefined || link !== undefined || links.has(path)) return onDisk;
-        // An editor shows no byte order mark and keeps it.
+        // The text of an editor lacks the byte order mark, which the editor keeps when it saves.
         return (onDisk?.startsWith('\ufeff') === true ? '\ufeff' : '') + text;
       },
       paths: async () => (await this.#folder(root)).paths(),
     };
   }
 
-  /** Address of a file of a folder. */
+  /** URI of a file of a folder. */
   readonly uriOf = (root: string, path: string): string => pathToFileURL(join(root, path)).href;
 
   #folder(root: string): Promise<Folder> {
@@ -92,13 +101,13 @@ export class WorkspaceTrees {
     if (known !== undefined) return known;
     const opened = this.openFolder(root);
     this.#folders.set(root, opened);
-    // A folder that cannot be read may be there the next time.
+    // Drop a failure, so that the next request tries to read the folder again.
     opened.catch(() => this.#folders.delete(root));
     return opened;
   }
 }
 
-/** The path of a file's address; undefined for an address of anything else. */
+/** The path of a file URI; undefined for any other URI. */
 function pathOfUri(uri: string): string | undefined {
   try {
     return uri.startsWith('file:') ? fileURLToPath(uri) : undefined;
@@ -107,7 +116,7 @@ function pathOfUri(uri: string): string | undefined {
   }
 }
 
-/** A path below a folder, relative to it; undefined for one that is not there. */
+/** A path relative to a folder; undefined if it is outside the folder. */
 function pathIn(folder: string, path: string): string | undefined {
   const found = relative(folder, path);
   return found === '..' || found.startsWith(`..${sep}`) || isAbsolute(found) ? undefined : found;
