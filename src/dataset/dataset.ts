@@ -16,40 +16,40 @@ import { listRows, RowCopy, type Listing, type RowPlace } from './listing';
 import { readAt, recordBatches } from './rows/records';
 import { idOf, readRow, rowColumns, type RowProblem } from './rows/rows';
 
-/** A dataset: the entries of the rows that are sound, and what is wrong with the others. */
+/** A dataset: the entries of all usable rows, and the problems of the others. */
 export interface Dataset {
-  /** What was asked for: a path, an address or a name. */
+  /** The name as the caller gave it: a path, an address or a name. */
   readonly name: string;
-  /** The file or folder that it is read from. */
+  /** The file or folder from which it is read. */
   readonly path: string;
   /** In the order of the rows; ids are unique. */
   readonly entries: readonly InstanceEntry[];
   readonly problems: readonly RowProblem[];
   /**
-   * Whole instances by id, in the order asked for, read when asked for.
-   * @throws HumanError naming ids that the dataset does not have, or a file that has changed or gone
+   * Reads whole instances by id, in the given order.
+   * @throws HumanError naming ids that the dataset lacks, or a file that has changed or is gone
    */
   read(ids: readonly string[]): Promise<Instance[]>;
 }
 
 export interface DatasetOptions {
-  /** Storage folder: what is downloaded is kept in `data/swt-bench/` below it. */
+  /** Storage folder; downloads are kept in `data/swt-bench/` below it. */
   readonly storage: string;
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
-  /** Ask the server of what was downloaded whether it has changed. */
+  /** Ask the server whether a downloaded file has changed. */
   readonly refresh?: boolean | undefined;
 }
 
-/** Files below this many bytes are read again quicker than an index of them is. */
+/** Files with fewer bytes are quicker to read again than their index. */
 const worthIndexing = 256 * 1024;
 
 /**
  * Opens a dataset: a file, a folder, an https address, or the name of a Hugging Face dataset (see
- * `importDataset`). Rows that cannot be used are reported by row and field and left out; an id that appears
- * twice keeps its first row.
+ * `importDataset`). Unusable rows are reported by row and field and left out. If an id appears
+ * twice, the first row counts.
  *
- * @throws HumanError when nothing of it can be used, Cancelled
+ * @throws HumanError if no row can be used; Cancelled
  */
 export async function openDataset(name: string, options: DatasetOptions): Promise<Dataset> {
   const { reporter, signal } = options;
@@ -127,7 +127,7 @@ async function listAnew(
       await writeDatasetIndex(paths, kept);
       return kept;
     } catch (error) {
-      // A folder that cannot be written to costs time, not the list.
+      // Without a writable folder the list still works, only slower.
       reporter.log(`the list of ${paths.prefix} could not be kept (${messageOf(error)})`);
       if (isCopied) await rm(paths.rows, { force: true }).catch(() => undefined);
       return withoutCopies(listing);
@@ -144,7 +144,10 @@ const withoutCopies = (listing: Listing): Listing => ({
   ),
 });
 
-/** Instances by id. Rows that stand alone are read alone; for others their file is read again. */
+/**
+ * Reads instances by id. A row that can be read alone is read alone; for others the whole file is
+ * read again.
+ */
 async function readPlaces(
   files: readonly DatasetFile[],
   paths: IndexPaths | undefined,
@@ -168,7 +171,8 @@ async function readPlaces(
         const { offset, length } = place.at;
         const line = handle === undefined ? '' : String(await readAt(handle, offset, length));
         if (take(id, place, parsed(line))) continue;
-        // The copy may have been freed; the file itself cannot be another, for it was looked at.
+        // The copy may be deleted. The file itself cannot be another one, since its signature was
+        // compared.
         if (place.copied !== true) throw changed(path);
       }
       again.set(place.file, (again.get(place.file) ?? new Set()).add(id));
@@ -199,14 +203,14 @@ function parsed(line: string): unknown {
   }
 }
 
-/** One line for a person. */
+/** A problem as one line for a person. */
 export function describeProblem(problem: RowProblem): string {
   const id = problem.id === undefined ? '' : ` (${problem.id})`;
   const file = problem.file === undefined ? '' : `${problem.file} `;
   return `${file}row ${problem.row}${id}: ${problem.message}`;
 }
 
-/** @throws HumanError naming ids that do not exist */
+/** @throws HumanError naming ids that the dataset lacks */
 function requireKnown(
   { path, problems }: Pick<Dataset, 'path' | 'problems'>,
   known: { has(id: string): boolean },
@@ -225,7 +229,7 @@ function requireKnown(
   );
 }
 
-/** Entries by id, in the order asked for, without repetitions. @throws HumanError naming ids that do not exist */
+/** Entries by id, in the given order, without repetitions. @throws HumanError naming unknown ids */
 export function selectEntries(
   dataset: Dataset,
   filter: { readonly ids?: readonly string[]; readonly repo?: string },

@@ -15,14 +15,18 @@ export interface DatasetFile {
 const splitWords = /^(train|test|dev|validation|valid|val)$/;
 const dataEnding = /\.(parquet|jsonl?|ndjson)(\.gz)?$/i;
 
-/** Whether a name is that of a file with rows; metadata of the datasets library has such endings too. */
+/**
+ * Whether a name is that of a file with rows. Metadata files of the datasets library have the same
+ * endings and are excluded.
+ */
 export const hasDataName = (name: string): boolean =>
   dataEnding.test(name) &&
   !/(^|\/)(dataset_infos?|dataset_dict|state|config|package(-lock)?|\.[^/]*)\.json$/i.test(name);
 
 /**
- * The split that a file holds, by its name: `data/test-00000-of-00001.parquet` and `test.jsonl` hold
- * `test`, `lite/dev.parquet` holds `dev`; undefined when the name speaks of none.
+ * The split of a file by its name; undefined if the name shows none.
+ * `data/test-00000-of-00001.parquet` and `test.jsonl` hold `test`, and `lite/dev.parquet` holds
+ * `dev`.
  */
 export function splitOf(name: string): string | undefined {
   const base = name.slice(name.lastIndexOf('/') + 1);
@@ -34,12 +38,12 @@ export function splitOf(name: string): string | undefined {
 }
 
 /**
- * The files of one split, or all where no name speaks of splits. Without a wish `test` is taken, or the
- * only split there is. Where several folders hold the split (configurations of a Hugging Face dataset),
- * a wish may name the folder: `lite/test`.
+ * The files of one split, or all files if no name shows a split. Without a wish the split is
+ * `test`, or the only one. Several folders may hold the split, as configurations of a Hugging Face
+ * dataset. Then a wish may name the folder: `lite/test`.
  *
  * @param where names the dataset in messages
- * @throws HumanError naming the splits that there are
+ * @throws HumanError naming the existing splits
  */
 export function chooseSplit<File extends { readonly name: string }>(
   files: readonly File[],
@@ -96,14 +100,17 @@ export function chooseSplit<File extends { readonly name: string }>(
   return chosen.filter(({ folder }) => folder === preferred).map(({ file }) => file);
 }
 
-/** A person who names a folder of a whole machine is told so instead of waiting for ever. */
+/**
+ * Most files below a folder, so that a person who names a whole disk gets an error instead of an
+ * endless wait.
+ */
 const mostEntries = 20_000;
 
 /**
- * The files with rows below a folder, by name. They are recognised by what they begin with, so that
- * predictions, settings and notes beside them are passed over.
+ * The files with rows below a folder, by name. They are recognised by their first bytes, so that
+ * predictions, settings and notes are skipped.
  *
- * @throws HumanError when there are none
+ * @throws HumanError if there are none
  */
 export async function filesBelow(folder: string, signal?: AbortSignal): Promise<DatasetFile[]> {
   const files: DatasetFile[] = [];
@@ -124,7 +131,8 @@ export async function filesBelow(folder: string, signal?: AbortSignal): Promise<
       const below = join(path, entry.name);
       if (entry.isDirectory()) await visit(below);
       else if (entry.name.endsWith('.arrow')) arrow = true;
-      // The cache of Hugging Face holds links to files, which are followed, unlike those to folders.
+      // The cache of Hugging Face contains links to files. Links to files are followed, those to
+      // folders are not.
       else if ((await stat(below).catch(() => undefined))?.isFile() === true) {
         const name = relative(folder, below).split(sep).join('/');
         if (await holdsRows(below)) files.push({ path: below, name });
@@ -163,7 +171,7 @@ async function holdsRows(path: string): Promise<boolean> {
   }
 }
 
-/** As much as the beginning of a compressed file gives. */
+/** Inflates as much as the beginning of a compressed file yields. */
 function inflated(head: Buffer): Promise<Buffer> {
   return new Promise((done) => {
     const parts: Buffer[] = [];

@@ -6,22 +6,25 @@ import { isNameBeside, writeWholeFile } from '../files/wholeFile';
 import type { DatasetFile } from './datasetFiles';
 import type { Listing } from './listing';
 
-/** Raise this when the listing of a row, or the choice of rows, changes. */
+/** Increase this when the listing of a row, or the choice of rows, changes. */
 const format = 2;
 
-/** The size of a file, and a signature that changes whenever the file does; both without reading it. */
+/**
+ * The size of a file, and a signature that changes whenever the file does. It does not read the
+ * file.
+ */
 export async function fileSignature(path: string): Promise<{ size: number; signature: string }> {
-  // The time of the last change of its data can be set back, that of its entry cannot.
+  // A program can set mtime back, but not ctime.
   const { size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
   return { size: Number(size), signature: `${size} ${mtimeNs} ${ctimeNs}` };
 }
 
-/** Paths of the index of a dataset and of the rows that were copied for it. */
+/** Paths of a dataset's index and of the copied rows beside it. */
 export interface IndexPaths {
   readonly key: string;
   readonly index: string;
   readonly rows: string;
-  /** Prefix of the names of all indexes of this dataset, for any state of its files. */
+  /** The start of the names of all indexes of this dataset, for any state of its files. */
   readonly prefix: string;
 }
 
@@ -75,7 +78,10 @@ const listingSchema = z.object({
   ),
 });
 
-/** The kept listing; undefined when it is broken, or none was kept for the present state of the files. */
+/**
+ * The stored listing; undefined if it is damaged, or there is none for the present state of the
+ * files.
+ */
 export async function readDatasetIndex({ index, key }: IndexPaths): Promise<Listing | undefined> {
   try {
     const content = await readFile(index);
@@ -93,7 +99,7 @@ export async function readDatasetIndex({ index, key }: IndexPaths): Promise<List
 
 const header = (key: string, body: Buffer): string => `${key} ${sha256(body)}`;
 
-/** Writes a listing, and removes those of earlier states of the same files. */
+/** Writes a listing, and deletes those of earlier states of the same files. */
 export async function writeDatasetIndex(paths: IndexPaths, listing: Listing): Promise<void> {
   const folder = dirname(paths.index);
   const body = Buffer.from(JSON.stringify(listing));
@@ -103,7 +109,7 @@ export async function writeDatasetIndex(paths: IndexPaths, listing: Listing): Pr
   );
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
-    // What another process is writing at the moment stays.
+    // Files that another process is still writing stay.
     const isWhole = !name.endsWith('.part') && !isNameBeside(name);
     const isOurs = name.startsWith(`${paths.prefix}-`) && isWhole;
     if (isOurs && path !== paths.index && path !== paths.rows) await rm(path, { force: true });

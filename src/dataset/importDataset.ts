@@ -11,11 +11,11 @@ import {
 import { cacheFolderName, keptFiles, type KeepOptions } from './download/keptFiles';
 
 export interface ImportOptions {
-  /** Storage folder: what is downloaded is kept in `data/swt-bench/` below it. */
+  /** Storage folder; downloads are kept in `data/swt-bench/` below it. */
   readonly storage: string;
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
-  /** Ask the server of what was downloaded whether it has changed. */
+  /** Ask the server whether a downloaded file has changed. */
   readonly refresh?: boolean | undefined;
 }
 
@@ -23,21 +23,21 @@ export interface ImportOptions {
 export interface LocalDataset {
   /** The file or folder. */
   readonly path: string;
-  /** In the order that their rows come in. */
+  /** In the order of their rows. */
   readonly files: readonly DatasetFile[];
 }
 
 /**
  * The files of a dataset, downloaded if they are not here yet. A name is, in this order:
  *
- * - `https://…`: a file; the page of a Hugging Face dataset stands for the dataset
- * - `hf:owner/name`, `hf:owner/name@revision`
- * - a path of a file or a folder
- * - `owner/name`, `owner/name@revision`: a Hugging Face dataset, unless it names a file
+ * - `https://…`: a file. The page of a Hugging Face dataset means that dataset.
+ * - `hf:owner/name`, `hf:owner/name@revision`: a Hugging Face dataset.
+ * - A path of a file or a folder.
+ * - `owner/name`, `owner/name@revision`: a Hugging Face dataset, unless it names a file.
  *
- * Behind a folder or a Hugging Face dataset `:split` or `#split` selects a split other than `test`.
+ * After a folder or a Hugging Face dataset, `:split` or `#split` selects a split other than `test`.
  *
- * @throws HumanError when there is nothing of that name, Cancelled
+ * @throws HumanError if there is no such dataset; Cancelled
  */
 export async function importDataset(name: string, options: ImportOptions): Promise<LocalDataset> {
   if (/^https?:\/\//i.test(name)) {
@@ -76,7 +76,7 @@ export async function importDataset(name: string, options: ImportOptions): Promi
   );
 }
 
-/** Undefined when there is nothing at the path. */
+/** The files at a local path; undefined if there is nothing. */
 async function localFiles(
   path: string,
   split: string | undefined,
@@ -153,7 +153,7 @@ async function addressFiles(address: string, options: ImportOptions): Promise<Lo
 /**
  * The file at an address, downloaded if it is not here yet.
  *
- * @throws HumanError when the address is not https, or the file cannot be had; Cancelled
+ * @throws HumanError if the address is not https, or the download fails; Cancelled
  */
 export async function keptAddress(
   address: string,
@@ -162,7 +162,7 @@ export async function keptAddress(
   const url = checkedAddress(address);
   const [name = ''] = url.pathname.split('/').slice(-1);
   const file = name.replace(/[^A-Za-z0-9._-]/g, '_').replace(/^[._]+/, '') || 'rows';
-  // What follows the path may be a signature that is good for an hour, so it is not shown.
+  // The query may be a signature that is valid for an hour, so it is not shown.
   const shown = `${url.origin}${url.pathname}`;
   const folder = join(
     dataFolder(options.storage),

@@ -5,14 +5,14 @@ import type { DatasetFile } from './datasetFiles';
 import { recordBatches, type Slice } from './rows/records';
 import { readRow, rowColumns, type RowProblem } from './rows/rows';
 
-/** The place of a row, from which the row can be read again. */
+/** The place of a row, for reading the row again. */
 export interface RowPlace {
-  /** Among the files of the dataset. */
+  /** Index among the files of the dataset. */
   readonly file: number;
   readonly row: number;
-  /** Absent when the row cannot be read alone. */
+  /** Absent if the row cannot be read alone. */
   readonly at?: Slice;
-  /** The bytes are those of the file of rows that was written beside the index. */
+  /** The bytes are those of the copied rows beside the index. */
   readonly copied?: boolean;
 }
 
@@ -25,11 +25,11 @@ export interface Listing {
 }
 
 /**
- * Lists the rows of files, checked. A row that cannot be used is a problem, and so is an id that was
- * there before; the rest is listed.
+ * Lists and checks the rows of files. An unusable row is a problem, and so is a repeated id. All
+ * other rows are listed.
  *
- * @param copy takes the rows that cannot be read alone where they stand
- * @throws HumanError when a file cannot be read, Cancelled
+ * @param copy receives the rows that cannot be read alone from their file
+ * @throws HumanError if a file cannot be read; Cancelled
  */
 export async function listRows(
   files: readonly DatasetFile[],
@@ -40,7 +40,7 @@ export async function listRows(
   const places: RowPlace[] = [];
   const problems: RowProblem[] = [];
   const known = new Set<string>();
-  // Cut out of a patch, a name would keep the whole patch in memory.
+  // Copy the name, since a substring of a patch would keep the whole patch in memory.
   const names = new Map<string, string>();
   const own = (name: string): string => {
     const kept = names.get(name) ?? Buffer.from(name).toString();
@@ -96,15 +96,15 @@ export async function listRows(
 }
 
 /**
- * Rows of a table, a list or a compressed file as JSONL, so that single ones can be read later. Written
- * beside its place and renamed. Where it cannot be written, nothing is copied.
+ * Copies the rows of a table, a list or a compressed file to JSONL, so that single ones can be read
+ * later. It writes beside the path and renames. If writing fails, nothing is copied.
  */
 export class RowCopy {
   private waiting: Buffer[] = [];
   private length = 0;
   private file: FileHandle | undefined;
   private readonly beside: string;
-  /** Why nothing could be written. */
+  /** Why writing failed. */
   failure: unknown;
 
   constructor(private readonly path: string) {
@@ -135,7 +135,7 @@ export class RowCopy {
     this.waiting = [];
   }
 
-  /** Whether there is a file of rows now. */
+  /** Completes the file; false if there is none. */
   async finish(): Promise<boolean> {
     await this.flush();
     if (this.file === undefined) return false;
@@ -153,7 +153,7 @@ export class RowCopy {
     return false;
   }
 
-  /** Leaves nothing behind. */
+  /** Deletes the unfinished file. */
   async discard(): Promise<void> {
     await this.file?.close().catch(() => undefined);
     this.file = undefined;

@@ -1,8 +1,8 @@
 import type { MakingCost } from '../domain/study/entry';
 
 /**
- * Names under which predictions files tell what making a candidate took, by preference: our own, those
- * of the OpenAI and Anthropic interfaces (`usage`), and those of SWE-agent (`model_stats`).
+ * Names of costs in predictions files, by preference. They are our own, those of the OpenAI and
+ * Anthropic interfaces (`usage`), and those of SWE-agent (`model_stats`).
  */
 const names = {
   dollars: ['dollars', 'usd', 'cost_usd', 'total_cost', 'instance_cost', 'cost'],
@@ -15,9 +15,9 @@ const names = {
 const blocks = ['cost', 'usage', 'tokens', 'model_stats', 'stats'];
 
 /**
- * What a row of a predictions file says of the making of its candidate: numbers of the row itself, or in
- * its `cost`, `usage`, `tokens`, `model_stats` or `stats`. Undefined where it says nothing. Anything that
- * is not a number from 0 on is passed over.
+ * The costs of a candidate that a row of a predictions file states. They are numbers of the row
+ * itself, or in its `cost`, `usage`, `tokens`, `model_stats` or `stats`. Undefined if there are
+ * none. Anything but numbers from 0 on is ignored.
  */
 export function makingCostOf(row: Readonly<Record<string, unknown>>): MakingCost | undefined {
   const places = [
@@ -30,7 +30,7 @@ export function makingCostOf(row: Readonly<Record<string, unknown>>): MakingCost
   const find = (keys: readonly string[]): number | undefined => {
     for (const place of places) {
       for (const key of keys) {
-        // `input` and `output` of the row itself are prompts and answers.
+        // In the row itself, `input` and `output` are prompts and answers.
         if (place === row && (key === 'input' || key === 'output')) continue;
         const value = place[key];
         if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value;

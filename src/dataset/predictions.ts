@@ -10,34 +10,39 @@ const predictionSchema = z.looseObject({
   instance_id: z.string(),
   model_name_or_path: z.string().nullish(),
   model_patch: z.string().nullish(),
-  /** Which of several candidates of one model, from 1 on. */
+  /** The number of this candidate among several of one model, from 1 on. */
   sample: z.number().int().positive().nullish(),
 });
 
-/** Predictions, and what was wrong with rows that are left out. */
+/** Predictions, and the problems of rows that are left out. */
 export interface Predictions {
   readonly predictions: readonly Prediction[];
   /** Rows by number, after the name of their file where there are several files. */
   readonly problems: readonly string[];
 }
 
-/** What predictions are for; one for an id it does not have is a problem, not an error. */
+/**
+ * The dataset of the predictions. A prediction for an id that it lacks is a problem, not an error.
+ */
 type Known = Pick<Dataset, 'problems'> & { readonly entries: readonly { readonly id: string }[] };
 
-/** Names that stand for predictions without a file: T* as the candidate, and base runs only. */
+/**
+ * Names of predictions without a file: `gold` (T* as the candidate) and `none` (base runs only).
+ */
 export const isMadeUp = (from: string): from is 'gold' | 'none' =>
   from === 'gold' || from === 'none';
 
 /**
- * Predictions of files of JSON or JSONL, also compressed with gzip, in the shapes of SWE-bench and
- * SWT-Bench (rows, a list, an object by instance id); `gold` (T* as the candidate); or `none` (base runs
- * only: an empty candidate). A file may hold several candidates for one instance under different names.
+ * Loads predictions from JSON or JSONL files, also compressed with gzip, in the shapes of SWE-bench
+ * and SWT-Bench. These are rows, a list, or an object by instance id. `gold` means T* as the
+ * candidate, `none` base runs only with an empty candidate. A file may have several candidates for
+ * one instance under different names.
  *
- * The same model in several files makes several samples of it: those of the first file that has it are
- * sample 1, and so on. A row that says `sample` has that number; `chosen_sample`, the answer that a method
- * chose, makes no further sample.
+ * If several files have the same model, each makes one sample of it: the first file sample 1, and
+ * so on. A row with `sample` has that number. `chosen_sample`, the answer that a method chose, does
+ * not make another sample.
  *
- * @throws HumanError when a file cannot be read, or no prediction is for a selected instance
+ * @throws HumanError if a file cannot be read, or no prediction is for a selected instance
  */
 export async function loadPredictions(
   from: string | readonly string[],
@@ -59,7 +64,7 @@ export async function loadPredictions(
   }
   const numbers = sampleNumbers(files);
   const collected = new Map<string, Prediction>();
-  /** In how many of the files so far a model stands without a number of its own. */
+  /** For each model, how many of the files so far have rows of it without a number. */
   const seen = new Map<string, number>();
   for (const [place, rows] of files.entries()) {
     const here = new Set<string>();
@@ -97,11 +102,11 @@ export async function loadPredictions(
   return { predictions: [...collected.values()], problems: told };
 }
 
-/** What is wrong with a row, and where it stands. */
+/** A problem of a row, with its place. */
 interface Problem {
-  /** Of its file among the files. */
+  /** Index of its file. */
   readonly place: number;
-  /** Of the row, or of the line where that is not JSON. */
+  /** Number of the row, or of the line if that is not JSON. */
   readonly number: number;
   readonly text: string;
 }
@@ -119,7 +124,7 @@ function madeUpRows(name: 'gold' | 'none', selected: readonly Instance[]): reado
   });
 }
 
-/** Rows of a file that can be used, and what is wrong with the others. */
+/** The usable rows of a file, and the problems of the others. */
 async function rowsOf(
   path: string,
   dataset: Known,
@@ -140,7 +145,7 @@ async function rowsOf(
   return { rows, broken };
 }
 
-/** A row of a predictions file, or what is wrong with it. */
+/** Reads a row of a predictions file; a text says what is wrong with it. */
 function readRow(
   value: unknown,
   dataset: Known,

@@ -15,18 +15,18 @@ import {
 } from './network';
 import { webPage } from '../rows/records';
 
-/** A file to be had from a server. */
+/** A file to download. */
 export interface Download {
   readonly url: string;
-  /** Where it is put; until it is complete it lies beside, as `<path>.part`. */
+  /** Target path. Until the file is complete, its content is in `<path>.part`. */
   readonly path: string;
   /** For messages, such as `dataset owner/name`. */
   readonly what: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What a listing says of it. */
+  /** Expected size in bytes and SHA-256, from a listing. */
   readonly size?: number | undefined;
   readonly sha256?: string | undefined;
-  /** ETag of what is there already; nothing is downloaded when the server still has the same. */
+  /** ETag of the present file. Nothing is downloaded if the server still has the same version. */
   readonly unlessTag?: string | undefined;
 }
 
@@ -45,12 +45,13 @@ export interface Downloaded {
 const partSchema = z.object({ url: z.string(), validator: z.string() });
 
 /**
- * Downloads a file, going on where an earlier try broke off as long as the server still has the same
- * content (RFC 9110, sections 13.1.5 and 14.2). What arrives is checked for length and SHA-256 before it
- * takes its place.
+ * Downloads a file. It resumes an interrupted download if the server still has the same content
+ * (RFC 9110, sections 13.1.5 and 14.2). It checks length and SHA-256 before it moves the file to
+ * its path.
  *
  * @returns `unchanged` only when `unlessTag` is given
- * @throws HumanError when it cannot be had: what has arrived stays for the next try; Cancelled
+ * @throws HumanError if the download fails, after which the received part stays for the next try;
+ *   Cancelled
  */
 export async function download(
   wanted: Download,
@@ -88,7 +89,7 @@ export async function download(
       throw error;
     }
     if (error instanceof NetworkTrouble) throw interrupted(wanted, error, progress);
-    // The disk is not left full of what is of no use.
+    // Do not leave useless data on a full disk.
     await discard(part).catch(() => undefined);
     throw unwritableStorage(wanted.path, error);
   }
@@ -125,7 +126,7 @@ function interrupted(
 const megabytes = (bytes: number): string =>
   bytes < 1e5 ? `${bytes} bytes` : `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** The error of a path below the storage folder that cannot be written. */
+/** The error for a path below the storage folder that is not writable. */
 export function unwritableStorage(path: string, error: unknown): HumanError {
   const code = (error as NodeJS.ErrnoException).code;
   return code === 'ENOSPC' || code === 'EDQUOT'
@@ -139,7 +140,7 @@ export function unwritableStorage(path: string, error: unknown): HumanError {
       );
 }
 
-/** One request, and its content behind what is in the part. */
+/** Sends one request, and appends the response to the part file. */
 async function attempt(
   wanted: Download,
   part: string,
@@ -152,7 +153,7 @@ async function attempt(
     url,
     {
       ...wanted.headers,
-      // Lengths and ranges are those of the file, not of a compressed form of it.
+      // Lengths and ranges must be those of the file, not of a compressed form.
       'accept-encoding': 'identity',
       ...(start === undefined
         ? unlessTag === undefined
@@ -169,7 +170,7 @@ async function attempt(
   }
 }
 
-/** Writes what an answer holds into the part. */
+/** Writes the content of a response into the part file. */
 async function receive(
   response: HttpResponse,
   wanted: Download,
@@ -182,7 +183,7 @@ async function receive(
   const { status, headers, body } = response;
   if (status === 304 && unlessTag !== undefined) return 'unchanged';
   if (status === 416) {
-    // The part is as long as the file or longer: it cannot be told whether it is the same.
+    // The part is at least as long as the file, so nothing shows whether it has the same content.
     await rm(part, { force: true });
     throw new NetworkTrouble('the server has less than was downloaded before');
   }
@@ -200,11 +201,11 @@ async function receive(
   const strong = tag?.startsWith('W/') === true ? undefined : tag;
   const validator = strong ?? headers.get('last-modified') ?? undefined;
   if (status === 206 && validator !== undefined && validator !== start?.validator) {
-    // It ignores If-Range: the rest of another file behind the beginning of the first.
+    // The server ignores If-Range: this is the rest of another version of the file.
     await rm(part, { force: true });
     throw new NetworkTrouble('the server sent the rest of another file');
   }
-  // A range may end before the file does; what its length says is about the range alone.
+  // A range may end before the file does, and its length is then that of the range alone.
   const whole = status === 206 ? Number(range?.[2]) : NaN;
   const announced = Number.isNaN(length) ? wanted.size : offset + length;
   const total = Number.isNaN(whole) ? announced : whole;
@@ -251,7 +252,7 @@ async function receive(
   return { tag };
 }
 
-/** What of an earlier try can be gone on from. */
+/** The state of an earlier try that can be resumed. */
 async function resumable(
   part: string,
   url: string,

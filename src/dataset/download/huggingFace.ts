@@ -13,7 +13,7 @@ export interface HuggingFaceDataset {
   readonly revision: string;
 }
 
-/** Where the hub is and who asks, from the environment as the hub's own tools take them. */
+/** URL and token of the hub, from the same environment variables as in the hub's own tools. */
 export function huggingFaceHub(env: NodeJS.ProcessEnv = process.env): {
   url: string;
   token?: string;
@@ -27,9 +27,9 @@ export function huggingFaceHub(env: NodeJS.ProcessEnv = process.env): {
 }
 
 /**
- * The files with rows that a dataset of the hub has.
+ * Lists the files with rows of a dataset on the hub.
  *
- * @throws HumanError when there are none, or the hub cannot be asked; Cancelled
+ * @throws HumanError if there are none, or the request fails; Cancelled
  */
 export async function listHuggingFaceFiles(
   { name, revision }: HuggingFaceDataset,
@@ -77,7 +77,8 @@ export async function listHuggingFaceFiles(
         name: file.path,
         url: `${url}/datasets/${name}/resolve/${encodeURIComponent(revision)}/${path}`,
         size: file.lfs?.size ?? file.size,
-        // Large files are kept by their SHA-256, small ones by git, whose digest is another.
+        // The hub knows large files by their SHA-256, and small ones by git's digest, which is a
+        // different one.
         ...(file.lfs === undefined ? {} : { sha256: file.lfs.oid }),
         ...(file.oid === undefined ? {} : { version: file.oid }),
       });
@@ -112,7 +113,7 @@ function refused({ name, revision }: HuggingFaceDataset, url: string, status: nu
       'Accept its conditions on its page and set HF_TOKEN to a token that may read it',
     );
   }
-  // The hub answers 401 for what does not exist, too, unless a token comes along.
+  // Without a token, the hub also answers 401 for datasets that do not exist.
   return status === 401 || status === 404
     ? new HumanError(
         `${hostOfAddress(url)} has no dataset ${name}${at} that may be read (status ${status})`,

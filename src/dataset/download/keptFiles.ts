@@ -10,15 +10,15 @@ import { unsafePath } from '../../patch/unsafePath';
 import type { DatasetFile } from '../datasetFiles';
 import { download, unwritableStorage, type Downloaded } from './download';
 
-/** A file that a server has. */
+/** A file on a server. */
 export interface RemoteFile {
-  /** Where it goes below the folder; `/` between its parts. */
+  /** Path below the folder, with `/` between its parts. */
   readonly name: string;
   readonly url: string;
   /** Bytes. */
   readonly size?: number | undefined;
   readonly sha256?: string | undefined;
-  /** Changes with the content; absent where only the server can be asked. */
+  /** Changes with the content; absent if only a request can show a change. */
   readonly version?: string | undefined;
 }
 
@@ -40,16 +40,16 @@ const remote = z.object({
   version: z.string().optional(),
 });
 
-/** What a folder of downloaded files says of itself: `manifest.json`. */
+/** `manifest.json`: the description of a folder of downloaded files. */
 const manifestSchema = z.object({
   format: z.literal(1),
-  /** The address or name that the files are from. */
+  /** The address or name from which the files come. */
   from: z.string(),
-  /** ISO 8601: when the server was last asked. */
+  /** ISO 8601: the time of the last request to the server. */
   asked: z.string(),
-  /** All that the server has. */
+  /** All files of the server. */
   listing: z.array(remote),
-  /** What of it is here. */
+  /** The files that are in the folder. */
   files: z.array(
     z.object({
       name: z.string(),
@@ -67,12 +67,12 @@ type Manifest = z.infer<typeof manifestSchema>;
 type KeptFile = Manifest['files'][number];
 
 /**
- * Files of a server, kept in a folder: what is there, and is what was downloaded, is used without a
- * request. Several processes may do this at once; one downloads and the others wait for it.
+ * Files of a server, kept in a folder. A file that is still as downloaded is used without a
+ * request. If several processes call this at once, one downloads and the others wait.
  *
- * @param from names the dataset, and tells two apart whose folders have the same name
- * @param list asks the server what it has
- * @param choose which of it are wanted; throws a HumanError when there are none
+ * @param from names the dataset; distinguishes datasets whose folders have the same name
+ * @param list requests the list of files from the server
+ * @param choose selects the wanted files; throws a HumanError if there are none
  */
 export async function keptFiles(
   folder: string,
@@ -116,7 +116,7 @@ export async function keptFiles(
   });
 }
 
-/** Downloads what is missing of the chosen files, or has changed. */
+/** Downloads the chosen files that are missing or have changed. */
 async function fetchFiles(
   folder: string,
   from: string,
@@ -127,7 +127,7 @@ async function fetchFiles(
 ): Promise<DatasetFile[]> {
   const chosen = choose(listing);
   const files = new Map((manifest?.files ?? []).map((file) => [file.name, file]));
-  // A refresh replaces all files at once in the end, so that one that fails changes nothing.
+  // A refresh replaces all files at the end, so that a failed one changes nothing.
   const isRefresh = manifest !== undefined && options.refresh === true;
   const arrived: { at: string; path: string; file: RemoteFile; result: Downloaded }[] = [];
   const place = async ({ at, path, file, result }: (typeof arrived)[number]): Promise<void> => {
@@ -180,7 +180,10 @@ async function described(
   return { name, size, modified, sha256, tag, version };
 }
 
-/** What is kept of a file if it still is what was downloaded. Only a file that was touched is read. */
+/**
+ * The manifest's entry of a file that is still as downloaded; undefined otherwise. Reads the
+ * content only if size or time raise a doubt.
+ */
 async function intact(
   folder: string,
   manifest: Manifest,
@@ -222,7 +225,7 @@ async function writeManifest(
     from,
     asked: new Date().toISOString(),
     listing: listing.map((file) => ({ ...file })),
-    // A file that the server has in another version now has to be asked for again.
+    // Drop a file of which the server has another version, so that it is downloaded again.
     files: [...files.values()].filter(
       ({ name, version }) => versions.has(name) && versions.get(name) === version,
     ),
@@ -233,7 +236,7 @@ async function writeManifest(
   });
 }
 
-/** Milliseconds after which the lock of a process that was killed counts as left behind. */
+/** Milliseconds after which a lock counts as left by a killed process. */
 const stale = 10_000;
 
 async function locked<Result>(
@@ -254,7 +257,7 @@ async function locked<Result>(
       release = await lockfile.lock(folder, {
         stale,
         lockfilePath: `${folder}.lock`,
-        // Two that download at once do no harm either: each would write beside and rename.
+        // Two downloads at once do no harm either, since each writes beside and renames.
         onCompromised: (error) => reporter.log(`the lock of ${folder} was lost (${error.message})`),
       });
     } catch (error) {
@@ -271,7 +274,7 @@ async function locked<Result>(
   }
 }
 
-/** A readable folder name that is unique to the address `from`. */
+/** A readable folder name that is unique to `from`. */
 export function cacheFolderName(readable: string, from: string): string {
   const digest = sha256(from).slice(0, 10);
   return `${readable

@@ -2,14 +2,12 @@ import pRetry from 'p-retry';
 import { HumanError, throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 
-/** A failure of the network or of a server that may pass. */
+/** A failure of the network or of a server that may be temporary. */
 export class NetworkTrouble extends Error {
   override readonly name = 'NetworkTrouble';
-  /** Something arrived before it: trying again is not in vain. */
+  /** Whether the attempt received data, so that another one makes sense. */
   progressed = false;
-  /**
-   * @param waitMs how long the server asks to be left alone
-   */
+  /** @param waitMs milliseconds that the server asks the client to wait */
   constructor(
     message: string,
     readonly waitMs = 0,
@@ -21,12 +19,12 @@ export class NetworkTrouble extends Error {
 /** Milliseconds without a byte after which a connection counts as broken. */
 const patience = 60_000;
 
-/** Tries after the first, the wait before the first of them in milliseconds. Tests wait less. */
+/** Attempts after the first, and milliseconds before the first of them. Tests wait less. */
 export const retries = { count: 4, firstWait: 400 };
 
 /**
- * Does something again that failed with NetworkTrouble, some times and with growing waits. Tries that
- * got further do not count.
+ * Repeats work that failed with NetworkTrouble, with growing pauses. Attempts that received more
+ * data do not count.
  */
 export async function retryingRequest<Result>(
   work: () => Promise<Result>,
@@ -71,16 +69,16 @@ export interface HttpResponse {
   readonly url: string;
   readonly status: number;
   readonly headers: Headers;
-  /** Chunks as they come. */
+  /** Chunks as they arrive. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Ends the connection if there is more of it than was read. */
+  /** Closes the connection if the body was not read to its end. */
   discard(): void;
 }
 
 /**
- * Asks for an address; redirections are followed.
+ * Sends a GET request and follows redirections.
  *
- * @throws NetworkTrouble also when nothing comes for a minute
+ * @throws NetworkTrouble also if no data arrives for a minute
  */
 export async function request(
   url: string,
@@ -123,7 +121,7 @@ export async function request(
   return { url: response.url, status, headers: response.headers, body: body(), discard };
 }
 
-/** What an answer without content means: trouble that may pass, or a HumanError. */
+/** The error for a response without content: trouble that may be temporary, or a HumanError. */
 export function refusal({ url, status, headers }: HttpResponse, what: string): Error {
   if (status === 429 || status >= 500) {
     const seconds = Number(headers.get('retry-after') ?? 0);
@@ -139,10 +137,10 @@ export function refusal({ url, status, headers }: HttpResponse, what: string): E
     : new HumanError(said, status === 404 ? 'Check the address' : 'Try again later');
 }
 
-/** A failure of `fetch` or of the connection below it; undefined for anything else. */
+/** Converts a failure of `fetch` or of its connection; undefined for any other error. */
 export function troubleOf(error: unknown): NetworkTrouble | undefined {
   if (error instanceof NetworkTrouble) return error;
-  // `fetch` rejects with a TypeError that says nothing but "fetch failed" or "terminated".
+  // The TypeError of `fetch` says only "fetch failed" or "terminated".
   if (!(error instanceof TypeError)) return undefined;
   const cause = error.cause instanceof Error ? error.cause : undefined;
   if (cause === undefined && !/fetch failed|terminated/.test(error.message)) return undefined;
@@ -153,7 +151,7 @@ export function troubleOf(error: unknown): NetworkTrouble | undefined {
   );
 }
 
-/** Host and port of an address, for messages: the rest of it may hold what is secret. */
+/** Host and port of an address, for messages, since the rest of it may contain a secret. */
 export function hostOfAddress(url: string): string {
   try {
     return new URL(url).host;

@@ -6,24 +6,24 @@ import { keptAddress } from '../importDataset';
 import { isTriageFile, triageFilter } from '../triage/triage';
 import { parseTriage } from '../triage/triageFile';
 
-/** Where a filter list is, and whether it says what to keep or what to leave out. */
+/** The source of a filter list, and whether it says what to keep or what to exclude. */
 export type NamedList = string | { readonly from: string; readonly exclude: boolean };
 
 export interface FilterOptions {
-  /** Storage folder: what is downloaded is kept in `data/swt-bench/` below it. */
+  /** Storage folder; downloads are kept in `data/swt-bench/` below it. */
   readonly storage: string;
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
-  /** Lists by names of the person's own. */
+  /** The user's own lists by name. */
   readonly named?: Readonly<Record<string, NamedList>>;
   readonly refresh?: boolean | undefined;
 }
 
-/** Which instances a list keeps. */
+/** A filter list, with the test for the instances that it keeps. */
 export interface FilterList {
   readonly name: string;
   readonly keeps: (id: string) => boolean;
-  /** The ids that it names, to be kept or to be left out. */
+  /** The ids that it names, whether it keeps or excludes them. */
   readonly ids: ReadonlySet<string>;
 }
 
@@ -33,8 +33,8 @@ const published = (list: string): NamedList => ({
 });
 
 /**
- * What SWT-Bench leaves out of the SWE-bench datasets of these names: 24, 67 and 311 instances whose
- * golden tests did not resolve them in each of five runs.
+ * The instances of the SWE-bench datasets of these names that SWT-Bench excludes. Their golden
+ * tests did not resolve them in each of five runs. They are 24, 67 and 311 instances.
  */
 export const publishedLists: Readonly<Record<string, NamedList>> = {
   Lite: published('lite'),
@@ -43,11 +43,11 @@ export const publishedLists: Readonly<Record<string, NamedList>> = {
 };
 
 /**
- * A filter list: a file or an https address with one instance id a line, a triage file, or a name (of
- * the person's own, else `Lite`, `Verified` or `Full` in any case). `#` begins a comment; an id behind
- * `!` is left out, and a list of such ids alone keeps all others.
+ * Loads a filter list: a file or an https address with one instance id a line, a triage file, or a
+ * name. A name is one of the user's own, else `Lite`, `Verified` or `Full` in any case. `#` begins
+ * a comment, and `!` excludes an id. A list of excluded ids alone keeps all others.
  *
- * @throws HumanError when there is none, or it is not one; Cancelled
+ * @throws HumanError if it does not exist or is not a filter list; Cancelled
  */
 export async function loadFilter(name: string, options: FilterOptions): Promise<FilterList> {
   const list = namedList(name, options.named ?? {});

@@ -22,11 +22,11 @@ import {
 /** A filter of instances: all groups must hold. */
 export interface Query {
   readonly groups: readonly Group[];
-  /** It looks at statuses, which are kept on disk. */
+  /** Whether it needs statuses, which are stored on disk. */
   readonly needsStatus: boolean;
-  /** It looks at tags, notes or the classification and means nothing without a triage file. */
+  /** Whether it needs tags, notes or the classification, and so a triage file. */
   readonly needsTriage: boolean;
-  /** It looks at the instance itself and not only at what was found out or said about it. */
+  /** Whether it needs the instance itself, beyond its status and triage. */
   readonly needsEntry: boolean;
 }
 
@@ -43,7 +43,7 @@ export function matches(query: Query, item: QueryItem): boolean {
   );
 }
 
-/** For an input box: one line. */
+/** One line of help for an input box. */
 export const queryHelp =
   'Words and "phrases", repo: status: changed: tests: issue: created: after: before: version: tag: note: ' +
   'description: solution: location: is: – with a leading - for the opposite';
@@ -51,7 +51,7 @@ export const queryHelp =
 /**
  * Reads a filter; README.md describes the language. An empty text keeps everything.
  *
- * @throws HumanError naming the word that cannot be read and what is allowed in its place
+ * @throws HumanError naming the word that cannot be read and the allowed ones
  */
 export function parseQuery(text: string): Query {
   const groups = new Map<string, { negated: boolean; any: QueryCondition[] }>();
@@ -72,7 +72,10 @@ export function parseQuery(text: string): Query {
   };
 }
 
-/** The name of the group in which one condition is enough; undefined when it must hold by itself. */
+/**
+ * The name of the group in which one condition is enough; undefined if the condition must hold by
+ * itself.
+ */
 function groupOf(condition: QueryCondition): string | undefined {
   switch (condition.kind) {
     case 'text':
@@ -101,15 +104,15 @@ function groupOf(condition: QueryCondition): string | undefined {
   }
 }
 
-/** A word of a filter, taken apart. */
+/** A parsed word of a filter. */
 interface Word {
-  /** As it was written, for messages. */
+  /** As written, for messages. */
   readonly written: string;
   readonly negated: boolean;
-  /** Lower case; undefined for a word that is searched for. */
+  /** Lower case; undefined for a search word. */
   readonly key: string | undefined;
   readonly value: string;
-  /** Nothing in the value has a meaning of its own. */
+  /** Whether the value is quoted, so that nothing in it has a special meaning. */
   readonly quoted: boolean;
 }
 

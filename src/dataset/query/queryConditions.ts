@@ -10,22 +10,22 @@ import {
 import type { UnsoundKind } from '../../domain/validation';
 import { createdTime } from '../rows/dates';
 
-/** What a filter looks at. */
+/** The data that a filter tests. */
 export interface QueryItem {
   readonly entry: InstanceEntry;
   readonly status: InstanceStatus;
-  /** Absent when the person has said nothing about the instance. */
+  /** Absent if the person has not judged the instance. */
   readonly triage?: TriageEntry;
 }
 
-/** Texts to compare with are lower case here. */
+/** Texts to compare with are in lower case. */
 export type QueryCondition =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'repo'; readonly part: string }
   | { readonly kind: 'status'; readonly word: StatusWord }
   | { readonly kind: 'reason'; readonly word: ReasonWord }
   | { readonly kind: 'path'; readonly of: 'changed' | 'tests'; readonly part: string }
-  /** Both limits belong to what is kept; at least one is there. */
+  /** Both limits are inclusive; at least one is present. */
   | {
       readonly kind: 'count';
       readonly of: 'changed' | 'tests' | 'issue';
@@ -39,7 +39,9 @@ export type QueryCondition =
   | { readonly kind: 'version'; readonly version: string }
   /** `value` is a category of the dimension, `*` for any, or `unjudged`. */
   | { readonly kind: 'classification'; readonly dimension: Dimension; readonly value: string }
-  /** From `from` on and before `to`, milliseconds since 1970; at least one is there. */
+  /**
+   * From `from` (included) to `to` (excluded), in milliseconds since 1970; at least one is present.
+   */
   | { readonly kind: 'created'; readonly from?: number; readonly to?: number }
   | { readonly kind: 'is'; readonly what: IsWord };
 
@@ -56,7 +58,7 @@ export const reasonWords = {
 } as const satisfies Record<string, UnsoundKind>;
 export type ReasonWord = keyof typeof reasonWords;
 
-/** `location` is any of the three granularities. */
+/** `location` means any of the three granularities. */
 export const dimensions = {
   description: descriptionQualities,
   solution: solutionsInDescription,
@@ -163,13 +165,13 @@ function isClassified(
   return judged.some((each) => each === value);
 }
 
-/** Lower-case texts of entries, made once, so that filtering follows every key that is pressed. */
+/** Lower-case texts of entries, cached so that filtering keeps up with typing. */
 const texts = new WeakMap<InstanceEntry, string>();
 
 function textOf(entry: InstanceEntry): string {
   let text = texts.get(entry);
   if (text === undefined) {
-    // The separator is in no phrase that a person can type, so none is found across fields.
+    // A person cannot type the separator, so no phrase matches across fields.
     text = [entry.id, entry.repo, entry.issue].join('\u0000').toLowerCase();
     texts.set(entry, text);
   }

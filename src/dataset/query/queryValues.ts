@@ -9,7 +9,7 @@ import {
   type Dimension,
 } from './queryConditions';
 
-/** What to write after each key. */
+/** Hints what to write after each key. */
 export const hints: Readonly<Record<string, string>> = {
   repo: 'Write part of owner/name, such as repo:sympy',
   status: `Allowed are ${[...Object.keys(statusWords), ...Object.keys(reasonWords)].join(', ')}`,
@@ -33,12 +33,12 @@ export const hints: Readonly<Record<string, string>> = {
   is: `Allowed are ${Object.keys(isWords).join(', ')}`,
 };
 
-/** What to write after a key; for a key that does not exist, how to search for it. */
+/** The hint for a key; for an unknown key, how to search for it as text. */
 export const hintFor = (key: string): string =>
   (Object.hasOwn(hints, key.toLowerCase()) ? hints[key.toLowerCase()] : undefined) ??
   'To search for the text, write it in quotes';
 
-/** The word as a key of the table, if it is one. */
+/** The word as a key of the table; undefined if it is not one. */
 export function wordOf<Table extends object>(table: Table, word: string): keyof Table | undefined {
   return (Object.keys(table) as (keyof Table)[]).find((each) => each === word);
 }
@@ -70,7 +70,7 @@ export function parseClassification(
   return { kind: 'classification', dimension, value };
 }
 
-/** Undefined for what is no comparison at all, and so a path. */
+/** Undefined if the value is not a comparison, and so a path. */
 export function parseCount(
   of: 'changed' | 'tests' | 'issue',
   value: string,
@@ -110,7 +110,10 @@ export function parseCount(
   };
 }
 
-/** `2021-03`, or a range of dates. A year alone is a word: ids are full of such numbers. */
+/**
+ * Reads `2021-03`, or a range of dates. A year alone is a search word, since ids are full of such
+ * numbers.
+ */
 export function bareDate(value: string): QueryCondition | undefined {
   const [from = '', to, ...more] = value.split('..');
   const isRange =

@@ -2,7 +2,7 @@ import type { InstanceEntry } from '../../domain/instance';
 import { HumanError } from '../../domain/humanError';
 import { createdTime } from '../rows/dates';
 
-/** What entries can be sorted by, in words: ascending, descending. */
+/** The keys by which entries can be sorted, each with its words for ascending and descending. */
 export const sortKeys = {
   id: ['id', 'id, backwards'],
   size: ['smallest golden patch first', 'largest golden patch first'],
@@ -15,12 +15,12 @@ export interface SortOrder {
   readonly descending: boolean;
 }
 
-/** Numbers in ids by value: `django-9296` before `django-10087`. */
+/** Compares numbers in ids by value: `django-9296` before `django-10087`. */
 const byId = new Intl.Collator('en', { numeric: true });
 
 /**
- * Entries in order: by id, by lines that X* adds and removes, by characters of the issue, or by date.
- * Equal ones keep their order, and unknown dates come last, both ways.
+ * Sorts entries by id, by lines that X* adds and removes, by characters of the issue, or by date.
+ * Equal entries keep their order. Unknown dates come last in both directions.
  */
 export function sortEntries<Entry extends InstanceEntry>(
   entries: readonly Entry[],
@@ -49,7 +49,7 @@ const measures: Readonly<
 };
 
 /**
- * `id`, `size`, `issue` or `date`; a leading `-` for the other way round.
+ * Parses `id`, `size`, `issue` or `date`; a leading `-` reverses the order.
  *
  * @throws HumanError naming the word
  */

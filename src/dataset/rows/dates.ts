@@ -1,6 +1,9 @@
 import { HumanError } from '../../domain/humanError';
 
-/** From the first instant of a year, month or day to the first after it; milliseconds since 1970, UTC. */
+/**
+ * From the first instant of a year, month or day (included) to its end (excluded); milliseconds
+ * since 1970, UTC.
+ */
 export interface DateSpan {
   readonly from: number;
   readonly to: number;
@@ -8,13 +11,13 @@ export interface DateSpan {
 
 const pattern = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/;
 
-/** `2021`, `2021-03` or `2021-03-15`, though perhaps no date that exists. */
+/** Whether a text has the form `2021`, `2021-03` or `2021-03-15`. The date need not exist. */
 export const looksLikeDate = (text: string): boolean => pattern.test(text);
 
 /**
  * The span of a year, a month or a day, in UTC.
  *
- * @throws HumanError naming the text when it is no such date between 1900 and 2999
+ * @throws HumanError naming the text if it is not such a date between 1900 and 2999
  */
 export function parseDateSpan(text: string): DateSpan {
   const match = pattern.exec(text);
@@ -28,7 +31,7 @@ export function parseDateSpan(text: string): DateSpan {
       : month !== undefined
         ? Date.UTC(year, month, 1)
         : Date.UTC(year + 1, 0, 1);
-  // A day that does not exist, such as 2021-02-30, becomes another one.
+  // `Date` turns a day that does not exist, such as 2021-02-30, into another one.
   const exists =
     year >= 1900 && year <= 2999 && new Date(from).toISOString().startsWith(match?.[0] ?? '?');
   if (!exists) {
@@ -41,8 +44,8 @@ export function parseDateSpan(text: string): DateSpan {
 }
 
 /**
- * When an instance was created, in milliseconds since 1970; undefined when the row has no date or none
- * that can be read. A time without a zone is UTC, whatever the zone of this machine.
+ * When an instance was created, in milliseconds since 1970; undefined if the row has no readable
+ * date. A time without a zone is UTC, whatever the zone of this machine.
  */
 export function createdTime(createdAt: string): number | undefined {
   const text = createdAt.trim();

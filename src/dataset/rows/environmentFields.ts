@@ -4,10 +4,10 @@ import { asLabel } from '../../domain/label';
 import { readTexts } from './readTexts';
 
 const text = z.string().nullish();
-/** Loose in what they hold: nothing of it decides whether a row can be used. */
+/** Accepts any value, since none of these columns makes a row unusable. */
 const anything = z.unknown().optional();
 
-/** Columns about the container that tests run in, of SWE-bench 5, Live, Pro and their like. */
+/** Columns about the container of the tests, in SWE-bench 5, Live, Pro and similar datasets. */
 export const environmentFields = {
   image: anything,
   docker_image: anything,
@@ -29,8 +29,8 @@ const imageName =
   /^(?=.{1,400}$)[a-z0-9][a-z0-9._-]*(:\d+)?(\/[a-z0-9][a-z0-9._-]*)*(:[\w][\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/i;
 
 /**
- * The environment that a row names for its tests; undefined when it names none. Values that cannot be used
- * are left out, each with a remark.
+ * The environment that a row names for its tests; undefined if it names none. Unusable values are
+ * left out, each with a remark.
  */
 export function environmentOf(
   id: string,
@@ -54,7 +54,7 @@ export function environmentOf(
     textOf(row.image) ??
     textOf(row.docker_image) ??
     textOf(row.image_name) ??
-    // Both have naming schemes of their own: SWE-bench Pro by column, SWE-bench Live by id.
+    // These two have naming schemes of their own: SWE-bench Pro by column, SWE-bench Live by id.
     (tag === undefined ? undefined : `jefzda/sweap-images:${tag}`) ??
     (row.test_cmds === undefined || row.test_cmds === null
       ? undefined

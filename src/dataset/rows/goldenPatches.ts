@@ -2,19 +2,19 @@ import type { PatchSize } from '../../domain/instance';
 import { isTestPath } from '../../patch/testFiles';
 import { outlineOf, sizeOf, type PatchedFile, type PatchOutline } from './patchOutline';
 
-/** The two patches of a row as they stand in it, with the columns that hold them. */
+/** The two patches of a row as written, with the names of their columns. */
 export interface WrittenPatches {
   readonly code: { readonly field: string; readonly text: string };
   readonly tests: { readonly field: string; readonly text: string };
 }
 
-/** X* and T* of a row, put right. */
+/** X* and T* of a row after repairs. */
 export interface GoldenPatches {
   readonly patch: string;
   readonly tests: string;
   readonly patchSize: PatchSize;
   readonly testsSize: PatchSize;
-  /** What was put right. */
+  /** The repairs, as sentences for a person. */
   readonly remarks: readonly string[];
 }
 
@@ -24,14 +24,17 @@ export interface PatchFault {
 }
 
 /**
- * Decides by content which patch is the fix and which are the tests, and whether they can be graded.
+ * Decides from the content which patch is the fix and which one the tests, and whether they can be
+ * graded.
  *
- * The rule: the fix changes at least one file that is not a test file, and the tests change at least
- * one that is. Rows for prompting hold the tests in `patch`; where only the other way round makes sense,
- * the two are exchanged. For the tests, a test file is anything in a folder or under a name with a word
- * such as test, spec, fixture or snapshot, in whatever language, so that golden tests that change data
- * alone are taken. Against the fix counts less: Python files within a package whose folder speaks of
- * tests and whose name does not, such as `django/test/client.py`, are code.
+ * The fix must change at least one file that is not a test file, and the tests at least one that
+ * is. Rows for prompting hold the tests in `patch`. If only the reverse makes sense, the two are
+ * exchanged.
+ *
+ * The tests may count any file with a word such as test, spec, fixture or snapshot in its folder or
+ * name, in any language. So golden tests that change only data are accepted. The rule for the fix
+ * is narrower. A Python file in a package counts as code if only its folder suggests tests, such as
+ * `django/test/client.py`.
  */
 export function goldenPatches(written: WrittenPatches): GoldenPatches | PatchFault {
   const remarks: string[] = [];
@@ -39,7 +42,7 @@ export function goldenPatches(written: WrittenPatches): GoldenPatches | PatchFau
   for (const { field, text } of [written.code, written.tests]) {
     const unwrapped = unwrap(text);
     if (unwrapped !== text) remarks.push(`${field} stood between <patch> and </patch>`);
-    // The script that makes the prompt variants loses the last line end, which git insists on.
+    // The script that makes the prompt variants drops the last line end, on which git insists.
     const ended = unwrapped.endsWith('\n');
     if (!ended) remarks.push(`${field} ended without a line end`);
     const whole = ended ? unwrapped : `${unwrapped}\n`;
@@ -77,7 +80,10 @@ export function goldenPatches(written: WrittenPatches): GoldenPatches | PatchFau
   };
 }
 
-/** The form of the prompt datasets of SWE-bench and SWT-Bench, which models are asked to answer in. */
+/**
+ * Removes the tags of the prompt datasets of SWE-bench and SWT-Bench, in which models are asked to
+ * answer.
+ */
 function unwrap(text: string): string {
   if (!text.trimStart().startsWith('<patch>')) return text;
   const match = /^\s*<patch>[ \t]*\r?\n([^]*?)\r?\n?<\/patch>\s*$/.exec(text);
@@ -99,19 +105,19 @@ const isRunnable = (path: string): boolean =>
 const testWords =
   /(^|[/_.-])(tests?|testing|testdata|unittests?|specs?|fixtures?|snapshots?|snap|e2e|cypress|mocks?|conftest|functional|regrtest|baselines?|samples?|cassettes?)([/_.-]|$)/;
 
-/** In camel case too: `src/jsTests/ATest.java`. */
+/** Also finds words in camel case: `src/jsTests/ATest.java`. */
 const hasTestWord = (path: string): boolean =>
   testWords.test(path.replace(/([a-z0-9])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$&_').toLowerCase());
 
-/** Whether a file may be what tests are made of. */
+/** Whether golden tests may consist of this file. */
 const isOfTests = (file: PatchedFile): boolean =>
   pathsOf(file).some((path) => isTestPath(path) || hasTestWord(path));
 
-/** Whether a file may be what a fix is made of. */
+/** Whether a fix may consist of this file. */
 function isCode(file: PatchedFile): boolean {
   const paths = pathsOf(file);
   if (paths.some((path) => !isTestPath(path) && !isRunnable(path))) return true;
-  // A library for testing lies within a package; folders of tests at the top hold nothing else.
+  // A library for testing lies within a package. Top-level folders of tests contain only tests.
   return paths.every(
     (path) =>
       /^(?!tests?\/|testing\/|e2e\/)[^/]+\/.*\.py$/.test(path) &&
@@ -120,8 +126,8 @@ function isCode(file: PatchedFile): boolean {
 }
 
 /**
- * Whether what stands as the fix are the tests and the other way round: one is made of tests for the
- * greater part, and the other of code, of which a runner would collect nothing.
+ * Whether the two patches are in each other's column. Then the fix consists mostly of tests. The
+ * tests consist mostly of code, and no runner would collect any of it.
  */
 function areSwapped(code: PatchOutline, tests: PatchOutline): boolean {
   const collected = ({ files }: PatchOutline): boolean =>
@@ -137,7 +143,7 @@ function areSwapped(code: PatchOutline, tests: PatchOutline): boolean {
 
 const sourceEnding = /\.(py|pyx|c|h|cc|cpp|rs|go|java|kt|rb|php|cs|[cm]?[jt]sx?)$/;
 
-/** The files of a patch for a message. */
+/** The names of a patch's files for a message. */
 function namesOf({ files }: PatchOutline): string {
   const names = files.map((file) => file.newPath ?? file.oldPath ?? '');
   const more = names.length > 2 ? ` and ${names.length - 2} more` : '';

@@ -8,17 +8,17 @@ export interface ReadableParts {
   slice(start: number, end: number): Promise<Buffer>;
 }
 
-/** Both ends of a Parquet file hold these bytes; `PARE` stands for an encrypted footer. */
+/** A Parquet file begins and ends with these bytes; `PARE` means an encrypted footer. */
 const magic = 'PAR1';
 
 export const isParquet = (head: Buffer): boolean => /^PAR[1E]$/.test(head.toString('latin1', 0, 4));
 
 /**
- * The rows of a Parquet file as JSON values, one row group at a time: nested lists are arrays, integers
- * numbers, timestamps ISO 8601.
+ * Reads the rows of a Parquet file as JSON values, one row group at a time. Nested lists become
+ * arrays, integers numbers, and timestamps ISO 8601.
  *
  * @param where names the file in messages
- * @throws HumanError when the file is cut off, damaged or encrypted; Cancelled
+ * @throws HumanError if the file is cut off, damaged or encrypted; Cancelled
  */
 export async function* parquetBatches(
   file: ReadableParts,
@@ -41,7 +41,7 @@ export async function* parquetBatches(
   const { compressors } = await import('hyparquet-compressors');
   const buffer: AsyncBuffer = {
     byteLength: file.byteLength,
-    // The parts of a Buffer share one ArrayBuffer; the reader counts from the beginning of its own.
+    // Parts of a Buffer share one ArrayBuffer, but the reader counts from the start of its own.
     slice: async (start, stop = file.byteLength) =>
       new Uint8Array(await file.slice(start, stop)).buffer,
   };
@@ -81,7 +81,10 @@ export async function* parquetBatches(
   }
 }
 
-/** Names of the columns at the top of a schema, which is listed depth first with numbers of children. */
+/**
+ * Names of the top-level columns of a schema. The schema lists columns depth first with their
+ * numbers of children.
+ */
 function topColumns(
   schema: readonly { readonly name: string; readonly num_children?: number | undefined }[],
 ): string[] {
@@ -99,7 +102,7 @@ function topColumns(
   return names;
 }
 
-/** A value of a table as JSON would hold it. */
+/** Converts a value of a table to a JSON value. */
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();

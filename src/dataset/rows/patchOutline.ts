@@ -2,7 +2,7 @@ import type { PatchSize } from '../../domain/instance';
 import { checkPatchPaths, unsafePath } from '../../patch/unsafePath';
 import { parseUnified } from '../../patch/unified/parseUnified';
 
-/** What a list needs to know of a patch. */
+/** The outline of a patch for lists. */
 export interface PatchOutline {
   readonly files: readonly PatchedFile[];
   /** Added plus removed. */
@@ -10,21 +10,21 @@ export interface PatchOutline {
 }
 
 export interface PatchedFile {
-  /** Path in the tree before; null when the patch adds the file. */
+  /** Path in the old tree; null if the patch adds the file. */
   readonly oldPath: string | null;
-  /** Path in the tree after; null when the patch deletes the file. */
+  /** Path in the new tree; null if the patch deletes the file. */
   readonly newPath: string | null;
 }
 
 /**
- * The files and changed lines of a patch that git takes and that stays in the tree, or what is wrong
- * with it.
+ * The files and changed lines of a patch, or why it cannot be used: git rejects it, or it leaves
+ * the tree.
  *
- * @param text ends with a line end
+ * @param text must end with a line end
  */
 export function outlineOf(text: string): PatchOutline | { readonly problem: string } {
-  // Thousands of patches are listed at once, nearly all as git writes them; parsing each whole takes
-  // several times as long, most of it for collecting what it leaves behind.
+  // A list reads thousands of patches, nearly all as git writes them. The full parser takes several
+  // times as long, mostly for results that a list does not need.
   return scan(text) ?? parsedOutline(text);
 }
 
@@ -53,8 +53,9 @@ const partHeader =
 const hunkHeader = /@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@(?: [^\n]*)?\n/y;
 
 /**
- * As `parsedOutline`, for text patches without renames and changes of mode whose hunks hold the lines
- * they count, and nothing between them; undefined for any other.
+ * Like `parsedOutline`, but only for plain patches as git writes them; undefined for any other.
+ * Such a patch has text, no renames and no changes of mode. Its hunks have the counted lines, and
+ * nothing between them.
  */
 export function scan(text: string): PatchOutline | undefined {
   const files: PatchedFile[] = [];

@@ -1,6 +1,6 @@
 /**
- * The texts of a column that holds a list of them, in each published form: a list, JSON text (SWE-bench),
- * or the `repr` of a Python list (`['a', "b's"]`, SWE-bench Pro).
+ * Reads a column with a list of texts in any published form. The forms are a list, JSON text
+ * (SWE-bench), and the `repr` of a Python list (`['a', "b's"]`, SWE-bench Pro).
  *
  * @returns `broken` for a text in none of these forms
  */
@@ -53,7 +53,7 @@ const letters: Readonly<Record<string, string>> = {
   v: '\v',
 };
 
-/** Escapes that `repr` writes; Python reference, section 2.4.1. */
+/** Decodes the escapes that `repr` writes; Python reference, section 2.4.1. */
 function unescape(text: string): string {
   return text.replace(
     /\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U(000[0-9a-f]{5}|0010[0-9a-f]{4})|([^]))/gi,

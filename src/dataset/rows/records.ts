@@ -4,32 +4,32 @@ import { gunzip } from 'node:zlib';
 import { HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
 import { isParquet, parquetBatches } from './parquet';
 
-/** One record of a file, or why its line could not be read. */
+/** One record of a file, or why its line is unreadable. */
 export type FileRecord =
   | {
-      /** 1-based: line of a JSONL file, else place in the list, object or table. */
+      /** 1-based line of a JSONL file, or else position in the list, object or table. */
       readonly row: number;
       readonly value: unknown;
-      /** Where the record stands in the file; only lines of a plain JSONL file can be read alone. */
+      /** The bytes of the record; only lines of a plain JSONL file can be read alone. */
       readonly at?: Slice;
     }
   | { readonly row: number; readonly error: string };
 
-/** Bytes of a file. */
+/** A range of bytes of a file. */
 export interface Slice {
   readonly offset: number;
   readonly length: number;
 }
 
 export interface ReadOptions {
-  /** Columns that are wanted of a table; all when absent. Other formats are read whole. */
+  /** The columns to read from a table; all if absent. Other formats are read whole. */
   readonly columns?: ReadonlySet<string>;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Bytes read at once; a line may be longer. Small enough that rows of one chunk die young: with 4 MB,
- * collecting them takes as long as parsing them.
+ * Bytes of one read; a line may be longer. With chunks of 4 MB, garbage collection of their rows
+ * takes as long as parsing them.
  */
 const chunkSize = 1 << 18;
 
@@ -37,12 +37,12 @@ const chunkSize = 1 << 18;
 const longestText = 0x1fffffe8;
 
 /**
- * Records of a JSON list, a JSON object of records by id, a JSONL file, one of these compressed with
- * gzip, or a Parquet file, told apart by content. A broken line of a JSONL file is an `error` record;
- * the rest is read.
+ * Reads the records of a file. The file can be a JSON list, a JSON object of records by id, JSONL,
+ * one of these compressed with gzip, or Parquet. The content decides which. A broken line of a
+ * JSONL file becomes an `error` record, and all other lines are read.
  *
  * @param what such as `dataset`, for messages
- * @throws HumanError when the file cannot be read, is cut off, or is none of these; Cancelled
+ * @throws HumanError if the file cannot be read, is cut off, or is none of these; Cancelled
  */
 export async function readRecords(
   path: string,
@@ -56,7 +56,7 @@ export async function readRecords(
   return records;
 }
 
-/** As `readRecords`, a part of the file at a time, so that a large one is never held whole. */
+/** Like `readRecords`, but part by part, so that a large file is never in memory as a whole. */
 export async function* recordBatches(
   path: string,
   what: string,
@@ -66,7 +66,8 @@ export async function* recordBatches(
   const file = await openFile(path, what);
   try {
     const status = await file.stat();
-    // A pipe, such as a shell's `<(zcat …)`, has no size and no place to read at: it is read to its end.
+    // A pipe, such as a shell's `<(zcat …)`, has no size and no positions, so it is read to its
+    // end.
     if (!status.isFile()) {
       yield* wholeBatches(await file.readFile(), where, options);
       return;
@@ -92,7 +93,7 @@ export async function* recordBatches(
   }
 }
 
-/** Records of a file that is held whole; none of them can be read alone later. */
+/** Records of a file in memory; none of them can be read alone later. */
 async function* wholeBatches(
   read: Buffer,
   where: string,
@@ -134,7 +135,7 @@ function unreadable(path: string, what: string, error: unknown): HumanError {
   );
 }
 
-/** A chunk, or as much as it takes to hold the first line of what may be JSONL. */
+/** The first chunk, or as much as contains the first line if the file may be JSONL. */
 async function headOf(file: FileHandle, size: number): Promise<Buffer> {
   for (let length = chunkSize; ; length *= 4) {
     const head = await readAt(file, 0, Math.min(size, length));
@@ -143,7 +144,7 @@ async function headOf(file: FileHandle, size: number): Promise<Buffer> {
   }
 }
 
-/** Bytes of a file from an offset on; fewer than asked for only at its end. */
+/** Reads bytes from an offset on; fewer than requested only at the end of the file. */
 export async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(Math.max(0, length));
   let filled = 0;
@@ -178,7 +179,7 @@ async function inflate(content: Buffer, where: string): Promise<Buffer> {
   }
 }
 
-/** Whether this is the beginning of JSONL: a whole object on the first line, and more behind it. */
+/** Whether this is the beginning of JSONL: a whole object on the first line, and more after it. */
 function isLines(head: Buffer): boolean {
   let start = startOfText(head);
   for (;;) {
@@ -194,7 +195,7 @@ function isLines(head: Buffer): boolean {
 
 const newline = 0x0a;
 
-/** Behind a byte order mark. */
+/** Offset after a byte order mark. */
 const startOfText = (content: Buffer): number =>
   content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf ? 3 : 0;
 
@@ -224,7 +225,7 @@ async function* lineBatches(
   }
 }
 
-/** The records of whole lines, and of a last one without a line end when there is nothing behind it. */
+/** The records of whole lines. In the last chunk also that of a last line without a line end. */
 function linesOf(
   content: Buffer,
   from: { row: number; offset: number },
@@ -256,7 +257,7 @@ function linesOf(
   return { records, consumed, next: { row, offset: from.offset + consumed } };
 }
 
-/** @throws HumanError when no line is JSON */
+/** @throws HumanError if no line is JSON */
 function checkedLines(records: FileRecord[], where: string, why?: string): FileRecord[] {
   if (records.some((record) => !('error' in record))) return records;
   throw new HumanError(
@@ -265,7 +266,9 @@ function checkedLines(records: FileRecord[], where: string, why?: string): FileR
   );
 }
 
-/** As `readRecords`, on the content of a file that is not compressed. `where` names it in errors. */
+/**
+ * Like `readRecords`, for the content of a file that is not compressed. `where` names it in errors.
+ */
 export function parseRecords(content: Buffer | string, where: string): FileRecord[] {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
@@ -294,7 +297,8 @@ export function parseRecords(content: Buffer | string, where: string): FileRecor
     return whole.value.map((value: unknown, index) => ({ row: index + 1, value }));
   }
   if (whole.ok && typeof whole.value === 'object' && whole.value !== null) {
-    // One record on one line is JSONL with one row; otherwise the older form, records by id.
+    // An object with `instance_id` is JSONL with one row. Any other is the older form, records by
+    // id.
     if ('instance_id' in whole.value) return [{ row: 1, value: whole.value }];
     return Object.entries(whole.value).map(([id, value]: [string, unknown], index) => ({
       row: index + 1,
@@ -307,7 +311,7 @@ export function parseRecords(content: Buffer | string, where: string): FileRecor
   );
 }
 
-/** What a download that asked for a file and got a page shows, too. */
+/** The error for a web page, also if a download returned one instead of a file. */
 export function webPage(where: string): HumanError {
   return new HumanError(
     `The ${where} is a web page, not JSON`,

@@ -7,14 +7,16 @@ import { environmentFields, environmentOf } from './environmentFields';
 import { readTexts } from './readTexts';
 
 /**
- * Rows as SWE-bench (`patch`, `test_patch`), SWT-Bench (`golden_code_patch`, `golden_test_patch`, or for
- * prompting `patch` between tags), SWE-bench Live and SWE-bench Pro (lists in lower case) publish them,
- * recognised by their fields. Ids become file names, hence the narrow pattern.
+ * Rows as published, recognised by their fields. Ids become file names, hence the narrow pattern.
+ *
+ * - SWE-bench: `patch`, `test_patch`
+ * - SWT-Bench: `golden_code_patch`, `golden_test_patch`, or for prompting `patch` between tags
+ * - SWE-bench Live and SWE-bench Pro: lists in lower case
  */
 const text = z.string();
 const list = z.union([z.array(text), text], 'is not a list of texts').nullish();
 
-/** Milliseconds since 1970, as far as a `Date` goes. */
+/** Milliseconds since 1970, within the range of `Date`. */
 const instant = z.number().min(-8.64e15, 'is not a date').max(8.64e15, 'is not a date');
 
 const rowSchema = z.object({
@@ -36,14 +38,14 @@ const rowSchema = z.object({
   ...environmentFields,
 });
 
-/** Every column that is read; the others of a table need not be loaded. */
+/** Every column that is used; other columns of a table need not be loaded. */
 export const rowColumns: ReadonlySet<string> = new Set(Object.keys(rowSchema.shape));
 
-/** What is wrong with one row; the other rows load all the same. */
+/** What is wrong with one row. The other rows load nevertheless. */
 export interface RowProblem {
-  /** 1-based line of a JSONL file, else place in the list or table. */
+  /** 1-based line of a JSONL file, or else position in the list or table. */
   readonly row: number;
-  /** Set when the dataset is more than one file: which, relative to its folder. */
+  /** The file of the row, relative to the dataset's folder; absent if the dataset is one file. */
   readonly file?: string;
   readonly id?: string;
   readonly field?: string;
@@ -58,7 +60,7 @@ export type RowResult =
     }
   | { readonly problem: RowProblem };
 
-/** One row of a dataset, checked. */
+/** Reads and checks one row of a dataset. */
 export function readRow(row: unknown, number: number): RowResult {
   const parsed = rowSchema.safeParse(row);
   if (!parsed.success) {
@@ -128,7 +130,7 @@ function problemOf(row: unknown, number: number, issue: z.core.$ZodIssue | undef
   };
 }
 
-/** `instance_id` of anything, as far as it has one that is a text. */
+/** The `instance_id` of any value; undefined if it has none that is a text. */
 export function idOf(row: unknown): string | undefined {
   return typeof row === 'object' &&
     row !== null &&
@@ -147,7 +149,10 @@ function chosen<Field extends string>(
   return { field, text: data[field] ?? '' };
 }
 
-/** ISO 8601 of what rows hold: that, milliseconds, or a date and a time with a space between. */
+/**
+ * Converts the dates of rows to ISO 8601. Rows have ISO 8601, milliseconds, or date and time with a
+ * space between.
+ */
 function dateOf(value: string | number): string {
   if (typeof value === 'number') return new Date(value).toISOString();
   const match =

@@ -1,20 +1,20 @@
 import { format, parseTriage, writtenForm, type Fields, type TriageFile } from './triageFile';
 
-/** Where two files say different things and only one can be kept. */
+/** A field with different values in two files, of which only one can be kept. */
 export interface TriageConflict {
-  /** Of the instance; empty for a field of the file itself. */
+  /** Id of the instance; empty for a field of the file itself. */
   readonly id: string;
   /** Such as `classification solution`. */
   readonly field: string;
-  /** As JSON; this one is kept. */
+  /** As JSON. The merge keeps this value. */
   readonly ours: string;
   readonly theirs: string;
 }
 
 /**
- * Both files in one: all tags, both notes, each dimension of the classification from whichever has it.
- * Where both judge a dimension differently, ours is kept and the difference named. What one side took
- * away and the other still has, comes back.
+ * Merges two files. It keeps all tags, both notes, and each dimension of the classification from
+ * the file that has it. If both judge a dimension differently, it keeps ours and reports a
+ * conflict. Anything that one side removed and the other still has comes back.
  */
 export function mergeTriage(
   ours: TriageFile,
@@ -36,13 +36,13 @@ export function mergeTriage(
     format,
     instances: Object.fromEntries(instances),
   };
-  // Read as any file is, so that what was merged has passed every check.
+  // Parse the result like any file, so that it passes every check.
   return { file: parseTriage(JSON.stringify(merged), '(merged)'), conflicts };
 }
 
 type Conflict = (field: string, ours: unknown, theirs: unknown) => void;
 
-/** All fields of both; ours where both have one and they cannot be united. */
+/** All fields of both; ours if both have one and the values cannot be combined. */
 function mergeFields(ours: Fields, theirs: Fields, conflict: Conflict): Fields {
   const merged = new Map(Object.entries(ours));
   for (const [key, their] of Object.entries(theirs)) {
@@ -70,7 +70,7 @@ const isList = (value: unknown): value is readonly unknown[] => Array.isArray(va
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Both, or the one that holds the other whole. */
+/** Both notes, or only the longer one if it contains the other. */
 function mergeNotes(ours: string, theirs: string): string {
   const holds = (all: string, part: string): boolean => `\n${all}\n`.includes(`\n${part}\n`);
   if (holds(ours, theirs)) return ours;

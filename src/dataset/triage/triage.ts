@@ -17,9 +17,9 @@ export { mergeTriage, type TriageConflict } from './mergeTriage';
 export { isTriageFile, type TriageFile } from './triageFile';
 
 /**
- * The triage file at `path`; an empty one when there is none yet.
+ * Reads the triage file at `path`; an empty one if there is none yet.
  *
- * @throws HumanError when it cannot be read or used
+ * @throws HumanError if it cannot be read or used
  */
 export async function readTriage(path: string): Promise<TriageFile> {
   const text = await textOf(path);
@@ -46,12 +46,12 @@ const codeOf = (error: unknown): string | undefined =>
     : undefined;
 
 /**
- * Changes the entry of one instance: `change` gets what is there now, or undefined, and gives what is to
- * be there; an entry that says nothing is dropped. Other windows and processes that change the same file
- * wait, so that no edit is lost.
+ * Changes the entry of one instance. `change` gets the present entry, or undefined, and returns the
+ * new one. An empty entry is deleted. Other windows and processes that change the same file wait,
+ * so that no edit is lost.
  *
  * @returns the file as it is now
- * @throws HumanError when the file cannot be read, used or written, or a tag cannot be kept
+ * @throws HumanError if the file cannot be read, used or written, or a tag is not valid
  */
 export function updateTriage(
   path: string,
@@ -61,7 +61,7 @@ export function updateTriage(
   return editTriage(path, (file) => {
     const entry = change(file.instances.get(id));
     const instances = new Map(file.instances);
-    // Without an entry there may be fields of a later version, which stay.
+    // The entry may have fields of a later version, which must stay.
     instances.set(checkedId(id), entry ?? emptyTriageEntry);
     return { ...file, instances };
   });
@@ -69,7 +69,7 @@ export function updateTriage(
 
 export const emptyTriageEntry: TriageEntry = { tags: [], note: '', classification: {} };
 
-/** As `updateTriage`, for the file as a whole. `edit` may be called again. */
+/** Like `updateTriage`, for the file as a whole. `edit` may be called several times. */
 export async function editTriage(
   path: string,
   edit: (file: TriageFile) => TriageFile,
@@ -83,9 +83,9 @@ export async function editTriage(
       const edited = tidy(edit(file));
       const after = printTriage(edited);
       if (after === before || (before === undefined && edited.instances.size === 0)) return edited;
-      // What is written must be readable, whatever `edit` did.
+      // The text must be readable, whatever `edit` did.
       parseTriage(after, path);
-      // Somebody without our lock, an editor or git, may have written in the meantime.
+      // A program without our lock, such as an editor or git, may have written meanwhile.
       const free = async (): Promise<boolean> => !hold.lost() && (await textOf(target)) === before;
       if (await replace(target, after, free)) return edited;
       if (hold.lost()) {
@@ -102,7 +102,7 @@ export async function editTriage(
   }
 }
 
-/** Behind links, so that a link stays one and every name of the file means the same lock. */
+/** The real path behind links. So a link stays a link, and all names of the file share one lock. */
 async function placeOf(path: string): Promise<string> {
   try {
     const folder = dirname(resolve(path));
@@ -123,14 +123,14 @@ async function acquire(
   try {
     const release = await lock(target, {
       realpath: false,
-      // The work takes milliseconds: a lock this old was left by a killed process.
+      // The work takes milliseconds, so a lock of this age was left by a killed process.
       stale: 5_000,
       retries: { retries: 400, factor: 1.1, minTimeout: 5, maxTimeout: 50, randomize: true },
       onCompromised: () => (lost = true),
     });
     return {
       lost: () => lost,
-      // Fails when the lock was lost: then it is somebody else's.
+      // Fails if the lock was lost, since it then belongs to another process.
       release: () => release().catch(() => undefined),
     };
   } catch (error) {
@@ -144,13 +144,16 @@ async function acquire(
   }
 }
 
-/** Writes beside and renames, if `free` still says so. What is read back is compared. */
+/**
+ * Writes beside and renames, if `free` is still true. Before that it compares the file with the
+ * text.
+ */
 async function replace(
   target: string,
   text: string,
   free: () => Promise<boolean>,
 ): Promise<boolean> {
-  // One name for all, who hold the lock: what a killed process left goes with the next edit.
+  // All lock holders use one name, so the next edit removes the file of a killed process.
   const beside = `${target}.new`;
   const mode = (await stat(target).catch(() => undefined))?.mode;
   try {
@@ -183,8 +186,8 @@ function unwritable(error: unknown, path: string): unknown {
 }
 
 /**
- * The file as a filter list: the instances that it holds and that belong to Lite-S of the Agentless
- * paper, that is, whose issue is sufficient, does not mislead and does not hold the exact patch.
+ * The file as a filter list. It keeps the judged instances that belong to Lite-S of the Agentless
+ * paper. Their issue is sufficient, does not mislead and does not contain the exact patch.
  */
 export function triageFilter(file: TriageFile): { keeps(id: string): boolean } {
   return {

@@ -4,15 +4,15 @@ import type { InstanceStatus } from '../../domain/status';
 import type { TriageEntry } from '../../domain/triage';
 import type { Validation } from '../../domain/validation';
 
-/** What is known of one instance. */
+/** The data of one instance. */
 export interface TriageCsvRow {
-  /** With nothing but the id when no dataset was named. */
+  /** Only the id if no dataset was named. */
   readonly entry: Pick<InstanceEntry, 'id'> & Partial<Pick<InstanceEntry, 'repo' | 'createdAt'>>;
   readonly triage?: TriageEntry | undefined;
   readonly validation?: Pick<Validation, 'reasons' | 'date'> | undefined;
-  /** Of the candidate that was graded last. */
+  /** The verdict of the last graded candidate. */
   readonly verdict?: { readonly success: boolean; readonly reason: string } | undefined;
-  /** Tells the verdict where it is the newest that is known and `verdict` is absent. */
+  /** Gives the newest verdict if `verdict` is absent. */
   readonly status?: InstanceStatus | undefined;
 }
 
@@ -34,8 +34,9 @@ export const triageCsvColumns = [
 ] as const;
 
 /**
- * Rows for a spreadsheet: RFC 4180, UTF-8, one row for each instance. Values that a spreadsheet would
- * take for a formula (`=`, `+`, `-`, `@` and their wide forms, tab, carriage return) get a leading `'`.
+ * Writes rows for a spreadsheet: RFC 4180, UTF-8, one row for each instance. Values that a
+ * spreadsheet would read as a formula (`=`, `+`, `-`, `@` and their wide forms, tab, carriage
+ * return) get a leading `'`.
  */
 export function triageCsv(rows: readonly TriageCsvRow[]): string {
   const records = rows.map(({ entry, triage, validation, verdict, status }) => {
@@ -61,7 +62,7 @@ export function triageCsv(rows: readonly TriageCsvRow[]): string {
   return stringify([[...triageCsvColumns], ...records], {
     record_delimiter: 'windows',
     escape_formulas: true,
-    // A lone line feed or carriage return must be quoted as well as the pair that ends a record.
+    // A lone line feed or carriage return must be quoted too, not only the pair that ends a record.
     quoted_match: /[\r\n]/,
   });
 }

@@ -11,14 +11,14 @@ import {
 } from '../../domain/triage';
 
 /**
- * The verdicts of a person, one entry for each instance. As text it is JSON that can be committed and
- * merged: `{"format": 1, "instances": {"<id>": {"tags": […], "note": "…", "classification": {…}}}}`
- * with ids and tags sorted, keys in one order and one value a line.
+ * One person's judgements, one entry for each instance. The text is JSON that can be committed and
+ * merged: `{"format": 1, "instances": {"<id>": {"tags": […], "note": "…", "classification":
+ * {…}}}}`. Ids and tags are sorted, keys have a fixed order, and each value is on its own line.
  */
 export interface TriageFile {
   /** In the order of the ids. */
   readonly instances: ReadonlyMap<string, TriageEntry>;
-  /** Fields that a later version wrote: of the file, and by id of entries. Kept as they are. */
+  /** Fields of a later version, of the file and of entries by id. They are kept as they are. */
   readonly further: { readonly file: Fields; readonly entries: ReadonlyMap<string, Fields> };
 }
 
@@ -29,10 +29,13 @@ export const emptyTriage: TriageFile = {
   further: { file: {}, entries: new Map() },
 };
 
-/** Raised when older versions would misread the file; fields that they can ignore do not raise it. */
+/**
+ * Increases when older versions would misread the file. Fields that they can ignore do not increase
+ * it.
+ */
 export const format = 1;
 
-/** What is wrong with a tag, or undefined. Tags are written in lists with commas between them. */
+/** What is wrong with a tag; undefined if it is valid. Lists separate tags by commas. */
 function tagProblem(tag: string): string | undefined {
   if (tag.trim() === '') return 'is empty';
   if (tag.includes(',')) return 'has a comma in it';
@@ -41,9 +44,9 @@ function tagProblem(tag: string): string | undefined {
 }
 
 /**
- * A tag as it is kept, without spaces around it.
+ * A valid tag, without spaces around it.
  *
- * @throws HumanError when it has a comma or control characters, or more than 60 characters
+ * @throws HumanError if it is empty, or has commas, control characters or more than 60 characters
  */
 export function checkedTag(tag: string): string {
   const problem = tagProblem(tag);
@@ -103,7 +106,9 @@ const fileSchema = z.looseObject(
 
 const conflictMarker = /^(<{7}|>{7})( |$)/m;
 
-/** Whether a text is meant to be a triage file, sound or not, and not a list of ids or a dataset. */
+/**
+ * Whether a text is meant as a triage file, even if damaged, and not as a list of ids or a dataset.
+ */
 export function isTriageFile(text: string): boolean {
   try {
     return fileSchema.safeParse(JSON.parse(text.replace(/^\uFEFF/, ''))).success;
@@ -116,7 +121,7 @@ export function isTriageFile(text: string): boolean {
  * Reads the text of a triage file.
  *
  * @param path names the file in messages
- * @throws HumanError naming the id and the field that cannot be used
+ * @throws HumanError naming the invalid ids and fields
  */
 export function parseTriage(raw: string, path: string): TriageFile {
   const text = raw.replace(/^\uFEFF/, '');
@@ -171,8 +176,8 @@ export function parseTriage(raw: string, path: string): TriageFile {
 }
 
 /**
- * Ids that stand twice in `instances`, as after a conflict that was resolved by keeping both sides:
- * JSON.parse would take the last one and lose the other.
+ * Ids that occur twice in `instances`, as after a conflict that was resolved by keeping both sides.
+ * JSON.parse would keep the last one and lose the other.
  */
 function repeatedIds(json: string): string[] {
   const path: string[] = [];
@@ -221,7 +226,7 @@ function locationOf(location: {
   };
 }
 
-/** What this version does not know of an entry, in the places where it stood. */
+/** The fields of an entry that this version does not know, at their places. */
 function furtherOf(entry: WrittenEntry): Fields {
   const { classification = {} } = entry;
   const location = without(classification.location ?? {}, ['line', 'function', 'file']);
@@ -241,7 +246,7 @@ const without = (fields: object, keys: readonly string[]): Fields =>
 const fieldsIn = (value: unknown): Fields =>
   typeof value === 'object' && value !== null ? { ...value } : {};
 
-/** Sorted, without what says nothing. @throws HumanError when an id or a tag cannot be kept */
+/** Sorts a file and removes empty entries. @throws HumanError if an id or a tag is not valid */
 export function tidy({ instances, further }: TriageFile): TriageFile {
   const inOrder = <Value>(map: ReadonlyMap<string, Value>): [string, Value][] =>
     [...map].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
@@ -254,7 +259,7 @@ export function tidy({ instances, further }: TriageFile): TriageFile {
   return { instances: new Map(sayingSomething), further: { file: further.file, entries } };
 }
 
-/** Judged in no way. */
+/** Whether an entry contains no judgement. */
 export const isEmpty = ({ tags, note, classification }: TriageEntry): boolean =>
   tags.length === 0 && note === '' && Object.keys(classification).length === 0;
 
@@ -271,13 +276,13 @@ function tidyEntry({ tags, note, classification }: TriageEntry): TriageEntry {
   };
 }
 
-/** The text of a triage file: equal files have equal texts. @throws HumanError as `tidy` */
+/** The text of a triage file; equal files have equal texts. @throws HumanError like `tidy` */
 export function printTriage(file: TriageFile): string {
   const { instances, ...further } = writtenForm(tidy(file));
   return `${JSON.stringify({ format, instances, ...further }, null, 2)}\n`;
 }
 
-/** As it stands in the file, but for the number of the format. */
+/** The content of the file without the number of the format. */
 export function writtenForm({ instances, further }: TriageFile): {
   readonly instances: Readonly<Record<string, Fields>>;
 } & Fields {
