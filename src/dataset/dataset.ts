@@ -128,7 +128,7 @@ async function listAnew(
       return kept;
     } catch (error) {
       // Without a writable folder the list still works, only slower.
-      reporter.log(`the list of ${paths.prefix} could not be kept (${messageOf(error)})`);
+      reporter.log(`the index of ${paths.prefix} could not be written (${messageOf(error)})`);
       if (isCopied) await rm(paths.rows, { force: true }).catch(() => undefined);
       return withoutCopies(listing);
     }
@@ -225,7 +225,7 @@ function requireKnown(
       : `${unknown[0]} cannot be used: ${describeProblem(broken)}`,
     broken === undefined
       ? 'Run `swt-bench instances` to see the ids'
-      : 'Mend the row, or leave the instance out',
+      : 'Correct the row, or leave the instance out',
   );
 }
 

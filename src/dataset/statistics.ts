@@ -127,8 +127,8 @@ const rows: readonly (Pick<Statistic, 'key' | 'group' | 'name'> & {
 /** How the figures are counted, for a comparison with those of the paper. */
 export const statisticsNotes: readonly string[] = [
   'n is the number of instances for which the figure is known; mean and max are of these alone.',
-  'Words: what stands between spaces, punctuation marks counted apart, close to word_tokenize of NLTK, which the paper counts with (0.8 % off on 200 issues of SWE-bench Lite).',
-  'Files and lines of the code base: Python files of R, blank lines and comments among them.',
+  'Words: runs between spaces, with punctuation marks counted separately; close to word_tokenize of NLTK, which the paper uses (0.8 % off on 200 issues of SWE-bench Lite).',
+  'Files and lines of the code base: Python files of R, including blank lines and comments.',
   'Existing tests: those of R in the files that T* edits. Total: those of the four transitions. Coverage: of the lines that X* changes.',
   'Golden tests F→P and P→P: of the tests that T* adds. Transitions are those of strict grading; the harness also counts a test that did not run as failing.',
 ];

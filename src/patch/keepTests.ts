@@ -27,7 +27,7 @@ export function keepTests(
       code: 'outside-tests',
       line: part.line,
       endLine: part.endLine,
-      message: `${[...new Set(outside)].join(' and ')} is left out: not a file of tests`,
+      message: `${[...new Set(outside)].join(' and ')} is left out: not a test file`,
     };
   });
   if (stray.length === parts.length) {
@@ -35,7 +35,7 @@ export function keepTests(
       severity: 'error',
       code: 'outside-tests',
       line: stray[0]?.line ?? 1,
-      message: 'The patch changes no file of tests, and others are left out',
+      message: 'The patch changes no test file, and edits of other files are left out',
       hint: 'Put the tests into a file such as tests/test_NAME.py',
     });
   }

@@ -293,7 +293,7 @@ function withoutReasoning(
     code: 'several-answers',
     line: first.line,
     endLine: first.endLine,
-    message: 'Patches in the reasoning are left out, since there are others behind it',
+    message: 'Patches in the reasoning are left out, since there are others outside it',
   });
   return outside;
 }
@@ -358,7 +358,7 @@ function withoutRepeated(
         line: gone.line,
         endLine: gone.endLine,
         message:
-          `${gone.paths.at(-1)}: the text says the same twice, here and in line ${stays.line}; ` +
+          `${gone.paths.at(-1)}: the text makes the same change here and in line ${stays.line}; ` +
           (stays === later
             ? 'the later one is taken'
             : 'the other is taken, as this one is cut off'),

@@ -195,7 +195,7 @@ function cutOff(text: string, format: PatchFormat): Diagnostic | undefined {
     message:
       `${cut.file.newPath ?? cut.file.oldPath}: the text ends within the last hunk, before the lines that its header ` +
       'counts and the end of the code block',
-    hint: 'Let the whole answer be written; close the code block if it is whole',
+    hint: 'Have the whole answer written; if it is complete, close the code block',
   };
 }
 

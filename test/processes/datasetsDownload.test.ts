@@ -125,7 +125,7 @@ describe('datasets from a server', function () {
       assert.equal((await again.read(['octo__cat-1999']))[0]?.id, 'octo__cat-1999');
       await refused(
         open(address, { refresh: true }),
-        /cannot be had from .* What was downloaded on/,
+        /cannot be downloaded from .* Without a refresh, the files downloaded on/,
       );
       server = await new HubServer().start();
     });
@@ -349,7 +349,7 @@ describe('datasets from a server', function () {
         ['octo__cat-499', 'octo__cat-10'],
       );
       await refused(open('octo/cats:train'), /no split train\. It has dev, test/);
-      await refused(open('octo/cats:dev'), /cannot be had from/);
+      await refused(open('octo/cats:dev'), /cannot be downloaded from/);
       server = await new HubServer().start();
     });
 
@@ -378,7 +378,7 @@ describe('datasets from a server', function () {
       server.faults.push({ kind: 'none' }, { kind: 'html' });
       await refused(
         open('octo/cats', { refresh: true }),
-        /is a web page.* What was downloaded on .* is still there/,
+        /is a web page.* Without a refresh, the files downloaded on .* are still used/,
       );
       server.requests.length = 0;
       assert.equal((await open('octo/cats')).entries.length, 400);
@@ -441,7 +441,7 @@ describe('datasets from a server', function () {
       await server.stop();
       await refused(
         open('octo/cats'),
-        /cannot be had from 127\.0\.0\.1:\d+ \(.*ECONNREFUSED.*Check the network/,
+        /cannot be downloaded from 127\.0\.0\.1:\d+ \(.*ECONNREFUSED.*Check the network/,
       );
       server = await new HubServer().start();
     });

@@ -112,8 +112,8 @@ function interrupted(
 ): HumanError {
   if (received === 0) {
     return new HumanError(
-      `The ${what} cannot be had from ${hostOfAddress(url)} (${trouble.message})`,
-      'Check the network and try again, or name a file that was downloaded otherwise',
+      `The ${what} cannot be downloaded from ${hostOfAddress(url)} (${trouble.message})`,
+      'Check the network and try again, or name a file that you downloaded yourself',
     );
   }
   const of = total === undefined ? '' : ` of ${megabytes(total)}`;
@@ -185,7 +185,7 @@ async function receive(
   if (status === 416) {
     // The part is at least as long as the file, so nothing shows whether it has the same content.
     await rm(part, { force: true });
-    throw new NetworkTrouble('the server has less than was downloaded before');
+    throw new NetworkTrouble('the server has fewer bytes than were downloaded before');
   }
   if (status !== 200 && status !== 206) throw refusal(response, what);
   if (/^text\/html\b/i.test(headers.get('content-type') ?? '')) throw webPage(what);
@@ -195,7 +195,7 @@ async function receive(
   const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '');
   if (status === 206 && Number(range?.[1]) !== offset) {
     await rm(part, { force: true });
-    throw new NetworkTrouble('the server sent another part than was asked for');
+    throw new NetworkTrouble('the server sent another part than the requested one');
   }
   const tag = headers.get('etag') ?? undefined;
   const strong = tag?.startsWith('W/') === true ? undefined : tag;
@@ -213,7 +213,7 @@ async function receive(
     await rm(part, { force: true });
     throw new HumanError(
       `${hostOfAddress(url)} offers ${total} bytes of the ${what} where its list says ${wanted.size}`,
-      'Try again later: it is being changed, or something between cuts it off',
+      'Try again later: the file is being changed, or a proxy cuts it off',
     );
   }
   const file = await open(part, offset === 0 ? 'w' : 'r+');
@@ -240,7 +240,7 @@ async function receive(
       }
     }
     if (total !== undefined && received !== total) {
-      throw new NetworkTrouble(`${received} bytes came where ${total} were announced`);
+      throw new NetworkTrouble(`${received} of ${total} announced bytes arrived`);
     }
     await file.truncate(received);
     await file.sync();
@@ -281,8 +281,8 @@ async function checked(
   if (wanted.sha256 !== undefined && sha256 !== wanted.sha256) {
     await discard(part);
     throw new HumanError(
-      `What came of the ${wanted.what} is not what ${hostOfAddress(wanted.url)} lists: its SHA-256 differs`,
-      'Try again: it was changed meanwhile, or damaged on its way',
+      `The downloaded ${wanted.what} is not the one that ${hostOfAddress(wanted.url)} lists: its SHA-256 differs`,
+      'Try again: it was changed meanwhile, or damaged during the download',
     );
   }
   return { size, sha256, tag };

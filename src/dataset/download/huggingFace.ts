@@ -87,8 +87,8 @@ export async function listHuggingFaceFiles(
     if (options.signal?.aborted === true) throw error;
     if (error instanceof NetworkTrouble) {
       throw new HumanError(
-        `The ${what} cannot be had from ${hostOfAddress(url)} (${error.message})`,
-        'Check the network and try again, or name a file that was downloaded otherwise',
+        `The ${what} cannot be downloaded from ${hostOfAddress(url)} (${error.message})`,
+        'Check the network and try again, or name a file that you downloaded yourself',
       );
     }
     if (error instanceof HubApiError) throw refused({ name, revision }, url, error.statusCode);

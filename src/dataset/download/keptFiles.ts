@@ -110,7 +110,7 @@ export async function keptFiles(
     } catch (error) {
       if (!(error instanceof HumanError)) throw error;
       const day = manifest.asked.slice(0, 10);
-      const next = `${error.next ?? ''}. What was downloaded on ${day} is still there without a refresh`;
+      const next = `${error.next ?? ''}. Without a refresh, the files downloaded on ${day} are still used`;
       throw new HumanError(error.what, next);
     }
   });
@@ -198,7 +198,7 @@ async function intact(
     if (state.mtimeMs === kept.modified) return kept;
     if ((await sha256OfFile(path)) === kept.sha256) return { ...kept, modified: state.mtimeMs };
   }
-  const why = state === undefined ? 'is gone' : 'is not what was downloaded any more';
+  const why = state === undefined ? 'is gone' : 'has changed since the download';
   options?.reporter.log(`${path} ${why}; it is downloaded again`);
   return undefined;
 }

@@ -107,7 +107,7 @@ export async function request(
       }
     } catch (error) {
       throwIfAborted(signal);
-      if (silence.signal.aborted) throw new NetworkTrouble('nothing came for a minute');
+      if (silence.signal.aborted) throw new NetworkTrouble('no data arrived for a minute');
       throw troubleOf(error) ?? error;
     } finally {
       clearTimeout(timer);

@@ -60,7 +60,7 @@ export function parseSortOrder(text: string): SortOrder {
   if (by === undefined) {
     throw new HumanError(
       `Instances cannot be sorted by "${text}"`,
-      `Sort by ${Object.keys(sortKeys).join(', ')}, with a leading - for the other way round`,
+      `Sort by ${Object.keys(sortKeys).join(', ')}, with a leading - for the reverse order`,
     );
   }
   return { by, descending };

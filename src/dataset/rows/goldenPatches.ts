@@ -41,7 +41,7 @@ export function goldenPatches(written: WrittenPatches): GoldenPatches | PatchFau
   const sides: { field: string; text: string; outline: PatchOutline }[] = [];
   for (const { field, text } of [written.code, written.tests]) {
     const unwrapped = unwrap(text);
-    if (unwrapped !== text) remarks.push(`${field} stood between <patch> and </patch>`);
+    if (unwrapped !== text) remarks.push(`${field} was enclosed in <patch> and </patch>`);
     // The script that makes the prompt variants drops the last line end, on which git insists.
     const ended = unwrapped.endsWith('\n');
     if (!ended) remarks.push(`${field} ended without a line end`);
@@ -55,7 +55,7 @@ export function goldenPatches(written: WrittenPatches): GoldenPatches | PatchFau
   const swapped = areSwapped(code.outline, tests.outline);
   if (swapped) {
     remarks.push(
-      `${code.field} held the tests and ${tests.field} the fix; they were exchanged, by the files they change`,
+      `${code.field} held the tests and ${tests.field} the fix; they were exchanged, judging by the files that they change`,
     );
   }
   const [fix, golden] = swapped ? [tests, code] : [code, tests];

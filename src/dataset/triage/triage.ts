@@ -90,7 +90,7 @@ export async function editTriage(
       if (await replace(target, after, free)) return edited;
       if (hold.lost()) {
         throw new HumanError(
-          `Another process took over the triage file ${path} while this one stood still`,
+          `Another process took over the triage file ${path} while this one was suspended`,
           'Try again',
         );
       }

@@ -137,7 +137,7 @@ export function parseTriage(raw: string, path: string): TriageFile {
     const more = problems.length > 3 ? ` (and ${problems.length - 3} more)` : '';
     throw new HumanError(
       `The triage file ${path} cannot be used: ${problems.slice(0, 3).join('; ')}${more}`,
-      'Mend it, or take back its last version',
+      'Correct it, or restore its last version',
     );
   };
   let value: unknown;

@@ -55,7 +55,7 @@ export function tooMuch(block: CustomBlock): Diagnostic | undefined {
     severity: 'error',
     code: 'python-syntax',
     line: block.codeLine,
-    message: `The block has ${letters} letters of code; more than ${mostCode} are not read`,
+    message: `The block has ${letters} letters of code; at most ${mostCode} are parsed`,
     hint: 'Write a block for each function, or replace lines of the file by number, as in 3-5',
   };
 }
@@ -65,7 +65,7 @@ export const tooLong = (block: CustomBlock, at: number): Diagnostic => ({
   severity: 'error',
   code: 'python-syntax',
   line: block.codeLine + at,
-  message: `The line has ${block.code[at]?.length ?? 0} letters; code with more than ${mostLetters} in a line is not read`,
+  message: `The line has ${block.code[at]?.length ?? 0} letters; code with more than ${mostLetters} in a line is not parsed`,
   hint: 'Break the line, or replace lines of the file by number, as in 3-5, by this code as it is',
 });
 

@@ -129,7 +129,7 @@ export async function planCustom(
       const meant = told.length > 0 ? undefined : (await pathFixes(tree, own, 'same name')).fixes;
       const [line = 1] = own.map((block) => block.pathLine);
       if (meant !== undefined) {
-        const message = `There is no file ${path}, so it is made new`;
+        const message = `There is no file ${path}, so the block makes it`;
         diagnostics.push({ severity: 'info', code: 'unknown-file', line, message, fixes: meant });
       }
     }

@@ -292,7 +292,14 @@ function checkPlace(
   if (found === undefined) {
     const digits = /\d{1,7}/.exec(place.value)?.[0];
     const words = [...(digits === undefined ? [] : [digits]), 'EOF', 'BOF'];
-    tell('error', 'unknown-place', place.line, `"${place.value}" is no place`, hint, words.map(at));
+    tell(
+      'error',
+      'unknown-place',
+      place.line,
+      `"${place.value}" is not a place`,
+      hint,
+      words.map(at),
+    );
     return undefined;
   }
   if (typeof found !== 'object') return found;

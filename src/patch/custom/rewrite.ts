@@ -200,7 +200,7 @@ function tellMore(
     code: 'does-not-apply',
     line: defLineOf(code, own),
     message: `${file.path} has other code in ${where} of ${target.qualifiedName}, which would be lost`,
-    hint: 'A carriage return alone ends no line here; give the lines to replace, as in 3-5, with all they hold',
+    hint: 'A carriage return alone ends no line here; replace these lines by number, as in 3-5, with all of their code',
     fixes: [
       replaceLine(`Write ${startLine}-${endLine}`, block.placeLine, `${startLine}-${endLine}`),
     ],
@@ -408,7 +408,7 @@ function tellLost(
       code: 'incomplete',
       line: defLineOf(code, own),
       message: `The text ends within the block, and class ${target.name} would lose ${names}`,
-      hint: 'Let the whole answer be written; write "end diff" behind the class if it is whole',
+      hint: 'Have the whole answer written; if the class is complete, write "end diff" behind it',
       fixes: [end, ...fixes],
     });
     return;

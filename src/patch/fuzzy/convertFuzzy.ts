@@ -224,7 +224,7 @@ function* placed(
       told.diagnostics.push({
         severity: 'warning',
         line: hunk.line,
-        message: `${path}: hunk ${number} is the one of line ${twin.line} again, and is left out`,
+        message: `${path}: hunk ${number} repeats the one of line ${twin.line}, and is left out`,
         code: 'duplicate',
       });
       continue;

@@ -80,8 +80,8 @@ export function placeAt(
     const stands = (pairs[apart - 1] ?? 0) + 1;
     return {
       code: 'low-confidence',
-      message: `${lineList([stands])} stands between the lines that it removes, and is not among them`,
-      hint: 'Name each line that is to go; copy them from the file as they are',
+      message: `${lineList([stands])} is between the lines that it removes, but is not one of them`,
+      hint: 'Name each line to remove; copy the lines from the file as they are',
       candidates: [start],
     };
   }

@@ -62,7 +62,7 @@ export function refuse(
     return {
       code: 'not-found',
       message:
-        `it removes ${quote(missing.text)}, and no line near its context is alike ` +
+        `it removes ${quote(missing.text)}, and no line near its context is similar enough ` +
         `(at least ${removedSimilarity} of 1)`,
       hint: 'Copy the removed lines from the file as they are',
       candidates: [],

@@ -234,7 +234,7 @@ function applyBlock(file: OpenFile, path: string, block: SearchReplaceBlock, tel
       'warning',
       'ambiguous',
       line,
-      `${path}: several lines may part SEARCH from REPLACE; this one is taken`,
+      `${path}: several lines may divide SEARCH and REPLACE; this one is used`,
       {
         hint: 'Write more marks in the lines of the block, or fewer, where its code holds lines like "======="',
       },
@@ -287,8 +287,8 @@ function addAtEnd(
       'warning',
       'file-exists',
       block.line,
-      `${path} is there already, so the lines of the block are added at its end`,
-      { hint: 'Write the lines to be replaced into the SEARCH part, if that is not what is meant' },
+      `${path} exists already, so the lines of the block are added at its end`,
+      { hint: 'To replace lines instead, write them into the SEARCH part' },
     );
   }
   const written = replace.map((text) => ({ text, lineEnd: file.lineEnd, written: true }));
@@ -337,7 +337,7 @@ function takeLines(
   { from, to }: { from: number; to: number },
 ): Fix {
   return {
-    title: `Search lines ${from + 1} to ${to} as they stand in the file`,
+    title: `Search lines ${from + 1} to ${to} as they are in the file`,
     edits: [
       {
         from: block.bodyLine,
@@ -365,7 +365,7 @@ function fixesFor(
     if (above === undefined) return [];
     return [
       {
-        title: `Mean line ${at + 1}: put what stands above it into both parts`,
+        title: `Choose line ${at + 1}: add the lines above it to both parts`,
         edits: [
           { from: start, to: start, lines: above },
           { from: divider + 1, to: divider + 1, lines: above },

@@ -199,7 +199,7 @@ function similarPlace(image: ImageLines, whole: Sides): BlockPlace | BlockRefusa
   const tooMuch: BlockRefusal = {
     code: 'not-found',
     message:
-      'the SEARCH part is not there as it is, and too many are not to look for lines like it',
+      'the SEARCH part is not in the file as it is, and too many parts are missing to search for similar lines',
     hint: 'Copy the lines to search from the file as they are',
     candidates: [],
   };

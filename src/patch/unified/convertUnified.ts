@@ -80,8 +80,8 @@ function unread(files: readonly FilePatch[], lines: readonly string[]): Diagnost
           code: 'incomplete',
           line: file.endLine + 1,
           endLine: at + 1,
-          message: `${file.newPath ?? file.oldPath}: the hunk of line ${hunk.line} breaks off at a line without mark, and others follow`,
-          hint: 'Begin each context line with a space, blank ones too, and take out what is no part of the diff',
+          message: `${file.newPath ?? file.oldPath}: the hunk of line ${hunk.line} breaks off at a line without a mark, and more edits follow`,
+          hint: 'Begin each context line with a space, blank ones too, and remove lines that are not part of the diff',
         },
       ];
     }

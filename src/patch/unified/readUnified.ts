@@ -89,7 +89,7 @@ function withoutRepeated(files: readonly FilePatch[], diagnostics: Diagnostic[])
       severity: 'warning',
       code: 'duplicate',
       line,
-      message: `${what} is the one of line ${first} again, and is left out`,
+      message: `${what} repeats the one of line ${first}, and is left out`,
       hint: 'Leave it out',
     });
   };

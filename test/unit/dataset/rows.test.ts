@@ -147,9 +147,9 @@ describe('the same instance in every published schema', () => {
   it('says what was put right, and nothing otherwise', () => {
     assert.equal(instanceOf({ ...full, ...lists }).remarks, undefined);
     assert.deepEqual(instanceOf(forms['prompt variant as swt_bench.py writes it']).remarks, [
-      'patch stood between <patch> and </patch>',
+      'patch was enclosed in <patch> and </patch>',
       'test_patch ended without a line end',
-      'patch held the tests and test_patch the fix; they were exchanged, by the files they change',
+      'patch held the tests and test_patch the fix; they were exchanged, judging by the files that they change',
     ]);
   });
 });

@@ -190,7 +190,7 @@ describe('convertSearchReplace', function () {
     assert.equal(tree.apply(made.patch), undefined);
     assert.equal(await edited(`${at}\n${block('', 'y = 1\n')}`), `${file}y = 1\n`);
     assert.deepEqual(await told(`${at}\n${block('', 'y = 1\n')}`), [
-      `warning 2 file-exists: ${at} is there already, so the lines of the block are added at its end`,
+      `warning 2 file-exists: ${at} exists already, so the lines of the block are added at its end`,
     ]);
   });
 
