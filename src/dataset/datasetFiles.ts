@@ -75,7 +75,7 @@ export function chooseSplit<File extends { readonly name: string }>(
   if (split === undefined) {
     throw new HumanError(
       `The ${where} has the splits ${choices.join(', ')}`,
-      `Name one behind a colon, such as :${choices[0]}`,
+      `Name one after a colon, such as :${choices[0]}`,
     );
   }
   const exact = named.filter((each) => full(each) === split);
@@ -83,7 +83,7 @@ export function chooseSplit<File extends { readonly name: string }>(
   if (chosen.length === 0) {
     throw new HumanError(
       `The ${where} has no split ${split}`,
-      `It has ${choices.join(', ')}; name one behind a colon, such as :${choices[0]}`,
+      `It has ${choices.join(', ')}; name one after a colon, such as :${choices[0]}`,
     );
   }
   const holding = [...new Set(chosen.map(({ folder }) => folder))];
@@ -94,7 +94,7 @@ export function chooseSplit<File extends { readonly name: string }>(
   if (preferred === undefined) {
     throw new HumanError(
       `The ${where} has the split ${split} more than once: ${[...new Set(chosen.map(full))].sort().join(', ')}`,
-      `Name one behind a colon, such as :${full(chosen[0] ?? { split, folder: '' })}`,
+      `Name one after a colon, such as :${full(chosen[0] ?? { split, folder: '' })}`,
     );
   }
   return chosen.filter(({ folder }) => folder === preferred).map(({ file }) => file);

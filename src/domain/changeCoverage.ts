@@ -67,11 +67,13 @@ export interface ChangeCoverage {
  * Change coverage ΔC of a candidate (paper, section 3.3), with counts attributed to tests.
  *
  * A removed line is executable when T^R or T* ran it on R, an added line when they ran it on R∘X*.
- * A line is newly covered in two cases. The tests that the candidate adds or changes ran it more
- * often than the tests that they replace. Or import and collection ran it more often than in any
- * base run. The set-up of a class or file counts with these tests if it contains one of them, with
- * and without the candidate. Whole runs are not compared, since counts of two runs differ by
- * chance.
+ * A line is newly covered in either of these cases:
+ *
+ * - The tests that the candidate adds or changes ran it more often than the tests that they replace.
+ * - Import and collection ran it more often than in any base run.
+ *
+ * The set-up of a class or file counts with these tests if it contains one of them, with and without
+ * the candidate. Whole runs are not compared, since counts of two runs differ by chance.
  *
  * @param input.ownFunctions ids without parameters of the tests that the candidate adds or changes
  * @param input.removedFunctions ids without parameters of the tests that it removes. A renamed test

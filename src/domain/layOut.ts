@@ -4,7 +4,7 @@
  * break a line or control the terminal.
  */
 export function layOut(raw: readonly (readonly string[])[]): string {
-  // eslint-disable-next-line no-control-regex -- these are what is to be removed
+  // eslint-disable-next-line no-control-regex -- control characters are removed here
   const control = /[\u0000-\u001f\u007f-\u009f]+/g;
   const rows = raw.map((row) => row.map((cell) => cell.replace(control, ' ')));
   const widths: number[] = [];

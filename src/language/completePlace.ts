@@ -13,7 +13,7 @@ export async function completePlace(completing: Completing): Promise<CompletionI
   const ends = (
     [
       ['EOF', 'The end of the file'],
-      ['BOF', 'The beginning of the file, behind the imports'],
+      ['BOF', 'The beginning of the file, after the imports'],
     ] as const
   ).map(([label, detail]): CompletionItem => ({
     label,
@@ -28,7 +28,7 @@ export async function completePlace(completing: Completing): Promise<CompletionI
     const line = isInsert ? lineBehind(each) : each.defLine;
     if (isInsert && seen.has(line)) return [];
     seen.add(line);
-    const where = each.kind === 'class' ? 'At the end of class' : 'Behind';
+    const where = each.kind === 'class' ? 'At the end of class' : 'After';
     return [
       {
         label: String(line),

@@ -59,7 +59,7 @@ export interface LineReplacement {
 
 /** A change of the given text that repairs what a diagnostic reports. */
 export interface Fix {
-  /** What the change does, in the imperative: `Write "end diff" behind the code`. */
+  /** What the change does, in the imperative: `Write "end diff" after the code`. */
   readonly title: string;
   readonly edits: readonly LineReplacement[];
 }

@@ -35,7 +35,7 @@ export function ungarbled(
       severity: 'warning',
       code: 'white-space',
       line: odd + 1,
-      message: 'Lines begin with no-break spaces; they are taken for blanks',
+      message: 'Lines begin with no-break spaces; they are read as blanks',
       hint: 'Copy the text from its source, not from a web page',
     });
   }

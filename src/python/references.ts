@@ -170,7 +170,7 @@ function path(text: string, written: string, index: number): PathReference[] {
 
 /**
  * Whether a dotted name is no global name: `e.g`, `i.e`, a web address without its scheme, or a
- * name on `self` or the like.
+ * name on `self`, `cls` or `super`.
  */
 function isNoGlobalName(name: string): boolean {
   const parts = name.split('.');

@@ -374,7 +374,7 @@ function replaceLines(file: CustomFile, block: CustomBlock, span: ReplacedLines)
       code: 'outside-file',
       line: block.placeLine,
       message: `${file.path} has only ${count} lines`,
-      hint: `Lines are those of the file as it is; ${count + 1}-${count} adds behind its end`,
+      hint: `Lines are those of the file as it is; ${count + 1}-${count} adds code after its end`,
       fixes: [replaceLine(`Write ${fixed}`, block.placeLine, fixed)],
     });
     return;

@@ -148,7 +148,7 @@ function tellMended(reading: BlockReading, tell: Tell): void {
     );
   }
   if (missing.includes('end')) {
-    const fix = insertLine('Write "end diff" behind the code', endLine + 1, 'end diff');
+    const fix = insertLine('Write "end diff" after the code', endLine + 1, 'end diff');
     tell(
       'warning',
       'missing-end',

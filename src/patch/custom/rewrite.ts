@@ -402,13 +402,13 @@ function tellLost(
   }
   const names = `${lost.slice(0, 5).join(', ')}${lost.length > 5 ? ', …' : ''}`;
   if (block.cut === true) {
-    const end = insertLine('Write "end diff" behind the code', block.endLine + 1, 'end diff');
+    const end = insertLine('Write "end diff" after the code', block.endLine + 1, 'end diff');
     file.tell({
       severity: 'error',
       code: 'incomplete',
       line: defLineOf(code, own),
       message: `The text ends within the block, and class ${target.name} would lose ${names}`,
-      hint: 'Have the whole answer written; if the class is complete, write "end diff" behind it',
+      hint: 'Have the whole answer written; if the class is complete, write "end diff" after it',
       fixes: [end, ...fixes],
     });
     return;

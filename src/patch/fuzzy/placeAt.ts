@@ -66,7 +66,7 @@ export function placeAt(
     return {
       code: 'ambiguous',
       message: `${lineList(doubt.names)} may be the line that it removes: ${quote(old[doubt.line]?.text)}`,
-      hint: 'Copy the removed lines from the file as they are, with three lines before and behind them',
+      hint: 'Copy the removed lines from the file as they are, with three lines before and after them',
       candidates: [],
     };
   }
@@ -98,8 +98,8 @@ export function placeAt(
       const near = (asked?.near ?? []).map((place) => Math.max(0, place - 1));
       return {
         code: 'ambiguous',
-        message: `its added lines may go behind ${lineList(near)}`,
-        hint: 'Give the lines directly before and behind the added ones as they are in the file',
+        message: `its added lines may go after ${lineList(near)}`,
+        hint: 'Give the lines directly before and after the added ones as they are in the file',
         candidates: [],
       };
     }
@@ -109,9 +109,9 @@ export function placeAt(
       return {
         code: 'low-confidence',
         message:
-          `behind its context, at ${lineList([line])}, the added lines would tear ` +
+          `after its context, at ${lineList([line])}, the added lines would tear ` +
           `${lineList([torn])} from the code that it belongs to`,
-        hint: 'Give the lines behind the added ones as they are in the file',
+        hint: 'Give the lines after the added ones as they are in the file',
         candidates: [start],
       };
     }
@@ -131,7 +131,7 @@ export function placeWithoutContext(hunk: Hunk, tree: TreeLines): Placing {
       code: 'low-confidence',
       message:
         'it has neither context nor removed lines, so that only its line number tells the place',
-      hint: 'Give three lines of context before and behind the added ones',
+      hint: 'Give three lines of context before and after the added ones',
       candidates: stated === undefined ? [] : [Math.min(stated, tree.length)],
     };
   }

@@ -74,7 +74,7 @@ export async function convertSearchReplace(
     .filter(({ before, after }) => before !== after);
   if (changed.length === 0) {
     tell('error', 'no-change', 1, 'The blocks change nothing: the files hold their code already', {
-      hint: 'Write what is to be different into the REPLACE parts',
+      hint: 'Write the changed lines into the REPLACE parts',
     });
     return failed('search-replace', all);
   }

@@ -79,7 +79,7 @@ export function parseSearchReplace(text: string): SearchReplaceReading {
         hint: 'Complete the block: half of it is never applied',
         fixes: [
           {
-            title: 'Write ">>>>>>> REPLACE" behind the code',
+            title: 'Write ">>>>>>> REPLACE" after the code',
             edits: [{ from: next + 1, to: next + 1, lines: ['>>>>>>> REPLACE'] }],
           },
         ],
@@ -91,10 +91,10 @@ export function parseSearchReplace(text: string): SearchReplaceReading {
     } else {
       if (end.mended) {
         tell('warning', 'missing-end', 'The block lacks its last line, ">>>>>>> REPLACE"', {
-          hint: 'Write ">>>>>>> REPLACE" behind the code',
+          hint: 'Write ">>>>>>> REPLACE" after the code',
           fixes: [
             {
-              title: 'Write ">>>>>>> REPLACE" behind the code',
+              title: 'Write ">>>>>>> REPLACE" after the code',
               edits: [{ from: end.at + 1, to: end.at + 1, lines: ['>>>>>>> REPLACE'] }],
             },
           ],

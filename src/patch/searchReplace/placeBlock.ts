@@ -107,8 +107,8 @@ export function placeBlock(
 function ambiguous(candidates: readonly number[]): BlockRefusal {
   return {
     code: 'ambiguous',
-    message: `the SEARCH part stands at ${lineList(candidates)}`,
-    hint: 'Put lines before or behind it into SEARCH and REPLACE until one place is left',
+    message: `the SEARCH part occurs at ${lineList(candidates)}`,
+    hint: 'Put lines before or after it into SEARCH and REPLACE until one place is left',
     candidates,
   };
 }

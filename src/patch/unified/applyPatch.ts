@@ -326,7 +326,7 @@ function describeMisfit(image: Image, hunk: Hunk, number: number, sides: Sides):
     line: patchLine(hunk, i),
     message:
       line === undefined
-        ? `it expects ${show(expected)} behind the end of the file`
+        ? `it expects ${show(expected)} after the end of the file`
         : `line ${fileLine} of the file is ${show(line)}, not ${show(expected)}`,
     hint: hintFor(expected, line),
     fileLine,

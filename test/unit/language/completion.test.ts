@@ -84,10 +84,10 @@ describe('completion in a custom diff', () => {
       inserting.map(({ label, detail }) => `${label}: ${detail}`),
       [
         'EOF: The end of the file',
-        'BOF: The beginning of the file, behind the imports',
-        '3: Behind TestThing.test_one',
+        'BOF: The beginning of the file, after the imports',
+        '3: After TestThing.test_one',
         '6: At the end of class TestThing',
-        '10: Behind test_alone',
+        '10: After test_alone',
       ],
     );
     assert.deepEqual(await labels('diff\nnone.py\ninsert\n|'), ['EOF', 'BOF']);

@@ -59,7 +59,7 @@ describe('what is wrong with a block of the custom format', function () {
     const whole = block(at, 'insert', 'EOF', code);
     const expected = await edited(python, whole);
     const cases = [
-      [whole.replace('end diff\n', ''), 'missing-end', 'Write "end diff" behind the code'],
+      [whole.replace('end diff\n', ''), 'missing-end', 'Write "end diff" after the code'],
       [whole.replace('diff\n', ''), 'missing-header', 'Write "diff" above the path'],
       [whole.replace('diff\n', 'diff\ndiff\n'), 'duplicate', 'Leave the line out'],
       [whole.replace(at, `${at}\n${at}`), 'duplicate', 'Leave the line out'],

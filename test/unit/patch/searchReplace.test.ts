@@ -76,7 +76,7 @@ describe('convertSearchReplace', function () {
   it('names the lines where several places are equal, and how to tell them apart', async () => {
     const text = `${at}\n${block('        return x\n', '        return y\n')}`;
     assert.deepEqual(await told(text), [
-      `error 2 ambiguous: ${at}: the SEARCH part stands at lines 7 and 11`,
+      `error 2 ambiguous: ${at}: the SEARCH part occurs at lines 7 and 11`,
     ]);
     const { diagnostics } = await convert({ [at]: file }, text);
     const fixes = diagnostics[0]?.fixes ?? [];
@@ -94,7 +94,7 @@ describe('convertSearchReplace', function () {
     assert.equal(await edited(roo(11)), whole.with(10, '        return y').join('\n'));
     assert.equal(await edited(roo(7)), whole.with(6, '        return y').join('\n'));
     assert.deepEqual(await told(roo(1)), [
-      `error 2 ambiguous: ${at}: the SEARCH part stands at lines 7 and 11`,
+      `error 2 ambiguous: ${at}: the SEARCH part occurs at lines 7 and 11`,
     ]);
   });
 
