@@ -1,12 +1,8 @@
 import * as vscode from 'vscode';
-import { failureFrameInCode } from '../../evaluation/hints/failureFrames';
-import { hintOn, tellingCase } from '../../evaluation/hints/testHints';
-import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
-import { isFresh } from '../verdict/evaluated';
-import { inlineCommandIds } from '../shell/names';
+import type { CandidateTests } from './candidateTests';
 import type { InstanceSource, LatestVerdict } from '../instance/instanceRoles';
-import { hintInWords } from './hintInWords';
 import { uriInside } from './testMessages';
+import { testProblemFixes, testProblemLooks, type TestProblemLook } from './testProblemLooks';
 
 const source = 'SWT-Bench';
 
@@ -45,14 +41,20 @@ export class TestProblems implements vscode.Disposable {
   private draw(): void {
     const gone = new Set(this.shown.keys());
     for (const file of this.tests.list()) {
-      const found = this.hintsIn(file);
-      if (found.length === 0) continue;
+      const looks = testProblemLooks(vscode.l10n, file.tests, {
+        casesOf: (test) => this.open.casesOf(test),
+        isInside: (path) => uriInside(this.open.folder, path) !== undefined,
+      });
+      if (looks.length === 0) continue;
       const uri = file.uri.toString();
       gone.delete(uri);
-      const key = JSON.stringify(found);
+      const key = JSON.stringify(looks);
       if (this.shown.get(uri) === key) continue;
       this.shown.set(uri, key);
-      this.hints.set(file.uri, found);
+      this.hints.set(
+        file.uri,
+        looks.map((look) => this.diagnosticOf(look)),
+      );
     }
     for (const uri of gone) {
       this.shown.delete(uri);
@@ -60,46 +62,33 @@ export class TestProblems implements vscode.Disposable {
     }
   }
 
-  private hintsIn(file: ListedFile): vscode.Diagnostic[] {
-    return file.tests.flatMap((test) => {
-      if (test.status === 'kept') return [];
-      const known = this.open.casesOf(test.id);
-      const { cases } = known;
-      const hint = isFresh(known, test) ? hintOn(cases) : undefined;
-      if (hint === undefined) return [];
-      const diagnostic = new vscode.Diagnostic(
-        rangeOfName(test),
-        hintInWords(vscode.l10n, hint),
-        vscode.DiagnosticSeverity.Hint,
-      );
-      diagnostic.source = source;
-      diagnostic.code = hint.kind;
-      const telling = tellingCase(cases);
-      const frame = telling === undefined ? undefined : failureFrameInCode(telling.base);
-      const uri = frame === undefined ? undefined : uriInside(this.open.folder, frame.path);
-      if (frame !== undefined && uri !== undefined) {
-        const place = new vscode.Location(uri, new vscode.Position(frame.line - 1, 0));
-        diagnostic.relatedInformation = [
-          new vscode.DiagnosticRelatedInformation(place, vscode.l10n.t('failed here on R')),
-        ];
-      }
-      return [diagnostic];
-    });
+  private diagnosticOf({ line, from, to, message, code, related }: TestProblemLook) {
+    const diagnostic = new vscode.Diagnostic(
+      new vscode.Range(line - 1, from, line - 1, to),
+      message,
+      vscode.DiagnosticSeverity.Hint,
+    );
+    diagnostic.source = source;
+    diagnostic.code = code;
+    const uri = related === undefined ? undefined : uriInside(this.open.folder, related.place.path);
+    if (related !== undefined && uri !== undefined) {
+      const place = new vscode.Location(uri, new vscode.Position(related.place.line - 1, 0));
+      diagnostic.relatedInformation = [
+        new vscode.DiagnosticRelatedInformation(place, related.message),
+      ];
+    }
+    return diagnostic;
   }
 
   private actions(diagnostics: readonly vscode.Diagnostic[]): vscode.CodeAction[] {
     const mine = diagnostics.filter((each) => each.source === source);
     if (mine.length === 0) return [];
-    const action = (title: string, command: string): vscode.CodeAction => {
-      const made = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
-      made.diagnostics = mine;
-      made.command = { title, command, arguments: [this.testOf(mine)] };
-      return made;
-    };
-    return [
-      action(vscode.l10n.t('Show Outputs of Both Sides'), inlineCommandIds.showOutputs),
-      action(vscode.l10n.t('Debug Test on R'), inlineCommandIds.debugOnR),
-    ];
+    return testProblemFixes(vscode.l10n).map(({ title, command }) => {
+      const action = new vscode.CodeAction(title, vscode.CodeActionKind.QuickFix);
+      action.diagnostics = mine;
+      action.command = { title, command, arguments: [this.testOf(mine)] };
+      return action;
+    });
   }
 
   /** Id of the test that the first diagnostic is about. */
@@ -115,10 +104,4 @@ export class TestProblems implements vscode.Disposable {
   dispose(): void {
     for (const each of this.subscriptions) each.dispose();
   }
-}
-
-function rangeOfName({ defLine, column, name, text }: ListedTest): vscode.Range {
-  const definition = /^\s*(?:async\s+)?def\s+/m.exec(text)?.[0].trimStart().length ?? 0;
-  const start = column + definition;
-  return new vscode.Range(defLine - 1, start, defLine - 1, start + name.length);
 }
