@@ -2,6 +2,7 @@ import type * as vscode from 'vscode';
 import { standing, type Outcome, type Side } from '../../domain/outcome';
 import { letterOf, transition } from '../../domain/transition';
 import type { ListedTest } from './candidateTests';
+import { testItemState } from './testItemLook';
 
 /**
  * States of tests while they run on both sides. A parametrised test has no state before all its
@@ -33,8 +34,8 @@ export class LiveStates {
       of === undefined ? '…' : letterOf[standing(of)];
     item.label = `${letter(base)}→${letter(fixed)}  ${known.name}`;
     if (base === undefined || fixed === undefined) return;
-    const both = transition(base, fixed);
+    const state = testItemState(known.status, transition(base, fixed));
     // Reports no failure yet, since VS Code would not replace it by a better state.
-    if (both === 'F→P' || (known.status === 'kept' && both === 'P→P')) this.run.passed(item);
+    if (state === 'passed') this.run.passed(item);
   }
 }

@@ -1,7 +1,14 @@
 import * as vscode from 'vscode';
 import { fileOf, functionOf } from '../../domain/outcome';
+import type { TestTransition } from '../../domain/transition';
 import type { CandidateTests, ListedFile, ListedTest } from './candidateTests';
-import { transitionLabel } from './transitionTexts';
+import {
+  caseItemLooks,
+  sortTextOfTest,
+  sortTextOfUnchangedTests,
+  testItemLook,
+  unchangedTestsLook,
+} from './testItemLook';
 import { isFresh } from '../verdict/evaluated';
 import type { LatestVerdict } from '../instance/instanceRoles';
 
@@ -59,10 +66,10 @@ export class TestItems {
       items.delete(file.path);
       return;
     }
-    const row =
-      items.get(file.path) ?? this.controller.createTestItem(file.path, file.path, file.uri);
-    row.sortText = `1 ${file.path}`;
-    row.description = vscode.l10n.t('unchanged tests');
+    const { label, description } = unchangedTestsLook(vscode.l10n, file.path);
+    const row = items.get(file.path) ?? this.controller.createTestItem(file.path, label, file.uri);
+    row.sortText = sortTextOfUnchangedTests(file.path);
+    row.description = description;
     replace(
       row.children,
       kept.map((test) => this.itemOf(row.children, file, test)),
@@ -77,7 +84,7 @@ export class TestItems {
   ): vscode.TestItem {
     const item =
       siblings.get(test.id) ?? this.controller.createTestItem(test.id, test.name, file.uri);
-    item.sortText = `0 ${file.path} ${String(test.defLine).padStart(6, '0')}`;
+    item.sortText = sortTextOfTest(file.path, test);
     item.range = new vscode.Range(test.defLine - 1, 0, test.range.endLine - 1, 0);
     return item;
   }
@@ -90,20 +97,9 @@ export class TestItems {
       if (item === undefined) continue;
       const known = this.open.casesOf(test.id);
       const { cases } = known;
-      const label = transitionLabel(cases);
-      // Before the name, where it is visible even in a narrow view.
-      item.label = label === undefined ? test.name : `${label}  ${test.name}`;
-      item.description = [
-        test.status === 'kept'
-          ? undefined
-          : test.status === 'added'
-            ? vscode.l10n.t('new')
-            : vscode.l10n.t('changed'),
-        test.className?.replaceAll('::', ' › '),
-        test.status === 'kept' ? undefined : fileOf(test.id),
-      ]
-        .filter((part) => part !== undefined)
-        .join(' · ');
+      const { label, description } = testItemLook(vscode.l10n, test, cases);
+      item.label = label;
+      item.description = description;
       this.listCases(item, cases);
       const isStale = cases.length > 0 && !isFresh(known, test);
       if (isStale && this.stale.get(test.id) === false) outdated.push(item);
@@ -113,20 +109,15 @@ export class TestItems {
   }
 
   /** Updates the rows of a parametrised test's cases, which are known once it has run. */
-  private listCases(
-    item: vscode.TestItem,
-    cases: readonly { readonly test: string; readonly transition: string }[],
-  ): void {
-    const parametrised = cases.filter((each) => each.test !== item.id);
-    if (parametrised.length === 0 && item.children.size === 0) return;
+  private listCases(item: vscode.TestItem, cases: readonly TestTransition[]): void {
+    const looks = caseItemLooks(item.id, cases);
+    if (looks.length === 0 && item.children.size === 0) return;
     replace(
       item.children,
-      parametrised.map((each, index) => {
-        const name = each.test.slice(item.id.length);
-        const row =
-          item.children.get(each.test) ?? this.controller.createTestItem(each.test, name, item.uri);
-        row.label = `${each.transition}  ${name}`;
-        row.sortText = String(index).padStart(6, '0');
+      looks.map(({ id, label, sortText }) => {
+        const row = item.children.get(id) ?? this.controller.createTestItem(id, label, item.uri);
+        row.label = label;
+        row.sortText = sortText;
         if (item.range !== undefined) row.range = item.range;
         return row;
       }),

@@ -25,6 +25,7 @@ import type {
 import type { Evaluated } from '../verdict/evaluated';
 import { problemText, showEngineProblem } from '../shell/problems';
 import { saveEdits } from '../instance/saveEdits';
+import { testItemState } from './testItemLook';
 import type { TestItems } from './testItems';
 import { LiveStates } from './liveStates';
 import { testMessageOn, testMessagesOf } from './testMessages';
@@ -83,7 +84,7 @@ export class TestRuns {
             outputs[side] += text;
           },
           onOutcome: (side, test, outcome) => live.saw(side, test, outcome),
-          onFirst: (first) => reportFirst(run, items, first),
+          onFirst: (first) => this.reportFirst(run, items, first),
           onlyAffected: afterSave !== undefined,
         });
         const { strict } = evaluated.result;
@@ -179,6 +180,31 @@ export class TestRuns {
     }
   }
 
+  /**
+   * Marks good tests as passed before the whole files have run. VS Code shows a later worse state
+   * but no better one, so nothing is marked as failed yet.
+   */
+  private reportFirst(
+    run: vscode.TestRun,
+    items: readonly vscode.TestItem[],
+    first: FirstResult,
+  ): void {
+    for (const item of items) {
+      const telling = tellingCase(casesOf(first, item.id));
+      if (telling !== undefined && this.stateOf(item, telling) === 'passed') run.passed(item);
+    }
+    const { strict, problem } = first;
+    if (strict !== undefined) {
+      const text = vscode.l10n.t('own tests: {0}', strict.explanation);
+      append(run, `${strict.success ? '✓' : '✗'} ${text}\n`);
+    }
+    if (problem !== undefined) append(run, `  ${problem}\n`);
+  }
+
+  private stateOf(item: vscode.TestItem, { transition }: TestTransition) {
+    return testItemState(this.items.testOf(item.id)?.status, transition);
+  }
+
   private async report(
     run: vscode.TestRun,
     items: readonly vscode.TestItem[],
@@ -217,15 +243,13 @@ export class TestRuns {
   ): void {
     const telling = tellingCase(cases);
     if (telling === undefined) return;
-    // A test that R has too is fine when it passes. One of the candidate must reproduce.
-    const isOfR = this.items.testOf(item.id)?.status === 'kept';
-    const isGood = telling.transition === 'F→P' || (isOfR && telling.transition === 'P→P');
+    const state = this.stateOf(item, telling);
     const milliseconds = cases.reduce(
       (sum, each) => sum + ((each.base.seconds ?? 0) + (each.fixed.seconds ?? 0)) * 1000,
       0,
     );
-    if (isGood) run.passed(item, milliseconds);
-    else if (telling.transition === '-→-') run.skipped(item);
+    if (state === 'passed') run.passed(item, milliseconds);
+    else if (state === 'skipped') run.skipped(item);
     else {
       const place = placeOf(item);
       run.failed(
@@ -275,27 +299,6 @@ export class TestRuns {
     for (const item of items) run.errored(item, new vscode.TestMessage(text));
     showEngineProblem(error, this.reporter, this.open.folder);
   }
-}
-
-/**
- * Marks reproducing tests as passed before the whole files have run. VS Code shows a later worse
- * state but no better one, so nothing is marked as failed yet.
- */
-function reportFirst(
-  run: vscode.TestRun,
-  items: readonly vscode.TestItem[],
-  first: FirstResult,
-): void {
-  for (const item of items) {
-    const telling = tellingCase(casesOf(first, item.id));
-    if (telling?.transition === 'F→P') run.passed(item);
-  }
-  const { strict, problem } = first;
-  if (strict !== undefined) {
-    const text = vscode.l10n.t('own tests: {0}', strict.explanation);
-    append(run, `${strict.success ? '✓' : '✗'} ${text}\n`);
-  }
-  if (problem !== undefined) append(run, `  ${problem}\n`);
 }
 
 function placeOf({ id, uri, range }: vscode.TestItem) {

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { transitions, type Transition } from '../../../../src/domain/transition';
+import {
+  caseItemLooks,
+  sortTextOfTest,
+  sortTextOfUnchangedTests,
+  testItemLook,
+  testItemState,
+  unchangedTestsLook,
+} from '../../../../src/editor/testing/testItemLook';
+import { english } from './english';
+import { failed, testCase } from './testCases';
+
+const id = 'tests/test_cat.py::test_purr';
+const test = { id, name: 'test_purr', status: 'added' } as const;
+
+describe('the row of a test in the Testing view', () => {
+  it('has the name alone before the test ran', () => {
+    assert.equal(testItemLook(english, test, []).label, 'test_purr');
+  });
+
+  it('has the result in front of the name', () => {
+    assert.equal(testItemLook(english, test, [testCase(failed, {})]).label, 'F→P  test_purr');
+    const cases = [testCase({}, {}, `${id}[1]`), testCase(failed, {}, `${id}[2]`)];
+    assert.equal(testItemLook(english, test, cases).label, '1 P→P, 1 F→P  test_purr');
+  });
+
+  it('says how a test of the candidate differs from R, and in which file it is', () => {
+    const { description } = testItemLook(english, test, []);
+    assert.equal(description, 'new · tests/test_cat.py');
+    const changed = {
+      ...test,
+      status: 'changed',
+      className: 'TestCat::TestTom::TestKitten',
+    } as const;
+    assert.equal(
+      testItemLook(english, changed, []).description,
+      'changed · TestCat › TestTom › TestKitten · tests/test_cat.py',
+    );
+  });
+
+  it('says only the class of a test that R has too, which is below the row of its file', () => {
+    const kept = { ...test, status: 'kept' } as const;
+    assert.equal(testItemLook(english, kept, []).description, '');
+    assert.equal(
+      testItemLook(english, { ...kept, className: 'TestCat' }, []).description,
+      'TestCat',
+    );
+    assert.deepEqual(unchangedTestsLook(english, 'tests/test_cat.py'), {
+      label: 'tests/test_cat.py',
+      description: 'unchanged tests',
+    });
+  });
+
+  it('stands in the order of its file, before the rows of files', () => {
+    const rows = [
+      sortTextOfTest('a.py', { defLine: 9 }),
+      sortTextOfTest('a.py', { defLine: 10 }),
+      sortTextOfTest('b.py', { defLine: 1 }),
+      sortTextOfUnchangedTests('a.py'),
+      sortTextOfUnchangedTests('b.py'),
+    ];
+    assert.deepEqual([...rows].reverse().sort(), rows);
+  });
+});
+
+describe('the rows of the cases of a test', () => {
+  it('are none for a test without parameters', () => {
+    assert.deepEqual(caseItemLooks(id, [testCase(failed, {})]), []);
+    assert.deepEqual(caseItemLooks(id, []), []);
+  });
+
+  it('have the parameters behind the result, in the order in which they ran', () => {
+    const cases = [testCase(failed, {}, `${id}[z]`), testCase({}, {}, `${id}[a]`)];
+    assert.deepEqual(caseItemLooks(id, cases), [
+      { id: `${id}[z]`, label: 'F→P  [z]', sortText: '000000' },
+      { id: `${id}[a]`, label: 'P→P  [a]', sortText: '000001' },
+    ]);
+  });
+
+  it('stay in that order when there are more than ten', () => {
+    const cases = Array.from({ length: 12 }, (_, index) => testCase({}, {}, `${id}[${index}]`));
+    const order = caseItemLooks(id, cases).map(({ sortText }) => sortText);
+    assert.deepEqual([...order].sort(), order);
+  });
+});
+
+describe('the state of a row after a run on both sides', () => {
+  const statesOf = (status: 'added' | 'changed' | 'kept' | undefined) =>
+    Object.fromEntries(transitions.map((each) => [each, testItemState(status, each)]));
+  const ofCandidate: Readonly<Record<Transition, ReturnType<typeof testItemState>>> = {
+    'F→P': 'passed',
+    'F→F': 'failed',
+    'P→P': 'failed',
+    'P→F': 'failed',
+    'F→-': 'failed',
+    'P→-': 'failed',
+    '-→P': 'failed',
+    '-→F': 'failed',
+    '-→-': 'skipped',
+  };
+
+  it('is passed only for a test of the candidate that reproduces', () => {
+    assert.deepEqual(statesOf('added'), ofCandidate);
+    assert.deepEqual(statesOf('changed'), ofCandidate);
+  });
+
+  it('is passed for a test of R that passes on both sides too', () => {
+    assert.deepEqual(statesOf('kept'), { ...ofCandidate, 'P→P': 'passed' });
+  });
+
+  it('is that of a test of the candidate where the test is not listed any more', () => {
+    assert.deepEqual(statesOf(undefined), ofCandidate);
+  });
+});
