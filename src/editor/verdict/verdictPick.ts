@@ -1,0 +1,76 @@
+import type * as vscode from 'vscode';
+import { commandIds } from '../shell/names';
+import { verdictInWords, verdictSentences, type ShownVerdict } from './verdictSentences';
+
+/** The verdict as a list to choose from: the next steps, then the verdict in sentences. */
+export interface VerdictPick {
+  readonly title: string;
+  readonly placeHolder: string;
+  readonly entries: readonly VerdictEntry[];
+}
+
+/** A heading, or an entry that can be chosen. A label may contain the id of an icon: `$(note)`. */
+export type VerdictEntry = { readonly heading: string } | VerdictChoice;
+
+interface VerdictChoice {
+  readonly label: string;
+  readonly detail?: string;
+  /** What choosing it does: runs a command by its id, or opens the whole verdict. */
+  readonly does: { readonly command: string } | 'open the document';
+}
+
+/** The list for a verdict. */
+export function verdictPick(l10n: typeof vscode.l10n, verdict: ShownVerdict): VerdictPick {
+  const { strict } = verdict.evaluated.result;
+  return {
+    title: verdict.current
+      ? l10n.t('Verdict: {0}', verdictInWords(strict))
+      : l10n.t('Verdict: {0}, edited since', verdictInWords(strict)),
+    placeHolder: strict.explanation,
+    entries: [
+      { heading: l10n.t('Next') },
+      ...steps(l10n, verdict),
+      { heading: l10n.t('Verdict') },
+      ...verdictSentences(l10n, verdict).map((sentence): VerdictEntry => ({
+        // Names of candidates and tests must not become icons.
+        label: sentence.replaceAll('$(', '\\$('),
+        does: 'open the document',
+      })),
+    ],
+  };
+}
+
+/** Possible next steps, the likeliest first. */
+function steps(l10n: typeof vscode.l10n, verdict: ShownVerdict): VerdictChoice[] {
+  const { current, evaluated, revealed } = verdict;
+  const isExportable = current && evaluated.result.strict.success;
+  const hidden = revealed ? '' : l10n.t('Asks before it reveals the golden patch. ');
+  const run: VerdictChoice = {
+    label: `$(run-all) ${l10n.t('Reproduce on R and R∘X*')}`,
+    detail: l10n.t('Runs everything again.'),
+    does: { command: commandIds.reproduce },
+  };
+  const save: VerdictChoice = {
+    label: `$(export) ${l10n.t('Export Reference Reproduction…')}`,
+    detail: l10n.t('Patch, prediction and note.'),
+    does: { command: commandIds.exportReproduction },
+  };
+  return [
+    ...(isExportable ? [save, run] : [run, save]),
+    {
+      label: `$(checklist) ${l10n.t('Show Change Coverage')}`,
+      detail: hidden + l10n.t('The state of every changed line.'),
+      does: { command: commandIds.showChangeCoverage },
+    },
+    {
+      label: `$(diff) ${l10n.t('Compare with Golden Tests…')}`,
+      detail: hidden + l10n.t('Both as a diff, and what each covers.'),
+      does: { command: commandIds.compareWithGolden },
+    },
+    {
+      label: `$(note) ${l10n.t('Show the Verdict as a Document')}`,
+      detail: l10n.t('With every test on both sides.'),
+      does: 'open the document',
+    },
+  ];
+}

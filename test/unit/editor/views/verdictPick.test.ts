@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { commandIds } from '../../../../src/editor/shell/names';
+import {
+  verdictPick,
+  type VerdictEntry,
+  type VerdictPick,
+} from '../../../../src/editor/verdict/verdictPick';
+import { verdictSentences } from '../../../../src/editor/verdict/verdictSentences';
+import { english } from './english';
+import { shown, strictGrade } from './shownVerdicts';
+
+const pick = (...about: Parameters<typeof shown>): VerdictPick =>
+  verdictPick(english, shown(...about));
+const textOf = (entry: VerdictEntry): string => ('heading' in entry ? entry.heading : entry.label);
+/** The entries below a heading. */
+const below = ({ entries }: VerdictPick, heading: string): readonly VerdictEntry[] => {
+  const rest = entries.slice(entries.findIndex((each) => textOf(each) === heading) + 1);
+  const end = rest.findIndex((each) => 'heading' in each);
+  return end === -1 ? rest : rest.slice(0, end);
+};
+const noSuccess = { strict: strictGrade({ success: false, reason: 'passes on R' }) };
+
+const run: VerdictEntry = {
+  label: '$(run-all) Reproduce on R and R∘X*',
+  detail: 'Runs everything again.',
+  does: { command: commandIds.reproduce },
+};
+const save: VerdictEntry = {
+  label: '$(export) Export Reference Reproduction…',
+  detail: 'Patch, prediction and note.',
+  does: { command: commandIds.exportReproduction },
+};
+
+describe('the list of a verdict', () => {
+  it('offers the next steps, an export of a success first', () => {
+    assert.deepEqual(below(pick({}, { revealed: true }), 'Next'), [
+      save,
+      run,
+      {
+        label: '$(checklist) Show Change Coverage',
+        detail: 'The state of every changed line.',
+        does: { command: commandIds.showChangeCoverage },
+      },
+      {
+        label: '$(diff) Compare with Golden Tests…',
+        detail: 'Both as a diff, and what each covers.',
+        does: { command: commandIds.compareWithGolden },
+      },
+      {
+        label: '$(note) Show the Verdict as a Document',
+        detail: 'With every test on both sides.',
+        does: 'open the document',
+      },
+    ]);
+  });
+
+  it('offers a run first where there is no success, or the workspace was edited since', () => {
+    assert.deepEqual(below(pick(noSuccess), 'Next').slice(0, 2), [run, save]);
+    assert.deepEqual(below(pick({}, { current: false }), 'Next').slice(0, 2), [run, save]);
+  });
+
+  it('says which steps ask before they reveal the golden patch', () => {
+    const asking = below(pick(), 'Next').flatMap((entry) =>
+      'detail' in entry && entry.detail?.startsWith('Asks before it reveals the golden patch. ')
+        ? [entry.does]
+        : [],
+    );
+    assert.deepEqual(asking, [
+      { command: commandIds.showChangeCoverage },
+      { command: commandIds.compareWithGolden },
+    ]);
+  });
+
+  it('has each sentence of the verdict, which opens the whole as a document', () => {
+    const verdict = shown(noSuccess);
+    assert.deepEqual(
+      below(verdictPick(english, verdict), 'Verdict'),
+      verdictSentences(english, verdict).map((label) => ({ label, does: 'open the document' })),
+    );
+  });
+
+  it('shows no icon that the name of a test or an environment asks for', () => {
+    const labels = below(pick({}, { environment: 'python $(flame)' }), 'Verdict').map(textOf);
+    assert.equal(labels.at(-1), 'python \\$(flame)');
+  });
+
+  it('has the verdict in its title, and the explanation in its box', () => {
+    const { title, placeHolder } = pick();
+    assert.equal(title, 'Verdict: 1 F→P');
+    assert.equal(placeHolder, '1 test F→P and none fails after the fix');
+    assert.equal(pick(noSuccess).title, 'Verdict: passes on R');
+    assert.equal(pick({}, { current: false }).title, 'Verdict: 1 F→P, edited since');
+  });
+});
