@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { sideOfUri, sideUri } from '../shell/documents';
+import { diffPairs } from './diffPairs';
 import type { PlaceOnSide } from './documentMarks';
 import { goldenFilesOf } from './goldenFiles';
 import type { InstanceSource, Revealing } from '../instance/instanceRoles';
@@ -53,14 +54,12 @@ interface DiffOfFile {
   readonly modified: vscode.Uri;
 }
 
-/** The pairs of documents of the diff. A side without the file is an empty document. */
+/** The pairs of documents of the diff. */
 async function diffsOf(open: InstanceSource): Promise<readonly DiffOfFile[]> {
-  return (await goldenFilesOf(open)).flatMap(({ oldPath, newPath }) => {
-    const [before, after] = [oldPath ?? newPath, newPath ?? oldPath];
-    return before === null || after === null
-      ? []
-      : [{ original: sideUri('base', before), modified: sideUri('fixed', after) }];
-  });
+  return diffPairs(await goldenFilesOf(open)).map(({ base, fixed }) => ({
+    original: sideUri('base', base),
+    modified: sideUri('fixed', fixed),
+  }));
 }
 
 async function showDiff(open: InstanceSource, at: PlaceOnSide | undefined): Promise<void> {

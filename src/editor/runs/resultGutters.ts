@@ -1,33 +1,27 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import {
-  lineStates,
-  changeCoverageOf,
-  type ChangeCoverage,
-  type LineState,
-} from '../../domain/changeCoverage';
+import { lineStates, type ChangeCoverage, type LineState } from '../../domain/changeCoverage';
 import type { Instance } from '../../domain/instance';
 import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { Side } from '../../domain/outcome';
-import { reportFileSchema } from '../../results/reportSchema';
 import { applyPatch } from '../../patch/unified/applyPatch';
 import { asShown, textOf } from '../../patch/bytes';
-import { changeBlocks } from '../../patch/changeBlocks';
 import { unsafePath } from '../../patch/unsafePath';
 import { parseUnified } from '../../patch/unified/parseUnified';
 import type { FilePatch } from '../../patch/unified/parsedPatch';
 import { parseSources, sourceOf } from '../../repository/source';
 import { prepareTrees, type Trees } from '../../repository/trees';
 import { stateIcon } from '../coverage/changeCoverageGutters';
-import { marksOfFixed, marksOfR, type CoverageMarks } from '../coverage/coverageMarks';
 import { coverageHover, noteAt } from '../coverage/coverageHover';
+import { diffPairs } from '../coverage/diffPairs';
+import { coveredLineAt, documentMarks } from '../coverage/documentMarks';
 import { resultAuthority, scheme } from '../shell/names';
 import { storageFolder } from '../shell/settings';
-import { linesBySide } from '../coverage/shownCoverage';
 import type { Revealed } from '../instance/revealed';
 import type { FoundCell } from './foundCell';
+import { savedCoverage } from './savedCoverage';
 
 /** A saved result whose changed lines are shown. */
 interface ShownResult {
@@ -95,16 +89,14 @@ export class ResultGutters implements vscode.Disposable {
     const { entry } = found;
     const id = `${entry.instance} ${entry.model} ${entry.sample}`;
     this.results.set(id, { instance: instance.id, trees, files, coverage });
-    const diffs = files.flatMap(({ oldPath, newPath }) => {
-      const [before, after] = [oldPath ?? newPath, newPath ?? oldPath];
-      return before === null || after === null
-        ? []
-        : [[uriOf(id, 'fixed', after), uriOf(id, 'base', before), uriOf(id, 'fixed', after)]];
-    });
     await vscode.commands.executeCommand(
       'vscode.changes',
       vscode.l10n.t('{0} of {1} (R ↔ R∘X*)', entry.model, entry.instance),
-      diffs,
+      diffPairs(files).map(({ base, fixed }) => [
+        uriOf(id, 'fixed', fixed),
+        uriOf(id, 'base', base),
+        uriOf(id, 'fixed', fixed),
+      ]),
     );
     this.draw();
   }
@@ -134,8 +126,10 @@ export class ResultGutters implements vscode.Disposable {
   private draw(): void {
     for (const editor of vscode.window.visibleTextEditors) {
       const { document } = editor;
-      const marks = this.marksOf(document.uri);
-      if (marks === undefined) continue;
+      const place = this.placeOf(document.uri);
+      if (place === undefined) continue;
+      const { coverage, files } = place.result;
+      const marks = documentMarks(place, coverage, files);
       const isThere = (line: number): boolean => line <= document.lineCount;
       const rangeOf = (line: number): vscode.Range => document.lineAt(line - 1).range;
       for (const [state, type] of this.types) {
@@ -149,30 +143,14 @@ export class ResultGutters implements vscode.Disposable {
     }
   }
 
-  private marksOf(uri: vscode.Uri): CoverageMarks | undefined {
-    const place = this.placeOf(uri);
-    if (place === undefined) return undefined;
-    const { result, side, path } = place;
-    const { base, fixed } = linesBySide(result.coverage);
-    if (side === 'base') return marksOfR(base.get(path) ?? []);
-    const file = result.files.find(({ newPath }) => newPath === path);
-    const removed =
-      file?.oldPath === undefined || file.oldPath === null ? [] : base.get(file.oldPath);
-    return marksOfFixed(
-      fixed.get(path) ?? [],
-      removed ?? [],
-      file === undefined ? [] : changeBlocks(file),
-    );
-  }
-
   private hover(
     document: vscode.TextDocument,
     position: vscode.Position,
   ): vscode.Hover | undefined {
     const place = this.placeOf(document.uri);
     if (place === undefined) return undefined;
-    const lines = linesBySide(place.result.coverage)[place.side].get(place.path);
-    const line = lines?.find((each) => each.line === position.line + 1);
+    const { result, side, path } = place;
+    const line = coveredLineAt(result.coverage, { side, path, line: position.line + 1 });
     return line === undefined ? undefined : new vscode.Hover(coverageHover(line));
   }
 
@@ -188,34 +166,13 @@ const uriOf = (id: string, side: Side, path: string): vscode.Uri =>
 const textAt = (tree: string, path: string): Promise<string | undefined> =>
   readFile(join(tree, path)).then(textOf, () => undefined);
 
-/** The changed lines of a report. It lacks their texts, which the open documents show anyway. */
+/** @throws HumanError when the report has no change coverage */
 async function coverageOf({ entry, folder }: FoundCell): Promise<ChangeCoverage> {
-  const path = join(folder, 'report.json');
-  const text = await readFile(path, 'utf8').catch(() => '{}');
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
-  const coverage =
-    reportFileSchema.safeParse(value).data?.[entry.instance]?.strict?.change_coverage;
-  if (coverage === undefined || coverage === null) {
-    throw new HumanError(
-      vscode.l10n.t('The report of {0} has no change coverage', entry.instance),
-      vscode.l10n.t('Only candidates whose tests ran on both sides have it'),
-    );
-  }
-  return changeCoverageOf(
-    coverage.lines.map((line) => ({
-      path: line.path,
-      line: line.line,
-      change: line.change,
-      state: line.state,
-      counts: line.counts,
-      coveredBy: line.covered_by,
-      executions: {},
-      text: '',
-    })),
+  const text = await readFile(join(folder, 'report.json'), 'utf8').catch(() => '{}');
+  const coverage = savedCoverage(text, entry.instance);
+  if (coverage !== undefined) return coverage;
+  throw new HumanError(
+    vscode.l10n.t('The report of {0} has no change coverage', entry.instance),
+    vscode.l10n.t('Only candidates whose tests ran on both sides have it'),
   );
 }
