@@ -24,6 +24,10 @@ import { classify, editNote, editTags } from './triageCommands';
 import { validateInstances } from './validateInstances';
 
 type ListCommand = (typeof listCommandIds)[keyof typeof listCommandIds];
+/** Commands about the chosen instances. */
+type CommandOnChosen = (typeof listCommandIds)['validate' | 'editTags' | 'editNote' | 'classify'];
+/** Commands about the whole dataset. */
+type CommandOnDataset = (typeof listCommandIds)['exportTriage' | 'exportFilterList' | 'statistics'];
 
 /** The Instances view: its rows and its commands. */
 export class Instances implements vscode.Disposable {
@@ -63,7 +67,6 @@ export class Instances implements vscode.Disposable {
     const { catalogue } = this;
     const [first] = args;
     const given = typeof first === 'string' ? first : undefined;
-    const ids = (): string[] => this.chosenIds(args);
     switch (command) {
       case listCommandIds.chooseDataset:
         return chooseDataset(catalogue, this.context.globalState, given);
@@ -91,36 +94,53 @@ export class Instances implements vscode.Disposable {
         return this.open(await this.oneId(args), false);
       case listCommandIds.openInNewWindow:
         return this.open(await this.oneId(args), true);
+      case listCommandIds.copyId:
+        return vscode.env.clipboard.writeText(this.chosenIds(args).join('\n'));
       case listCommandIds.validate:
-        await this.loaded();
-        return validateInstances(catalogue, ids(), {
+      case listCommandIds.editTags:
+      case listCommandIds.editNote:
+      case listCommandIds.classify:
+        return this.runOnChosen(command, args);
+      case listCommandIds.exportTriage:
+      case listCommandIds.exportFilterList:
+      case listCommandIds.statistics:
+        return this.runOnDataset(command);
+      case listCommandIds.freeDiskSpace:
+        await freeDiskSpace(this.reporter);
+        return catalogue.refreshStates();
+    }
+  }
+
+  private async runOnChosen(command: CommandOnChosen, args: readonly unknown[]): Promise<void> {
+    await this.loaded();
+    const { catalogue } = this;
+    const ids = this.chosenIds(args);
+    const [, given] = args;
+    switch (command) {
+      case listCommandIds.validate:
+        return validateInstances(catalogue, ids, {
           context: this.context,
           reporter: this.reporter,
           sources: this.sources(),
         });
       case listCommandIds.editTags:
-        await this.loaded();
-        return editTags(catalogue, ids(), texts(args[1]));
+        return editTags(catalogue, ids, texts(given));
       case listCommandIds.editNote:
-        await this.loaded();
-        return editNote(catalogue, ids(), typeof args[1] === 'string' ? args[1] : undefined);
+        return editNote(catalogue, ids, typeof given === 'string' ? given : undefined);
       case listCommandIds.classify:
-        await this.loaded();
-        return classify(catalogue, ids());
-      case listCommandIds.copyId:
-        return vscode.env.clipboard.writeText(ids().join('\n'));
+        return classify(catalogue, ids);
+    }
+  }
+
+  private async runOnDataset(command: CommandOnDataset): Promise<void> {
+    await this.loaded();
+    switch (command) {
       case listCommandIds.exportTriage:
-        await this.loaded();
-        return exportTriage(catalogue);
+        return exportTriage(this.catalogue);
       case listCommandIds.exportFilterList:
-        await this.loaded();
-        return exportFilterList(catalogue);
+        return exportFilterList(this.catalogue);
       case listCommandIds.statistics:
-        await this.loaded();
-        return showStatistics(catalogue, this.reporter);
-      case listCommandIds.freeDiskSpace:
-        await freeDiskSpace(this.reporter);
-        return catalogue.refreshStates();
+        return showStatistics(this.catalogue, this.reporter);
     }
   }
 
