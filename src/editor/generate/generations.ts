@@ -15,8 +15,10 @@ import {
 import type { Method, MethodCandidate } from '../../method/method';
 import { methodNamed } from '../../method/methods';
 import { budgetOf, type Budget } from '../../method/models/budget';
+import type { ChatModel } from '../../method/models/chatModel';
 import type { StepOf, MethodTrace } from '../../method/trace';
 import { openTrace } from '../../method/trace';
+import type { PythonParser } from '../../python/parser';
 import { withLock } from '../../repository/lock';
 import { instanceFolder } from '../../repository/storage';
 import { writeWholeFile } from '../../files/wholeFile';
@@ -31,7 +33,7 @@ import {
   withOutcomesOnR,
   type GenerationRecord,
 } from './records';
-import { generateSettings } from './settings';
+import { generateSettings, type GenerateSettings } from './settings';
 
 /** A run of a method on the open instance: under way, done, or interrupted. */
 export interface Generation {
@@ -152,8 +154,29 @@ export class Generations implements vscode.Disposable {
       );
     }
     const settings = generateSettings();
+    const asked = this.recordOf(method, model, settings);
+    const before = this.all.find(({ id }) => id === recordId(asked));
+    const generation = begun(
+      before === undefined ? asked : { ...asked, startedAt: before.record.startedAt },
+      'running',
+    );
+    this.all = [generation, ...this.all.filter((each) => each !== before)];
+    this.changed.fire();
+    try {
+      return await this.produce(generation, model, settings, signal, reporter);
+    } finally {
+      await this.settle(generation, before);
+    }
+  }
+
+  /** What a run is about: its method and model, with the settings of this moment. */
+  private recordOf(
+    method: Method,
+    model: ChosenModel,
+    settings: GenerateSettings,
+  ): GenerationRecord {
     const longest = Math.floor((model.maxInputTokens ?? Infinity) * 0.9);
-    const asked: GenerationRecord = {
+    return {
       method: method.name,
       model: model.name,
       samples: method.samples,
@@ -164,66 +187,63 @@ export class Generations implements vscode.Disposable {
       ...(model.price !== undefined && { price: model.price }),
       startedAt: new Date().toISOString(),
     };
-    const before = this.all.find(({ id }) => id === recordId(asked));
-    const generation = begun(
-      before === undefined ? asked : { ...asked, startedAt: before.record.startedAt },
-      'running',
-    );
-    this.all = [generation, ...this.all.filter((each) => each !== before)];
-    this.changed.fire();
-    try {
-      const chat = await model.open({ timeoutSeconds: settings.requestSeconds });
-      const instance = await this.open.instance();
-      const python = await this.open.python();
-      await this.keepRecords();
-      return await this.locked(signal, reporter, async (still) => {
-        const trace = await this.openTrace({ readOnly: false });
-        try {
-          const { tokenBudget: tokens, dollarBudget } = settings;
-          const dollars = model.price === undefined ? undefined : dollarBudget;
-          const budget = budgetOf({ tokens, dollars });
-          budget.add(spentSince(trace.steps, generation.record));
-          let count = 0;
-          const live: LiveParts = {
-            model: {
-              name: chat.name,
-              complete: async (request, work) => {
-                const answer = await chat.complete(request, work);
-                count += 1;
-                return answer;
-              },
-            },
-            requests,
-            python,
-            trees: () => this.open.trees(),
-            store: runStore(storageFolder()),
-            engine: () => this.open.engine(),
-            permit: (engine) => requireTestsOfModels(this.open.folder, engine),
-          };
-          const request = this.requestOf(generation, instance, {
-            ...{ live, trace, budget, reporter },
-            signal: still,
-          });
-          const [entry] = await generate(request, async () => undefined);
-          if (entry === undefined) throw new Error('no entry for the instance');
-          finish(generation, entry);
-          return { generation, entry, asked: count };
-        } finally {
-          await trace.close();
-        }
-      });
-    } finally {
-      if (generation.state === 'running') generation.state = 'partial';
-      generation.writing.clear();
-      if (generation.candidates.size === 0) {
-        // Without results the run is removed; a resumed one is restored as it was.
-        this.all = this.all.flatMap((each) =>
-          each !== generation ? [each] : before === undefined ? [] : [before],
-        );
-        await this.keepRecords();
+  }
+
+  /** Runs the method, and records its answers in the trace. */
+  private async produce(
+    generation: Mutable,
+    model: ChosenModel,
+    settings: GenerateSettings,
+    signal: AbortSignal,
+    reporter: Reporter,
+  ): Promise<FinishedGeneration> {
+    const chat = counting(await model.open({ timeoutSeconds: settings.requestSeconds }));
+    const instance = await this.open.instance();
+    const python = await this.open.python();
+    await this.keepRecords();
+    return this.locked(signal, reporter, async (still) => {
+      const trace = await this.openTrace({ readOnly: false });
+      try {
+        const live = this.liveParts(chat, python);
+        const budget = budgetLeft(generation.record, settings, trace);
+        const request = this.requestOf(generation, instance, {
+          ...{ live, trace, budget, reporter },
+          signal: still,
+        });
+        const [entry] = await generate(request, async () => undefined);
+        if (entry === undefined) throw new Error('no entry for the instance');
+        finish(generation, entry);
+        return { generation, entry, asked: chat.answers };
+      } finally {
+        await trace.close();
       }
-      this.tell();
+    });
+  }
+
+  private liveParts(model: ChatModel, python: PythonParser): LiveParts {
+    return {
+      model,
+      requests,
+      python,
+      trees: () => this.open.trees(),
+      store: runStore(storageFolder()),
+      engine: () => this.open.engine(),
+      permit: (engine) => requireTestsOfModels(this.open.folder, engine),
+    };
+  }
+
+  /** Ends a run on every path. `before` is the interrupted run that it resumed. */
+  private async settle(generation: Mutable, before: Mutable | undefined): Promise<void> {
+    if (generation.state === 'running') generation.state = 'partial';
+    generation.writing.clear();
+    if (generation.candidates.size === 0) {
+      // Without results the run is removed; a resumed one is restored as it was.
+      this.all = this.all.flatMap((each) =>
+        each !== generation ? [each] : before === undefined ? [] : [before],
+      );
+      await this.keepRecords();
     }
+    this.tell();
   }
 
   private requestOf(
@@ -347,6 +367,34 @@ const begun = (record: GenerationRecord, state: Generation['state']): Mutable =>
   ...{ id: recordId(record), record, state, candidates: new Map(), writing: new Map() },
   ...{ chosen: undefined, failure: undefined },
 });
+
+/** The model, which counts the answers that it gives. */
+function counting(chat: ChatModel): ChatModel & { readonly answers: number } {
+  let answers = 0;
+  return {
+    name: chat.name,
+    get answers() {
+      return answers;
+    },
+    complete: async (request, work) => {
+      const answer = await chat.complete(request, work);
+      answers += 1;
+      return answer;
+    },
+  };
+}
+
+/** The budget of a run without what it had spent before it was interrupted. */
+function budgetLeft(
+  record: GenerationRecord,
+  { tokenBudget: tokens, dollarBudget }: GenerateSettings,
+  trace: MethodTrace,
+): Budget {
+  const dollars = record.price === undefined ? undefined : dollarBudget;
+  const budget = budgetOf({ tokens, dollars });
+  budget.add(spentSince(trace.steps, record));
+  return budget;
+}
 
 function finish(generation: Mutable, entry: GenerationEntry): void {
   if ('failure' in entry) {
