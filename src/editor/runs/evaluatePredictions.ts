@@ -4,6 +4,7 @@ import { sha256OfFile } from '../../files/sha256';
 import type { Dataset } from '../../dataset/dataset';
 import { isMadeUp, loadPredictions } from '../../dataset/predictions';
 import { Cancelled, HumanError } from '../../domain/humanError';
+import type { Instance, Prediction } from '../../domain/instance';
 import type { Reporter } from '../../domain/reporter';
 import { withEngine } from '../../engine/openEngine';
 import { planText } from '../../batch/progressText';
@@ -152,18 +153,7 @@ export async function evaluatePredictions(
   const out = library.batchFolder;
   const place = runFolder(out, choice.runId);
   const instances = await dataset.read(choice.ids);
-  const from = choice.predictions.map((name) =>
-    name === 'bundled' ? bundledPredictions(parts.extensionPath) : name,
-  );
-  const { predictions, problems } = await loadPredictions(from, instances, dataset);
-  for (const problem of problems) reporter.log(`${choice.runId}: ${problem}`);
-  if (problems.length > 0) {
-    void vscode.window.showWarningMessage(
-      problems.length === 1
-        ? vscode.l10n.t('1 prediction is left out; the log says why')
-        : vscode.l10n.t('{0} predictions are left out; the log says why', problems.length),
-    );
-  }
+  const predictions = await chosenPredictions(choice, instances, parts);
   const python = await createPythonParser((name) => join(assets, name));
   try {
     await withEngine({ ...settings, storage, assets }, async (engine) => {
@@ -204,6 +194,27 @@ export async function evaluatePredictions(
     if (error instanceof Cancelled) return undefined;
     throw error;
   }
+}
+
+/** Reads the predictions, and tells the person how many are left out. */
+async function chosenPredictions(
+  choice: BatchChoice,
+  instances: readonly Instance[],
+  { dataset, extensionPath, reporter }: BatchParts,
+): Promise<readonly Prediction[]> {
+  const from = choice.predictions.map((name) =>
+    name === 'bundled' ? bundledPredictions(extensionPath) : name,
+  );
+  const { predictions, problems } = await loadPredictions(from, instances, dataset);
+  for (const problem of problems) reporter.log(`${choice.runId}: ${problem}`);
+  if (problems.length > 0) {
+    void vscode.window.showWarningMessage(
+      problems.length === 1
+        ? vscode.l10n.t('1 prediction is left out; the log says why')
+        : vscode.l10n.t('{0} predictions are left out; the log says why', problems.length),
+    );
+  }
+  return predictions;
 }
 
 const bundledPredictions = (extension: string): string =>
