@@ -10,6 +10,7 @@ import { importDataset } from '../../../src/dataset/importDataset';
 import { readRecords } from '../../../src/dataset/rows/records';
 import { HumanError } from '../../../src/domain/humanError';
 import { silent } from '../../../src/domain/reporter';
+import { everydayRuns } from '../../everyday';
 
 const rows = [
   { instance_id: 'a', version: '1' },
@@ -152,7 +153,7 @@ describe('files of a dataset', () => {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: everydayRuns(150) },
     );
   });
 

@@ -6,6 +6,7 @@ import { outlineOf, scan, sizeOf } from '../../../src/dataset/rows/patchOutline'
 import { changedLines } from '../../../src/patch/changedLines';
 import { checkPatchPaths } from '../../../src/patch/unsafePath';
 import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { everydayRuns } from '../../everyday';
 
 /** Asserts that the scan agrees with the parser, which must report no problem. */
 function assertAgrees(text: string): boolean {
@@ -105,9 +106,9 @@ describe('the outline of a patch', () => {
         }
         if (edited.endsWith('\n') && assertAgrees(edited)) scanned += 1;
       }),
-      { numRuns: 3000 },
+      { numRuns: everydayRuns(3000) },
     );
-    assert.ok(scanned > 300, `only ${scanned} were scanned`);
+    assert.ok(scanned > everydayRuns(300), `only ${scanned} were scanned`);
   });
 
   it('agrees with the parser on 400 published patches', function () {

@@ -6,6 +6,7 @@ import type { InstanceEntry } from '../../../src/domain/instance';
 import { HumanError } from '../../../src/domain/humanError';
 import type { InstanceStatus } from '../../../src/domain/status';
 import type { TriageEntry } from '../../../src/domain/triage';
+import { everydayRuns } from '../../everyday';
 
 const entry: InstanceEntry = {
   id: 'octo__cat-12',
@@ -327,7 +328,7 @@ describe('any filter', () => {
           assert.ok(error instanceof HumanError, String(error));
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: everydayRuns(2000) },
     );
   });
 
@@ -337,7 +338,7 @@ describe('any filter', () => {
         const negation = text.startsWith('-') ? text.slice(1) : `-${text}`;
         assert.notEqual(matches(parseQuery(text), item), matches(parseQuery(negation), item));
       }),
-      { numRuns: 1000 },
+      { numRuns: everydayRuns(1000) },
     );
   });
 

@@ -4,6 +4,7 @@ import { readRow, type RowProblem } from '../../../src/dataset/rows/rows';
 import type { Instance } from '../../../src/domain/instance';
 import { checkPatchPaths, unsafePath } from '../../../src/patch/unsafePath';
 import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { everydayRuns } from '../../everyday';
 
 const diff = (path: string): string =>
   `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n@@ -1 +1 @@\n-a\n+b\n`;
@@ -414,7 +415,7 @@ describe('rows of anything', () => {
           assert.notEqual(result.instance.goldenPatch.trim(), '');
         }
       }),
-      { numRuns: 500 },
+      { numRuns: everydayRuns(500) },
     );
   });
 
@@ -456,8 +457,8 @@ describe('rows of anything', () => {
           }
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: everydayRuns(1000) },
     );
-    assert.ok(takenAtAll > 50, `only ${takenAtAll} rows were taken`);
+    assert.ok(takenAtAll > everydayRuns(50), `only ${takenAtAll} rows were taken`);
   });
 });

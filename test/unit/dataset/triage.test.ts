@@ -14,6 +14,7 @@ import {
 import { checkedTag, parseTriage, printTriage } from '../../../src/dataset/triage/triageFile';
 import { HumanError } from '../../../src/domain/humanError';
 import type { TriageEntry } from '../../../src/domain/triage';
+import { everydayRuns } from '../../everyday';
 
 const entry = (more: Partial<TriageEntry>): TriageEntry => ({
   tags: [],
@@ -214,7 +215,7 @@ describe('any triage file', () => {
           assert.ok(error instanceof HumanError, String(error));
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: everydayRuns(1000) },
     );
   });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { triageCsv, triageCsvColumns } from '../../../src/dataset/triage/triageCsv';
+import { everydayRuns } from '../../everyday';
 
 /** Parses strictly by RFC 4180, as a spreadsheet does. */
 function parseCsv(text: string): string[][] {
@@ -90,7 +91,7 @@ describe('triage as CSV', () => {
           assert.doesNotMatch(cell ?? '', /^[=+\-@\t\r]/);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: everydayRuns(500) },
     );
   });
 });

@@ -10,6 +10,7 @@ import {
   type PatchLine,
   type TransitionLists,
 } from '../../../src/domain/harness';
+import { everydayRuns } from '../../everyday';
 
 type Statuses = Readonly<Record<string, string>>;
 type Counts = Readonly<Record<string, Readonly<Record<number, number>>>>;
@@ -323,7 +324,7 @@ describe('harness grading of anything', () => {
           );
         },
       ),
-      { numRuns: 300 },
+      { numRuns: everydayRuns(300) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { issueDocument, splitIssue } from '../../../src/editor/issue/issuePage';
 import { renderIssue } from '../../../src/editor/issue/renderIssue';
 import type { Instance } from '../../../src/domain/instance';
 import type { ReferenceTarget, ResolveReference } from '../../../src/python/resolveReferences';
+import { everydayRuns } from '../../everyday';
 
 const nowhere: ResolveReference = async () => undefined;
 const everywhere: ResolveReference = async (reference) =>
@@ -122,7 +123,7 @@ describe('sanitising what a renderer made of an issue', () => {
         }
         assert.deepEqual(open, []);
       }),
-      { numRuns: 1000 },
+      { numRuns: everydayRuns(1000) },
     );
   });
 

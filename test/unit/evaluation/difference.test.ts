@@ -5,6 +5,7 @@ import type { Outcome } from '../../../src/domain/outcome';
 import { pairResults } from '../../../src/domain/transition';
 import { gradeStrict } from '../../../src/domain/verdict';
 import { explainDifference } from '../../../src/evaluation/difference';
+import { everydayRuns } from '../../everyday';
 
 describe('why the gradings differ', () => {
   it('a test that breaks without the candidate too, of which the harness has no base run', () => {
@@ -137,7 +138,7 @@ describe('both gradings of the same runs', () => {
         );
         assert.equal(difference === undefined, strict.success === harness.resolved);
       }),
-      { numRuns: 2000 },
+      { numRuns: everydayRuns(2000) },
     );
   });
 });

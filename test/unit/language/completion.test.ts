@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import type { CheckContext } from '../../../src/language/check';
 import { completion } from '../../../src/language/completion';
 import type { PythonParser } from '../../../src/python/parser';
+import { everydayRuns } from '../../everyday';
 import { loadParser } from '../python/loadParser';
 import { marked, only, surroundingsOf, testFile } from './surroundings';
 
@@ -168,7 +169,7 @@ describe('completion in a custom diff', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: everydayRuns(300) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { TextDocument } from 'vscode-languageserver-textdocument';
 import { formatting } from '../../../src/language/formatting';
 import { customDiffsIn } from '../../../src/language/customDiffs';
 import { parseCustom } from '../../../src/patch/custom/parseCustom';
+import { everydayRuns } from '../../everyday';
 
 function formatted(text: string, languageId = 'swt-custom-diff'): string {
   const document = TextDocument.create('file:///a', languageId, 1, text);
@@ -94,7 +95,7 @@ describe('formatting a custom diff', () => {
         assert.equal(formatted(after), after);
       }),
       {
-        numRuns: 500,
+        numRuns: everydayRuns(500),
         examples: [['diff\na.py\n\nrewrite\n3\n```\ndiff\ndiff\ndiff\nend diff\neof']],
       },
     );

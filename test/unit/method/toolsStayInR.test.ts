@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { silent } from '../../../src/domain/reporter';
 import { callTool, candidateInMemory, type ToolAnswer } from '../../../src/method/tools/tool';
 import { tools } from '../../../src/method/tools/tools';
+import { everydayRuns } from '../../everyday';
 import { addedFile, viewForTests } from './sampleView';
 import { leaksIn, secretsOf } from './secretsOf';
 
@@ -121,7 +122,7 @@ describe('tools on an instance whose R has links that lead out of it', function 
         await call('read_file', { path });
         await call('list_files', { folder: path });
       }),
-      { numRuns: 300 },
+      { numRuns: everydayRuns(300) },
     );
   });
 

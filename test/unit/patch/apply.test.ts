@@ -5,6 +5,7 @@ import { makeUnified } from '../../../src/patch/unified/makeUnified';
 import { changedLines, newToOldLine, oldToNewLine } from '../../../src/patch/changedLines';
 import { hasErrors } from '../../../src/patch/diagnostic';
 import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { everydayRuns } from '../../everyday';
 import { linesOf, makeGitTree, type GitTree } from './gitTree';
 
 type Files = Record<string, string | undefined>;
@@ -76,7 +77,7 @@ describe('makeUnified and applyPatch', function () {
           assert.deepEqual(parseUnified(patch).problems, []);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: everydayRuns(150) },
     );
   });
 
@@ -113,7 +114,7 @@ describe('makeUnified and applyPatch', function () {
           }
         });
       }),
-      { numRuns: 500 },
+      { numRuns: everydayRuns(500) },
     );
   });
 
@@ -154,9 +155,12 @@ describe('makeUnified and applyPatch', function () {
           } else refused += 1;
         },
       ),
-      { numRuns: 250, seed: 7 },
+      { numRuns: everydayRuns(250), seed: 7 },
     );
-    assert.ok(accepted > 20 && refused > 20, `${accepted} accepted, ${refused} refused`);
+    assert.ok(
+      accepted > everydayRuns(20) && refused > everydayRuns(20),
+      `${accepted} accepted, ${refused} refused`,
+    );
   });
 
   it('diffs long unlike texts in bounded time, and mends nothing in them', async () => {
@@ -296,7 +300,7 @@ describe('applyPatch', function () {
         hasErrors(parsed.problems);
         await applyPatch(parsed, (path) => Promise.resolve(path === 'x' ? 'a\nc\n' : undefined));
       }),
-      { numRuns: 1000 },
+      { numRuns: everydayRuns(1000) },
     );
   });
 });

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { convertUnified } from '../../../src/patch/unified/convertUnified';
 import { toUnified, type Conversion } from '../../../src/patch/toUnified';
 import type { PythonParser } from '../../../src/python/parser';
+import { everydayRuns } from '../../everyday';
 import { loadParser } from '../python/loadParser';
 import { makeGitTree, type GitTree } from './gitTree';
 
@@ -297,7 +298,7 @@ describe('toUnified of diffs as people and models write them', function () {
           assert.equal(after.endsWith('\n'), before.endsWith('\n'));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: everydayRuns(300) },
     );
   });
 });

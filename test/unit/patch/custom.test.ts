@@ -4,6 +4,7 @@ import { applyPatch } from '../../../src/patch/unified/applyPatch';
 import { toUnified, type Conversion } from '../../../src/patch/toUnified';
 import { parseUnified } from '../../../src/patch/unified/parseUnified';
 import type { PythonParser } from '../../../src/python/parser';
+import { everydayRuns } from '../../everyday';
 import { loadParser } from '../python/loadParser';
 import { at, block, file, type Files } from './customSample';
 
@@ -355,7 +356,7 @@ describe('the custom format', function () {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: everydayRuns(300) },
     );
   });
 });

@@ -6,6 +6,7 @@ import { editFile } from '../../../src/patch/custom/customEdits';
 import { findFault, readModule } from '../../../src/python/module';
 import { PartedModule } from '../../../src/python/partedModule';
 import type { PythonParser } from '../../../src/python/parser';
+import { everydayRuns } from '../../everyday';
 import { loadParser } from '../python/loadParser';
 
 const lines = [
@@ -55,7 +56,7 @@ describe('what is kept of a custom diff that is being written', () => {
           assert.deepEqual(read.blocks, readBlocksOfLines(now).blocks);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: everydayRuns(1000) },
     );
   });
 
@@ -127,9 +128,9 @@ describe('placing blocks of the custom format', () => {
         changed += 1;
         assert.equal(findFault(python, after), undefined, `${text}\n=====\n${after}`);
       }),
-      { numRuns: 1500 },
+      { numRuns: everydayRuns(1500) },
     );
-    assert.ok(changed > 300, `${changed} files were changed`);
+    assert.ok(changed > everydayRuns(300), `${changed} files were changed`);
   });
 
   it('knows of a file read in parts what it knows of the whole', () => {
@@ -157,7 +158,7 @@ describe('placing blocks of the custom format', () => {
           eager.statements,
         );
       }),
-      { numRuns: 600 },
+      { numRuns: everydayRuns(600) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { nearestPaths } from '../../../src/patch/custom/findTarget';
+import { everydayRuns } from '../../everyday';
 
 describe('nearestPaths', () => {
   it('puts the same end before the same name, and that before a name that is like it', () => {
@@ -43,7 +44,7 @@ describe('nearestPaths', () => {
           .map(({ each }) => each);
         assert.deepEqual(nearestPaths(others, wanted), expected);
       }),
-      { numRuns: 300 },
+      { numRuns: everydayRuns(300) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { parseCustom } from '../../../src/patch/custom/parseCustom';
 import { writeCustom } from '../../../src/patch/custom/writeCustom';
 import { hasErrors } from '../../../src/patch/diagnostic';
 import type { PythonParser } from '../../../src/python/parser';
+import { everydayRuns } from '../../everyday';
 import { loadParser } from '../python/loadParser';
 import { at, file, place } from './customSample';
 import { damage, damaged, dressed, moduleText } from './pythonTexts';
@@ -35,7 +36,7 @@ describe('writeCustom', function () {
         await roundTrip(before, damaged(before, how));
       }),
       {
-        numRuns: 150,
+        numRuns: everydayRuns(150),
         examples: [
           // A last line that is cut between CR and LF.
           [
@@ -61,7 +62,7 @@ describe('writeCustom', function () {
           await roundTrip(before, after, path);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: everydayRuns(150) },
     );
   });
 

@@ -6,6 +6,7 @@ import type { Conversion } from '../../../src/patch/conversion';
 import { convertFuzzy } from '../../../src/patch/fuzzy/convertFuzzy';
 import { similarity } from '../../../src/patch/fuzzy/treeLines';
 import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { everydayRuns } from '../../everyday';
 
 type Files = Record<string, string | undefined>;
 
@@ -117,7 +118,7 @@ describe('convertFuzzy, whatever it is given', function () {
           }
         },
       ),
-      { numRuns: 400 },
+      { numRuns: everydayRuns(400) },
     );
   });
 
@@ -131,7 +132,7 @@ describe('convertFuzzy, whatever it is given', function () {
         assert.equal(applied.files.get('f.py') ?? before, after);
         assert.deepEqual(applied.placed.files[0]?.hunks, patch.files[0]?.hunks);
       }),
-      { numRuns: 400 },
+      { numRuns: everydayRuns(400) },
     );
   });
 
@@ -165,7 +166,7 @@ describe('convertFuzzy, whatever it is given', function () {
           );
         }
       }),
-      { numRuns: 600 },
+      { numRuns: everydayRuns(600) },
     );
   });
 
@@ -195,7 +196,7 @@ describe('convertFuzzy, whatever it is given', function () {
           assert.ok(result.patch !== '' || result.files.size === 0);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: everydayRuns(500) },
     );
   });
 });

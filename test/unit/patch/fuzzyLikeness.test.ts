@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { similarity } from '../../../src/patch/fuzzy/treeLines';
+import { everydayRuns } from '../../everyday';
 
 describe('the similarity of lines', () => {
   it('measures likeness as the share of characters that stay', () => {
@@ -18,7 +19,7 @@ describe('the similarity of lines', () => {
           Math.abs(similarity(a, b) - (1 - stepsByTable(a, b) / longest)) < 1e-9 || longest === 1,
         );
       }),
-      { numRuns: 500 },
+      { numRuns: everydayRuns(500) },
     );
   });
 });

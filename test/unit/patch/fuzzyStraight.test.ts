@@ -9,6 +9,7 @@ import { TreeLines } from '../../../src/patch/fuzzy/treeLines';
 import { straightPlace } from '../../../src/patch/fuzzy/straightPlace';
 import { statedStart } from '../../../src/patch/unified/hunk';
 import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { everydayRuns } from '../../everyday';
 
 const path = 'tests/test_table.py';
 const row = (name: string, value: number): string => `    ('${name}', ${value}, 'ok'),`;
@@ -165,8 +166,11 @@ describe('hunks in tables of rows that are nearly equal', function () {
           assert.ok(found === git || found === after, `${before}\n${diff}\n${found}`);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: everydayRuns(500) },
     );
-    assert.ok(placed > 100 && refused > 10, `${placed} placed, ${refused} refused`);
+    assert.ok(
+      placed > everydayRuns(100) && refused > everydayRuns(10),
+      `${placed} placed, ${refused} refused`,
+    );
   });
 });

@@ -3,6 +3,7 @@ import { parseUnified } from '../../../src/patch/unified/parseUnified';
 import type { ParsedPatch } from '../../../src/patch/unified/parsedPatch';
 import type { FileEdit } from '../../../src/patch/unified/makeUnified';
 import type { PythonParser } from '../../../src/python/parser';
+import { everydayCases } from '../../everyday';
 import { makeGitTree } from './gitTree';
 import { rebuildFiles } from './rebuiltTree';
 
@@ -25,8 +26,8 @@ export interface GoldenRow {
 let kept: GoldenRow[] | undefined;
 
 /**
- * The rows of the dataset, made once in a process; undefined where the dataset is missing. Git is
- * called once for all of them.
+ * The rows of the dataset, those of {@link everydayCases}, made once in a process; undefined where it
+ * cannot be had. Git is called once for all of them.
  */
 export function goldenRows(python: PythonParser): readonly GoldenRow[] | undefined {
   if (kept === undefined && existsSync(dataset)) kept = readRows(python);
@@ -34,9 +35,8 @@ export function goldenRows(python: PythonParser): readonly GoldenRow[] | undefin
 }
 
 function readRows(python: PythonParser): GoldenRow[] {
-  const rows = readFileSync(dataset, 'utf8')
-    .trim()
-    .split('\n')
+  const lines = readFileSync(dataset, 'utf8').trim().split('\n');
+  const rows = everydayCases(lines)
     .map((line) => JSON.parse(line) as { instance_id: string; test_patch: string })
     .map(({ instance_id: id, test_patch: text }) => {
       const parsed = parseUnified(text);

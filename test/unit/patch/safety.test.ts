@@ -3,6 +3,7 @@ import { posix, win32 } from 'node:path';
 import fc from 'fast-check';
 import { checkPatchPaths, unsafePath } from '../../../src/patch/unsafePath';
 import { parseUnified } from '../../../src/patch/unified/parseUnified';
+import { everydayRuns } from '../../everyday';
 
 describe('unsafePath', function () {
   this.timeout(60_000);
@@ -97,7 +98,7 @@ describe('unsafePath', function () {
           assert.equal(posix.normalize(path), path);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: everydayRuns(2000) },
     );
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { convertSearchReplace } from '../../../src/patch/searchReplace/convertSearchReplace';
 import type { Conversion } from '../../../src/patch/conversion';
+import { everydayRuns } from '../../everyday';
 import { makeGitTree, type GitTree } from './gitTree';
 import { applyLineEdits } from './lineEdits';
 
@@ -262,7 +263,7 @@ describe('convertSearchReplace', function () {
           assert.equal(files.get(at), after.map((each) => `${each}\n`).join(''), text);
         },
       ),
-      { numRuns: 500 },
+      { numRuns: everydayRuns(500) },
     );
   });
 
@@ -297,7 +298,7 @@ describe('convertSearchReplace', function () {
           assert.ok(after.includes('def test_three():'), after);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: everydayRuns(300) },
     );
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { openQuotes, readPythonStrings } from '../../../src/patch/pythonStrings';
 import { convertSearchReplace } from '../../../src/patch/searchReplace/convertSearchReplace';
+import { everydayRuns } from '../../everyday';
 
 const path = 'tests/test_text.py';
 
@@ -149,7 +150,7 @@ describe('search/replace that indents anew', () => {
         const { after, told } = await edited(file, asked, asked.replace(/b = 0\n$/, 'b = 1\n'));
         assert.equal(after, file.replace(/b = 0\n$/, 'b = 1\n'), told.join());
       }),
-      { numRuns: 200 },
+      { numRuns: everydayRuns(200) },
     );
   });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { moduleIn, readModule } from '../../../src/python/module';
 import type { PythonParser } from '../../../src/python/parser';
 import { segmentsOf } from '../../../src/python/segments';
+import { everydayRuns } from '../../everyday';
 import { loadParser } from './loadParser';
 
 const pieces = [
@@ -47,9 +48,9 @@ describe('the outline of a module', () => {
         sound += 1;
         assert.deepEqual(readModule(python, source), whole);
       }),
-      { numRuns: 400 },
+      { numRuns: everydayRuns(400) },
     );
-    assert.ok(sound > 200, `${sound} sources had no syntax error`);
+    assert.ok(sound > everydayRuns(200), `${sound} sources had no syntax error`);
   });
 
   it('holds every letter of the source in one part, whatever it is', () => {
@@ -64,7 +65,7 @@ describe('the outline of a module', () => {
         }
         readModule(python, source);
       }),
-      { numRuns: 400 },
+      { numRuns: everydayRuns(400) },
     );
   });
 

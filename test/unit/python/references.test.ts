@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { findReferences, type Reference } from '../../../src/python/references';
+import { everydayRuns } from '../../everyday';
 
 /** References in the form `text → meaning`. */
 function found(text: string): string[] {
@@ -149,7 +150,7 @@ describe('findReferences', () => {
           end = each.end;
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: everydayRuns(2000) },
     );
   });
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { changedTests } from '../../../src/python/changedTests';
 import type { PythonParser } from '../../../src/python/parser';
 import { findTests, importsPytest } from '../../../src/python/tests';
+import { everydayRuns } from '../../everyday';
 import { loadParser } from './loadParser';
 
 const path = 'tests/test_a.py';
@@ -239,7 +240,7 @@ describe('changedTests', function () {
           assert.equal(b.slice(test.range.start, test.range.end), test.text);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: everydayRuns(300) },
     );
   });
 });
