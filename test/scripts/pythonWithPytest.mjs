@@ -51,6 +51,28 @@ export function pathWithPython() {
   return python === undefined ? path : `${dirname(python)}${delimiter}${path}`;
 }
 
+/**
+ * PATH on which `python3` has no packages, for tests that need none: a run by `unittest` takes half of the
+ * processor time of one by pytest. Those of pytest have an environment of their own.
+ */
+export function pathWithoutPackages() {
+  const environment = join(cache, 'environment-without-packages');
+  const made = join(environment, bin);
+  const path = process.env.PATH ?? '';
+  const program = 'import sys; assert sys.version_info >= (3, 8)';
+  try {
+    if (!existsSync(join(environment, 'ready'))) {
+      rmSync(environment, { recursive: true, force: true });
+      execFileSync('python3', ['-m', 'venv', '--without-pip', environment], { stdio: 'pipe' });
+      writeFileSync(join(environment, 'ready'), '');
+    }
+    execFileSync(made, ['-c', program], { stdio: 'pipe' });
+  } catch {
+    return path;
+  }
+  return `${dirname(made)}${delimiter}${path}`;
+}
+
 /** The interpreter's own path, where it can import pytest and is one that the local engine takes. */
 function pathWithPytest(python) {
   const program = 'import sys, pytest; assert sys.version_info >= (3, 8); print(sys.executable)';

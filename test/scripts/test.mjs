@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathWithPython } from './pythonWithPytest.mjs';
+import { pathWithPython, pathWithoutPackages } from './pythonWithPytest.mjs';
 import { cache, ensureInstalled, root } from './setup.mjs';
 
 /** `npm test -- unit vscode` runs only the steps whose names begin so. */
@@ -29,6 +29,9 @@ const runPython = [
 if (runPython.some(isWanted)) {
   process.env.PATH = pathWithPython();
 }
+
+/** For the steps whose tests say themselves when they need pytest. */
+const plainPython = { PATH: pathWithoutPackages() };
 
 const bin = (name) => join(root, 'node_modules', '.bin', name);
 const mocha = (...args) => [
@@ -69,19 +72,20 @@ const rest = [
   ['lint', bin('eslint'), ['.']],
   ['types', bin('tsc'), ['--noEmit', '-p', '.']],
   ['types of the page', bin('tsc'), ['--noEmit', '-p', 'src/dashboard']],
-  ['unit', ...mocha('--timeout', '60000', 'test/unit/**/*.test.ts')],
+  ['unit', ...mocha('--timeout', '60000', 'test/unit/**/*.test.ts'), plainPython],
   ['tracer', 'python3', ['test/tracer/run.py', ...(isFull ? [] : ['--few'])]],
   ['outcomes', 'python3', ['test/tracer/outcomes.py']],
-  ['processes', ...mocha('--timeout', '300000', 'test/processes/**/*.test.ts')],
-  ['commandLine', ...mocha('--timeout', '300000', 'test/commandLine/**/*.test.ts')],
+  ['processes', ...mocha('--timeout', '300000', 'test/processes/**/*.test.ts'), plainPython],
+  ['commandLine', ...mocha('--timeout', '300000', 'test/commandLine/**/*.test.ts'), plainPython],
   ...(isFull ? [['real', ...mocha('--timeout', '900000', 'test/real/**/*.test.ts')]] : []),
   ['windows', process.execPath, ['test/windows/run.mjs']],
 ];
 const takeRest = async (behind) => {
   for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
-    // Both steps would download the same VS Code.
-    if (next[0] === 'windows') await windowClosed;
-    await step(...next, {}, behind);
+    const [name, program, args, env = {}] = next;
+    // Both would fetch the same VS Code.
+    if (name === 'windows') await windowClosed;
+    await step(name, program, args, env, behind);
   }
 };
 let rig;
