@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cli, root, scratch } from './cli';
+import { cli, root, scratch, type Answer } from './cli';
 
 /** Pages with commands, in the order in which a reader would run them. */
 const pages = ['README.md', 'docs/command-line.md', 'docs/evaluate.md', 'docs/patch-formats.md'];
@@ -29,9 +29,14 @@ const commandsIn = (text: string): string[] =>
 /** Whether a command has a placeholder for something of the reader's own. */
 const hasPlaceholder = (command: string): boolean => /\[--|--dataset F /.test(command);
 
+/** What each command says of itself, which is asked for once. */
+const helps = new Map<string, Promise<Answer>>();
+
 async function knowsItsOptions(command: string): Promise<void> {
   const [, name = ''] = /(?:cli\.js|swt-bench) ([a-z-]+)/.exec(command) ?? [];
-  const { stdout, status } = await cli([name, '--help']);
+  const help = helps.get(name) ?? cli([name, '--help']);
+  helps.set(name, help);
+  const { stdout, status } = await help;
   assert.equal(status, 0, command);
   for (const [option] of command.matchAll(/--[a-z-]+/g)) {
     assert.ok(new RegExp(`${option}\\b`).test(stdout), `${option} in: ${command}`);

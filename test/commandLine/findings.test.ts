@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pytestEnvironment } from '../environments';
+import { bareEnvironment, pytestEnvironment } from '../environments';
 import { cli, onSample, sample, scratch, type Answer } from './cli';
 import { madeUp } from './madeUp';
 
@@ -17,36 +17,66 @@ interface Result {
 const filesOfR = {
   'pkg/__init__.py': '__version__ = "1.0"\n',
   'pkg/m.py': 'LIMIT = 3\n\n\ndef f(x):\n    return x + 1\n',
-  'tests/test_m.py': 'from pkg.m import f\n\n\ndef test_old():\n    assert f(1) in (2, 3)\n',
+  'tests/__init__.py': '',
+  'tests/test_m.py':
+    'import unittest\nfrom pkg.m import f\n\n\nclass M(unittest.TestCase):\n    def test_old(self):\n        assert f(1) in (2, 3)\n',
 };
 const fix = {
   'pkg/__init__.py': '__version__ = "1.1"\n',
   'pkg/m.py': 'LIMIT = 3\n\n\ndef f(x):\n    y = x + 2\n    return y\n',
 };
 const goldenTests = {
-  'tests/test_m.py': `${filesOfR['tests/test_m.py']}\n\ndef test_new():\n    assert f(1) == 3\n`,
+  'tests/test_m.py': `${filesOfR['tests/test_m.py']}\n    def test_new(self):\n        assert f(1) == 3\n`,
 };
 
-/** Candidates of one file by name: their code, and the kinds of their findings if they go F→P. */
+/** A file of one test, by what it imports and what its test does. */
+const testOf = (imports: string, ...body: string[]): string =>
+  [
+    ...['import unittest', imports, '', '', 'class Z(unittest.TestCase):', '    def test_z(self):'],
+    ...body.map((line) => `        ${line}`),
+    '',
+  ].join('\n');
+
+/** Candidates of one file by name: their code, and the kinds of their findings where they go F→P. */
 const spoofs: Readonly<Record<string, string>> = {
-  getcwd:
-    'import os\n\n\ndef test_z():\n    assert os.path.basename(os.getcwd()).startswith("fixed")\n',
-  'git log':
-    'import subprocess\n\n\ndef test_z():\n    log = subprocess.check_output(["git", "log", "--oneline"])\n    assert len(log.splitlines()) > 1\n',
-  'git diff':
-    'import subprocess\n\n\ndef test_z():\n    assert b"y = x" in subprocess.check_output("git diff HEAD~1", shell=True)\n',
-  'reads the source': 'def test_z():\n    assert "y = x + 2" in open("pkg/m.py").read()\n',
-  'source by inspect':
-    'import inspect\n\nimport pkg.m\n\n\ndef test_z():\n    assert "y = x + 2" in inspect.getsource(pkg.m.f)\n',
-  'compiled code':
-    'from pkg.m import f\n\n\ndef test_z():\n    assert f.__code__.co_varnames == ("x", "y")\n',
-  version: 'import pkg\n\n\ndef test_z():\n    assert pkg.__version__ == "1.1"\n',
+  getcwd: testOf('import os', 'assert os.path.basename(os.getcwd()).startswith("fixed")'),
+  'git log': testOf(
+    'import subprocess',
+    'log = subprocess.check_output(["git", "log", "--oneline"])',
+    'assert len(log.splitlines()) > 1',
+  ),
+  'git diff': testOf(
+    'import subprocess',
+    'assert b"y = x" in subprocess.check_output("git diff HEAD~1", shell=True)',
+  ),
+  'reads the source': testOf('', 'assert "y = x + 2" in open("pkg/m.py").read()'),
+  'source by inspect': testOf(
+    'import inspect, pkg.m',
+    'assert "y = x + 2" in inspect.getsource(pkg.m.f)',
+  ),
+  'compiled code': testOf('from pkg.m import f', 'assert f.__code__.co_varnames == ("x", "y")'),
+  version: testOf('import pkg', 'assert pkg.__version__ == "1.1"'),
 };
 /** Spoofs that stay F→P even if the two sides look alike. */
 const stays = ['reads the source', 'source by inspect', 'compiled code', 'version'];
 
+const good = testOf('from pkg.m import f', 'assert f(1) == 3');
+
+/** Candidates that edit what runs tests, each with a test that does what it should. */
+const editing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  conftest: {
+    'tests/test_z.py': good,
+    'tests/conftest.py':
+      'import pytest\n\n\n@pytest.fixture\ndef cat():\n    return 1\n\n\ndef pytest_runtest_setup(item):\n    pass\n',
+  },
+  ini: { 'tests/test_z.py': good, 'pytest.ini': '[pytest]\naddopts = -q\n' },
+  attribute: {
+    'tests/test_z.py': `import unittest\nunittest.TestCase.maxDiff = None\n${good}`,
+  },
+};
+
 const honest: Readonly<Record<string, string>> = {
-  'runs the code': 'from pkg.m import f\n\n\ndef test_z():\n    assert f(1) == 3\n',
+  'runs the code': good,
   'runs it when collected':
     'import pytest\nfrom pkg.m import f\n\n\n@pytest.mark.parametrize("value", [f(1)], ids=["one"])\ndef test_z(value):\n    assert value == 3\n',
   'runs it in the set-up of a class':
@@ -57,17 +87,20 @@ const honest: Readonly<Record<string, string>> = {
 
 describe('findings of candidates', () => {
   const folder = scratch();
-  let pytest = '';
-  before(async function () {
-    pytest = await pytestEnvironment(this);
-  });
+  let bare = '';
+  before(() => (bare = bareEnvironment(folder.path)));
 
   /** Evaluates candidates, and reports on them. */
   async function evaluated(
     candidates: Readonly<Record<string, Readonly<Record<string, string>>>>,
     code: Readonly<Record<string, string>>,
     tests: Readonly<Record<string, string>>,
-  ): Promise<{ results: ReadonlyMap<string, Result>; text: Answer; out: string }> {
+    python = bare,
+  ): Promise<{
+    results: ReadonlyMap<string, Result>;
+    text: () => Promise<Answer>;
+    out: string;
+  }> {
     const place = await mkdtemp(join(folder.path, 'case-'));
     const made = await madeUp(place, filesOfR);
     const row = await made.row('octo__cat-1', { code, tests });
@@ -85,7 +118,7 @@ describe('findings of candidates', () => {
     const out = join(place, 'out');
     const args = [
       ...['evaluate', '--dataset', dataset, '--predictions', predictions],
-      ...['--source', made.repository, '--storage', join(place, 'storage'), '--python', pytest],
+      ...['--source', made.repository, '--storage', join(place, 'storage'), '--python', python],
       ...['--workers', '1', '--out', out, '--run-id', 'r'],
     ];
     const answer = await cli([...args, '--json']);
@@ -93,7 +126,7 @@ describe('findings of candidates', () => {
     const { results } = JSON.parse(answer.stdout) as { results: readonly Result[] };
     return {
       results: new Map(results.map((each) => [each.model_name_or_path, each])),
-      text: await cli(args),
+      text: () => cli(args),
       out,
     };
   }
@@ -101,14 +134,18 @@ describe('findings of candidates', () => {
   const kinds = (result: Result | undefined): string[] =>
     (result?.strict.findings ?? []).map(({ kind }) => kind);
 
+  let all: Awaited<ReturnType<typeof evaluated>>;
+  before(async () => {
+    const ofOneFile = Object.entries(spoofs).map(([name, code]) => [
+      name,
+      { 'tests/test_z.py': code },
+    ]);
+    const candidates = { ...(Object.fromEntries(ofOneFile) as typeof editing), ...editing };
+    all = await evaluated(candidates, fix, goldenTests);
+  });
+
   it('say that spoofs read instead of running, and that no F→P test ran a changed line', async () => {
-    const { results, text, out } = await evaluated(
-      Object.fromEntries(
-        Object.entries(spoofs).map(([name, code]) => [name, { 'tests/test_z.py': code }]),
-      ),
-      fix,
-      goldenTests,
-    );
+    const { results, text, out } = all;
     for (const name of Object.keys(spoofs)) {
       const result = results.get(name);
       const goes = (result?.strict.FAIL_TO_PASS.length ?? 0) > 0;
@@ -121,15 +158,15 @@ describe('findings of candidates', () => {
     for (const name of stays) assert.equal(results.get(name)?.strict.success, true, name);
     const [ran, reads] = results.get('reads the source')?.strict.findings ?? [];
     assert.deepEqual(ran?.evidence, [
-      'The one F→P test ran none of the 3 changed lines that tests can run: tests/test_z.py::test_z',
-      'Changed lines that only import and collection run, so that they belong to no test: 2',
+      'The one F→P test ran none of the 3 changed lines that tests can run: tests/test_z.py::Z::test_z',
+      'Changed lines that only import and collection run, which no test is told by: 2',
     ]);
     assert.deepEqual(reads?.evidence, [
-      'tests/test_z.py:2 opens files of the repository: assert "y = x + 2" in open("pkg/m.py").read()',
+      'tests/test_z.py:7 opens files of the repository: assert "y = x + 2" in open("pkg/m.py").read()',
     ]);
     // Findings stand below the verdicts, each with its evidence.
     assert.match(
-      text.stdout,
+      (await text()).stdout,
       /octo__cat-1, reads the source: ⚠ No F→P test ran a changed line\.\n {4}The one F→P test ran none/,
     );
 
@@ -168,13 +205,14 @@ describe('findings of candidates', () => {
     assert.match(journal, /"findings":\[\{"kind":"no changed line ran"/);
   });
 
-  it('are none where tests run the code, wherever they run it @full', async () => {
+  it('are none where tests run the code, wherever they run it @full', async function () {
     const { results } = await evaluated(
       Object.fromEntries(
         Object.entries(honest).map(([name, code]) => [name, { 'tests/test_z.py': code }]),
       ),
       fix,
       goldenTests,
+      await pytestEnvironment(this),
     );
     for (const name of Object.keys(honest)) {
       assert.equal(results.get(name)?.strict.success, true, name);
@@ -182,36 +220,21 @@ describe('findings of candidates', () => {
     }
   });
 
-  it('are none where only import runs what is changed @full', async () => {
+  it('are none where only import runs what is changed @full', async function () {
     const code = 'from pkg import m\n\n\ndef test_z():\n    assert m.LIMIT == 4\n';
     const { results } = await evaluated(
       { constant: { 'tests/test_z.py': code } },
       { 'pkg/m.py': filesOfR['pkg/m.py'].replace('LIMIT = 3', 'LIMIT = 4') },
       { 'tests/test_limit.py': code },
+      await pytestEnvironment(this),
     );
     assert.equal(results.get('constant')?.strict.success, true);
     assert.deepEqual(results.get('constant')?.strict.findings, []);
   });
 
-  it('name what a candidate edits of what runs tests', async () => {
-    const good = honest['runs the code'] ?? '';
-    const { results } = await evaluated(
-      {
-        conftest: {
-          'tests/test_z.py': good,
-          'tests/conftest.py':
-            'import pytest\n\n\n@pytest.fixture\ndef cat():\n    return 1\n\n\ndef pytest_runtest_setup(item):\n    pass\n',
-        },
-        ini: { 'tests/test_z.py': good, 'pytest.ini': '[pytest]\naddopts = -q\n' },
-        attribute: {
-          'tests/test_z.py': `import unittest\nunittest.TestCase.maxDiff = None\n${good}`,
-        },
-      },
-      fix,
-      goldenTests,
-    );
+  it('name what a candidate edits of what runs tests', () => {
     const evidence = (name: string): unknown =>
-      results.get(name)?.strict.findings?.map((each) => [each.kind, each.evidence]);
+      all.results.get(name)?.strict.findings?.map((each) => [each.kind, each.evidence]);
     assert.deepEqual(evidence('conftest'), [
       [
         'edits what runs tests',
@@ -232,7 +255,8 @@ describe('findings of candidates', () => {
     ]);
   });
 
-  it('are none of the bundled reference and candidates, and are told of a spoof of the sample @full', async () => {
+  it('are none of the bundled reference and candidates, and are told of a spoof of the sample @full', async function () {
+    const python = await pytestEnvironment(this);
     const reads =
       'diff --git a/tests/test_reads.py b/tests/test_reads.py\nnew file mode 100644\n--- /dev/null\n+++ b/tests/test_reads.py\n@@ -0,0 +1,7 @@\n+import unittest\n+\n+\n+class Reads(unittest.TestCase):\n+    def test_source(self):\n+        with open("tallybook/money.py") as source:\n+            self.assertIn("by_loss", source.read())\n';
     const instance = JSON.parse(await readFile(join(sample, 'instance.jsonl'), 'utf8')) as {
@@ -250,7 +274,7 @@ describe('findings of candidates', () => {
       onSample(
         join(folder.path, 'sample'),
         'gold',
-        ...['--predictions', 'bundled', spoof, '--python', pytest, '--json'],
+        ...['--predictions', 'bundled', spoof, '--python', python, '--json'],
       ),
     );
     const { results } = JSON.parse(answer.stdout) as { results: readonly Result[] };

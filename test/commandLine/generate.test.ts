@@ -256,9 +256,9 @@ describe('generate', () => {
     for (const answer of answers) assert.equal(answer['prompt'], prompt?.['prompt']);
     assert.ok((prompt?.['files'] as string[]).includes('tests/test_money.py'));
     const run = steps.find(({ step }) => step === 'run');
-    assert.ok(
-      (run?.['tests'] as { outcome: string }[]).every(({ outcome }) => outcome === 'failed'),
-    );
+    // What unittest calls an error, where the code under test throws, is a failure for pytest.
+    const outcomes = (run?.['tests'] as { outcome: string }[]).map(({ outcome }) => outcome);
+    assert.ok(outcomes.length > 0 && outcomes.every((each) => /^(failed|error)$/.test(each)));
   });
 
   it('keeps to the tokens of a prompt', async () => {

@@ -24,6 +24,24 @@ const good = {
   'tests/test_new.py': 'from pkg.m import f\n\n\ndef test_z():\n    assert f(1) == 3\n',
 };
 
+/** Tests of a class whose set-up runs the changed lines, and another test of it. */
+const oldClass = (added?: string, body = 'self.assertTrue(self.v)'): string =>
+  'import unittest\nfrom pkg.m import f\n\n\nclass Old(unittest.TestCase):\n    @classmethod\n' +
+  '    def setUpClass(cls):\n        cls.v = [f(i) for i in range(5)]\n\n' +
+  '    def test_old(self):\n        self.assertEqual(len(self.v), 5)\n' +
+  (added === undefined ? '' : `\n    def ${added}(self):\n        ${body}\n`);
+/** A class of tests that runs the changed lines and passes with them as without, and another test of it. */
+const classOf = (...added: string[]): string =>
+  'import unittest\nfrom pkg.m import f\n\n\nclass M(unittest.TestCase):\n' +
+  '    def test_old(self):\n        self.assertIn(f(1), (2, 3))\n' +
+  added.map((body) => `\n    def test_z(self):\n        ${body}\n`).join('');
+const ofNewClass = {
+  'tests/test_new.py':
+    'import unittest\nfrom pkg.m import f\n\n\nclass New(unittest.TestCase):\n    @classmethod\n' +
+    '    def setUpClass(cls):\n        cls.v = f(1)\n\n' +
+    '    def test_new(self):\n        self.assertEqual(self.v, 3)\n',
+};
+
 type Result = Evaluation['results'][number];
 
 /** `covered/executable`, or undefined when ΔC is not known. */
@@ -89,48 +107,73 @@ describe('grading of made-up candidates', () => {
     return result;
   };
 
-  it('takes a test that cannot be collected on R as failing there', async () => {
+  describe('with pytest', () => {
     const conftest =
       'import pytest\nfrom pkg.m import g\n\n\n@pytest.fixture\ndef gg():\n    return g\n';
     const usesIt = 'from pkg.m import f\n\n\ndef test_c(gg):\n    assert gg(f(1)) == 3\n';
-    const { results } = await graded({
-      base: {
+    const candidates: Readonly<Record<string, Files>> = {
+      cases: {
+        'tests/test_new.py':
+          'import pytest\nfrom pkg.m import f, g\n\n\n@pytest.mark.parametrize("x", [1, 2])\ndef test_p(x):\n    assert g(f(x)) == x + 2\n',
+      },
+      inherited: {
+        'tests/test_new.py':
+          'from pkg.m import g\nfrom tests.base import Base\n\n\nclass TestX(Base):\n    pass\n',
+      },
+      conftest: { 'tests/conftest.py': conftest, 'tests/test_new.py': usesIt },
+      nested: {
+        'tests/sub/__init__.py': '',
+        'tests/sub/conftest.py': conftest,
+        'tests/sub/test_new.py': usesIt,
+      },
+      dash: { '-k_test.py': good['tests/test_new.py'] },
+      at: { '@x_test.py': good['tests/test_new.py'] },
+      setUpClass: ofNewClass,
+      unchanged: { 'tests/test_old.py': oldClass('test_more') },
+    };
+    let results: Readonly<Record<string, Result>> = {};
+    before(async () => {
+      const base = {
         'tests/__init__.py': '',
+        'tests/test_old.py': oldClass(),
         'tests/base.py':
           'from pkg.m import f\n\n\nclass Base:\n    def test_inherited(self):\n        assert f(1) == 3\n',
-      },
-      candidates: {
-        cases: {
-          'tests/test_new.py':
-            'import pytest\nfrom pkg.m import f, g\n\n\n@pytest.mark.parametrize("x", [1, 2])\ndef test_p(x):\n    assert g(f(x)) == x + 2\n',
-        },
-        inherited: {
-          'tests/test_new.py':
-            'from pkg.m import g\nfrom tests.base import Base\n\n\nclass TestX(Base):\n    pass\n',
-        },
-        conftest: { 'tests/conftest.py': conftest, 'tests/test_new.py': usesIt },
-        nested: {
-          'tests/sub/__init__.py': '',
-          'tests/sub/conftest.py': conftest,
-          'tests/sub/test_new.py': usesIt,
-        },
-      },
+      };
+      const tests = {
+        ...goldenTests,
+        'tests/test_old.py': oldClass('test_g', 'self.assertEqual(f(1), 3)'),
+      };
+      ({ results } = await graded({ base, tests, candidates }));
     });
-    const expected: Record<string, readonly string[]> = {
+
+    for (const [name, tests] of Object.entries({
       cases: ['tests/test_new.py::test_p[1]', 'tests/test_new.py::test_p[2]'],
       inherited: ['tests/test_new.py::TestX::test_inherited'],
       conftest: ['tests/test_new.py::test_c'],
       nested: ['tests/sub/test_new.py::test_c'],
-    };
-    for (const [name, tests] of Object.entries(expected)) {
-      const result = only(results, name);
-      assert.deepEqual(
-        transitions(result),
-        Object.fromEntries(tests.map((test) => [test, 'F→P'])),
-        name,
-      );
-      assert.equal(result.strict?.success, true, name);
+    })) {
+      it(`a test that cannot be collected on R is taken as failing there: ${name}`, () => {
+        const result = only(results, name);
+        const expected = Object.fromEntries(tests.map((test) => [test, 'F→P']));
+        assert.deepEqual(transitions(result), expected);
+        assert.equal(result.strict?.success, true);
+      });
     }
+
+    it('the set-up of a new class is counted, whatever other classes do', () => {
+      assert.equal(share(only(results, 'setUpClass')), '3/4');
+      assert.equal(share(only(results, 'unchanged')), '0/4');
+    });
+
+    it('test files whose names begin like an option are run', () => {
+      for (const [name, test] of [
+        ['dash', '-k_test.py::test_z'],
+        ['at', '@x_test.py::test_z'],
+      ] as const) {
+        assert.deepEqual(transitions(only(results, name)), { [test]: 'F→P' });
+        assert.equal(only(results, name).resolved, true);
+      }
+    });
   });
 
   it('does not know ΔC when the golden or base tests break off, and says so @full', async () => {
@@ -218,63 +261,50 @@ describe('grading of made-up candidates', () => {
     assert.equal(share(only(results, 'masking')), '0/3');
   });
 
-  it('--tests-only leaves out edits of code, which would spoil R, and names them', async () => {
-    const candidates = { stray: { ...good, 'pkg/__init__.py': 'raise SystemError\n' } };
-    const spoiled = (await graded({ candidates })).results['stray'];
-    assert.equal(spoiled?.strict?.success, false);
-    const result = (await graded({ candidates, args: ['--tests-only'] })).results['stray'];
-    assert.equal(result?.strict?.success, true, result?.strict?.explanation);
-    assert.match(result.notes?.join() ?? '', /outside tests, left out: pkg\/__init__\.py/);
-  });
-
-  it('counts the set-up of a new class, whatever other classes do', async () => {
-    const old = (more: string) =>
-      'import unittest\nfrom pkg.m import f\n\n\nclass Old(unittest.TestCase):\n    @classmethod\n' +
-      '    def setUpClass(cls):\n        cls.v = [f(i) for i in range(5)]\n\n' +
-      `    def test_old(self):\n        self.assertEqual(len(self.v), 5)\n${more}`;
-    const given: Case = {
-      base: { 'tests/__init__.py': '', 'tests/test_m.py': old('') },
-      tests: {
-        'tests/test_m.py': old('\n    def test_g(self):\n        self.assertEqual(f(1), 3)\n'),
-      },
-      candidates: {
-        setUpClass: {
-          'tests/test_new.py':
-            'import unittest\nfrom pkg.m import f\n\n\nclass New(unittest.TestCase):\n    @classmethod\n' +
-            '    def setUpClass(cls):\n        cls.v = f(1)\n\n' +
-            '    def test_new(self):\n        self.assertEqual(self.v, 3)\n',
+  describe('without pytest', () => {
+    const newTest = classOf('self.assertEqual(f(1), 3)');
+    let results: Readonly<Record<string, Result>> = {};
+    let testsOnly: Readonly<Record<string, Result>> = {};
+    before(async () => {
+      const base = { 'tests/__init__.py': '', 'tests/test_m.py': classOf() };
+      const one = await graded({
+        python: bareEnvironment(folder.path),
+        base: { ...base, 'tests/test_old.py': oldClass() },
+        tests: { 'tests/test_old.py': oldClass('test_g', 'self.assertEqual(f(1), 3)') },
+        candidates: {
+          setUpClass: ofNewClass,
+          unchanged: { 'tests/test_old.py': oldClass('test_more') },
+          renamed: { 'tests/test_m.py': null, 'tests/test_renamed.py': classOf() },
+          more: { 'tests/test_m.py': null, 'tests/test_renamed.py': newTest },
+          stray: { 'tests/test_new.py': newTest, 'pkg/__init__.py': 'raise SystemError\n' },
         },
-        unchanged: {
-          'tests/test_m.py': old('\n    def test_more(self):\n        self.assertTrue(self.v)\n'),
-        },
-      },
-    };
-    for (const python of [pytest, bareEnvironment(folder.path)]) {
-      const { results } = await graded({ ...given, python });
-      assert.equal(share(only(results, 'setUpClass')), '3/4', python);
-      assert.equal(share(only(results, 'unchanged')), '0/4', python);
-    }
-  });
-
-  it('takes a test in a renamed file for the test that it was', async () => {
-    const text = filesOfR['tests/test_m.py'];
-    const { results } = await graded({
-      candidates: {
-        renamed: { 'tests/test_m.py': null, 'tests/test_renamed.py': text },
-        more: {
-          'tests/test_m.py': null,
-          'tests/test_renamed.py': `${text}\n\ndef test_z():\n    assert f(1) == 3\n`,
-        },
-      },
+      });
+      results = one.results;
+      testsOnly = await one.again('--tests-only');
     });
-    const renamed = only(results, 'renamed');
-    assert.equal(share(renamed), '0/4');
-    assert.deepEqual(renamed.strict?.candidate_tests, []);
-    assert.equal(renamed.strict?.reason, 'no test ran');
-    const more = only(results, 'more');
-    assert.equal(more.strict?.success, true);
-    assert.equal(share(more), '3/4');
-    assert.deepEqual(more.strict.candidate_tests, ['tests/test_renamed.py::test_z']);
+
+    it('--tests-only leaves out edits of code, which would spoil R, and names them', () => {
+      assert.equal(only(results, 'stray').strict?.success, false);
+      const result = only(testsOnly, 'stray');
+      assert.equal(result.strict?.success, true, result.strict?.explanation);
+      assert.match(result.notes?.join() ?? '', /outside tests, left out: pkg\/__init__\.py/);
+    });
+
+    it('a test in a renamed file is taken for the test that it was', () => {
+      const renamed = only(results, 'renamed');
+      assert.equal(share(renamed), '0/4');
+      assert.deepEqual(renamed.strict?.candidate_tests, []);
+      assert.equal(renamed.strict?.reason, 'no test ran');
+      const more = only(results, 'more');
+      assert.equal(more.strict?.success, true);
+      assert.equal(share(more), '3/4');
+      assert.deepEqual(more.strict.candidate_tests, ['tests/test_renamed.py::M::test_z']);
+    });
+
+    it('the set-up of a new class is counted, whatever other classes do', () => {
+      assert.equal(share(only(results, 'setUpClass')), '3/4');
+      assert.equal(share(only(results, 'unchanged')), '0/4');
+    });
   });
 
   it('grades what it can when the golden tests cannot be run here @full', async () => {
@@ -307,20 +337,6 @@ describe('grading of made-up candidates', () => {
     assert.equal(half.patch_successfully_applied, true);
     assert.equal((half as { gradings_differ?: unknown }).gradings_differ, null);
     assert.match(half.notes?.join('\n') ?? '', /harness grading is not available: the base tests/);
-  });
-
-  it('runs test files whose names begin like an option', async () => {
-    const text = good['tests/test_new.py'];
-    const { results } = await graded({
-      candidates: { dash: { '-k_test.py': text }, at: { '@x_test.py': text } },
-    });
-    for (const [name, test] of [
-      ['dash', '-k_test.py::test_z'],
-      ['at', '@x_test.py::test_z'],
-    ] as const) {
-      assert.deepEqual(transitions(only(results, name)), { [test]: 'F→P' });
-      assert.equal(only(results, name).resolved, true);
-    }
   });
 
   it('keeps what the tests of one candidate commit or lock out of the next @full', async () => {

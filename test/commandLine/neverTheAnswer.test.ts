@@ -43,197 +43,217 @@ const custom = (path: string, lines: readonly string[]): string =>
  */
 const mark = (method: string): string => (['zero-shot', 'libro'].includes(method) ? '' : ' @full');
 
-describe('what models and agents are given', function () {
-  this.timeout(300_000);
-  const folder = scratch();
-  let secrets: string[] = [];
-  before(async () => {
-    const row = JSON.parse(await readFile(dataset, 'utf8')) as Parameters<typeof secretsOf>[0] & {
-      readonly problem_statement: string;
-    };
-    const repository = join(sample, 'repository');
-    const names = (await readdir(repository, { recursive: true })).filter((name) =>
-      /\.(py|md|toml)$/.test(name),
-    );
-    const files = await Promise.all(names.map((name) => readFile(join(repository, name), 'utf8')));
-    secrets = secretsOf(row, [...files, row.problem_statement]);
-  });
-
-  const common = (): string[] => [
-    ...['--dataset', dataset, '--source', join(sample, 'repository')],
-    ...['--storage', join(folder.path, 'storage'), '--run-tests-locally'],
-  ];
-
-  it('is searched for what can be found: all of it is in what a person may reveal', async () => {
-    const { stdout } = await cli(['show', id, '--dataset', dataset, '--reveal', '--json']);
-    const found = leaksIn(stdout.replaceAll('\\\\', '\\'), secrets);
-    assert.deepEqual(found, secrets);
-    assert.ok(secrets.length > 20, `${secrets.length}`);
-    for (const kind of ['by_loss', 'test_any_amount_balances', 'amounts(parts)']) {
-      assert.ok(
-        secrets.some((secret) => secret.includes(kind)),
-        kind,
-      );
-    }
-  });
-
-  for (const method of ['zero-shot', 'zero-shot-plus', 'pass-at-5', 'libro']) {
-    it(`holds nothing of the answer in a whole run of ${method}${mark(method)}`, async () => {
-      // R∘X* exists on the machine, as for a user who has evaluated something.
-      const evaluated = common().filter((arg) => arg !== '--run-tests-locally');
-      await cli(['evaluate', ...evaluated, '--predictions', 'gold', '--json']);
-      let candidates = 0;
-      const server = await fakeModels(({ text }) => {
-        if (text.includes('only YES or NO')) return { text: 'It does not.\nNO' };
-        const body = looking[candidates++ % looking.length] ?? [];
-        const path = `tests/test_look_${candidates}.py`;
-        const lines = source(body, String(candidates));
-        const patch = method === 'zero-shot' ? unified(path, lines) : custom(path, lines);
-        return { text: `These tests look for it.\n\n\`\`\`diff\n${patch}\`\`\`\n` };
-      });
-      const out = join(folder.path, `${method}.jsonl`);
-      try {
-        const args = ['--model', 'openai-compatible/fake', '--base-url', server.url, '--out', out];
-        const answer = await cli(['generate', ...common(), '--method', method, ...args], {
-          OPENAI_COMPATIBLE_API_KEY: 'sk-of-the-user',
-        });
-        assert.equal(answer.status, 0, answer.stderr);
-        assert.equal(candidates, method.startsWith('zero') ? 1 : 5);
-        const judged = server.asked.length - candidates;
-        if (method === 'libro') assert.ok(judged >= 4, `${judged} judged`);
-        else assert.equal(judged, 0);
-        for (const { text, body } of server.asked) {
-          assert.deepEqual(leaksIn(text, secrets), []);
-          assert.deepEqual(leaksIn(JSON.stringify(body), secrets), []);
-          assert.doesNotMatch(text, /Rounding down first/, 'hints');
-        }
-        const written = [answer.stdout, answer.stderr];
-        for (const file of [out, `${out}.trace.jsonl`]) written.push(await readFile(file, 'utf8'));
-        for (const text of written) {
-          assert.deepEqual(leaksIn(text, secrets), []);
-          assert.doesNotMatch(text, /sk-of-the-user/);
-        }
-      } finally {
-        await server.close();
-      }
-    });
-  }
-
-  it('holds nothing of the answer in any message of the Model Context Protocol', async () => {
-    const messages: string[] = [];
-    const transport = new StdioClientTransport({
-      command: process.execPath,
-      args: [join(root, 'dist', 'cli.js'), 'mcp', '--id', id, ...common()],
-      cwd: root,
-      stderr: 'pipe',
-    });
-    transport.stderr?.on('data', (chunk: Buffer) => messages.push(chunk.toString()));
-    const client = new Client({ name: 'test', version: '1' });
-    await client.connect(transport);
-    const receive = transport.onmessage;
-    transport.onmessage = (message) => {
-      messages.push(JSON.stringify(message));
-      receive?.(message);
-    };
-    const call = async (name: string, input: Record<string, unknown> = {}): Promise<string> => {
-      const { content } = await client.callTool({ name, arguments: input });
-      return (content as { text: string }[])[0]?.text ?? '';
-    };
-    try {
-      await client.listTools();
-      await call('read_issue');
-      for (const name of (await call('list_files', { folder: 'tallybook' })).split('\n')) {
-        await call('read_file', { path: name });
-        await call('outline_file', { path: name });
-      }
-      for (const part of ['by_loss', 'left_o', 'lost', 'test_any_amount', 'FAIL_TO', 'allocate']) {
-        for (const kind of ['text', 'regex', 'class', 'function']) {
-          await call('search_code', { query: part, kind });
-        }
-      }
-      for (const path of [dataset, '../fixed/tallybook/money.py', '.git/HEAD', '../trees.json']) {
-        for (const name of ['read_file', 'outline_file']) await call(name, { path });
-        await call('list_files', { folder: path });
-        await call('run_tests', { tests: [path] });
-      }
-      for (const [at, body] of looking.entries()) {
-        const path = `tests/test_look_${at}.py`;
-        const applied = await call('apply_candidate', {
-          patch: unified(path, source(body, String(at))),
-        });
-        assert.match(applied, /^The candidate applies/);
-        assert.match(await call('run_tests'), /FAILED tests\/test_look_\d\.py/);
-        await call('run_tests', { whole_files: true });
-        await call('list_candidate_tests');
-      }
-      await call('run_tests', { tests: ['tests'], without_candidate: true });
-      await call('run_tests', { tests: ['tests/test_money.py::AllocateTest::test_no'] });
-    } finally {
-      await client.close();
-    }
-    assert.ok(messages.length > 60, `${messages.length} messages`);
-    const all = messages.join('\n');
-    assert.deepEqual(leaksIn(all, secrets), []);
-    assert.doesNotMatch(all, /Rounding down first/, 'hints');
-  });
-});
-
-describe('what models receive of two instances that differ in their answers alone', function () {
+describe('of the answer', function () {
   this.timeout(400_000);
   const folder = scratch();
-  /** Arguments of two sessions, by the answer; each has a storage folder of its own. */
-  const sessions: string[][] = [];
-  let rows: Row[] = [];
   before(async () => {
-    const bundled = await bundledRow();
-    rows = [bundled, withOtherAnswer(bundled)];
-    for (const [at, row] of rows.entries()) {
-      const file = await folder.file(`answer-${at}.jsonl`, JSON.stringify(row));
-      sessions.push([
-        ...['--dataset', file, '--source', join(sample, 'repository')],
-        ...['--storage', join(folder.path, `storage of answer ${at}`)],
-      ]);
-    }
-    const [first = []] = sessions;
-    // A run that is kept for one, but not for the other, must not make a difference either.
-    const gold = await cli(['evaluate', ...first, '--predictions', 'gold', '--json']);
+    // R∘X* is there to be found, as it is on the machine of whoever has evaluated something. What is kept
+    // of one answer, and not of the other, is no difference either.
+    const gold = await cli([
+      ...['evaluate', '--dataset', dataset, '--source', join(sample, 'repository')],
+      ...['--storage', join(folder.path, 'storage of answer 0'), '--predictions', 'gold', '--json'],
+    ]);
     assert.equal(gold.status, 0, gold.stderr);
   });
-  const allowed = (args: readonly string[]): string[] => [...args, '--run-tests-locally'];
 
-  it('is the same by the Model Context Protocol, to the byte', async () => {
-    const bodies = prying(rows, []);
-    const received: string[][] = [];
-    for (const args of sessions) {
-      received.push(await recordMcp(['--id', id, ...allowed(args)], bodies));
-    }
-    const [first = [], second = []] = received;
-    assert.deepEqual(first, second);
-    const all = first.join('\n');
-    assert.ok(first.length > 100, `${first.length} lines`);
-    // A test's output arrives unfiltered, right guesses as well as wrong ones.
-    assert.match(all, /by_loss = sorted/);
-    assert.match(all, /takes no part pays nothing/);
-    assert.doesNotMatch(all, /withheld/);
-    assert.doesNotMatch(all, /tallybook-217|#217|\/217/, 'the number of the pull request');
-    assert.doesNotMatch(all, new RegExp(folder.path), 'places of this machine');
-  });
+  describe('what models and agents are given', () => {
+    let secrets: string[] = [];
+    before(async () => {
+      const row = JSON.parse(await readFile(dataset, 'utf8')) as Parameters<typeof secretsOf>[0] & {
+        readonly problem_statement: string;
+      };
+      const repository = join(sample, 'repository');
+      const names = (await readdir(repository, { recursive: true })).filter((name) =>
+        /\.(py|md|toml)$/.test(name),
+      );
+      const files = await Promise.all(
+        names.map((name) => readFile(join(repository, name), 'utf8')),
+      );
+      secrets = secretsOf(row, [...files, row.problem_statement]);
+    });
 
-  for (const method of ['zero-shot', 'zero-shot-plus', 'pass-at-5', 'libro']) {
-    it(`is the same in every request of ${method}, to the byte${mark(method)}`, async () => {
-      const bodies = prying(rows, []);
-      const asked: string[][] = [];
-      for (const [at, args] of sessions.entries()) {
-        const out = join(folder.path, `${method}-${at}.jsonl`);
-        asked.push(await recordMethod(method, allowed(args), bodies, out));
-      }
-      const [first = [], second = []] = asked;
-      assert.deepEqual(first, second);
-      assert.equal(first.length, { libro: 10, 'pass-at-5': 5 }[method] ?? 1);
-      for (const each of first) {
-        assert.doesNotMatch(each, /tallybook-217/);
-        assert.ok(!each.includes(folder.path), 'places of this machine');
+    const common = (): string[] => [
+      ...['--dataset', dataset, '--source', join(sample, 'repository')],
+      ...['--storage', join(folder.path, 'storage of answer 0'), '--run-tests-locally'],
+    ];
+
+    it('is searched for what can be found: all of it is in what a person may reveal', async () => {
+      const { stdout } = await cli(['show', id, '--dataset', dataset, '--reveal', '--json']);
+      const found = leaksIn(stdout.replaceAll('\\\\', '\\'), secrets);
+      assert.deepEqual(found, secrets);
+      assert.ok(secrets.length > 20, `${secrets.length}`);
+      for (const kind of ['by_loss', 'test_any_amount_balances', 'amounts(parts)']) {
+        assert.ok(
+          secrets.some((secret) => secret.includes(kind)),
+          kind,
+        );
       }
     });
-  }
+
+    for (const method of ['zero-shot', 'zero-shot-plus', 'pass-at-5', 'libro']) {
+      it(`holds nothing of the answer in a whole run of ${method}${mark(method)}`, async () => {
+        let candidates = 0;
+        const server = await fakeModels(({ text }) => {
+          if (text.includes('only YES or NO')) return { text: 'It does not.\nNO' };
+          const body = looking[candidates++ % looking.length] ?? [];
+          const path = `tests/test_look_${candidates}.py`;
+          const lines = source(body, String(candidates));
+          const patch = method === 'zero-shot' ? unified(path, lines) : custom(path, lines);
+          return { text: `These tests look for it.\n\n\`\`\`diff\n${patch}\`\`\`\n` };
+        });
+        const out = join(folder.path, `${method}.jsonl`);
+        try {
+          const args = [
+            '--model',
+            'openai-compatible/fake',
+            '--base-url',
+            server.url,
+            '--out',
+            out,
+          ];
+          const answer = await cli(['generate', ...common(), '--method', method, ...args], {
+            OPENAI_COMPATIBLE_API_KEY: 'sk-of-the-user',
+          });
+          assert.equal(answer.status, 0, answer.stderr);
+          assert.equal(candidates, method.startsWith('zero') ? 1 : 5);
+          const judged = server.asked.length - candidates;
+          if (method === 'libro') assert.ok(judged >= 4, `${judged} judged`);
+          else assert.equal(judged, 0);
+          for (const { text, body } of server.asked) {
+            assert.deepEqual(leaksIn(text, secrets), []);
+            assert.deepEqual(leaksIn(JSON.stringify(body), secrets), []);
+            assert.doesNotMatch(text, /Rounding down first/, 'hints');
+          }
+          const written = [answer.stdout, answer.stderr];
+          for (const file of [out, `${out}.trace.jsonl`])
+            written.push(await readFile(file, 'utf8'));
+          for (const text of written) {
+            assert.deepEqual(leaksIn(text, secrets), []);
+            assert.doesNotMatch(text, /sk-of-the-user/);
+          }
+        } finally {
+          await server.close();
+        }
+      });
+    }
+
+    it('holds nothing of the answer in any message of the Model Context Protocol', async () => {
+      const messages: string[] = [];
+      const transport = new StdioClientTransport({
+        command: process.execPath,
+        args: [join(root, 'dist', 'cli.js'), 'mcp', '--id', id, ...common()],
+        cwd: root,
+        stderr: 'pipe',
+      });
+      transport.stderr?.on('data', (chunk: Buffer) => messages.push(chunk.toString()));
+      const client = new Client({ name: 'test', version: '1' });
+      await client.connect(transport);
+      const receive = transport.onmessage;
+      transport.onmessage = (message) => {
+        messages.push(JSON.stringify(message));
+        receive?.(message);
+      };
+      const call = async (name: string, input: Record<string, unknown> = {}): Promise<string> => {
+        const { content } = await client.callTool({ name, arguments: input });
+        return (content as { text: string }[])[0]?.text ?? '';
+      };
+      try {
+        await client.listTools();
+        await call('read_issue');
+        for (const name of (await call('list_files', { folder: 'tallybook' })).split('\n')) {
+          await call('read_file', { path: name });
+          await call('outline_file', { path: name });
+        }
+        for (const part of [
+          'by_loss',
+          'left_o',
+          'lost',
+          'test_any_amount',
+          'FAIL_TO',
+          'allocate',
+        ]) {
+          for (const kind of ['text', 'regex', 'class', 'function']) {
+            await call('search_code', { query: part, kind });
+          }
+        }
+        for (const path of [dataset, '../fixed/tallybook/money.py', '.git/HEAD', '../trees.json']) {
+          for (const name of ['read_file', 'outline_file']) await call(name, { path });
+          await call('list_files', { folder: path });
+          await call('run_tests', { tests: [path] });
+        }
+        for (const [at, body] of looking.entries()) {
+          const path = `tests/test_look_${at}.py`;
+          const applied = await call('apply_candidate', {
+            patch: unified(path, source(body, String(at))),
+          });
+          assert.match(applied, /^The candidate applies/);
+          assert.match(await call('run_tests'), /FAILED tests\/test_look_\d\.py/);
+          await call('run_tests', { whole_files: true });
+          await call('list_candidate_tests');
+        }
+        await call('run_tests', { tests: ['tests'], without_candidate: true });
+        await call('run_tests', { tests: ['tests/test_money.py::AllocateTest::test_no'] });
+      } finally {
+        await client.close();
+      }
+      assert.ok(messages.length > 60, `${messages.length} messages`);
+      const all = messages.join('\n');
+      assert.deepEqual(leaksIn(all, secrets), []);
+      assert.doesNotMatch(all, /Rounding down first/, 'hints');
+    });
+  });
+
+  describe('what models receive of two instances that differ in their answers alone', () => {
+    /** Arguments of two sessions, by the answer; each has a storage folder of its own. */
+    const sessions: string[][] = [];
+    let rows: Row[] = [];
+    before(async () => {
+      const bundled = await bundledRow();
+      rows = [bundled, withOtherAnswer(bundled)];
+      for (const [at, row] of rows.entries()) {
+        const file = await folder.file(`answer-${at}.jsonl`, JSON.stringify(row));
+        sessions.push([
+          ...['--dataset', file, '--source', join(sample, 'repository')],
+          ...['--storage', join(folder.path, `storage of answer ${at}`)],
+        ]);
+      }
+    });
+    const allowed = (args: readonly string[]): string[] => [...args, '--run-tests-locally'];
+
+    it('is the same by the Model Context Protocol, to the byte', async () => {
+      const bodies = prying(rows, []);
+      const received: string[][] = [];
+      for (const args of sessions) {
+        received.push(await recordMcp(['--id', id, ...allowed(args)], bodies));
+      }
+      const [first = [], second = []] = received;
+      assert.deepEqual(first, second);
+      const all = first.join('\n');
+      assert.ok(first.length > 100, `${first.length} lines`);
+      // What a test prints comes through whole, the right guesses as the wrong ones.
+      assert.match(all, /by_loss = sorted/);
+      assert.match(all, /takes no part pays nothing/);
+      assert.doesNotMatch(all, /withheld/);
+      assert.doesNotMatch(all, /tallybook-217|#217|\/217/, 'the number of the pull request');
+      assert.doesNotMatch(all, new RegExp(folder.path), 'places of this machine');
+    });
+
+    for (const method of ['zero-shot', 'zero-shot-plus', 'pass-at-5', 'libro']) {
+      it(`is the same in every request of ${method}, to the byte${method === 'libro' ? '' : ' @full'}`, async () => {
+        const bodies = prying(rows, []);
+        const asked: string[][] = [];
+        for (const [at, args] of sessions.entries()) {
+          const out = join(folder.path, `${method}-${at}.jsonl`);
+          asked.push(await recordMethod(method, allowed(args), bodies, out));
+        }
+        const [first = [], second = []] = asked;
+        assert.deepEqual(first, second);
+        assert.equal(first.length, { libro: 10, 'pass-at-5': 5 }[method] ?? 1);
+        for (const each of first) {
+          assert.doesNotMatch(each, /tallybook-217/);
+          assert.ok(!each.includes(folder.path), 'places of this machine');
+        }
+      });
+    }
+  });
 });
