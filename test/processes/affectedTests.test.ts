@@ -48,14 +48,19 @@ class A(unittest.TestCase):
     def test_other(self):
         assert self.purr
 `;
-const edits: Readonly<Record<string, string>> = {
-  'an edited test': first.replace('assert True', 'assert cat.purr() == helper()'),
-  'a test that comes and one that goes': first
+const editedOne = (source: string): string =>
+  source.replace('assert True', 'assert cat.purr() == helper()');
+const comeAndGone = (source: string): string =>
+  source
     .replace(/def test_away[^]*?== 1\n/, '')
     .replace(
       'def test_same',
       'def test_new():\n    x = 1\n    assert cat.purr() == 2\n\ndef test_same',
-    ),
+    );
+const edits: Readonly<Record<string, string>> = {
+  'a test that is edited, one that comes and one that goes': editedOne(comeAndGone(first)),
+  'an edited test': editedOne(first),
+  'a test that comes and one that goes': comeAndGone(first),
   'a test of a class with a set-up': first.replace(
     'def test_other(self):\n        assert self.purr',
     'def test_other(self):\n        assert self.purr == 2',
@@ -64,11 +69,8 @@ const edits: Readonly<Record<string, string>> = {
   'a test that fails now': first.replace('assert True', 'assert cat.purr() == 7'),
 };
 
-/**
- * The cases of the everyday run; the full run has the others too, since each takes two complete
- * runs.
- */
-const everyday = ['an edited test', 'a test that comes and one that goes'];
+/** The others, parts of it among them, run in the full run alone: each is two runs of all. */
+const everyday = ['a test that is edited, one that comes and one that goes'];
 
 describe('a candidate that was edited since all of its tests ran', function () {
   this.timeout(300_000);
@@ -104,15 +106,18 @@ describe('a candidate that was edited since all of its tests ran', function () {
       mode: 'unit-test',
     }) as const;
   const usual = { timeoutSeconds: 60, reporter: silent, reuse: false };
-  const complete = async (): Promise<CompleteRun> => {
-    const { complete: run } = await evaluateSince(session, request(first), usual);
-    assert.ok(run);
-    return run;
-  };
+  /** A run of all of the first candidate, from which each test starts. */
+  let since: CompleteRun;
+  let wholeOfFirst: Awaited<ReturnType<typeof evaluateCandidate>>;
+  before(async () => {
+    const { complete } = await evaluateSince(session, request(first), usual);
+    assert.ok(complete);
+    since = complete;
+    wholeOfFirst = await evaluateCandidate(session, request(first), usual);
+  });
 
   for (const [what, edited] of Object.entries(edits)) {
     it(`has the verdict and ΔC of a run of all: ${what}${everyday.includes(what) ? '' : ' @full'}`, async () => {
-      const since = await complete();
       ran.length = 0;
       const { result, complete: next } = await evaluateSince(session, request(edited), {
         ...usual,
@@ -144,15 +149,11 @@ describe('a candidate that was edited since all of its tests ran', function () {
       // The next edit may start from this run.
       assert.ok(next);
       const again = await evaluateSince(session, request(first), { ...usual, since: next });
-      assert.deepEqual(
-        told(again.result),
-        told(await evaluateCandidate(session, request(first), usual)),
-      );
+      assert.deepEqual(told(again.result), told(wholeOfFirst));
     });
   }
 
   it('runs as a whole when more than tests was edited, and says so by leaving it out @full', async () => {
-    const since = await complete();
     for (const edited of [
       first.replace('return 2', 'return 1'),
       first.replace('import cat\n', 'import cat, os\n'),
@@ -168,7 +169,6 @@ describe('a candidate that was edited since all of its tests ran', function () {
     const broken = first.replace('assert True', 'import os; os._exit(3)');
     const { complete: none } = await evaluateSince(session, request(broken), usual);
     assert.equal(none, undefined);
-    const since = await complete();
     const { result } = await evaluateSince(session, request(broken), { ...usual, since });
     assert.equal(result.affected, undefined);
   });

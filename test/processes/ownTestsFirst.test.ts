@@ -103,7 +103,8 @@ describe('the tests of a candidate, before the files they are in', function () {
   const transitions = (tests: FirstResult['tests']): string[] =>
     tests.map((each) => `${each.test} ${each.transition}`);
 
-  it('give a preliminary verdict, with ΔC once golden and base runs are known', async () => {
+  describe('of a new file and of one of R', () => {
+    const fresh = added('tests/test_new.py', ...two);
     const candidate = appended(
       'import cat, pytest',
       "@pytest.mark.parametrize('n', [1, 2])",
@@ -113,48 +114,52 @@ describe('the tests of a candidate, before the files they are in', function () {
       '    def test_two(self):',
       '        assert cat.purr() == 2',
     );
-    const { firsts, results, ran } = await evaluate([candidate, candidate]);
-    assert.deepEqual(
-      ran.filter((set) => set.patch === candidate).map((set) => set.select),
-      [
-        ['tests/test_cat.py::test_each', 'tests/test_cat.py::TestMore::test_two'],
-        undefined,
-        ['tests/test_cat.py::test_each', 'tests/test_cat.py::TestMore::test_two'],
-        undefined,
-      ],
-    );
-    assert.equal(firsts.length, 2);
-    for (const first of firsts) {
-      assert.deepEqual(transitions(first.tests), [
-        'tests/test_cat.py::test_each[1] P→F',
-        'tests/test_cat.py::test_each[2] F→P',
-        'tests/test_cat.py::TestMore::test_two F→P',
-      ]);
-      assert.equal(first.strict?.reason, 'breaks a test');
-      assert.equal(first.problem, undefined);
-      assert.equal(first.whole, false);
-      assert.doesNotMatch(first.runs.base?.log ?? '', /test_purr/);
-    }
-    assert.equal(firsts[0]?.changeCoverage, undefined);
-    const [, result] = results;
-    assert.equal(firsts[1]?.changeCoverage?.delta, 1);
-    assert.deepEqual(firsts[1].changeCoverage.delta, result?.changeCoverage?.delta);
-    assert.equal(result?.strict.reason, 'breaks a test');
-    assert.ok(result.tests.some((each) => each.test === 'tests/test_cat.py::test_purr'));
-  });
+    let all: Awaited<ReturnType<typeof evaluate>>;
+    before(async () => {
+      storage = await example.storage();
+      all = await evaluate([fresh, candidate, candidate]);
+    });
 
-  it('do not run twice where they are all tests of the files', async () => {
-    const candidate = added('tests/test_new.py', ...two);
-    const { firsts, results, ran } = await evaluate([candidate]);
-    assert.deepEqual(
-      ran.map((set) => (set.patch === candidate ? 'candidate' : 'other'))[0],
-      'candidate',
-    );
-    assert.equal(ran.filter((set) => set.patch === candidate).length, 1);
-    assert.equal(firsts[0]?.whole, true);
-    assert.equal(firsts[0].strict?.success, true);
-    assert.equal(results[0]?.strict.success, true);
-    assert.equal(results[0].changeCoverage?.delta, 1);
+    it('give a preliminary verdict, with ΔC once golden and base runs are known', () => {
+      const { ran, results } = all;
+      const firsts = all.firsts.slice(1);
+      const own = [
+        ['tests/test_cat.py::test_each', 'tests/test_cat.py::TestMore::test_two'],
+        undefined,
+      ];
+      assert.deepEqual(
+        ran.filter((set) => set.patch === candidate).map((set) => set.select),
+        [...own, ...own],
+      );
+      assert.equal(firsts.length, 2);
+      for (const first of firsts) {
+        assert.deepEqual(transitions(first.tests), [
+          'tests/test_cat.py::test_each[1] P→F',
+          'tests/test_cat.py::test_each[2] F→P',
+          'tests/test_cat.py::TestMore::test_two F→P',
+        ]);
+        assert.equal(first.strict?.reason, 'breaks a test');
+        assert.equal(first.problem, undefined);
+        assert.equal(first.whole, false);
+        assert.doesNotMatch(first.runs.base?.log ?? '', /test_purr/);
+      }
+      assert.equal(firsts[0]?.changeCoverage, undefined);
+      const result = results[2];
+      assert.equal(firsts[1]?.changeCoverage?.delta, 1);
+      assert.deepEqual(firsts[1].changeCoverage.delta, result?.changeCoverage?.delta);
+      assert.equal(result?.strict.reason, 'breaks a test');
+      assert.ok(result.tests.some((each) => each.test === 'tests/test_cat.py::test_purr'));
+    });
+
+    it('do not run twice where they are all tests of the files', () => {
+      const { firsts, results, ran } = all;
+      assert.equal(ran[0]?.patch, fresh);
+      assert.equal(ran.filter((set) => set.patch === fresh).length, 1);
+      assert.equal(firsts[0]?.whole, true);
+      assert.equal(firsts[0].strict?.success, true);
+      assert.equal(results[0]?.strict.success, true);
+      assert.equal(results[0].changeCoverage?.delta, 1);
+    });
   });
 
   it('leave out those that pytest does not know, and say so @full', async () => {

@@ -13,6 +13,7 @@ import { openSession, type InstanceSession } from '../../src/evaluation/session'
 import type { Trees } from '../../src/repository/trees';
 import { ask } from '../contract/run';
 import { bareEnvironment, sitePackagesOf } from '../environments';
+import { isEveryday } from '../everyday';
 import { loadParser } from '../unit/python/loadParser';
 import { useExample, write, type Example } from './exampleRepository';
 
@@ -57,7 +58,7 @@ with open(target, "wb") as out: out.write(head + struct.pack("<II", int(${time})
 
 const alwaysTwo = 'def purr():\n    return 2\n';
 
-/** One case of each kind runs every day, since each other case opens a session of its own. */
+/** One of each kind is tried each day. */
 const everyday = [
   'a compiled file of a module of R',
   'a commit, hooks and settings in the repository',
@@ -185,14 +186,27 @@ describe('what a run leaves behind', function () {
   const poison = (session: InstanceSession, body: string): Promise<string> =>
     outcomes(session, test(body), 'tests/test_poison.py');
 
-  for (const [what, body] of Object.entries(poisons)) {
-    it(`no other run sees: ${what}${mark(what)}`, async () => {
+  /** Each day the few share the sessions that are opened; in the full run each has its own. */
+  const groups = isEveryday
+    ? [everyday.filter((what) => what in poisons)]
+    : Object.keys(poisons).map((what) => [what]);
+  for (const group of groups) {
+    it(`no other run sees: ${group.join('; ')}`, async () => {
       await during(async (session) => {
-        assert.equal(await poison(session, body), 'passed passed', 'first');
-        assert.equal(await outcomes(session, honest), 'failed passed', 'after it');
-        assert.equal(await poison(session, body), 'passed passed', 'after the honest one');
-        assert.equal(await outcomes(session, honest), 'failed passed', 'after both');
-        assert.equal(await poison(session, body), 'passed passed', 'last');
+        // Of several, each runs again after all the others; one by itself after the honest candidate.
+        const turns = group.length > 1 ? group : [...group, ...group];
+        for (const [turn, what] of turns.entries()) {
+          const told = `${what}, turn ${turn + 1}`;
+          assert.equal(await poison(session, poisons[what] ?? ''), 'passed passed', told);
+          assert.equal(await outcomes(session, honest), 'failed passed', `after ${told}`);
+        }
+        for (const what of group) {
+          assert.equal(
+            await poison(session, poisons[what] ?? ''),
+            'passed passed',
+            `${what}, last`,
+          );
+        }
       });
       assert.equal(await during((session) => outcomes(session, honest)), 'failed passed', 'later');
     });

@@ -14,14 +14,18 @@ import { useExample, type Example } from './exampleRepository';
 
 const tracer = resolve('src/engine/tracer');
 
-const candidate = (code: string): string => {
+/** A candidate with a file of tests, by the last parts of their names. */
+const candidateOf = (tests: Readonly<Record<string, string>>): string => {
   const lines = [
     ...['import json, os, re, subprocess, sys, unittest', 'from cat import purr'],
-    ...['class A(unittest.TestCase):', '    def test_a(self):'],
-    ...code
-      .trim()
-      .split('\n')
-      .map((line) => `        ${line}`),
+    'class A(unittest.TestCase):',
+    ...Object.entries(tests).flatMap(([name, code]) => [
+      `    def test_${name}(self):`,
+      ...code
+        .trim()
+        .split('\n')
+        .map((line) => `        ${line}`),
+    ]),
   ];
   return `diff --git a/tests/test_new.py b/tests/test_new.py
 new file mode 100644
@@ -30,6 +34,7 @@ new file mode 100644
 @@ -0,0 +1,${lines.length} @@
 ${lines.map((line) => `+${line}\n`).join('')}`;
 };
+const candidate = (code: string): string => candidateOf({ a: code });
 
 /** Removes line 2 and adds lines 2 and 3: each side has other lines of its own. */
 const goldenPatch = `diff --git a/cat.py b/cat.py
@@ -124,26 +129,32 @@ describe('the two sides', function () {
   });
   const options = { timeoutSeconds: 60, reporter: silent, reuse: false };
 
-  for (const [what, condition] of Object.entries(spoofs)) {
-    it(`are not told apart by ${what}`, async () => {
-      const code = `self.assertFalse(${condition})`;
-      for (const body of [code, code.replace('assertFalse', 'assertTrue')]) {
-        const result = await evaluateCandidate(
-          session,
-          { model: 'spoof', text: candidate(body), format: 'unified', mode: 'unit-test' },
-          options,
-        );
-        const expected = body === code ? 'P→P' : 'F→F';
-        assert.deepEqual(
-          result.tests
-            .map(({ transition, base }) => `${transition} ${base.message ?? ''}`.trim())[0]
-            ?.slice(0, 3),
-          expected,
-          JSON.stringify(result.tests),
-        );
+  describe('are not told apart by', () => {
+    /** Of two tests for each spoof: that its condition does not hold, and that it does. */
+    const transitions = new Map<string, string>();
+    before(async () => {
+      const tests = Object.values(spoofs).flatMap((condition, at) => [
+        [`not_${at}`, `self.assertFalse(${condition})`],
+        [`is_${at}`, `self.assertTrue(${condition})`],
+      ]);
+      const text = candidateOf(Object.fromEntries(tests) as Record<string, string>);
+      const result = await evaluateCandidate(
+        session,
+        { model: 'spoof', text, format: 'unified', mode: 'unit-test' },
+        options,
+      );
+      for (const { test, transition, base } of result.tests) {
+        const told = transition === 'P→P' ? '' : ` ${base.message ?? ''}`;
+        transitions.set(test.replace(/^.*::test_/, ''), `${transition}${told}`);
       }
     });
-  }
+    for (const [at, what] of Object.keys(spoofs).entries()) {
+      it(what, () => {
+        assert.equal(transitions.get(`not_${at}`), 'P→P');
+        assert.match(transitions.get(`is_${at}`) ?? '', /^F→F /);
+      });
+    }
+  });
 
   it('look alike in all that a test can see but the sources', async () => {
     const set = { patch: candidate(view), files: ['tests/test_new.py'] };
