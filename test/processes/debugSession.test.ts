@@ -50,9 +50,12 @@ describe('tests handed to a debugger', function () {
       python: await loadParser(),
       store: runStore(storage),
     });
+  before(async () => {
+    const source = { kind: 'commit', from: example.origin } as const;
+    trees = await example.prepare(source, await example.storage());
+  });
   beforeEach(async () => {
     storage = await example.storage();
-    trees = await example.prepare({ kind: 'commit', from: example.origin }, storage);
     session = await open(await localEngine({ storage, tracer }));
   });
   afterEach(() => session.dispose());

@@ -29,15 +29,19 @@ describe('a workspace whose repository runs whatever git can be told to run', fu
   useExample((made) => (example = made));
   const fired = (): string[] => (existsSync(canary) ? readdirSync(canary).sort() : []);
 
+  let base = '';
+  before(async () => {
+    const place = await example.storage();
+    const from = await repositoryWithSubmodule(join(place, 'from'));
+    const baseCommit = plain(from, 'rev-parse', 'HEAD');
+    base = join(place, 'base');
+    const source = { kind: 'commit', from } as const;
+    await writeTreeOfR(example.instance({ baseCommit }), source, base, { reporter: silent });
+  });
   beforeEach(async () => {
     scratch = await mkdtemp(join(tmpdir(), 'hostile-test-'));
     folder = join(scratch, 'workspace');
     canary = join(scratch, 'canary');
-    const from = await repositoryWithSubmodule(join(scratch, 'from'));
-    const baseCommit = plain(from, 'rev-parse', 'HEAD');
-    const base = join(scratch, 'base');
-    const source = { kind: 'commit', from } as const;
-    await writeTreeOfR(example.instance({ baseCommit }), source, base, { reporter: silent });
     await copyTree(base, folder);
     await write(folder, { [markerPath]: '{"format":1,"id":"octo__cat-1","dataset":"bundled"}' });
     const place = join(__dirname, '..', 'windows', 'hostileFolder.mjs');
@@ -50,7 +54,7 @@ describe('a workspace whose repository runs whatever git can be told to run', fu
   afterEach(() => rm(scratch, { recursive: true, force: true }));
 
   async function repositoryWithSubmodule(from: string): Promise<string> {
-    plain(scratch, 'clone', '-q', example.origin, from);
+    plain(example.folder, 'clone', '-q', example.origin, from);
     plain(from, 'update-index', '--add', '--cacheinfo', `160000,${example.base},helpers`);
     plain(from, 'commit', '-q', '-m', 'with a submodule');
     return from;

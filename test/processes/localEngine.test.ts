@@ -43,9 +43,16 @@ describe('the local engine', function () {
   let trees: Trees;
   let storage = '';
   useExample((made) => (example = made));
+  const prepare = (at: string): Promise<Trees> =>
+    example.prepare({ kind: 'commit', from: example.origin }, at);
+  // Whoever changes them makes others.
+  let shared: Trees;
+  before(async () => {
+    shared = await prepare(await example.storage());
+  });
   beforeEach(async () => {
     storage = await example.storage();
-    trees = await example.prepare({ kind: 'commit', from: example.origin }, storage);
+    trees = shared;
   });
   const pairs = (): Promise<string[]> => readdir(join(storage, 'pairs')).catch(() => []);
   const open = async (engine?: Engine): Promise<InstanceSession> =>
@@ -102,6 +109,7 @@ describe('the local engine', function () {
   });
 
   it('reads files of R, and nothing beyond it by any path or link', async () => {
+    trees = await prepare(storage);
     const session = await open();
     try {
       const file = 'cat.py';

@@ -29,9 +29,13 @@ describe('a copy in which tests run', function () {
   let tree = '';
   let copy: WorkingCopy;
   useExample((made) => (example = made));
+  // No test of a copy may change what it is put back from, so that one is enough.
+  before(async () => {
+    const source = { kind: 'commit', from: example.origin } as const;
+    trees = await example.prepare(source, await example.storage());
+  });
   beforeEach(async () => {
     const storage = await example.storage();
-    trees = await example.prepare({ kind: 'commit', from: example.origin }, storage);
     tree = join(storage, 'copy');
     copy = await openWorkingCopy(trees.base, tree, join(storage, 'copy.git'));
     await copy.reset();
@@ -226,9 +230,14 @@ describe('a copy in which tests run', function () {
   });
 
   it('is of no more use when what it is put back from was changed', async () => {
-    await write(trees.base, { 'cat.py': 'x' });
-    await write(tree, { 'cat.py': 'x' });
-    await assert.rejects(copy.reset(), /something has changed .*cat\.py/);
+    const storage = await example.storage();
+    const own = await example.prepare({ kind: 'commit', from: example.origin }, storage);
+    const place = join(storage, 'copy');
+    const ofOwn = await openWorkingCopy(own.base, place, `${place}.git`);
+    await ofOwn.reset();
+    await write(own.base, { 'cat.py': 'x' });
+    await write(place, { 'cat.py': 'x' });
+    await assert.rejects(ofOwn.reset(), /something has changed .*cat\.py/);
   });
 
   it('is of no more use when its own repository was changed', async () => {
