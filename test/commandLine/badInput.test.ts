@@ -41,14 +41,15 @@ describe('bad input to the command line', () => {
       'predictions.jsonl',
       JSON.stringify({ instance_id: id, model_name_or_path: 'bad', model_patch: patch, ...more }),
     );
-  const evaluate = async (patch: string | null, ...more: string[]) => {
-    const file = await predictions(patch);
-    // Without pytest, which would hold the output of a test back until its end.
+  const evaluateFile = async (file: string, ...more: string[]) => {
+    // Without pytest, which would keep the output of a test back until its end.
     bare ??= bareEnvironment(folder.path);
     const args = onSample(join(folder.path, 'storage'), file, '--json', '--python', bare, ...more);
     const answer = await cli(args);
     return { ...answer, json: JSON.parse(answer.stdout) as Evaluation };
   };
+  const evaluate = async (patch: string | null, ...more: string[]) =>
+    evaluateFile(await predictions(patch), ...more);
   const oneLine = (text: string): void => {
     assert.equal(text.trim().split('\n').length, 1, text);
     assert.doesNotMatch(text, /\n\s+at /);
@@ -125,19 +126,65 @@ describe('bad input to the command line', () => {
     });
   }
 
-  for (const path of [
-    '../outside.py',
-    '/tmp/outside_test.py',
-    'tests/../../outside.py',
-    '.git/hooks/x',
-  ]) {
-    it(`refuses a candidate that writes to ${path}`, async () => {
-      const { json, status } = await evaluate(addsFile(path, testCase('pass')));
-      assert.equal(status, 0);
-      assert.equal(json.results[0]?.strict?.reason, 'does not apply');
-      assert.equal(json.results[0]?.patch_successfully_applied, false);
+  describe('in one batch of candidates', () => {
+    const outside = [
+      '../outside.py',
+      '/tmp/outside_test.py',
+      'tests/../../outside.py',
+      '.git/hooks/x',
+    ] as const;
+    const ends = {
+      'calls os._exit': 'os._exit(0)',
+      'is killed half-way': 'os.kill(os.getpid(), signal.SIGKILL)',
+    };
+    let status: number | null = null;
+    let results: Evaluation['results'] = [];
+    const resultOf = (name: string): Evaluation['results'][number] | undefined =>
+      results.find((each) => each.model_name_or_path === name);
+    before(async () => {
+      const patches = [
+        ...outside.map((path) => [path, addsFile(path, testCase('pass'))]),
+        ...Object.entries(ends).map(([what, line]) => [
+          what,
+          addsFile('tests/test_exit.py', testCase(line)),
+        ]),
+      ];
+      const file = await folder.file(
+        'batch.jsonl',
+        patches
+          .map(([model_name_or_path, model_patch]) =>
+            JSON.stringify({ instance_id: id, model_name_or_path, model_patch }),
+          )
+          .join('\n'),
+      );
+      const answer = await evaluateFile(file);
+      ({ status } = answer);
+      ({ results } = answer.json);
     });
-  }
+
+    for (const path of outside) {
+      it(`refuses a candidate that writes to ${path}`, () => {
+        assert.equal(status, 0);
+        assert.equal(resultOf(path)?.strict?.reason, 'does not apply');
+        assert.equal(resultOf(path)?.patch_successfully_applied, false);
+      });
+    }
+
+    for (const what of Object.keys(ends)) {
+      it(`counts a test that ${what} as an error and keeps what was known`, () => {
+        const strict = resultOf(what)?.strict;
+        const outcomes = (name: string) => {
+          const found = strict?.tests.find((each) => each.test.endsWith(name));
+          return [found?.base.outcome, found?.fixed.outcome];
+        };
+        assert.deepEqual(outcomes('test_first'), ['failed', 'passed']);
+        assert.deepEqual(outcomes('test_second'), ['error', 'error']);
+        assert.equal(strict?.success, false);
+        // Executions before the end are not lost.
+        assert.ok((strict?.change_coverage?.covered ?? 0) > 0);
+      });
+    }
+  });
 
   it('stops a candidate that never ends, with its whole process tree', async () => {
     const mark = join(folder.path, 'alive');
@@ -182,25 +229,6 @@ describe('bad input to the command line', () => {
     const second = result?.strict?.tests.find((each) => each.test.endsWith('test_second'));
     assert.match(second?.base.message ?? '', /printed without end/);
   });
-
-  for (const [what, line] of [
-    ['calls os._exit', 'os._exit(0)'],
-    ['is killed half-way', 'os.kill(os.getpid(), signal.SIGKILL)'],
-  ] as const) {
-    it(`counts a test that ${what} as an error and keeps what was known`, async () => {
-      const { json } = await evaluate(addsFile('tests/test_exit.py', testCase(line)));
-      const strict = json.results[0]?.strict;
-      const outcomes = (name: string) => {
-        const found = strict?.tests.find((each) => each.test.endsWith(name));
-        return [found?.base.outcome, found?.fixed.outcome];
-      };
-      assert.deepEqual(outcomes('test_first'), ['failed', 'passed']);
-      assert.deepEqual(outcomes('test_second'), ['error', 'error']);
-      assert.equal(strict?.success, false);
-      // Executions before the end are not lost.
-      assert.ok((strict?.change_coverage?.covered ?? 0) > 0);
-    });
-  }
 
   it('survives being killed itself: the next run gives the same and nothing is left @full', async () => {
     const storage = join(folder.path, 'killed');

@@ -34,7 +34,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** What pytest runs or collects in another way than unittest: these are tried with it each day. */
-const othersWithPytest = new Set(['pytest-style', 'import-error', 'fails-on-both', 'covers-some']);
+const othersWithPytest = new Set(['pytest-style', 'import-error', 'covers-some']);
 
 describe('the bundled instance', () => {
   const folder = scratch();
