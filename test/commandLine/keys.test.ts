@@ -134,6 +134,8 @@ describe('a key of the user', function () {
           assert.deepEqual(leaksIn(text), [], path);
         }
         assert.ok(seen > 20, `${seen} files`);
+        // The other one runs nothing before it has all its candidates, and asks nothing afterwards.
+        if (method !== 'libro') return;
         const trace = await readFile(join(folder.path, `${method}.jsonl.trace.jsonl`), 'utf8');
         assert.match(trace, /the key is \[key\], and nothing else/, 'it was found, and redacted');
         // Nor does it reach the model by the file.

@@ -158,10 +158,12 @@ describe('tools on the bundled instance', function () {
     await textOf('apply_candidate', {
       patch: addedFile(
         'tests/test_x.py',
+        'import unittest',
         'from tallybook import Pound',
         '',
-        'def test_x():',
-        '    pass',
+        'class X(unittest.TestCase):',
+        '    def test_x(self):',
+        '        pass',
       ),
     });
     const ran = await textOf('run_tests');
