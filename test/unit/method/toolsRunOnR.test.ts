@@ -99,7 +99,14 @@ describe('runOnR', function () {
   });
 
   it('tells of a test file that cannot be loaded, and of a run that is cut short', async () => {
-    const broken = addedFile('tests/test_broken.py', 'def test_a(:', '    pass');
+    const broken = addedFile(
+      'tests/test_broken.py',
+      'import unittest',
+      '',
+      'class A(unittest.TestCase):',
+      '    def test_a(:',
+      '        pass',
+    );
     const loaded = await sample.view.runOnR(broken, options);
     assert.ok(loaded.tests.every(({ outcome }) => outcome === 'error') && loaded.tests.length > 0);
     const endless = await oneMore('import time', 'time.sleep(3600)');
