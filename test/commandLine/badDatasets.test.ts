@@ -11,7 +11,6 @@ const row = async (): Promise<Record<string, unknown>> =>
   JSON.parse(await readFile(join(sample, 'instance.jsonl'), 'utf8')) as Record<string, unknown>;
 
 describe('bad datasets on the command line', function () {
-  this.timeout(300_000);
   const folder = scratch();
   let count = 0;
 

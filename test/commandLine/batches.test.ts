@@ -15,7 +15,6 @@ const id = 'tallybook__tallybook-217';
 const figures = ({ finished: _finished, seconds: _seconds, ...line }: JournalLine): unknown => line;
 
 describe('batches on the command line', function () {
-  this.timeout(600_000);
   const folder = scratch();
   let storage = '';
   before(() => (storage = join(folder.path, 'storage')));

@@ -48,7 +48,6 @@ describe('commands of the documentation', () => {
 
   for (const page of pages) {
     it(`of ${page} do what they are there for${page === 'README.md' ? '' : ' @full'}`, async function () {
-      this.timeout(300_000);
       const text = await readFile(join(root, page), 'utf8');
       const commands = commandsIn(text);
       assert.ok(commands.length > 0, page);

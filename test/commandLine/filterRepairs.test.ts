@@ -5,7 +5,6 @@ import { filteredRepairsSchema } from '../../src/repair/filteredRepairsSchema';
 import { cli, sample, scratch } from './cli';
 
 describe('swt-bench filter-repairs @full', function () {
-  this.timeout(120_000);
   const here = scratch();
 
   it('keeps the patch on which the tests that fail on R pass, and no other', async () => {

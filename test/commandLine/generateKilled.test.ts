@@ -45,7 +45,6 @@ describe('generate, killed and started again @full', () => {
   ];
 
   it('asks for nothing twice that was answered, wherever it is killed', async function () {
-    this.timeout(600_000);
     const plan = moments();
     const told = JSON.stringify(plan);
     const out = join(folder.path, 'killed', 'predictions.jsonl');
@@ -124,7 +123,6 @@ describe('generate, killed and started again @full', () => {
   });
 
   it('ends cleanly when it is interrupted, and goes on', async function () {
-    this.timeout(240_000);
     const out = join(folder.path, 'interrupted', 'predictions.jsonl');
     let interrupt = (): void => undefined;
     server = await fakeModels((_, number) => {

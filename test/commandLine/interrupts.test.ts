@@ -23,7 +23,6 @@ const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode !== null || signalCode !== null;
 
 describe('Ctrl-C', function () {
-  this.timeout(300_000);
   // The limit is generous, since a busy machine takes longer.
   const folder = scratch();
 

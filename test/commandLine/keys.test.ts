@@ -77,7 +77,6 @@ async function textsBelow(folder: string): Promise<Map<string, string>> {
 }
 
 describe('a key of the user', function () {
-  this.timeout(300_000);
   const folder = scratch();
   let kept = '';
   let bodies: string[][] = [];

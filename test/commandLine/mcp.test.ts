@@ -31,7 +31,6 @@ const reproducing = added(
 );
 
 describe('swt-bench mcp', function () {
-  this.timeout(300_000);
   const folder = scratch();
   const args = (...more: string[]): string[] => [
     ...['mcp', '--dataset', join(sample, 'instance.jsonl'), '--id', id],

@@ -46,7 +46,6 @@ const mark = (method: string): string => (method === 'zero-shot' ? '' : ' @full'
 const markOfCompared = (method: string): string => (method === 'libro' ? '' : ' @full');
 
 describe('of the answer', function () {
-  this.timeout(400_000);
   const folder = scratch();
   before(async () => {
     // R∘X* is there to be found, as it is on the machine of whoever has evaluated something. What is kept

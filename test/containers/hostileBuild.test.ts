@@ -71,7 +71,6 @@ describe('building an environment from hostile code @full', () => {
   const reporter = { log: () => undefined, progress: () => undefined };
 
   before(async function () {
-    this.timeout(300_000);
     await needDocker(this, ['3.9']);
     folder = await mkdtemp(join(tmpdir(), 'swt-bench-hostile-'));
     storage = join(folder, 'storage');
@@ -119,7 +118,6 @@ describe('building an environment from hostile code @full', () => {
   });
 
   after(async function () {
-    this.timeout(120_000);
     await index?.close();
     for (const id of made) await removeImagesOf(id);
     const left = await docker.listImages({ filters: { label: [`swt-bench.repo=${repo}`] } });
@@ -174,7 +172,6 @@ describe('building an environment from hostile code @full', () => {
   let image: InstanceImage;
 
   it('builds it all the same, with packages of an index that wants a login', async function () {
-    this.timeout(600_000);
     image = await make(instanceOf(1));
     assert.equal(image.from, 'built');
     assert.deepEqual(index.strangers, [], 'nothing is asked for without the login');
@@ -235,7 +232,6 @@ describe('building an environment from hostile code @full', () => {
   });
 
   it('keeps the login out of images, their history, their layers and the log', async function () {
-    this.timeout(300_000);
     const forms = [secret, Buffer.from(login).toString('base64'), encodeURIComponent(login)];
     const holds = (data: Buffer): string[] => forms.filter((form) => data.includes(form));
     const history = execFileSync('docker', ['history', '--no-trunc', '--format', 'json', image.id]);
@@ -259,7 +255,6 @@ describe('building an environment from hostile code @full', () => {
   });
 
   it('says which limit the set-up program of R hit, and what to do', async function () {
-    this.timeout(600_000);
     const path = join(source, 'setup.py');
     const text = await readFile(path, 'utf8');
     const bomb = 'import os\nif os.getcwd() == "/testbed":\n    while True:\n        os.fork()\n';
@@ -351,7 +346,6 @@ describe('building an environment from hostile code @full', () => {
       ['output', 'output', {}, 'while True: print("x" * 10000)', /printed without end/],
     ] as const) {
       it(`on ${name}, which it is told of by its name`, async function () {
-        this.timeout(120_000);
         await assert.rejects(
           inside(settings, (container) => run(container, program)),
           hit(limit, words),

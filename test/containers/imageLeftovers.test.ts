@@ -60,7 +60,6 @@ const brought: readonly (readonly [path: string, stays: boolean])[] = [
 const said = ([, stays]: readonly [string, boolean]): string => (stays ? 'built' : secret);
 
 describe('an image that somebody else made', function () {
-  this.timeout(300_000);
   const name = `swt-test/leftovers:${randomBytes(4).toString('hex')}`;
   const id = `octo__cat-${randomBytes(4).toString('hex')}`;
   let example: Example;

@@ -60,7 +60,6 @@ describe('images of instances', () => {
   const extra: string[] = [];
 
   before(async function () {
-    this.timeout(300_000);
     await needDocker(this, ['3.9', '3.11']);
     folder = await mkdtemp(join(tmpdir(), 'swt-bench-images-'));
     storage = join(folder, 'storage');
@@ -73,7 +72,6 @@ describe('images of instances', () => {
   });
 
   after(async function () {
-    this.timeout(120_000);
     for (const id of made) await removeImagesOf(id);
     for (const name of extra)
       await docker
@@ -158,7 +156,6 @@ describe('images of instances', () => {
   let first: InstanceImage;
 
   it('are built from a base image, with requirements as of the instance’s day', async function () {
-    this.timeout(600_000);
     const log: string[] = [];
     first = await make(instanceOf(1), { env: secretEnv(), log });
     assert.equal(first.from, 'built');
@@ -233,7 +230,6 @@ describe('images of instances', () => {
   });
 
   it('share the environment with those of the same version', async function () {
-    this.timeout(300_000);
     const second = await make(instanceOf(2));
     const layers = async (id: string): Promise<string[]> =>
       ((await docker.getImage(id).inspect()) as { RootFS: { Layers: string[] } }).RootFS.Layers;
@@ -243,7 +239,6 @@ describe('images of instances', () => {
   });
 
   it('take compiled files of what did not change, and compile the rest @full', async function () {
-    this.timeout(300_000);
     const path = join(source, 'tiny', '__init__.py');
     const text = await readFile(path, 'utf8');
     await writeFile(path, `${text}# changed\n`);
@@ -275,7 +270,6 @@ describe('images of instances', () => {
   });
 
   it('are built on the row’s own image, without its history @full', async function () {
-    this.timeout(300_000);
     const name = `${owner}/row:1`;
     extra.push(name);
     // Like a published image: R and later commits, a file that R does not have, a built part.
@@ -321,7 +315,6 @@ describe('images of instances', () => {
   });
 
   it('use a prebuilt image that is here', async function () {
-    this.timeout(300_000);
     const name = prebuiltName(instanceOf(5).id, owner);
     extra.push(name);
     await docker
@@ -332,7 +325,6 @@ describe('images of instances', () => {
   });
 
   it('do not wait again for a prebuilt image that was not to be had', async function () {
-    this.timeout(300_000);
     const settings = { prebuilt: `127.0.0.1:9/${owner}` };
     const other = { version: '2.0' };
     const logs: string[][] = [[], []];
@@ -352,7 +344,6 @@ describe('images of instances', () => {
   });
 
   it('leave no container and no image behind when cancelled @full', async function () {
-    this.timeout(300_000);
     for (const [number, step] of [
       [7, /resolving|looking at/],
       [8, /putting R/],
@@ -379,7 +370,6 @@ describe('images of instances', () => {
   });
 
   it('say what cannot be resolved, and where the log is @full', async function () {
-    this.timeout(300_000);
     const path = join(source, 'setup.py');
     const text = await readFile(path, 'utf8');
     await writeFile(path, text.replace('"six"', '"six>9000"'));
@@ -396,7 +386,6 @@ describe('images of instances', () => {
   });
 
   it('are made by one of two that ask at once @full', async function () {
-    this.timeout(300_000);
     const log: string[] = [];
     const [one, other] = await Promise.all([
       make(instanceOf(11), { log }),

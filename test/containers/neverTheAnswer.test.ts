@@ -49,7 +49,6 @@ new file mode 100644
 `;
 
 describe('tests of a model in containers @full', function () {
-  this.timeout(300_000);
   const id = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
   let folder: string;
   let args: string[];

@@ -135,7 +135,6 @@ describe("Podman's compatible socket @full", function () {
   });
 
   it('says when a pull is cut off', async function () {
-    this.timeout(240_000);
     await publish(plainDocker, `${registry.host}/pod/cut:1`, [8_000_000]);
     const name = `${line.host}/pod/cut:1`;
     const settled = assert.rejects(

@@ -229,7 +229,6 @@ describe('pulling images @full', function () {
   });
 
   describe('over a line that is cut', function () {
-    this.timeout(240_000);
     it('says that it was cut off, and leaves nothing half', () => cutOff);
   });
 });

@@ -96,7 +96,6 @@ interface Row {
 }
 
 describe('real instances from source releases, in containers @full', function () {
-  this.timeout(900_000);
   let storage = '';
   let rows: readonly Row[] = [];
   before(async function () {

@@ -87,7 +87,6 @@ export function onEngine(
   settings: Partial<DockerSettings> = {},
 ): void {
   describe(`${title}, ${name} engine`, function () {
-    this.timeout(300_000);
     let example: Example;
     let subject: Subject | undefined;
     if (name === 'docker') {

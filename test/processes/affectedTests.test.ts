@@ -73,7 +73,6 @@ const edits: Readonly<Record<string, string>> = {
 const everyday = ['a test that is edited, one that comes and one that goes'];
 
 describe('a candidate that was edited since all of its tests ran', function () {
-  this.timeout(300_000);
   let example: Example;
   let session: InstanceSession;
   const ran: TestSet[] = [];

@@ -170,7 +170,6 @@ const faultOf = (index: number): Fault | undefined => faults[index % (faults.len
 const idOf = (index: number): string => `octo__cat-${index}`;
 
 describe('a batch on an engine that fails in every way it can fail @full', function () {
-  this.timeout(600_000);
   let example: Example;
   useExample((made) => (example = made));
 

@@ -40,7 +40,6 @@ const fix = `diff --git a/cat.py b/cat.py
 `;
 
 describe('a batch', function () {
-  this.timeout(120_000);
   let example: Example;
   useExample((made) => (example = made));
   let storage = '';

@@ -43,7 +43,6 @@ new file mode 100644
 
 /** The example's package needs another package, of which the installed version is too new. */
 describe('an environment that is mended @full', function () {
-  this.timeout(300_000);
   let example: Example;
   let trees: Trees;
   let storage = '';

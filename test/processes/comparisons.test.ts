@@ -28,7 +28,6 @@ new file mode 100644
 ${lines.map((line) => `+${line}\n`).join('')}`;
 
 describe('what was expected and what there was', function () {
-  this.timeout(300_000);
   let example: Example;
   useExample((made) => (example = made));
 

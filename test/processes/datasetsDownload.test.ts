@@ -39,7 +39,6 @@ const parquet = (from: number, to: number): Buffer => {
 };
 
 describe('datasets from a server', function () {
-  this.timeout(300_000);
   let storage = '';
   let server: HubServer;
   const said: string[] = [];

@@ -52,7 +52,6 @@ const jsonl = (rows: readonly Row[]): string =>
   rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
 describe('listing a large dataset', function () {
-  this.timeout(300_000);
   // Hints that do not compress, so that every form is large enough to be worth an index.
   const rows = Array.from({ length: 100 }, (_, n): Row => ({
     ...madeUp,

@@ -36,7 +36,6 @@ const start = ({ interpreter, args, cwd, env }: DebuggedProgram): Promise<void> 
   new Promise((resolve) => execFile(interpreter, [...args], { cwd, env }, () => resolve()));
 
 describe('tests handed to a debugger', function () {
-  this.timeout(300_000);
   let example: Example;
   let trees: Trees;
   let storage = '';

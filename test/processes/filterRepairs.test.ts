@@ -44,7 +44,6 @@ const answer: At = (step, { patch = '' }) => {
 };
 
 describe('filtering code patches, several at once', function () {
-  this.timeout(120_000);
   let example: Example;
   useExample((made) => (example = made));
 

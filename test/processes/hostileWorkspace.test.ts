@@ -20,7 +20,6 @@ interface HostileFolder {
 }
 
 describe('a workspace whose repository runs whatever git can be told to run', function () {
-  this.timeout(120_000);
   let example: Example;
   let scratch = '';
   let folder = '';

@@ -23,7 +23,6 @@ const rewrite = (path: string, place: number, ...code: string[]): string =>
 const right = rewrite('tests/test_a.py', 5, 'def test_two():', '    assert 3');
 
 describe('the language server, as a process', function () {
-  this.timeout(300_000);
   let folder: string;
   let first: string;
   let second: string;

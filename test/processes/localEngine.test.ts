@@ -38,7 +38,6 @@ ${lines.map((line) => `+${line}\n`).join('')}`;
 };
 
 describe('the local engine', function () {
-  this.timeout(300_000);
   let example: Example;
   let trees: Trees;
   let storage = '';
@@ -245,7 +244,6 @@ new file mode 100644
 });
 
 describe('the Python of the local engine', function () {
-  this.timeout(300_000);
   let folder = '';
   let python = '';
   let site = '';

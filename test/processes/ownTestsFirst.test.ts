@@ -35,7 +35,6 @@ const two = ['import cat', 'def test_two():', '    assert cat.purr() == 2'];
 const goldenTests = added('tests/test_golden.py', ...two);
 
 describe('the tests of a candidate, before the files they are in', function () {
-  this.timeout(300_000);
   let example: Example;
   let python = '';
   let storage = '';

@@ -136,7 +136,6 @@ for path in "deep/er", "deep", "tests", "cat.py", ".": os.chmod(path, 0o500)`,
 };
 
 describe('what a run leaves behind', function () {
-  this.timeout(300_000);
   let example: Example;
   let trees: Trees;
   let storage = '';

@@ -84,7 +84,6 @@ const ways: readonly (readonly [string, string | undefined])[] = [
 ];
 for (const [title, keeper] of ways)
   describe(title, function () {
-    this.timeout(300_000);
     if (keeper !== undefined && process.platform !== 'linux') return; // needs prctl(2)
     let notes = '';
     const withKeeper = keeper === undefined ? () => undefined : it;

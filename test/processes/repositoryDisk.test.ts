@@ -21,7 +21,6 @@ import { makeWorkspace } from '../../src/repository/workspace';
 import { useExample, write, type Example } from './exampleRepository';
 
 describe('the storage folder', function () {
-  this.timeout(300_000);
   let example: Example;
   let storage = '';
   useExample((made) => (example = made));

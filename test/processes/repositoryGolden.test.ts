@@ -10,7 +10,6 @@ const numbered = (from: number, to: number, change: (n: number) => string = Stri
   Array.from({ length: to - from + 1 }, (_, at) => `${change(from + at)}\n`).join('');
 
 describe('the golden patch', function () {
-  this.timeout(300_000);
   let example: Example;
   let storage = '';
   useExample((made) => (example = made));

@@ -108,7 +108,6 @@ describe('locks', () => {
 });
 
 describe('several processes on one instance @full', function () {
-  this.timeout(300_000);
   let example: Example;
   let storage = '';
   let request = '';

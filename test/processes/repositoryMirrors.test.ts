@@ -21,7 +21,6 @@ import { gitServer, type GitServer } from './gitServer';
 import { stallingGit } from './stallingGit';
 
 describe('mirrors', function () {
-  this.timeout(300_000);
   let example: Example;
   let server: GitServer | undefined;
   let storage = '';

@@ -35,7 +35,6 @@ import {
 } from './exampleRepository';
 
 describe('trees of R and R∘X*', function () {
-  this.timeout(300_000);
   let example: Example;
   let folder = '';
   let origin = '';

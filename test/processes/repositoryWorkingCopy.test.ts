@@ -23,7 +23,6 @@ import {
 } from './exampleRepository';
 
 describe('working copies', function () {
-  this.timeout(300_000);
   let example: Example;
   let folder = '';
   let origin = '';

@@ -94,7 +94,6 @@ print('SEEN' + json.dumps(seen, sort_keys=True))
 `;
 
 describe('the two sides', function () {
-  this.timeout(300_000);
   let example: Example;
   let session: InstanceSession;
   let folder = '';

@@ -10,7 +10,6 @@ import { environment, sourceRelease } from '../environments';
 const run = promisify(execFile);
 
 describe("single tests under SymPy's runner @full", function () {
-  this.timeout(180_000);
   let folder = '';
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sympy-runner-'));

@@ -60,7 +60,6 @@ def test_bad():
 `;
 
 describe('tests that tox runs in the environment as it is @full', function () {
-  this.timeout(240_000);
   let example: Example;
   useExample((made) => (example = made));
 

@@ -52,7 +52,6 @@ const forger = [
 ];
 
 describe('a run whose records do not fit together', function () {
-  this.timeout(300_000);
   let example: Example;
   let python = '';
   let storage = '';

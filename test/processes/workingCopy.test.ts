@@ -23,7 +23,6 @@ import {
 } from './exampleRepository';
 
 describe('a copy in which tests run', function () {
-  this.timeout(300_000);
   let example: Example;
   let trees: Trees;
   let tree = '';

@@ -24,7 +24,6 @@ const attack =
 
 /** The page in a real browser, as `report --format html` writes it. */
 describe('the dashboard as a file', function () {
-  this.timeout(300_000);
   const folder = mkdtempSync(join(tmpdir(), 'swt-bench-page-'));
   const file = join(folder, 'dashboard.html');
   const complaints: string[] = [];

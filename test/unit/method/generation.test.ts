@@ -32,7 +32,6 @@ describe('a run of a method over instances', () => {
   let trace: MethodTrace | undefined;
   let count = 0;
   before(async function () {
-    this.timeout(60_000);
     storage = await mkdtemp(join(tmpdir(), 'swt-bench-generation-'));
     const file = join(sample, 'instance.jsonl');
     const dataset = await openDataset(file, { storage, reporter: silent });

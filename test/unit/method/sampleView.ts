@@ -36,7 +36,6 @@ export function viewForTests(
   const made: { -readonly [Key in keyof ViewForTests]?: ViewForTests[Key] } = {};
   let engine: Promise<Engine> | undefined;
   before(async function () {
-    this.timeout(120_000);
     const storage = await mkdtemp(join(tmpdir(), 'swt-bench-view-'));
     made.storage = storage;
     const dataset = await openDataset(join(sample, 'instance.jsonl'), {

@@ -6,7 +6,6 @@ import { tools } from '../../../src/method/tools/tools';
 import { addedFile, viewForTests } from './sampleView';
 
 describe('tools on the bundled instance', function () {
-  this.timeout(120_000);
   const sample = viewForTests();
   let candidate = candidateInMemory();
   beforeEach(() => (candidate = candidateInMemory()));

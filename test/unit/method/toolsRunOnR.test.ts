@@ -8,7 +8,6 @@ import { addedFile, viewForTests } from './sampleView';
 const options = { timeoutSeconds: 60, reporter: silent } as const;
 
 describe('runOnR', function () {
-  this.timeout(120_000);
   const sample = viewForTests();
 
   /** A candidate that inserts a test at the start of a class of R's tests. */

@@ -13,7 +13,6 @@ import { leaksIn, secretsOf } from './secretsOf';
 const outside = 'SECRET_OF_THE_HOST = 42';
 
 describe('tools on an instance whose R has links that lead out of it', function () {
-  this.timeout(120_000);
   const sample = viewForTests(async (instance, storage) => {
     const source = join(storage, 'with links');
     const elsewhere = join(storage, 'elsewhere');
@@ -172,7 +171,6 @@ describe('tools on an instance whose R has links that lead out of it', function 
 });
 
 describe('tests of a candidate that look for the answer', function () {
-  this.timeout(120_000);
   const sample = viewForTests();
   let secrets: string[] = [];
   before(async () => {

@@ -52,7 +52,6 @@ const edited = fc
   });
 
 describe('makeUnified and applyPatch', function () {
-  this.timeout(60_000);
   let tree: GitTree;
   before(() => {
     tree = makeGitTree();
@@ -180,7 +179,6 @@ describe('makeUnified and applyPatch', function () {
 });
 
 describe('applyPatch', function () {
-  this.timeout(60_000);
   const f = '1\n2\n3\n4\n5\n6\n7\n8\n9\n';
 
   it('names file, hunk and the first line that does not fit', async () => {

@@ -8,7 +8,6 @@ type Files = Record<string, string | undefined>;
 
 let python: PythonParser;
 before(async function () {
-  this.timeout(60_000);
   python = await loadParser();
 });
 after(() => python.dispose());
@@ -48,7 +47,6 @@ describe('detectFormat', () => {
 });
 
 describe('toUnified of unified diffs', function () {
-  this.timeout(60_000);
   let tree: GitTree;
   before(() => {
     tree = makeGitTree();

@@ -14,7 +14,6 @@ type Files = Record<string, string | undefined>;
 let python: PythonParser;
 let tree: GitTree;
 before(async function () {
-  this.timeout(60_000);
   python = await loadParser();
   tree = makeGitTree();
 });
@@ -62,7 +61,6 @@ const names = '--- a/f\n+++ b/f\n';
 const changed = { f: '1\nII\n3\n4\n5\n' };
 
 describe('toUnified of diffs as people and models write them', function () {
-  this.timeout(60_000);
   const cases: [string, string, Files][] = [
     ['without "diff --git"', names + hunk, changed],
     ['without counts', `${names}@@ -1 +1 @@\n 1\n-2\n+II\n 3\n`, changed],

@@ -10,7 +10,6 @@ import { at, block, file, type Files } from './customSample';
 
 let python: PythonParser;
 before(async function () {
-  this.timeout(60_000);
   python = await loadParser();
 });
 after(() => python.dispose());
@@ -45,7 +44,6 @@ const edited = async (text: string, before = file): Promise<string> =>
   (await result({ [at]: before }, text))[at] ?? '';
 
 describe('the custom format', function () {
-  this.timeout(60_000);
   it('is that of the paper: its own example', async () => {
     const before =
       'def test_euclidean(a, b):\n    assert euclidean(0, 0) == 0\n    assert euclidean(1, 1) == 1\n\n' +

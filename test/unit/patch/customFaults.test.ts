@@ -7,7 +7,6 @@ import { loadParser } from '../python/loadParser';
 import { at, block, edited, file, fixed, place, the } from './customSample';
 
 describe('a block of the custom format loses no code', function () {
-  this.timeout(60_000);
   let python: PythonParser;
   before(async () => {
     python = await loadParser();

@@ -7,7 +7,6 @@ import { loadParser } from '../python/loadParser';
 import { at, block, edited, file, fixed, place, the } from './customSample';
 
 describe('what is wrong with a block of the custom format', function () {
-  this.timeout(60_000);
   let python: PythonParser;
   before(async () => {
     python = await loadParser();

@@ -10,7 +10,6 @@ import { at, file, place } from './customSample';
 import { damage, damaged, dressed, moduleText } from './pythonTexts';
 
 describe('writeCustom', function () {
-  this.timeout(120_000);
   let python: PythonParser;
   before(async () => {
     python = await loadParser();

@@ -54,7 +54,6 @@ const everydayShares: Readonly<Record<PatchFormat, string>> = {
 };
 
 describe('damaged patches', function () {
-  this.timeout(600_000);
   let python: PythonParser;
   let rows: readonly GoldenRow[] = [];
   before(async function () {

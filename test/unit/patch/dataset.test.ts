@@ -31,7 +31,6 @@ function harnessTestFiles(patchText: string): string[] {
 }
 
 describe('the patches of 200 real instances', function () {
-  this.timeout(60_000);
   let rows: Row[] = [];
   before(function () {
     if (!existsSync(dataset)) {

@@ -6,7 +6,6 @@ import { loadParser } from '../python/loadParser';
 
 let python: PythonParser;
 before(async function () {
-  this.timeout(60_000);
   python = await loadParser();
 });
 after(() => python.dispose());
@@ -76,7 +75,6 @@ describe('recognise', () => {
 });
 
 describe('toUnified of whole answers', function () {
-  this.timeout(60_000);
   it('takes the blocks together that change different things', async () => {
     const converted = await convert(`First:\n${fenced(diff(5))}Second:\n${fenced(other)}Done.\n`);
     assert.deepEqual([...converted.files.keys()], ['tests/test_a.py', 'tests/test_b.py']);
@@ -202,7 +200,6 @@ describe('toUnified of whole answers', function () {
 });
 
 describe('toUnified of tests only', function () {
-  this.timeout(60_000);
   const cases: [AskedFormat, string][] = [
     ['unified', stray + diff(4)],
     ['fuzzy', stray + diff(4)],

@@ -46,7 +46,6 @@ const formats: readonly (readonly [string, PatchFormat, PatchFormat | 'auto', Wr
 ];
 
 describe('a random edit of a random Python file', function () {
-  this.timeout(300_000);
   let python: PythonParser;
   before(async () => {
     python = await loadParser();

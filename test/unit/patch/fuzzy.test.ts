@@ -63,8 +63,6 @@ const file = [
 const replaced = (from: string, to: string): string => file.replace(from, () => to);
 
 describe('convertFuzzy', function () {
-  this.timeout(60_000);
-
   it('puts a hunk in where its lines are, whatever its header says', async () => {
     const lines = [' def test_two():', '-    value = compute(2)', '+    value = compute(3)'];
     const wanted = replaced('compute(2)', 'compute(3)');

@@ -85,8 +85,6 @@ describe('the files that convertFuzzy tells', () => {
 });
 
 describe('convertFuzzy, whatever it is given', function () {
-  this.timeout(60_000);
-
   it('makes of what git applies the same tree, or names the places between which it cannot tell', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -116,7 +116,6 @@ describe('straightPlace in a table of rows that are nearly equal', () => {
 });
 
 describe('hunks in tables of rows that are nearly equal', function () {
-  this.timeout(60_000);
   const cell = fc.tuple(fc.constantFrom('case_a', 'case_b', 'case_ab'), fc.nat(3));
   // Lines around it, since git takes line 1 and missing context for the ends of the file.
   const frame = Array.from({ length: 8 }, (_, i) => `# line ${i}\n`).join('');

@@ -23,7 +23,6 @@ const escaped = (text: string): string =>
   text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;');
 
 describe('entities of HTML in lines that are added', function () {
-  this.timeout(60_000);
   let python: PythonParser;
   before(async () => {
     python = await loadParser();

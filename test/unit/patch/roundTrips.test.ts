@@ -16,7 +16,6 @@ import {
 import { applyAll, dataset, goldenRows, type GoldenRow } from './goldenRows';
 
 describe('the golden tests of real instances, from unified to each format and back', function () {
-  this.timeout(600_000);
   let python: PythonParser;
   let rows: readonly GoldenRow[] = [];
   before(async function () {

@@ -54,7 +54,6 @@ async function told(text: string, before: Files = { [at]: file }): Promise<strin
 }
 
 describe('convertSearchReplace', function () {
-  this.timeout(60_000);
   let tree: GitTree;
   before(() => {
     tree = makeGitTree();

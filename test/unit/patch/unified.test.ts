@@ -213,7 +213,6 @@ describe('parseUnified', () => {
 });
 
 describe('parseUnified beside git', function () {
-  this.timeout(60_000);
   let tree: GitTree;
   before(() => {
     tree = makeGitTree();

@@ -5,7 +5,6 @@ import { createPythonParser, type PythonParser } from '../../../src/python/parse
 import { loadParser } from './loadParser';
 
 describe('createPythonParser', function () {
-  this.timeout(60_000);
   it('names the file that is missing', async () => {
     await assert.rejects(
       createPythonParser((file) => `/nowhere/${file}`),
@@ -27,7 +26,6 @@ describe('createPythonParser', function () {
 describe('findDefinitions', () => {
   let python: PythonParser;
   before(async function () {
-    this.timeout(60_000);
     python = await loadParser();
   });
   after(() => python.dispose());

@@ -29,7 +29,6 @@ const files: Record<string, string> = {
 describe('referenceResolver', () => {
   let python: PythonParser;
   before(async function () {
-    this.timeout(60_000);
     python = await loadParser();
   });
   after(() => python.dispose());

@@ -9,7 +9,6 @@ import { loadParser } from './loadParser';
 const path = 'tests/test_a.py';
 let python: PythonParser;
 before(async function () {
-  this.timeout(60_000);
   python = await loadParser();
 });
 after(() => python.dispose());
@@ -93,7 +92,6 @@ describe('findTests', () => {
 });
 
 describe('changedTests', function () {
-  this.timeout(60_000);
   const changes = (
     before: string | undefined,
     after: string,

@@ -9,7 +9,6 @@ const packages =
   /^(src\/|lib\/)?(django|sympy|matplotlib|sklearn|_?pytest|sphinx|requests|xarray|astropy|seaborn|flask|pylint)\/__init__\.py$/;
 
 describe('golden tests as candidates', function () {
-  this.timeout(120_000);
   let python: PythonParser;
   before(async () => {
     python = await loadParser();
