@@ -100,15 +100,25 @@ export class Page {
   }
 
   private parts(): HTMLElement[] {
-    const order = choice<Order>(
-      'Order by',
-      Object.entries(orders) as [Order, string][],
-      'id',
-      (by) => {
-        this.order = by;
-        this.drawMatrix();
-      },
-    );
+    return [
+      this.header(),
+      element(
+        'section',
+        { 'aria-labelledby': 'summary-title' },
+        title('summary', 'Summary'),
+        this.figures.summary,
+      ),
+      this.matrixSection(),
+      element(
+        'section',
+        { 'aria-labelledby': 'plots-title' },
+        title('plots', 'Plots and studies'),
+        this.figures.plots,
+      ),
+    ];
+  }
+
+  private header(): HTMLElement {
     const grading = choice<Grading>(
       'Grading',
       [
@@ -118,50 +128,48 @@ export class Page {
       'strict',
       (of) => this.figures.setGrading(of),
     );
-    return [
+    return element(
+      'header',
+      {},
+      element('h1', {}, 'Runs'),
       element(
-        'header',
-        {},
-        element('h1', {}, 'Runs'),
-        element(
-          'div',
-          { class: 'controls' },
-          element('label', { class: 'field filter' }, 'Filter ', this.filter),
-          this.filterNote,
-          grading.field,
-          this.figures.baselineField,
-          this.figures.publishedField,
-        ),
-        this.progress.root,
-        this.problems,
+        'div',
+        { class: 'controls' },
+        element('label', { class: 'field filter' }, 'Filter ', this.filter),
+        this.filterNote,
+        grading.field,
+        this.figures.baselineField,
+        this.figures.publishedField,
       ),
+      this.progress.root,
+      this.problems,
+    );
+  }
+
+  private matrixSection(): HTMLElement {
+    const order = choice<Order>(
+      'Order by',
+      Object.entries(orders) as [Order, string][],
+      'id',
+      (by) => {
+        this.order = by;
+        this.drawMatrix();
+      },
+    );
+    return element(
+      'section',
+      { 'aria-labelledby': 'matrix-title' },
+      title('matrix', 'Instances'),
+      element('div', { class: 'controls' }, this.shownChoice.field, order.field),
+      this.matrixNote,
       element(
-        'section',
-        { 'aria-labelledby': 'summary-title' },
-        title('summary', 'Summary'),
-        this.figures.summary,
+        'p',
+        { id: 'matrix-help', class: 'quiet-text' },
+        'Arrow keys move from cell to cell; Enter shows the details.',
       ),
-      element(
-        'section',
-        { 'aria-labelledby': 'matrix-title' },
-        title('matrix', 'Instances'),
-        element('div', { class: 'controls' }, this.shownChoice.field, order.field),
-        this.matrixNote,
-        element(
-          'p',
-          { id: 'matrix-help', class: 'quiet-text' },
-          'Arrow keys move from cell to cell; Enter shows the details.',
-        ),
-        legend(),
-        element('div', { class: 'matrix-and-details' }, this.matrix.root, this.details.root),
-      ),
-      element(
-        'section',
-        { 'aria-labelledby': 'plots-title' },
-        title('plots', 'Plots and studies'),
-        this.figures.plots,
-      ),
-    ];
+      legend(),
+      element('div', { class: 'matrix-and-details' }, this.matrix.root, this.details.root),
+    );
   }
 
   /** Handles a message of the host. */

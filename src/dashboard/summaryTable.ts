@@ -56,19 +56,7 @@ export function drawSummaryTable(
   const focused = place.contains(activeElement) ? activeElement?.getAttribute(idAttribute) : null;
   const byId = new Map(rows.comparisons.map((each) => [each.first, each]));
   const compares = baseline !== undefined && summaries.length > 1;
-  const names = new Map(summaries.map(({ method, name }) => [method, name]));
-  const heads: readonly (readonly [text: string, title: string])[] = [
-    ['evaluated', 'instances that could be evaluated, of all selected ones'],
-    ...shareKeys.map((key) => [shareTitles[key], shareWords[key]] as const),
-    ...deltaKeys.map((key) => [deltaTitles[key], deltaWords[key]] as const),
-    ['resolved', 'harness grading, as published numbers are'],
-    ...(compares
-      ? ([
-          ['S differs', `from ${names.get(baseline) ?? ''}: exact McNemar test, Holm-corrected`],
-          ['ΔC differs', 'paired permutation test, Holm-corrected'],
-        ] as const)
-      : []),
-  ];
+  const heads = headsOf(compares ? (shown.get(baseline)?.name ?? '') : undefined);
   show(
     place,
     element(
@@ -108,12 +96,32 @@ export function drawSummaryTable(
   if (focused !== null) boxes.find((box) => box.getAttribute(idAttribute) === focused)?.focus();
 }
 
+/**
+ * The heads of the columns after the method.
+ *
+ * @param comparedWith name of the baseline; undefined if the table compares no methods
+ */
+const headsOf = (comparedWith: string | undefined): readonly ColumnHead[] => [
+  ['evaluated', 'instances that could be evaluated, of all selected ones'],
+  ...shareKeys.map((key) => [shareTitles[key], shareWords[key]] as const),
+  ...deltaKeys.map((key) => [deltaTitles[key], deltaWords[key]] as const),
+  ['resolved', 'harness grading, as published numbers are'],
+  ...(comparedWith === undefined
+    ? []
+    : ([
+        ['S differs', `from ${comparedWith}: exact McNemar test, Holm-corrected`],
+        ['ΔC differs', 'paired permutation test, Holm-corrected'],
+      ] as const)),
+];
+
+type ColumnHead = readonly [text: string, title: string];
+
 /** How many candidates of each method have findings; false where no run looked for any. */
 function findingsTable(summaries: readonly Summary[]): HTMLElement | false {
   const looked = summaries.filter(({ findings: { of, others } }) => of + others > 0);
   if (looked.length === 0) return false;
   const cell = (text: string, title: string): HTMLElement => element('td', { title }, text);
-  const heads: readonly (readonly [text: string, title: string])[] = [
+  const heads: readonly ColumnHead[] = [
     ['with F→P', 'candidates with at least one F→P test: the denominator of the other numbers'],
     ...findingKinds.map((kind) => [kind, findingSentences[kind]] as const),
     ['any finding', 'candidates with at least one finding'],

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { InstanceEntry, PatchSize } from '../domain/instance';
 import type { DatasetFile } from './datasetFiles';
 import { recordBatches, type Slice } from './rows/records';
-import { readRow, rowColumns, type RowProblem } from './rows/rows';
+import { readRow, rowColumns, type ReadRow, type RowProblem } from './rows/rows';
 
 /** The place of a row, for reading the row again. */
 export interface RowPlace {
@@ -40,17 +40,7 @@ export async function listRows(
   const places: RowPlace[] = [];
   const problems: RowProblem[] = [];
   const known = new Set<string>();
-  // Copy the name, since a substring of a patch would keep the whole patch in memory.
-  const names = new Map<string, string>();
-  const own = (name: string): string => {
-    const kept = names.get(name) ?? Buffer.from(name).toString();
-    names.set(kept, kept);
-    return kept;
-  };
-  const size = ({ files: paths, lines }: PatchSize): PatchSize => ({
-    files: paths.map(own),
-    lines,
-  });
+  const entryOf = entryMaker();
   for (const [file, { path, name }] of files.entries()) {
     const tell = (problem: RowProblem): void => {
       problems.push(files.length === 1 ? problem : { ...problem, file: name });
@@ -67,19 +57,14 @@ export async function listRows(
           tell(result.problem);
           continue;
         }
-        const { instance, patchSize, testsSize } = result;
-        const { id, repo, version, baseCommit, createdAt, issue } = instance;
+        const { id } = result.instance;
         if (known.has(id)) {
           const message = 'the id appears twice; the first row is used';
           tell({ row, id, field: 'instance_id', message });
           continue;
         }
         known.add(id);
-        entries.push({
-          ...{ id, repo: own(repo), version: own(version), baseCommit, createdAt, issue },
-          patch: size(patchSize),
-          tests: size(testsSize),
-        });
+        entries.push(entryOf(result));
         const copied = record.at === undefined ? copy?.add(record.value) : undefined;
         const at = record.at ?? copied;
         places.push({
@@ -93,6 +78,29 @@ export async function listRows(
     }
   }
   return { entries, places, problems };
+}
+
+/** Makes the entries of instances. Equal names of their entries are one string in memory. */
+function entryMaker(): (row: ReadRow) => InstanceEntry {
+  // Copy the name, since a substring of a patch would keep the whole patch in memory.
+  const names = new Map<string, string>();
+  const own = (name: string): string => {
+    const kept = names.get(name) ?? Buffer.from(name).toString();
+    names.set(kept, kept);
+    return kept;
+  };
+  const size = ({ files: paths, lines }: PatchSize): PatchSize => ({
+    files: paths.map(own),
+    lines,
+  });
+  return ({ instance, patchSize, testsSize }) => {
+    const { id, repo, version, baseCommit, createdAt, issue } = instance;
+    return {
+      ...{ id, repo: own(repo), version: own(version), baseCommit, createdAt, issue },
+      patch: size(patchSize),
+      tests: size(testsSize),
+    };
+  };
 }
 
 /**

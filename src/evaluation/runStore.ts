@@ -47,35 +47,10 @@ export interface RunStore {
  */
 export function runStore(storage: string, options: { readonly fresh?: boolean } = {}): RunStore {
   const made = new Set<string>();
-  const pathOf = (key: RunKey): string => {
-    const digest = sha256OfJson([
-      format,
-      key.tree,
-      key.patch,
-      key.environment,
-      key.request.plan,
-      [...key.request.countLines],
-      key.request.timeoutSeconds,
-    ]);
-    return join(runsFolder(storage, key.instance), digest.slice(0, 2), `${digest}.json`);
-  };
   const underWay = new Map<string, Promise<RunRecord>>();
-  const read = async (path: string): Promise<RunRecord | undefined> => {
-    const text = await readFile(path, 'utf8').catch(() => undefined);
-    if (text === undefined) return undefined;
-    // The first line is the digest of the rest: an entry that a full disk cut off is not used.
-    const end = text.indexOf('\n');
-    const body = text.slice(end + 1);
-    if (end < 0 || text.slice(0, end) !== sha256(body)) return undefined;
-    return JSON.parse(body, reviveMaps) as RunRecord;
-  };
-  const keep = async (path: string, record: RunRecord): Promise<void> => {
-    const body = JSON.stringify(record, keepMaps);
-    await writeWholeFile(path, `${sha256(body)}\n${body}`);
-  };
   return {
     async getOrRun(key, reuse, run, mayKeep = () => Promise.resolve(true)) {
-      const path = pathOf(key);
+      const path = pathOf(storage, key);
       for (let same; reuse && (same = underWay.get(path)) !== undefined;) {
         try {
           return await same;
@@ -85,7 +60,7 @@ export function runStore(storage: string, options: { readonly fresh?: boolean } 
       }
       const work = (async () => {
         const mayRead = reuse && (options.fresh !== true || made.has(path));
-        const kept = mayRead ? await read(path) : undefined;
+        const kept = mayRead ? await readKept(path) : undefined;
         if (kept !== undefined) return kept;
         const record = await run();
         // When the disk is full, the next caller runs again; this caller loses nothing.
@@ -108,6 +83,34 @@ export function runStore(storage: string, options: { readonly fresh?: boolean } 
       }
     },
   };
+}
+
+function pathOf(storage: string, key: RunKey): string {
+  const digest = sha256OfJson([
+    format,
+    key.tree,
+    key.patch,
+    key.environment,
+    key.request.plan,
+    [...key.request.countLines],
+    key.request.timeoutSeconds,
+  ]);
+  return join(runsFolder(storage, key.instance), digest.slice(0, 2), `${digest}.json`);
+}
+
+async function readKept(path: string): Promise<RunRecord | undefined> {
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  // The first line is the digest of the rest: an entry that a full disk cut off is not used.
+  const end = text.indexOf('\n');
+  const body = text.slice(end + 1);
+  if (end < 0 || text.slice(0, end) !== sha256(body)) return undefined;
+  return JSON.parse(body, reviveMaps) as RunRecord;
+}
+
+async function keep(path: string, record: RunRecord): Promise<void> {
+  const body = JSON.stringify(record, keepMaps);
+  await writeWholeFile(path, `${sha256(body)}\n${body}`);
 }
 
 const keepMaps = (_name: string, value: unknown): unknown =>

@@ -20,36 +20,7 @@ export async function definition(
   if (block === undefined || path === undefined) return [];
   const source = await tree.read(path);
   if (source === undefined) return [];
-  const count = source.split('\n').length;
-  const lead = (origin: Range, from: number, to: number, name = { at: from, from: 0, to: 0 }) => {
-    const within = (at: number): number => Math.min(Math.max(1, at), count) - 1;
-    return [
-      {
-        originSelectionRange: origin,
-        targetUri: uriOf(path),
-        targetRange: {
-          start: { line: within(from), character: 0 },
-          end: { line: Math.max(within(from), Math.min(to - 1, count)), character: 0 },
-        },
-        targetSelectionRange: {
-          start: { line: within(name.at), character: name.from },
-          end: { line: within(name.at), character: name.to },
-        },
-      },
-    ];
-  };
-  const toPart = (origin: Range, part: PlanPart): LocationLink[] => {
-    const { from, to, definition: target } = part;
-    if (part.kind !== 'rewrite' || target === undefined) return lead(origin, from, to);
-    const text = source.split(/\r?\n/)[target.defLine - 1] ?? '';
-    const start = Math.max(target.column, text.indexOf(target.name, target.column));
-    return lead(origin, from, to, {
-      at: target.defLine,
-      from: start,
-      to: start + target.name.length,
-    });
-  };
-
+  const { lead, toPart } = linksInto(source, uriOf(path));
   const plan = planAt(checked, line);
   const field = { path: block.path, place: block.place }[role as 'path'];
   if (field !== undefined) {
@@ -71,4 +42,41 @@ export async function definition(
   const end = diff.lines[line - 1]?.length ?? 0;
   const origin = rangeIn(diff, line, name?.from ?? 0, name?.to ?? end);
   return name === undefined && part.kind !== 'imports' ? [] : toPart(origin, part);
+}
+
+/** Links into a file of the tree. Lines are 1-based, and `to` is excluded. */
+function linksInto(source: string, uri: string) {
+  const count = source.split('\n').length;
+  const within = (at: number): number => Math.min(Math.max(1, at), count) - 1;
+  const lead = (
+    origin: Range,
+    from: number,
+    to: number,
+    name = { at: from, from: 0, to: 0 },
+  ): LocationLink[] => [
+    {
+      originSelectionRange: origin,
+      targetUri: uri,
+      targetRange: {
+        start: { line: within(from), character: 0 },
+        end: { line: Math.max(within(from), Math.min(to - 1, count)), character: 0 },
+      },
+      targetSelectionRange: {
+        start: { line: within(name.at), character: name.from },
+        end: { line: within(name.at), character: name.to },
+      },
+    },
+  ];
+  const toPart = (origin: Range, part: PlanPart): LocationLink[] => {
+    const { from, to, definition: target } = part;
+    if (part.kind !== 'rewrite' || target === undefined) return lead(origin, from, to);
+    const text = source.split(/\r?\n/)[target.defLine - 1] ?? '';
+    const start = Math.max(target.column, text.indexOf(target.name, target.column));
+    return lead(origin, from, to, {
+      at: target.defLine,
+      from: start,
+      to: start + target.name.length,
+    });
+  };
+  return { lead, toPart };
 }

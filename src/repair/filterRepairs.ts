@@ -60,21 +60,7 @@ async function filterAll(
   const engine = guardedEngine(request.engine, request.engineLimits);
   const keys = repairKeys(request);
   const instances = new Map(request.instances.map((instance) => [instance.id, instance]));
-  const tested = new Map<number, TestedRepair>();
-  const left: PlannedWork[] = [];
-  const kept = new Map((journal?.lines ?? []).map((line) => [candidateKey(line), line]));
-  for (const part of work) {
-    const candidates = part.candidates.filter((place) => {
-      const repair = request.repairs[place];
-      const line = repair && kept.get(candidateKey(placeOf(repair)));
-      if (line === undefined || line.key !== keys[place] || line.hindrance !== undefined) {
-        return true;
-      }
-      tested.set(place, ofLine(line));
-      return false;
-    });
-    if (candidates.length > 0) left.push({ ...part, candidates });
-  }
+  const { tested, left } = keptResults(work, journal?.lines ?? [], request, keys);
   const reused = tested.size;
   const total = work.reduce((sum, { candidates }) => sum + candidates.length, 0);
   const speed = throughput();
@@ -122,6 +108,30 @@ async function filterAll(
     tested: [...tested].sort(([a], [b]) => a - b).map(([, repair]) => repair),
     reused,
   };
+}
+
+/** The results that a journal has of the same tests and code patches, and the work that is left. */
+function keptResults(
+  work: readonly PlannedWork[],
+  lines: readonly RepairLine[],
+  { repairs }: FilterRequest,
+  keys: readonly string[],
+): { tested: Map<number, TestedRepair>; left: PlannedWork[] } {
+  const tested = new Map<number, TestedRepair>();
+  const kept = new Map(lines.map((line) => [candidateKey(line), line]));
+  const left = work.flatMap((part): PlannedWork[] => {
+    const candidates = part.candidates.filter((place) => {
+      const repair = repairs[place];
+      const line = repair && kept.get(candidateKey(placeOf(repair)));
+      if (line === undefined || line.key !== keys[place] || line.hindrance !== undefined) {
+        return true;
+      }
+      tested.set(place, ofLine(line));
+      return false;
+    });
+    return candidates.length > 0 ? [{ ...part, candidates }] : [];
+  });
+  return { tested, left };
 }
 
 const placeOf = ({

@@ -181,53 +181,16 @@ async function validateInstance(
   session: InstanceSession,
   options: ValidateOptions,
 ): Promise<Validated> {
-  const { instance, engine, trees, goldenFiles: files } = session;
-  const { repetitions, signal, reporter } = options;
+  const { instance, engine, trees } = session;
   const started = performance.now();
-  const reasons: UnsoundReason[] = [];
-  const rounds: Round[] = [];
-  let begun = 0;
-
-  const unfit = await whyGoldenTestsUnfit(session, signal);
-  if (unfit !== undefined) reasons.push(unfit);
-  const own = await ownTestsOf(session, instance.goldenTests, files);
-  while (reasons.length === 0 && begun < repetitions) {
-    begun += 1;
-    const run = (patch: string, paths: readonly string[], name: string): Promise<SetRun> => {
-      reporter.progress(`${instance.id}: ${name} tests, repetition ${begun} of ${repetitions}`);
-      return runSet(session, { patch, files: paths }, {
-        ...options,
-        reuse: false,
-        hashSeed: begun - 1,
-      } satisfies RunOptions);
-    };
-    const golden = await run(instance.goldenTests, files, 'golden');
-    const hindrance =
-      stopOf('golden', golden, begun, options.timeoutSeconds) ??
-      (begun === 1 ? whyNothingRuns(golden) : undefined);
-    if (hindrance !== undefined) {
-      reasons.push(hindrance);
-      break;
-    }
-    const base = withNewPaths(await run('', own.filesOfR, 'base'), own.renamed);
-    const stop = stopOf('base', base, begun, options.timeoutSeconds);
-    if (stop !== undefined) reasons.push(stop);
-    else {
-      const evidence = strictEvidence(golden, base, own);
-      rounds.push({ golden, base, evidence });
-      if (begun === 1 && nothingRan(evidence.candidate)) {
-        reasons.push(environmentFailed('no test of T* can be run on either side', golden));
-      }
-    }
-  }
-
+  const unfit = await whyGoldenTestsUnfit(session, options.signal);
+  const { begun, rounds, hindrance } =
+    unfit === undefined ? await repeatRuns(session, options) : notRun(unfit);
   const [first] = rounds;
   const judged =
     first === undefined ? undefined : judgeSoundness(rounds.map((each) => each.evidence));
   // If the tests cannot run here, their failures say nothing.
-  const isHindered = reasons.some((each) => each.kind === 'environment failed');
-  if (judged !== undefined && !isHindered) reasons.push(...judged.reasons);
-  const { source } = trees;
+  const isHindered = hindrance?.kind === 'environment failed';
   const remarks = [
     remarkOn(trees) ?? [],
     first === undefined ? [] : remarksOf(first.golden),
@@ -236,10 +199,11 @@ async function validateInstance(
     first === undefined || isHindered ? undefined : disagreementWith(instance, first, session);
   // Where nothing ran, no environment is pulled or built only to name it.
   const environment = begun === 0 ? engine.environment : await session.environment(options);
+  const { source } = trees;
   const validation: Validation = {
     ...unknownYet,
     id: instance.id,
-    reasons,
+    reasons: [hindrance ?? [], isHindered ? [] : (judged?.reasons ?? [])].flat(),
     repetitions: begun,
     date: new Date().toISOString(),
     engine: engine.name,
@@ -254,6 +218,52 @@ async function validateInstance(
     seconds: secondsSince(started),
   };
   return { validation, environment };
+}
+
+/** The repetitions of one validation. */
+interface Repetitions {
+  /** Number of repetitions, the last of which may not have come to its end. */
+  readonly begun: number;
+  readonly rounds: readonly Round[];
+  /** What ended them early. */
+  readonly hindrance?: UnsoundReason | undefined;
+}
+
+const notRun = (hindrance: UnsoundReason): Repetitions => ({ begun: 0, rounds: [], hindrance });
+
+async function repeatRuns(
+  session: InstanceSession,
+  options: ValidateOptions,
+): Promise<Repetitions> {
+  const { instance, goldenFiles: files } = session;
+  const { repetitions, timeoutSeconds, reporter } = options;
+  const own = await ownTestsOf(session, instance.goldenTests, files);
+  const rounds: Round[] = [];
+  for (let begun = 1; begun <= repetitions; begun += 1) {
+    const run = (patch: string, paths: readonly string[], name: string): Promise<SetRun> => {
+      reporter.progress(`${instance.id}: ${name} tests, repetition ${begun} of ${repetitions}`);
+      return runSet(session, { patch, files: paths }, {
+        ...options,
+        reuse: false,
+        hashSeed: begun - 1,
+      } satisfies RunOptions);
+    };
+    const golden = await run(instance.goldenTests, files, 'golden');
+    const hindrance =
+      stopOf('golden', golden, begun, timeoutSeconds) ??
+      (begun === 1 ? whyNothingRuns(golden) : undefined);
+    if (hindrance !== undefined) return { begun, rounds, hindrance };
+    const base = withNewPaths(await run('', own.filesOfR, 'base'), own.renamed);
+    const stop = stopOf('base', base, begun, timeoutSeconds);
+    if (stop !== undefined) return { begun, rounds, hindrance: stop };
+    const evidence = strictEvidence(golden, base, own);
+    rounds.push({ golden, base, evidence });
+    if (begun === 1 && nothingRan(evidence.candidate)) {
+      const why = environmentFailed('no test of T* can be run on either side', golden);
+      return { begun, rounds, hindrance: why };
+    }
+  }
+  return { begun: repetitions, rounds };
 }
 
 /** One repetition that ran to its end. */

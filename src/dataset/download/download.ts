@@ -170,31 +170,59 @@ async function attempt(
   }
 }
 
-/** Writes the content of a response into the part file. */
+/** Checks a response, and writes its content into the part file. */
 async function receive(
   response: HttpResponse,
   wanted: Download,
   part: string,
-  start: { offset: number; validator: string } | undefined,
+  start: ResumePoint | undefined,
   options: NetworkOptions,
   tell: (progress: Progress) => void,
 ): Promise<{ tag: string | undefined } | 'unchanged'> {
-  const { url, what, unlessTag } = wanted;
-  const { status, headers, body } = response;
-  if (status === 304 && unlessTag !== undefined) return 'unchanged';
+  const { status, headers } = response;
+  if (status === 304 && wanted.unlessTag !== undefined) return 'unchanged';
   if (status === 416) {
     // The part is at least as long as the file, so nothing shows whether it has the same content.
     await rm(part, { force: true });
     throw new NetworkTrouble('the server has fewer bytes than were downloaded before');
   }
-  if (status !== 200 && status !== 206) throw refusal(response, what);
-  if (/^text\/html\b/i.test(headers.get('content-type') ?? '')) throw webPage(what);
+  if (status !== 200 && status !== 206) throw refusal(response, wanted.what);
+  if (/^text\/html\b/i.test(headers.get('content-type') ?? '')) throw webPage(wanted.what);
+  let content: ContentHeaders;
+  try {
+    content = contentHeaders(response, wanted, start);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+  await writePart(response.body, content, wanted, part, options, tell);
+  return { tag: content.tag };
+}
 
+/** What the headers of a response say about its content. */
+interface ContentHeaders {
+  /** Place of the first byte in the file. */
+  readonly offset: number;
+  /** Bytes of the whole file. */
+  readonly total: number | undefined;
+  readonly tag: string | undefined;
+  /** Value of `If-Range` with which the download can be resumed. */
+  readonly validator: string | undefined;
+}
+
+/**
+ * @throws NetworkTrouble if the content does not continue the part; HumanError if the file has
+ *   another size than in its listing
+ */
+function contentHeaders(
+  { status, headers }: HttpResponse,
+  wanted: Download,
+  start: ResumePoint | undefined,
+): ContentHeaders {
   const offset = status === 206 ? (start?.offset ?? 0) : 0;
   const length = Number(headers.get('content-length') ?? NaN);
   const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get('content-range') ?? '');
   if (status === 206 && Number(range?.[1]) !== offset) {
-    await rm(part, { force: true });
     throw new NetworkTrouble('the server sent another part than the requested one');
   }
   const tag = headers.get('etag') ?? undefined;
@@ -202,7 +230,6 @@ async function receive(
   const validator = strong ?? headers.get('last-modified') ?? undefined;
   if (status === 206 && validator !== undefined && validator !== start?.validator) {
     // The server ignores If-Range: this is the rest of another version of the file.
-    await rm(part, { force: true });
     throw new NetworkTrouble('the server sent the rest of another file');
   }
   // A range may end before the file does, and its length is then that of the range alone.
@@ -210,12 +237,23 @@ async function receive(
   const announced = Number.isNaN(length) ? wanted.size : offset + length;
   const total = Number.isNaN(whole) ? announced : whole;
   if (wanted.size !== undefined && total !== wanted.size) {
-    await rm(part, { force: true });
     throw new HumanError(
-      `${hostOfAddress(url)} offers ${total} bytes of the ${what} where its list says ${wanted.size}`,
+      `${hostOfAddress(wanted.url)} offers ${total} bytes of the ${wanted.what} where its list says ${wanted.size}`,
       'Try again later: the file is being changed, or a proxy cuts it off',
     );
   }
+  return { offset, total, tag, validator };
+}
+
+/** Writes the body into the part file, and beside it what is needed to resume the download. */
+async function writePart(
+  body: HttpResponse['body'],
+  { offset, total, validator }: ContentHeaders,
+  { url, what }: Download,
+  part: string,
+  options: NetworkOptions,
+  tell: (progress: Progress) => void,
+): Promise<void> {
   const file = await open(part, offset === 0 ? 'w' : 'r+');
   let received = offset;
   try {
@@ -249,14 +287,16 @@ async function receive(
   } finally {
     await file.close();
   }
-  return { tag };
 }
 
 /** The state of an earlier try that can be resumed. */
-async function resumable(
-  part: string,
-  url: string,
-): Promise<{ offset: number; validator: string } | undefined> {
+interface ResumePoint {
+  /** Bytes in the part file. */
+  readonly offset: number;
+  readonly validator: string;
+}
+
+async function resumable(part: string, url: string): Promise<ResumePoint | undefined> {
   try {
     const { size } = await stat(part);
     const about = partSchema.parse(JSON.parse(await readFile(`${part}.json`, 'utf8')));

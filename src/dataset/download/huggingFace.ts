@@ -1,7 +1,7 @@
 import { HumanError, messageOf } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
 import { unsafePath } from '../../patch/unsafePath';
 import { hasDataName } from '../datasetFiles';
+import type { NetworkOptions } from './download';
 import type { RemoteFile } from './keptFiles';
 import { hostOfAddress, NetworkTrouble, retryingRequest, troubleOf } from './network';
 
@@ -33,16 +33,53 @@ export function huggingFaceHub(env: NodeJS.ProcessEnv = process.env): {
  */
 export async function listHuggingFaceFiles(
   { name, revision }: HuggingFaceDataset,
-  options: { readonly signal?: AbortSignal | undefined; readonly reporter: Reporter },
+  options: NetworkOptions,
 ): Promise<RemoteFile[]> {
   const { url, token } = huggingFaceHub();
   if (token !== undefined && !token.startsWith('hf_')) {
     throw new HumanError('HF_TOKEN does not begin with hf_', 'Set it to a token, or to nothing');
   }
   const { HubApiError, listFiles } = await import('@huggingface/hub');
-  const what = `dataset ${name}`;
   options.reporter.progress(`asking ${hostOfAddress(url)} for ${name}`);
-  const asking: typeof fetch = (input, init) =>
+  const files: RemoteFile[] = [];
+  try {
+    for await (const file of listFiles({
+      repo: { type: 'dataset', name },
+      recursive: true,
+      revision,
+      hubUrl: url,
+      fetch: retryingFetch(url, `dataset ${name}`, options),
+      ...(token === undefined ? {} : { accessToken: token }),
+    })) {
+      if (file.type !== 'file' || !hasDataName(file.path)) continue;
+      if (unsafePath(file.path) !== undefined) continue;
+      const path = file.path.split('/').map(encodeURIComponent).join('/');
+      files.push({
+        name: file.path,
+        url: `${url}/datasets/${name}/resolve/${encodeURIComponent(revision)}/${path}`,
+        size: file.lfs?.size ?? file.size,
+        // The hub knows large files by their SHA-256, and small ones by git's digest, which is a
+        // different one.
+        ...(file.lfs === undefined ? {} : { sha256: file.lfs.oid }),
+        ...(file.oid === undefined ? {} : { version: file.oid }),
+      });
+    }
+  } catch (error) {
+    if (options.signal?.aborted === true || error instanceof HumanError) throw error;
+    if (error instanceof HubApiError) throw refused({ name, revision }, url, error.statusCode);
+    throw noListing(name, url, error);
+  }
+  if (files.length > 0) return files.sort((a, b) => (a.name < b.name ? -1 : 1));
+  throw new HumanError(
+    `The dataset ${name} of ${hostOfAddress(url)} holds no file of JSON, JSONL or Parquet`,
+    'Name another dataset or revision',
+  );
+}
+
+/** A `fetch` that tries again while the hub cannot be reached, is overloaded or has a fault. */
+const retryingFetch =
+  (url: string, what: string, options: NetworkOptions): typeof fetch =>
+  (input, init) =>
     retryingRequest(
       async () => {
         let response: Response;
@@ -60,48 +97,18 @@ export async function listHuggingFaceFiles(
       options,
       what,
     );
-  const files: RemoteFile[] = [];
-  try {
-    for await (const file of listFiles({
-      repo: { type: 'dataset', name },
-      recursive: true,
-      revision,
-      hubUrl: url,
-      fetch: asking,
-      ...(token === undefined ? {} : { accessToken: token }),
-    })) {
-      if (file.type !== 'file' || !hasDataName(file.path)) continue;
-      if (unsafePath(file.path) !== undefined) continue;
-      const path = file.path.split('/').map(encodeURIComponent).join('/');
-      files.push({
-        name: file.path,
-        url: `${url}/datasets/${name}/resolve/${encodeURIComponent(revision)}/${path}`,
-        size: file.lfs?.size ?? file.size,
-        // The hub knows large files by their SHA-256, and small ones by git's digest, which is a
-        // different one.
-        ...(file.lfs === undefined ? {} : { sha256: file.lfs.oid }),
-        ...(file.oid === undefined ? {} : { version: file.oid }),
-      });
-    }
-  } catch (error) {
-    if (options.signal?.aborted === true) throw error;
-    if (error instanceof NetworkTrouble) {
-      throw new HumanError(
-        `The ${what} cannot be downloaded from ${hostOfAddress(url)} (${error.message})`,
-        'Check the network and try again, or name a file that you downloaded yourself',
-      );
-    }
-    if (error instanceof HubApiError) throw refused({ name, revision }, url, error.statusCode);
-    if (error instanceof HumanError) throw error;
-    throw new HumanError(
-      `${hostOfAddress(url)} does not answer as the Hugging Face hub does (${messageOf(error).slice(0, 200)})`,
-      'Check HF_ENDPOINT, or try again later',
+
+/** The error for a hub that cannot be reached, or that answers something other than a list. */
+function noListing(name: string, url: string, error: unknown): HumanError {
+  if (error instanceof NetworkTrouble) {
+    return new HumanError(
+      `The dataset ${name} cannot be downloaded from ${hostOfAddress(url)} (${error.message})`,
+      'Check the network and try again, or name a file that you downloaded yourself',
     );
   }
-  if (files.length > 0) return files.sort((a, b) => (a.name < b.name ? -1 : 1));
-  throw new HumanError(
-    `The ${what} of ${hostOfAddress(url)} holds no file of JSON, JSONL or Parquet`,
-    'Name another dataset or revision',
+  return new HumanError(
+    `${hostOfAddress(url)} does not answer as the Hugging Face hub does (${messageOf(error).slice(0, 200)})`,
+    'Check HF_ENDPOINT, or try again later',
   );
 }
 

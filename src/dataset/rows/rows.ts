@@ -52,13 +52,14 @@ export interface RowProblem {
   readonly message: string;
 }
 
-export type RowResult =
-  | {
-      readonly instance: Instance;
-      readonly patchSize: PatchSize;
-      readonly testsSize: PatchSize;
-    }
-  | { readonly problem: RowProblem };
+/** What one usable row holds. */
+export interface ReadRow {
+  readonly instance: Instance;
+  readonly patchSize: PatchSize;
+  readonly testsSize: PatchSize;
+}
+
+export type RowResult = ReadRow | { readonly problem: RowProblem };
 
 /** Reads and checks one row of a dataset. */
 export function readRow(row: unknown, number: number): RowResult {

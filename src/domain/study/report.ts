@@ -122,9 +122,6 @@ export function studyReport(
     (method) => method.oracleOf === undefined || document.asked.compare !== undefined,
   );
   const [baseline, ...others] = real;
-  const { splitDate } = document.asked;
-  const split =
-    splitDate === undefined ? undefined : beforeAndAfter(methods, splitDate, { ...graded });
   const several = methods.filter(
     (method) => method.sampleCount > 1 && method.oracleOf === undefined,
   );
@@ -133,15 +130,7 @@ export function studyReport(
     created: document.created,
     product: document.product,
     resampling: usualResampling,
-    runs: document.runs.map((run) => ({
-      label: run.label,
-      ...(run.dataset === undefined ? {} : { dataset: run.dataset }),
-      ...(run.created === undefined ? {} : { created: run.created }),
-      selected: run.instances.length,
-      entries: run.entries.length,
-      unfinished: run.unfinished === true,
-      grading: run.grading ?? 'strict',
-    })),
+    runs: document.runs.map(runReport),
     methods: methods.map((method) => summariseMethod(method, { ...graded, intervals: {} })),
     comparisons:
       baseline === undefined ? [] : compareWith(baseline, others, { ...graded, intervals: true }),
@@ -151,15 +140,7 @@ export function studyReport(
       shortest: group.shortest,
       longest: group.longest,
     })),
-    ...(split === undefined
-      ? {}
-      : {
-          split: {
-            ...split,
-            before: groupReport(split.before),
-            after: groupReport(split.after),
-          },
-        }),
+    ...splitReport(methods, document.asked.splitDate, graded),
     ...(real.length < 2 ? {} : { overlap: overlapOf(real, grading) }),
     repairs: document.repairs.flatMap((repairs) =>
       methods.map((method) => overlapWithRepairs(method, repairs, grading)),
@@ -172,6 +153,28 @@ export function studyReport(
     })),
     published: document.published,
     problems: document.problems,
+  };
+}
+
+const runReport = (run: StudyDocument['runs'][number]): StudyReport['runs'][number] => ({
+  label: run.label,
+  ...(run.dataset === undefined ? {} : { dataset: run.dataset }),
+  ...(run.created === undefined ? {} : { created: run.created }),
+  selected: run.instances.length,
+  entries: run.entries.length,
+  unfinished: run.unfinished === true,
+  grading: run.grading ?? 'strict',
+});
+
+function splitReport(
+  methods: readonly EvaluatedMethod[],
+  splitDate: string | undefined,
+  graded: { readonly grading?: Grading },
+): Pick<StudyReport, 'split'> {
+  if (splitDate === undefined) return {};
+  const split = beforeAndAfter(methods, splitDate, graded);
+  return {
+    split: { ...split, before: groupReport(split.before), after: groupReport(split.after) },
   };
 }
 

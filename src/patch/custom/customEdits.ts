@@ -98,41 +98,13 @@ export async function planCustom(
   const plans = new Map<CustomBlock, BlockPlan>();
   for (const [path, own] of byPath) {
     await turns.pause();
-    const unsafe = unsafePath(path);
-    if (unsafe !== undefined) {
-      const message = `${JSON.stringify(path)} cannot be patched: ${unsafe}`;
-      const hint = 'Name the file by its path in the repository';
-      const fixes = await pathFixes(tree, own);
-      const [line = 1] = own.map((block) => block.pathLine);
-      diagnostics.push({ severity: 'error', code: 'unsafe-path', line, message, hint, ...fixes });
+    const read = await readTarget(path, own, byPath, tree);
+    if ('problem' in read) {
+      diagnostics.push(read.problem);
       continue;
     }
-    const before = await tree.read(path);
-    const link = linkInTheWay(tree, path);
-    if (link !== undefined) {
-      const [line = 1] = own.map((block) => block.pathLine);
-      diagnostics.push({ ...link, line });
-      continue;
-    }
-    if (before === undefined) {
-      const above = await fileAbove(path, tree, byPath);
-      if (above !== undefined) {
-        const [line = 1] = own.map((block) => block.pathLine);
-        diagnostics.push({ ...belowFile(path, above), line });
-        continue;
-      }
-      const told = tellNewFile(path, own);
-      for (const diagnostic of told) {
-        diagnostics.push({ ...diagnostic, ...(await pathFixes(tree, own)) });
-      }
-      // A new file with a path near that of an existing file may be a mistake for it.
-      const meant = told.length > 0 ? undefined : (await pathFixes(tree, own, 'same name')).fixes;
-      const [line = 1] = own.map((block) => block.pathLine);
-      if (meant !== undefined) {
-        const message = `There is no file ${path}, so the block makes it`;
-        diagnostics.push({ severity: 'info', code: 'unknown-file', line, message, fixes: meant });
-      }
-    }
+    const { before } = read;
+    if (before === undefined) diagnostics.push(...(await newFileDiagnostics(path, own, tree)));
     if (outsideTests && !isTestPath(path)) {
       for (const { pathLine: line } of own) {
         const message = `${path} is outside the tests`;
@@ -155,6 +127,49 @@ export async function planCustom(
     edits: hasErrors(diagnostics) ? [] : edits,
     diagnostics,
   };
+}
+
+/** Reads the file that blocks name, or finds why it cannot be changed. */
+async function readTarget(
+  path: string,
+  own: readonly CustomBlock[],
+  byPath: ReadonlyMap<string, readonly CustomBlock[]>,
+  tree: PatchTree,
+): Promise<{ readonly before: string | undefined } | { readonly problem: Diagnostic }> {
+  const [line = 1] = own.map((block) => block.pathLine);
+  const unsafe = unsafePath(path);
+  if (unsafe !== undefined) {
+    const message = `${JSON.stringify(path)} cannot be patched: ${unsafe}`;
+    const hint = 'Name the file by its path in the repository';
+    const fixes = await pathFixes(tree, own);
+    return {
+      problem: { severity: 'error', code: 'unsafe-path', line, message, hint, ...fixes },
+    };
+  }
+  const before = await tree.read(path);
+  const link = linkInTheWay(tree, path);
+  if (link !== undefined) return { problem: { ...link, line } };
+  const above = before === undefined ? await fileAbove(path, tree, byPath) : undefined;
+  return above === undefined ? { before } : { problem: { ...belowFile(path, above), line } };
+}
+
+/** The diagnostics of blocks that make a new file. */
+async function newFileDiagnostics(
+  path: string,
+  own: readonly CustomBlock[],
+  tree: PatchTree,
+): Promise<Diagnostic[]> {
+  const told = tellNewFile(path, own);
+  if (told.length > 0) {
+    const fixes = await pathFixes(tree, own);
+    return told.map((diagnostic) => ({ ...diagnostic, ...fixes }));
+  }
+  // A new file with a path near that of an existing file may be a mistake for it.
+  const { fixes } = await pathFixes(tree, own, 'same name');
+  if (fixes === undefined) return [];
+  const [line = 1] = own.map((block) => block.pathLine);
+  const message = `There is no file ${path}, so the block makes it`;
+  return [{ severity: 'info', code: 'unknown-file', line, message, fixes }];
 }
 
 /** A file, the blocks about it, and what is needed to place them. */

@@ -210,32 +210,8 @@ function checkBlock(reading: BlockReading, tell: Tell): CustomBlock | undefined 
     ]);
     return undefined;
   }
-  if (keyword === undefined) {
-    tell(
-      'error',
-      place === undefined && reading.missing.includes('code') ? 'incomplete' : 'unknown-keyword',
-      path.line,
-      place === undefined && reading.missing.includes('code')
-        ? 'The block ends before its code'
-        : 'The block does not say "rewrite" or "insert" below its path',
-      'Write path, keyword, place and code, each from a line of its own',
-      ['insert', 'rewrite'].map((word) => insertLine(`Write "${word}"`, path.line + 1, word)),
-    );
-    return undefined;
-  }
-  const action = keyword.value.toLowerCase();
-  if (action !== 'rewrite' && action !== 'insert') {
-    const words = replaceWords.test(action) ? ['rewrite', 'insert'] : ['insert', 'rewrite'];
-    tell(
-      'error',
-      'unknown-keyword',
-      keyword.line,
-      `Unknown keyword "${keyword.value}"`,
-      'Write "rewrite" to replace a function or class, "insert" to add one',
-      words.map((word) => replaceLine(`Write "${word}"`, keyword.line, word)),
-    );
-    return undefined;
-  }
+  const action = checkKeyword(reading, path.line, tell);
+  if (action === undefined || keyword === undefined) return undefined;
   const where = checkPlace(reading, action, tell);
   if (where === undefined || place === undefined) return undefined;
   const isNewFile = action === 'insert' && /(^|\/)__init__\.pyi?$/.test(path.value);
@@ -265,6 +241,39 @@ function checkBlock(reading: BlockReading, tell: Tell): CustomBlock | undefined 
     codeLine: reading.code.from,
     ...(reading.cut && { cut: true }),
   };
+}
+
+function checkKeyword(
+  { keyword, place, missing }: BlockReading,
+  pathLine: number,
+  tell: Tell,
+): CustomBlock['action'] | undefined {
+  if (keyword === undefined) {
+    const isCut = place === undefined && missing.includes('code');
+    tell(
+      'error',
+      isCut ? 'incomplete' : 'unknown-keyword',
+      pathLine,
+      isCut
+        ? 'The block ends before its code'
+        : 'The block does not say "rewrite" or "insert" below its path',
+      'Write path, keyword, place and code, each from a line of its own',
+      ['insert', 'rewrite'].map((word) => insertLine(`Write "${word}"`, pathLine + 1, word)),
+    );
+    return undefined;
+  }
+  const action = keyword.value.toLowerCase();
+  if (action === 'rewrite' || action === 'insert') return action;
+  const words = replaceWords.test(action) ? ['rewrite', 'insert'] : ['insert', 'rewrite'];
+  tell(
+    'error',
+    'unknown-keyword',
+    keyword.line,
+    `Unknown keyword "${keyword.value}"`,
+    'Write "rewrite" to replace a function or class, "insert" to add one',
+    words.map((word) => replaceLine(`Write "${word}"`, keyword.line, word)),
+  );
+  return undefined;
 }
 
 function checkPlace(

@@ -86,9 +86,9 @@ async function placePart(
   told: FuzzyDiagnosticsContext,
   turns: Turns,
 ): Promise<FilePatch | undefined> {
-  const { oldPath, newPath, kind } = file;
+  const { oldPath, newPath } = file;
   const path = newPath ?? oldPath ?? '';
-  const fail = (message: string, hint: string, code: DiagnosticCode): undefined => {
+  const fail: Fail = (message, hint, code) => {
     const severity = 'error';
     told.diagnostics.push({
       severity,
@@ -99,41 +99,14 @@ async function placePart(
     });
   };
   const before = oldPath === null ? undefined : await tree.read(oldPath);
-  if (before === undefined) {
-    const creates = file.hunks.length > 0 && file.hunks.every(namesNothing);
-    if (oldPath !== null) {
-      if (!creates || kind === 'renamed' || kind === 'copied' || newPath === null) {
-        await tellMissingFile(oldPath, tree, told);
-        return undefined;
-      }
-      told.diagnostics.push({
-        severity: 'warning',
-        line: file.line,
-        message: `${path}: no such file in the tree; it is made, since the part only adds lines`,
-        code: 'unknown-file',
-      });
-    }
-    const isCrlf = told.source[(file.hunks[0]?.line ?? 1) - 1]?.endsWith('\r') === true;
-    return addFile(file, isCrlf, fail);
-  }
+  if (before === undefined) return placeInNewFile(file, tree, told, fail);
 
   const git = await asGit(file, before, turns);
   if (git?.isAtNumbers === true && (newPath !== null || git.text === '')) return file;
   const lines = new TreeLines(before);
   const places = await inTurns(placed(file, lines, told), turns);
   if (places === undefined) return undefined;
-  if (newPath === null) {
-    const gone = new Set(places.flatMap(({ deleted }) => deleted));
-    const stays = lines.text.findIndex((line, i) => line.trim() !== '' && !gone.has(i));
-    if (stays >= 0 || places.some(({ inserts }) => inserts.length > 0)) {
-      return fail(
-        `the patch deletes the file, but not its ${lineList([Math.max(0, stays)])}`,
-        'Remove every line of it',
-        'incomplete',
-      );
-    }
-    return { ...file, hunks: editFuzzyFile(lines, [wholeFile(lines)], false) };
-  }
+  if (newPath === null) return deleteFile(file, lines, places, fail);
   const hunks = editFuzzyFile(lines, places, /\.pyi?$/.test(newPath));
   const isExact = places.every(({ alignment }) => alignment.fit === 1 && !alignment.places.size);
   if (!isExact || git === undefined) return { ...file, hunks };
@@ -149,6 +122,53 @@ async function placePart(
   );
 }
 
+/** Reports why a part cannot be placed. */
+type Fail = (message: string, hint: string, code: DiagnosticCode) => undefined;
+
+/** The part as the addition of a file, where the tree has none of its name. */
+async function placeInNewFile(
+  file: FilePatch,
+  tree: PatchTree,
+  told: FuzzyDiagnosticsContext,
+  fail: Fail,
+): Promise<FilePatch | undefined> {
+  const { oldPath, newPath, kind } = file;
+  if (oldPath !== null) {
+    const creates = file.hunks.length > 0 && file.hunks.every(namesNothing);
+    if (!creates || kind === 'renamed' || kind === 'copied' || newPath === null) {
+      await tellMissingFile(oldPath, tree, told);
+      return undefined;
+    }
+    told.diagnostics.push({
+      severity: 'warning',
+      line: file.line,
+      message: `${newPath}: no such file in the tree; it is made, since the part only adds lines`,
+      code: 'unknown-file',
+    });
+  }
+  const isCrlf = told.source[(file.hunks[0]?.line ?? 1) - 1]?.endsWith('\r') === true;
+  return addFile(file, isCrlf, fail);
+}
+
+/** The part as the deletion of a file: its hunks must remove every line that is not blank. */
+function deleteFile(
+  file: FilePatch,
+  lines: TreeLines,
+  places: readonly HunkPlace[],
+  fail: Fail,
+): FilePatch | undefined {
+  const gone = new Set(places.flatMap(({ deleted }) => deleted));
+  const stays = lines.text.findIndex((line, i) => line.trim() !== '' && !gone.has(i));
+  if (stays >= 0 || places.some(({ inserts }) => inserts.length > 0)) {
+    return fail(
+      `the patch deletes the file, but not its ${lineList([Math.max(0, stays)])}`,
+      'Remove every line of it',
+      'incomplete',
+    );
+  }
+  return { ...file, hunks: editFuzzyFile(lines, [wholeFile(lines)], false) };
+}
+
 function wholeFile(lines: TreeLines): HunkPlace {
   const deleted = lines.text.map((_, i) => i);
   return { deleted, inserts: [], start: 0, old: [], alignment: wholeAlignment([], 0) };
@@ -162,11 +182,7 @@ function namesNothing(hunk: Hunk): boolean {
 }
 
 /** @param isCrlf whether the patch was saved with CRLF, which does not concern the file */
-function addFile(
-  file: FilePatch,
-  isCrlf: boolean,
-  fail: (message: string, hint: string, code: DiagnosticCode) => undefined,
-): FilePatch | undefined {
+function addFile(file: FilePatch, isCrlf: boolean, fail: Fail): FilePatch | undefined {
   if (!file.hunks.every(namesNothing)) {
     return fail(
       'the patch adds this file, yet a hunk has old lines',

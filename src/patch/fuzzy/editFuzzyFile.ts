@@ -184,29 +184,8 @@ function indentation(
   // A single deviating line is a slip, except for tabs, which nobody writes by mistake.
   const isTabs = differing.some(([from, to]) => from.includes('\t') !== to.includes('\t'));
   if (!isTabs && differing.length < Math.min(2, seen.length)) return undefined;
-  const holds = (rule: (indent: string) => string | undefined): boolean =>
-    seen.every(([from, to]) => rule(from) === to);
-  const rules: ((indent: string) => string | undefined)[] = [];
-  for (const width of [4, 8, 2, 3]) {
-    rules.push((indent) => indent.replace(/\t/g, ' '.repeat(width)));
-    rules.push((indent) => {
-      const columns = indent.replace(/\t/g, ' '.repeat(width)).length;
-      return '\t'.repeat(Math.floor(columns / width)) + ' '.repeat(columns % width);
-    });
-  }
   const [from = '', to = ''] = differing[0] ?? [];
-  // Everything moved in or out.
-  if (to.endsWith(from)) rules.push((indent) => to.slice(0, to.length - from.length) + indent);
-  if (from.startsWith(to)) {
-    const extra = from.length - to.length;
-    rules.push((indent) => (indent.length >= extra ? indent.slice(extra) : undefined));
-  }
-  // Another indentation width.
-  rules.push((indent) => {
-    const length = (indent.length * to.length) / from.length;
-    return Number.isInteger(length) ? (to[0] ?? ' ').repeat(length) : undefined;
-  });
-  const rule = rules.find(holds);
+  const rule = indentRules(from, to).find((each) => seen.every(([old, now]) => each(old) === now));
   if (rule === undefined) return undefined;
   const stays = (kind: LineKind): boolean => {
     if (kind === 'code') return false;
@@ -219,6 +198,33 @@ function indentation(
     const indent = indentationOf(line);
     return (rule(indent) ?? indent) + line.slice(indent.length);
   };
+}
+
+/** The indentation of the tree for one of the diff; undefined where the rule gives none. */
+type IndentRule = (indent: string) => string | undefined;
+
+/** The rules by which one indentation may have become another one, the likeliest first. */
+function indentRules(from: string, to: string): IndentRule[] {
+  const rules: IndentRule[] = [];
+  for (const width of [4, 8, 2, 3]) {
+    rules.push((indent) => indent.replace(/\t/g, ' '.repeat(width)));
+    rules.push((indent) => {
+      const columns = indent.replace(/\t/g, ' '.repeat(width)).length;
+      return '\t'.repeat(Math.floor(columns / width)) + ' '.repeat(columns % width);
+    });
+  }
+  // Everything moved in or out.
+  if (to.endsWith(from)) rules.push((indent) => to.slice(0, to.length - from.length) + indent);
+  if (from.startsWith(to)) {
+    const extra = from.length - to.length;
+    rules.push((indent) => (indent.length >= extra ? indent.slice(extra) : undefined));
+  }
+  // Another indentation width.
+  rules.push((indent) => {
+    const length = (indent.length * to.length) / from.length;
+    return Number.isInteger(length) ? (to[0] ?? ' ').repeat(length) : undefined;
+  });
+  return rules;
 }
 
 /**

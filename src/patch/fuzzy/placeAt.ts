@@ -60,7 +60,25 @@ export function placeAt(
   alignment: Alignment,
   tree: TreeLines,
 ): Placing {
-  const { pairs, doubtful, places, start } = alignment;
+  const { pairs, start } = alignment;
+  const unclear = whyRemovalUnclear(old, alignment, tree);
+  if (unclear !== undefined) return unclear;
+  const deleted = old.flatMap((line, i) => (line.removed ? (pairs[i] ?? -1) : []));
+  const inserts: { at: number; lines: readonly HunkLine[] }[] = [];
+  for (const run of runsOf(hunk)) {
+    const at = insertionOf(run, old, alignment, tree);
+    if (typeof at !== 'number') return at;
+    inserts.push({ at, lines: run.lines });
+  }
+  return { deleted, inserts, start, alignment, old };
+}
+
+/** The refusal of a hunk whose removed lines may be others, or are not one after another. */
+function whyRemovalUnclear(
+  old: readonly OldLine[],
+  { pairs, doubtful, start }: Alignment,
+  tree: TreeLines,
+): Refusal | undefined {
   const [doubt] = doubtful;
   if (doubt !== undefined) {
     return {
@@ -70,54 +88,55 @@ export function placeAt(
       candidates: [],
     };
   }
-  const deleted = old.flatMap((line, i) => (line.removed ? (pairs[i] ?? -1) : []));
   const apart = old.findIndex((line, i) => {
     if (!line.removed || old[i - 1]?.removed !== true) return false;
     const [from, to] = [(pairs[i - 1] ?? 0) + 1, pairs[i] ?? 0];
     return tree.text.slice(from, to).some((text) => text.trim() !== '');
   });
-  if (apart >= 0) {
-    const stands = (pairs[apart - 1] ?? 0) + 1;
+  if (apart < 0) return undefined;
+  const stands = (pairs[apart - 1] ?? 0) + 1;
+  return {
+    code: 'low-confidence',
+    message: `${lineList([stands])} is between the lines that it removes, but is not one of them`,
+    hint: 'Name each line to remove; copy the lines from the file as they are',
+    candidates: [start],
+  };
+}
+
+/** The tree line after a run of added lines; a refusal where several are possible. */
+function insertionOf(
+  { at, lines, tied }: Run,
+  old: readonly OldLine[],
+  { pairs, places, start }: Alignment,
+  tree: TreeLines,
+): number | Refusal {
+  const asked = places.get(at);
+  const texts = lines.map(({ text }) => withoutReturn(text));
+  const line = tied
+    ? (pairs[at - 1] ?? 0) + 1
+    : asked === undefined
+      ? start + at
+      : insertPlace(texts, asked, tree);
+  if (line === undefined) {
+    const near = (asked?.near ?? []).map((place) => Math.max(0, place - 1));
     return {
-      code: 'low-confidence',
-      message: `${lineList([stands])} is between the lines that it removes, but is not one of them`,
-      hint: 'Name each line to remove; copy the lines from the file as they are',
-      candidates: [start],
+      code: 'ambiguous',
+      message: `its added lines may go after ${lineList(near)}`,
+      hint: 'Give the lines directly before and after the added ones as they are in the file',
+      candidates: [],
     };
   }
-  const inserts: { at: number; lines: readonly HunkLine[] }[] = [];
-  for (const { at, lines, tied } of runsOf(hunk)) {
-    const asked = places.get(at);
-    const texts = lines.map(({ text }) => withoutReturn(text));
-    const line = tied
-      ? (pairs[at - 1] ?? 0) + 1
-      : asked === undefined
-        ? start + at
-        : insertPlace(texts, asked, tree);
-    if (line === undefined) {
-      const near = (asked?.near ?? []).map((place) => Math.max(0, place - 1));
-      return {
-        code: 'ambiguous',
-        message: `its added lines may go after ${lineList(near)}`,
-        hint: 'Give the lines directly before and after the added ones as they are in the file',
-        candidates: [],
-      };
-    }
-    const ends = old.slice(at).every(({ text }) => text.trim() === '');
-    const torn = ends && !tied ? tornLine(texts, line, tree) : undefined;
-    if (torn !== undefined) {
-      return {
-        code: 'low-confidence',
-        message:
-          `after its context, at ${lineList([line])}, the added lines would tear ` +
-          `${lineList([torn])} from the code that it belongs to`,
-        hint: 'Give the lines after the added ones as they are in the file',
-        candidates: [start],
-      };
-    }
-    inserts.push({ at: line, lines });
-  }
-  return { deleted, inserts, start, alignment, old };
+  const ends = old.slice(at).every(({ text }) => text.trim() === '');
+  const torn = ends && !tied ? tornLine(texts, line, tree) : undefined;
+  if (torn === undefined) return line;
+  return {
+    code: 'low-confidence',
+    message:
+      `after its context, at ${lineList([line])}, the added lines would tear ` +
+      `${lineList([torn])} from the code that it belongs to`,
+    hint: 'Give the lines after the added ones as they are in the file',
+    candidates: [start],
+  };
 }
 
 /**

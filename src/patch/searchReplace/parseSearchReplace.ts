@@ -1,4 +1,4 @@
-import type { Diagnostic, DiagnosticCode } from '../diagnostic';
+import type { Diagnostic, Fix } from '../diagnostic';
 
 /**
  * One block of the search/replace format of aider and Agentless. The lines between `<<<<<<< SEARCH`
@@ -63,43 +63,14 @@ export function parseSearchReplace(text: string): SearchReplaceReading {
   for (let i = 0; i < lines.length; i += 1) {
     if (!headPattern.test(lines[i] ?? '')) continue;
     path = findPath(lines, i) ?? path;
-    const tell = (
-      severity: 'error' | 'warning',
-      code: DiagnosticCode,
-      message: string,
-      more: Partial<Diagnostic>,
-    ): void => void diagnostics.push({ severity, line: i + 1, message, code, ...more });
     const { dividers, end, next } = findEnd(lines, i);
-    if (dividers.length === 0) {
-      tell('error', 'incomplete', 'The SEARCH block has no line "======="', {
-        hint: 'Write "=======" between what is searched and what replaces it',
-      });
-    } else if (end === undefined) {
-      tell('error', 'incomplete', 'The block ends before its line ">>>>>>> REPLACE"', {
-        hint: 'Complete the block: half of it is never applied',
-        fixes: [
-          {
-            title: 'Write ">>>>>>> REPLACE" after the code',
-            edits: [{ from: next + 1, to: next + 1, lines: ['>>>>>>> REPLACE'] }],
-          },
-        ],
-      });
-    } else if (path === undefined) {
-      tell('error', 'missing-header', 'The block does not say which file it changes', {
-        hint: 'Write the path in the line before "<<<<<<< SEARCH", or before its fence',
-      });
-    } else {
-      if (end.mended) {
-        tell('warning', 'missing-end', 'The block lacks its last line, ">>>>>>> REPLACE"', {
-          hint: 'Write ">>>>>>> REPLACE" after the code',
-          fixes: [
-            {
-              title: 'Write ">>>>>>> REPLACE" after the code',
-              edits: [{ from: end.at + 1, to: end.at + 1, lines: ['>>>>>>> REPLACE'] }],
-            },
-          ],
-        });
-      }
+    const tell = (problem: BlockProblem): void =>
+      void diagnostics.push({ line: i + 1, ...problem });
+    if (dividers.length === 0) tell(noDivider);
+    else if (end === undefined) tell(cutOff(next + 1));
+    else if (path === undefined) tell(noPath);
+    else {
+      if (end.mended) tell(noLastLine(end.at + 1));
       const { startLine, from } = readFields(lines, i + 1, dividers[0] ?? i + 1);
       blocks.push({
         line: i + 1,
@@ -116,6 +87,43 @@ export function parseSearchReplace(text: string): SearchReplaceReading {
   }
   return { blocks, diagnostics };
 }
+
+type BlockProblem = Omit<Diagnostic, 'line'>;
+
+const noDivider: BlockProblem = {
+  severity: 'error',
+  code: 'incomplete',
+  message: 'The SEARCH block has no line "======="',
+  hint: 'Write "=======" between what is searched and what replaces it',
+};
+
+const noPath: BlockProblem = {
+  severity: 'error',
+  code: 'missing-header',
+  message: 'The block does not say which file it changes',
+  hint: 'Write the path in the line before "<<<<<<< SEARCH", or before its fence',
+};
+
+const endFix = (at: number): Fix => ({
+  title: 'Write ">>>>>>> REPLACE" after the code',
+  edits: [{ from: at, to: at, lines: ['>>>>>>> REPLACE'] }],
+});
+
+const cutOff = (at: number): BlockProblem => ({
+  severity: 'error',
+  code: 'incomplete',
+  message: 'The block ends before its line ">>>>>>> REPLACE"',
+  hint: 'Complete the block: half of it is never applied',
+  fixes: [endFix(at)],
+});
+
+const noLastLine = (at: number): BlockProblem => ({
+  severity: 'warning',
+  code: 'missing-end',
+  message: 'The block lacks its last line, ">>>>>>> REPLACE"',
+  hint: 'Write ">>>>>>> REPLACE" after the code',
+  fixes: [endFix(at)],
+});
 
 /**
  * Reads the lines `:start_line:12` and `:end_line:15` and the line `-------` below them, as in Roo

@@ -9,7 +9,7 @@ import {
   type Placing,
   type Refusal,
 } from '../fuzzy/placeHunks';
-import { numberLines, type HunkLine } from '../unified/hunk';
+import { numberLines, type Hunk, type HunkLine } from '../unified/hunk';
 import { indentLike, type IndentedSides } from './indentLike';
 import type { ImageLines } from './imageLines';
 
@@ -182,30 +182,10 @@ const trimmedEnd = (line: string): string => line.trimEnd();
 /** The place most similar to SEARCH, found like a hunk of a diff without line numbers. */
 function similarPlace(image: ImageLines, whole: Sides): BlockPlace | BlockRefusal {
   const sides = withoutBlankEnds(whole);
-  const lines = diffArrays([...sides.search], [...sides.replace]).flatMap((change): HunkLine[] => {
-    const kind = change.added ? 'added' : change.removed ? 'removed' : 'context';
-    return change.value.map((text) => ({ kind, text, noNewline: false }));
-  });
-  const hunk = numberLines({
-    oldStart: 0,
-    oldLines: sides.search.length,
-    newStart: 0,
-    newLines: sides.replace.length,
-    section: '',
-    lines,
-    line: 1,
-    unnumbered: true,
-  });
-  const tooMuch: BlockRefusal = {
-    code: 'not-found',
-    message:
-      'the SEARCH part is not in the file as it is, and too many parts are missing to search for similar lines',
-    hint: 'Copy the lines to search from the file as they are',
-    candidates: [],
-  };
   // Most blocks concern lines that no other block has changed. For these the index of the original
   // file is enough.
   if (image.budget.isSpent) return tooMuch;
+  const hunk = hunkOf(sides);
   const [first] = placeHunks([hunk], image.firstLines(), image.budget);
   let placing = first === undefined ? undefined : asItIsNow(image, first);
   const mayBeWritten =
@@ -220,22 +200,55 @@ function similarPlace(image: ImageLines, whole: Sides): BlockPlace | BlockRefusa
   }
   if (image.budget.isSpent && (placing === undefined || isRefusal(placing))) return tooMuch;
   if (placing === undefined) return notFound(image, sides);
-  if (isRefusal(placing)) {
-    if (placing.code === 'not-found') return notFound(image, sides, placing.candidates[0]);
-    const { code, message, hint, candidates } = placing;
-    const at = candidates[0];
-    return {
-      code,
-      message: message.replace(/^it /, 'the SEARCH part '),
-      hint,
-      candidates,
-      ...(at !== undefined && { nearest: spanAt(image, sides, at) }),
-    };
-  }
-  const { alignment, deleted, inserts } = placing;
+  return isRefusal(placing)
+    ? refusedBlock(image, sides, placing)
+    : (similar(placing) ?? notFound(image, sides));
+}
+
+const tooMuch: BlockRefusal = {
+  code: 'not-found',
+  message:
+    'the SEARCH part is not in the file as it is, and too many parts are missing to search for similar lines',
+  hint: 'Copy the lines to search from the file as they are',
+  candidates: [],
+};
+
+/** A block as a hunk without line numbers. */
+function hunkOf(sides: Sides): Hunk {
+  const lines = diffArrays([...sides.search], [...sides.replace]).flatMap((change): HunkLine[] => {
+    const kind = change.added ? 'added' : change.removed ? 'removed' : 'context';
+    return change.value.map((text) => ({ kind, text, noNewline: false }));
+  });
+  return numberLines({
+    oldStart: 0,
+    oldLines: sides.search.length,
+    newStart: 0,
+    newLines: sides.replace.length,
+    section: '',
+    lines,
+    line: 1,
+    unnumbered: true,
+  });
+}
+
+function refusedBlock(image: ImageLines, sides: Sides, refusal: Refusal): BlockRefusal {
+  const { code, message, hint, candidates } = refusal;
+  const at = candidates[0];
+  if (code === 'not-found') return notFound(image, sides, at);
+  return {
+    code,
+    message: message.replace(/^it /, 'the SEARCH part '),
+    hint,
+    candidates,
+    ...(at !== undefined && { nearest: spanAt(image, sides, at) }),
+  };
+}
+
+/** The place of a block from that of its hunk; undefined if no line of SEARCH is in the file. */
+function similar({ alignment, deleted, inserts }: HunkPlace): BlockPlace | undefined {
   const pairs = [...alignment.pairs].filter((line) => line >= 0);
   const [from, to] = [Math.min(...pairs), Math.max(...pairs) + 1];
-  if (pairs.length === 0) return notFound(image, sides);
+  if (pairs.length === 0) return undefined;
   const inserted = new Map<number, string[]>();
   for (const { at, lines: added } of inserts) {
     inserted.set(at, [...(inserted.get(at) ?? []), ...added.map((line) => line.text)]);

@@ -1,3 +1,4 @@
+import type { ImageInfo } from 'dockerode';
 import type { EngineWork } from '../../engine';
 import { throwIfAborted } from '../../../domain/humanError';
 import { buildCacheUse } from './buildCache';
@@ -54,34 +55,22 @@ export async function imageUse(
       downloadsUse(storage),
     ]);
     const made = await docker.listImages({ filters: madeHere });
-    const madeIds = new Set(made.map(({ Id }) => Id));
-    const byId = new Map(all.map((image) => [image.Id, image]));
     const used = new Set(containers.map(({ ImageID }) => ImageID));
-    const ours = all.flatMap((image) => {
-      const tags = (image.RepoTags ?? []).map(shortName);
-      const own = madeIds.has(image.Id) ? tags.find(isOurName) : undefined;
-      const pulled = tags.find((tag) => {
-        const record = records.get(tag);
-        return record?.kind === 'pulled' && record.id === image.Id;
-      });
-      const name = own ?? pulled;
-      return name === undefined ? [] : [{ image, name, isPulled: own === undefined }];
-    });
+    const ours = ownImages(all, made, records);
+    const byId = new Map(all.map((image) => [image.Id, image]));
     const parentOf = new Map(
       await Promise.all(
         ours.map(async ({ image }) => [image.Id, await parent(docker, image, byId)] as const),
       ),
     );
-    const onIt = (id: string): string[] =>
-      ours.flatMap(({ image }) => (isOn(image.Id, id, parentOf) ? [image.Id] : []));
-    const images = ours.map(({ image, name, isPulled }): ImageUse => {
-      const carries = onIt(image.Id);
+    const images = ours.map((own): ImageUse => {
+      const { image, name, isPulled } = own;
+      const above = ours.filter((other) => isOn(other.image.Id, image.Id, parentOf));
+      const carries = above.map((other) => other.image.Id);
       const said = image.Labels ?? {};
       const below = byId.get(parentOf.get(image.Id) ?? '');
-      const uses = ours.flatMap((other) =>
-        other.image.Id === image.Id || carries.includes(other.image.Id)
-          ? [records.get(other.name)?.lastUsed ?? timeOf(other.image.Created)]
-          : [],
+      const uses = [own, ...above].map(
+        (each) => records.get(each.name)?.lastUsed ?? timeOf(each.image.Created),
       );
       return {
         id: image.Id,
@@ -112,6 +101,31 @@ export async function imageUse(
  * engine.
  */
 const downloadsName = 'packages';
+
+interface OwnImage {
+  readonly image: ImageInfo;
+  readonly name: string;
+  readonly isPulled: boolean;
+}
+
+/** The images that were made here, and those that the records name as pulled. */
+function ownImages(
+  all: readonly ImageInfo[],
+  made: readonly ImageInfo[],
+  records: ReadonlyMap<string, ImageRecord>,
+): OwnImage[] {
+  const madeIds = new Set(made.map(({ Id }) => Id));
+  return all.flatMap((image) => {
+    const tags = (image.RepoTags ?? []).map(shortName);
+    const own = madeIds.has(image.Id) ? tags.find(isOurName) : undefined;
+    const pulled = tags.find((tag) => {
+      const record = records.get(tag);
+      return record?.kind === 'pulled' && record.id === image.Id;
+    });
+    const name = own ?? pulled;
+    return name === undefined ? [] : [{ image, name, isPulled: own === undefined }];
+  });
+}
 
 /** Podman names images made on the machine `localhost/…`. */
 const shortName = (tag: string): string => tag.replace(/^localhost\//, '');

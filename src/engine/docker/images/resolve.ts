@@ -1,6 +1,6 @@
 import type { Recipe } from '../../environments/recipes';
 import { tarOf } from '../archive';
-import type { BuildContainer, Ended } from './build/buildContainer';
+import type { BuildContainer, Command, Ended } from './build/buildContainer';
 import type { ProjectNeeds } from './projectNeeds';
 
 /** Folder for everything that a build writes. It is removed before an image is made. */
@@ -89,9 +89,24 @@ export interface Resolving {
  * @throws HumanError when there is no solution, with uv's own words
  */
 export async function resolve(container: BuildContainer, resolving: Resolving): Promise<string[]> {
-  const { needs, python, day, what, env } = resolving;
+  const { needs, day, what, env } = resolving;
   const doing = `resolve the requirements of ${what}${day === undefined ? '' : ` as of ${day}`}`;
   const command = { cwd: scratchTree, env, isForeign: true, doing };
+  await putInputs(container, needs);
+  const isolated = ['--build-constraint', ...inputPaths('constraints.txt')];
+  let ended = await container.attempt(compileCommand(resolving, isolated), command);
+  const lacksMetadata = /build|metadata|setup\.py/i.test(ended.output);
+  if (ended.code !== 0 && needs.project !== undefined && lacksMetadata) {
+    const second = await compileWithOwnTools(container, resolving, command);
+    if (second?.code === 0) ended = second;
+  }
+  if (ended.code !== 0) throw container.failed(ended, doing);
+  return linesOf(ended.standard);
+}
+
+const inputPaths = (...names: string[]): string[] => names.map((name) => `${scratch}/in/${name}`);
+
+async function putInputs(container: BuildContainer, needs: ProjectNeeds): Promise<void> {
   const file = (lines: readonly string[]): Buffer => Buffer.from(`${lines.join('\n')}\n`);
   await container.put(
     await tarOf(
@@ -103,60 +118,56 @@ export async function resolve(container: BuildContainer, resolving: Resolving): 
       }).map(([name, lines]) => ({ path: `${scratch.slice(1)}/in/${name}`, content: file(lines) })),
     ),
   );
-  const from = (...names: string[]): string[] => names.map((name) => `${scratch}/in/${name}`);
-  const limits = [
-    ...['--constraint', ...from('constraints.txt')],
-    ...asOf(day, needs.requirements),
-  ];
-  const asked = [
-    ...['--override', ...from('overrides.txt'), '--no-header', '--no-annotate', '--quiet'],
-    ...resolving.extras.flatMap((extra) => (needs.project === undefined ? [] : ['--extra', extra])),
-  ];
-  const compile = (
-    options: readonly string[],
-    inputs: readonly string[],
-    interpreter = python,
-  ): Promise<Ended> =>
-    container.attempt(
-      [
-        ...[uvPath, 'pip', 'compile', '--python', interpreter],
-        ...limits,
-        ...asked.filter(
-          (word, at) =>
-            // uv accepts extras only with a project among the inputs.
-            inputs.includes(needs.project ?? '') ||
-            (word !== '--extra' && asked[at - 1] !== '--extra'),
-        ),
-        ...options,
-        ...inputs,
-      ],
-      command,
-    );
-  const isolated = ['--build-constraint', ...from('constraints.txt')];
-  const all = from('requirements.in', 'build.in');
+}
+
+/** Options that say which versions uv may take. */
+const versionLimits = ({ day, needs }: Resolving): string[] => [
+  ...['--constraint', ...inputPaths('constraints.txt')],
+  ...asOf(day, needs.requirements),
+];
+
+/** @param isolation the options for building packages that have no wheel */
+function compileCommand(
+  resolving: Resolving,
+  isolation: readonly string[],
+  interpreter = resolving.python,
+): string[] {
+  const { needs, extras } = resolving;
   const project = needs.project === undefined ? [] : [needs.project];
-  let ended = await compile(isolated, [...all, ...project]);
-  if (ended.code !== 0 && project.length > 0 && /build|metadata|setup\.py/i.test(ended.output)) {
-    // The metadata cannot be read with the build requirements that the project names. So it is read
-    // with the build tools that are installed here.
-    const tools = `${scratch}/builder`;
-    const builder = await container.attempt([uvPath, 'venv', '--python', python, tools], command);
-    const own = `${tools}/bin/python`;
-    const installed =
-      builder.code === 0 &&
-      (
-        await container.attempt(
-          [uvPath, 'pip', 'install', '--python', own, ...limits, '-r', ...from('build.in')],
-          command,
-        )
-      ).code === 0;
-    if (installed) {
-      const second = await compile(['--no-build-isolation'], [...all, ...project], own);
-      if (second.code === 0) ended = second;
-    }
-  }
-  if (ended.code !== 0) throw container.failed(ended, doing);
-  return linesOf(ended.standard);
+  return [
+    ...[uvPath, 'pip', 'compile', '--python', interpreter],
+    ...versionLimits(resolving),
+    ...['--override', ...inputPaths('overrides.txt'), '--no-header', '--no-annotate', '--quiet'],
+    // uv accepts extras only with a project among the inputs.
+    ...(project.length === 0 ? [] : extras.flatMap((extra) => ['--extra', extra])),
+    ...isolation,
+    ...inputPaths('requirements.in', 'build.in'),
+    ...project,
+  ];
+}
+
+/**
+ * Resolves the requirements where the metadata cannot be read with the build requirements that the
+ * project names. It is read with build tools that are installed here.
+ *
+ * @returns undefined if these cannot be installed
+ */
+async function compileWithOwnTools(
+  container: BuildContainer,
+  resolving: Resolving,
+  command: Command,
+): Promise<Ended | undefined> {
+  const folder = `${scratch}/builder`;
+  const own = `${folder}/bin/python`;
+  const made = await container.attempt(
+    [uvPath, 'venv', '--python', resolving.python, folder],
+    command,
+  );
+  if (made.code !== 0) return undefined;
+  const install = [uvPath, 'pip', 'install', '--python', own, ...versionLimits(resolving)];
+  const installed = await container.attempt([...install, '-r', ...inputPaths('build.in')], command);
+  if (installed.code !== 0) return undefined;
+  return container.attempt(compileCommand(resolving, ['--no-build-isolation'], own), command);
 }
 
 /** Requirements of a lock, without comments and blank lines. */

@@ -206,6 +206,29 @@ export class BuildContainer {
       AttachStdout: true,
       AttachStderr: true,
     });
+    const { output, standard, stopped } = await this.outputOf(exec, isForeign);
+    throwIfAborted(work.signal);
+    if (stopped !== undefined) throw this.limitReached(stopped, command);
+    const ExitCode = await exitCode(exec);
+    throwIfAborted(work.signal);
+    if (ExitCode === null) {
+      throw new EngineTrouble(
+        `The Docker engine at ${connection.address} does not say how a command ended, while building an image (${this.lastStep})`,
+        'Repeat it; the log of the engine may say more',
+      );
+    }
+    log.line(`ended with ${ExitCode}`);
+    const hit = isForeign ? limitHit(ExitCode) : undefined;
+    if (hit !== undefined) throw this.limitReached(hit, command, output);
+    return { code: ExitCode, output, standard };
+  }
+
+  /** Starts a command and reads its output to the end, or until it reaches a limit. */
+  private async outputOf(
+    exec: Dockerode.Exec,
+    isForeign: boolean,
+  ): Promise<{ output: string; standard: string; stopped: LimitHit | undefined }> {
+    const { log, connection, limits } = this.place;
     const stream: Duplex = await exec.start({ hijack: true, stdin: false });
     let output = '';
     let standard = '';
@@ -248,20 +271,7 @@ export class BuildContainer {
     } finally {
       clearTimeout(timer);
     }
-    throwIfAborted(work.signal);
-    if (stopped !== undefined) throw this.limitReached(stopped, command);
-    const ExitCode = await exitCode(exec);
-    throwIfAborted(work.signal);
-    if (ExitCode === null) {
-      throw new EngineTrouble(
-        `The Docker engine at ${connection.address} does not say how a command ended, while building an image (${this.lastStep})`,
-        'Repeat it; the log of the engine may say more',
-      );
-    }
-    log.line(`ended with ${ExitCode}`);
-    const hit = isForeign ? limitHit(ExitCode) : undefined;
-    if (hit !== undefined) throw this.limitReached(hit, command, output);
-    return { code: ExitCode, output, standard };
+    return { output, standard, stopped };
   }
 
   private mustBeSupervised(): string {

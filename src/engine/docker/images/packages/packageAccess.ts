@@ -72,19 +72,8 @@ export function packageAccess(request: PackageRequest, place: BuildPlace): Packa
         ...{ storage, settings, client, downloads, machine, say },
         signal,
       });
-      const own = `${scratch.slice(1)}/home/.keep`;
-      await container.put(
-        await tarOf([
-          { path: uvPath.slice(1), content: uv.content, mode: 0o755 },
-          ...(hosts.length > 0 ? certificates.files : []),
-          { path: own, content: Buffer.alloc(0) },
-        ]),
-      );
+      await putTools(container, uv.content, hosts.length > 0 ? certificates.files : []);
       say(`uv ${uv.version}, SHA-256 ${uv.digest}`);
-      await container.run(
-        ['chown', '-R', `${foreignUser}:${foreignUser}`, scratch],
-        'hand the files over to the user of the build',
-      );
       const program = await container.attach([python, '-I', '-S', '-c', tunnelProgram]);
       const tunnel = await openTunnel(program, (connection) => relay.serve(connection));
       tunnels.push(tunnel);
@@ -106,6 +95,25 @@ export function packageAccess(request: PackageRequest, place: BuildPlace): Packa
       client.close();
     },
   };
+}
+
+/** Puts uv and certificates into a container, and makes the folder that foreign code writes to. */
+async function putTools(
+  container: BuildContainer,
+  uv: Buffer,
+  certificates: readonly ArchiveEntry[],
+): Promise<void> {
+  await container.put(
+    await tarOf([
+      { path: uvPath.slice(1), content: uv, mode: 0o755 },
+      ...certificates,
+      { path: `${scratch.slice(1)}/home/.keep`, content: Buffer.alloc(0) },
+    ]),
+  );
+  await container.run(
+    ['chown', '-R', `${foreignUser}:${foreignUser}`, scratch],
+    'hand the files over to the user of the build',
+  );
 }
 
 /** Folder of uv in a container. */
