@@ -69,23 +69,3 @@ export async function pngOf(plot: SVGSVGElement): Promise<Blob> {
     URL.revokeObjectURL(address);
   }
 }
-
-/** A file as base64, for a message to the host. */
-export async function base64(blob: Blob): Promise<string> {
-  const bytes = new Uint8Array(await blob.arrayBuffer());
-  let text = '';
-  // In chunks, since the number of arguments of a call is limited.
-  for (let at = 0; at < bytes.length; at += 0x8000) {
-    text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
-  }
-  return btoa(text);
-}
-
-/** Saves a file through the browser, for a page without a host. */
-export function saveInBrowser(name: string, blob: Blob): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}

@@ -1,5 +1,4 @@
 import { unpack, type PackedStudy } from '../domain/study/packed';
-import { base64, saveInBrowser } from './exportPlot';
 import { element } from './elements';
 import { Page } from './page';
 import { fromBytes, type ToHost, type ToPage } from './protocol';
@@ -70,6 +69,26 @@ function start(root: HTMLElement): void {
     }
   });
   host.postMessage({ do: 'ready' });
+}
+
+/** A file as base64, for a message to the host. */
+async function base64(blob: Blob): Promise<string> {
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  let text = '';
+  // In chunks, since the number of arguments of a call is limited.
+  for (let at = 0; at < bytes.length; at += 0x8000) {
+    text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  }
+  return btoa(text);
+}
+
+/** Saves a file through the browser, for a page without a host. */
+function saveInBrowser(name: string, blob: Blob): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
 function namesOf(value: unknown): readonly string[] {
