@@ -9,7 +9,7 @@ import { bytesOf } from '../patch/bytes';
 import { git, GitError, neutralFolder } from './git/git';
 import type { TreeSource } from './source';
 import { withoutPassword } from './git/unreachable';
-import { commitAlone, stageAll } from './writeTree';
+import { commitAlone, stageAll } from './repositoryOfR';
 
 /** How the golden patch was applied. */
 export interface Applied {

@@ -19,16 +19,14 @@ import { isUrl, writeSnapshot, type TreeSource } from './source';
 import { fullDisk, noSpace } from './space';
 import { withoutPassword } from './git/unreachable';
 import { defaultStorage, instanceFolder, lockPath, treesFolder } from './storage';
+import { checkOut, copyTree, twinTree } from './copyTree';
 import {
-  checkOut,
-  copyTree,
   keepLineEnds,
   repositoryFromCommit,
   repositoryFromFiles,
   treeId,
-  twinTree,
   verifyObjects,
-} from './writeTree';
+} from './repositoryOfR';
 
 export { applyToTree, copyTree };
 

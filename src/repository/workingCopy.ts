@@ -19,7 +19,7 @@ import { parseUnified } from '../patch/unified/parseUnified';
 import { git, GitError } from './git/git';
 import { applyToTree } from './golden';
 import { stampAt, stampOf, stampsBelow, type FileStamp } from './fileStamp';
-import { copyTree } from './writeTree';
+import { copyTree } from './copyTree';
 
 /** A copy of a tree in which unreviewed code runs. */
 export interface WorkingCopy {

@@ -3,7 +3,7 @@ import { lineStates, type ChangeCoverage } from '../../domain/changeCoverage';
 import { asLabel } from '../../domain/label';
 import { containerEngine } from '../../engine/engine';
 import type { CandidateResult } from '../../evaluation/candidateResult';
-import { findingsToShow } from '../../evaluation/gradings';
+import { findingsToShow } from '../../evaluation/findings/findingsToShow';
 import { coverageCell } from '../../results/resultTable';
 import type { EngineProblem } from '../shell/engineReadiness';
 import { commandIds } from '../shell/names';

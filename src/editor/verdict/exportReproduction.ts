@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { exportedFiles, whatIsAt, writeExport } from '../../results/reproduction/exportedFiles';
-import { isReproduction } from '../../evaluation/gradings';
+import { isReproduction } from '../../evaluation/isReproduction';
 import type { Reproduction } from '../../results/reproduction/reproductionNote';
 import { splitTestEdits } from '../../patch/testFiles';
 import { parseUnified } from '../../patch/unified/parseUnified';

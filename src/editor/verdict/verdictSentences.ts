@@ -3,12 +3,10 @@ import { functionOf } from '../../domain/outcome';
 import type { TestTransition } from '../../domain/transition';
 import type { VerdictReason } from '../../domain/reason';
 import type { Verdict } from '../../domain/verdict';
-import {
-  coverageInWords,
-  findingsToShow,
-  harnessGrade,
-  notesToShow,
-} from '../../evaluation/gradings';
+import { coverageInWords } from '../../evaluation/coverage/coverageInWords';
+import { findingsToShow } from '../../evaluation/findings/findingsToShow';
+import { harnessGrade } from '../../evaluation/harnessGrade';
+import { notesToShow } from '../../evaluation/notesToShow';
 import { markdownProse } from '../../evaluation/markdown';
 import type { Evaluated } from './evaluated';
 

@@ -1,6 +1,6 @@
 import type { ChangeCoverage, CoveredLine } from '../../domain/changeCoverage';
 import { fileOf, functionOf, sideName } from '../../domain/outcome';
-import { coverageInWords } from '../gradings';
+import { coverageInWords } from './coverageInWords';
 import { markdownCode, markdownTable } from '../markdown';
 
 /** Which of candidate and golden tests cover a changed line beyond the base tests. */

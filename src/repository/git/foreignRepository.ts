@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { removeForce } from '../abandoned';
 import { git, GitError } from './git';
 import { isUrl } from '../source';
-import { quoted } from '../writeTree';
+import { quoted } from './quoted';
 
 /** The hash of object ids (extensions.objectFormat of git-config(1)). */
 export type ObjectFormat = 'sha1' | 'sha256';

@@ -22,7 +22,8 @@ import { readForeign } from './readForeign';
 import { git } from './git';
 import { markerPath } from '../marker';
 import { writeWholeFile } from '../../files/wholeFile';
-import { leftovers, quoted, refOfR } from '../writeTree';
+import { leftovers, refOfR } from '../repositoryOfR';
+import { quoted } from './quoted';
 
 /**
  * R as the repository of a workspace has it, and the changes since. The author of the workspace may

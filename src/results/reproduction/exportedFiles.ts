@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sha256 } from '../../files/sha256';
 import { HumanError, messageOf } from '../../domain/humanError';
 import { bytesOf } from '../../patch/bytes';
-import { isReproduction } from '../../evaluation/gradings';
+import { isReproduction } from '../../evaluation/isReproduction';
 import { modelFolderName } from '../runFolder';
 import { reproductionNote, type Reproduction } from './reproductionNote';
 

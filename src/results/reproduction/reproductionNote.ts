@@ -3,13 +3,11 @@ import { fileOf, functionOf, type TestResult } from '../../domain/outcome';
 import { transitionWords, type TestTransition } from '../../domain/transition';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import { byFile, goldenBesides, placeOf } from '../../evaluation/coverage/compareCoverage';
-import {
-  coverageInWords,
-  findingsToShow,
-  harnessGrade,
-  isReproduction,
-  notesToShow,
-} from '../../evaluation/gradings';
+import { coverageInWords } from '../../evaluation/coverage/coverageInWords';
+import { findingsToShow } from '../../evaluation/findings/findingsToShow';
+import { harnessGrade } from '../../evaluation/harnessGrade';
+import { isReproduction } from '../../evaluation/isReproduction';
+import { notesToShow } from '../../evaluation/notesToShow';
 import { markdownCode, markdownProse, markdownTable } from '../../evaluation/markdown';
 
 /** A candidate with its verdict, and what a reader needs to judge it. */

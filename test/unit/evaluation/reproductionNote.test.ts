@@ -5,7 +5,9 @@ import { pairResults } from '../../../src/domain/transition';
 import { gradeStrict } from '../../../src/domain/verdict';
 import type { CandidateResult } from '../../../src/evaluation/candidateResult';
 import { compareCoverage, comparisonText } from '../../../src/evaluation/coverage/compareCoverage';
-import { coverageInWords, harnessGrade, isReproduction } from '../../../src/evaluation/gradings';
+import { coverageInWords } from '../../../src/evaluation/coverage/coverageInWords';
+import { harnessGrade } from '../../../src/evaluation/harnessGrade';
+import { isReproduction } from '../../../src/evaluation/isReproduction';
 import { markdownCode, markdownProse } from '../../../src/evaluation/markdown';
 import {
   reproductionNote,
