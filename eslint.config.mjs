@@ -81,7 +81,7 @@ const neverTheAnswer = {
       message: 'A method or tool sees a ModelView, which has no answer in it, never an Instance.',
     },
     {
-      regex: '/(?:dataset/|evaluation/(?!hints/unrelatedFailure$))',
+      regex: '/(?:dataset/|evaluation/(?!hints/unrelatedFailure$)|repository/instanceState$)',
       message: 'A method or tool sees a ModelView: runs and rows of the dataset hold the answer.',
     },
     {
@@ -104,7 +104,7 @@ const neverTheAnswerInEditor = {
         patterns: [
           {
             regex:
-              '/(?:domain/(?:instance$|finding$|study/)|dataset/|evaluation/(?!hints/unrelatedFailure$))',
+              '/(?:domain/(?:instance$|finding$|study/)|dataset/|evaluation/(?!hints/unrelatedFailure$)|repository/instanceState$)',
             message: 'A model sees a ModelView: instances, rows and runs hold the answer.',
           },
           {

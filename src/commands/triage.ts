@@ -16,7 +16,7 @@ import type { InstanceEntry } from '../domain/instance';
 import { checkedId } from '../domain/instanceId';
 import { HumanError, messageOf } from '../domain/humanError';
 import { isLiteS, type TriageEntry } from '../domain/triage';
-import { readStates, statusOf, type InstanceState } from '../evaluation/instanceState';
+import { readStates, statusOf, type InstanceState } from '../repository/instanceState';
 import { layOut } from '../domain/layOut';
 import { EXIT, openDatasetOption, type CommandContext } from './context';
 import { list } from './options/optionValues';

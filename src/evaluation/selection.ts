@@ -6,7 +6,7 @@ import type { InstanceEntry } from '../domain/instance';
 import { HumanError } from '../domain/humanError';
 import type { InstanceStatus } from '../domain/status';
 import type { TriageEntry } from '../domain/triage';
-import { readStates, statusOf } from './instanceState';
+import { readStates, statusOf } from '../repository/instanceState';
 
 /** What a person asks for. An instance must satisfy every given field. */
 export interface Selection {

@@ -9,7 +9,7 @@ import type { InstanceEntry } from '../domain/instance';
 import { throwIfAborted } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { codebaseSize, preparedBase } from '../repository/codebaseSize';
-import { readStates } from './instanceState';
+import { readStates } from '../repository/instanceState';
 import { layOut } from '../domain/layOut';
 
 /**

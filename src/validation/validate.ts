@@ -23,7 +23,7 @@ import {
   strictEvidence,
   type SetRun,
 } from '../evaluation/testSetRuns';
-import { updateState } from '../evaluation/instanceState';
+import { updateState } from '../repository/instanceState';
 import { ownTestsOf } from '../evaluation/prepareCandidate';
 import { withNewPaths } from '../evaluation/testSetRuns';
 import { endingOf, whyNotRunnable } from '../evaluation/results';

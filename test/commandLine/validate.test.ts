@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readStates } from '../../src/evaluation/instanceState';
+import { readStates } from '../../src/repository/instanceState';
 import { bareEnvironment } from '../environments';
 import { cli, sample, scratch, start, type Answer } from './cli';
 import { madeUp, type MadeUp } from './madeUp';

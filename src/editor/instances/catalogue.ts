@@ -11,7 +11,7 @@ import type { Reporter } from '../../domain/reporter';
 import type { InstanceStatus } from '../../domain/status';
 import { isLiteS, type TriageEntry } from '../../domain/triage';
 import type { Validation } from '../../domain/validation';
-import { readStates, statusOf, type InstanceState } from '../../evaluation/instanceState';
+import { readStates, statusOf, type InstanceState } from '../../repository/instanceState';
 import { bundledDataset } from '../instance/bundledDataset';
 import { contextKeys, settingKeys } from '../shell/names';
 import { datasetName, filterLists, storageFolder, triageFile } from '../shell/settings';

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { Instance } from '../../domain/instance';
 import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
-import { updateState } from '../../evaluation/instanceState';
+import { updateState } from '../../repository/instanceState';
 import { parseSources, sourceOf } from '../../repository/source';
 import { prepareTrees, remarkOn } from '../../repository/trees';
 import { makeWorkspace } from '../../repository/workspace';

@@ -4,7 +4,7 @@ import type { Instance } from '../../domain/instance';
 import { messageOf } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { CandidateResult } from '../../evaluation/candidateResult';
-import { updateState } from '../../evaluation/instanceState';
+import { updateState } from '../../repository/instanceState';
 import { renamedTests } from '../../python/renamedTests';
 import type { PythonTest } from '../../python/tests';
 import { instanceFolder } from '../../repository/storage';

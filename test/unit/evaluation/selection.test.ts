@@ -6,7 +6,7 @@ import type { Dataset } from '../../../src/dataset/dataset';
 import { updateTriage } from '../../../src/dataset/triage/triage';
 import type { InstanceEntry } from '../../../src/domain/instance';
 import { HumanError } from '../../../src/domain/humanError';
-import { updateState } from '../../../src/evaluation/instanceState';
+import { updateState } from '../../../src/repository/instanceState';
 import { select, type Selection } from '../../../src/evaluation/selection';
 
 const entry = (id: string, repo: string, lines: number): InstanceEntry => ({

@@ -8,11 +8,10 @@ import type { Validation } from '../../../src/domain/validation';
 import {
   readStates,
   statusOf,
-  treesReady,
   updateState,
   type InstanceState,
   type KeptVerdict,
-} from '../../../src/evaluation/instanceState';
+} from '../../../src/repository/instanceState';
 
 const validation: Validation = {
   id: 'octo__cat-1',
@@ -155,9 +154,8 @@ describe('the kept state of an instance', () => {
       recursive: true,
     });
     await mkdir(join(trees, '0123456789abcdef.in-use'));
-    assert.equal(await treesReady(storage, id), false);
+    assert.deepEqual(await readStates(storage), new Map());
     await mkdir(join(trees, '0123456789abcdef'));
-    assert.equal(await treesReady(storage, id), true);
     assert.deepEqual(await readStates(storage), new Map([[id, { treesReady: true }]]));
   });
 });

@@ -10,9 +10,9 @@ import { silent, type Reporter } from '../domain/reporter';
 import type { InstanceStatus } from '../domain/status';
 import { transitions } from '../domain/transition';
 import { unsoundKinds, type Validation } from '../domain/validation';
-import { withLock } from '../repository/lock';
-import { noSpace } from '../repository/space';
-import { instanceFolder, instancesFolder, treesFolder } from '../repository/storage';
+import { withLock } from './lock';
+import { noSpace } from './space';
+import { instanceFolder, instancesFolder, treesFolder } from './storage';
 import { writeWholeFile } from '../files/wholeFile';
 
 /** The last verdict on a candidate, as lists show it. */
@@ -185,12 +185,10 @@ export function statusOf(state: InstanceState | undefined): InstanceStatus {
   return { kind: ready ? 'environment ready' : 'not opened' };
 }
 
-/** Whether the trees of R and R∘X* of an instance exist, of whatever source. */
-export async function treesReady(storage: string, id: string): Promise<boolean> {
-  return hasTrees(await readdir(treesFolder(storage, id)).catch(() => []));
-}
-
-/** Trees in the making, and marks of their users, have a dot in their names. */
+/**
+ * Whether the trees of R and R∘X* exist, of whatever source. Trees in the making, and marks of
+ * their users, have a dot in their names.
+ */
 const hasTrees = (names: readonly string[]): boolean =>
   names.some((name) => /^[0-9a-f]+$/.test(name));
 
