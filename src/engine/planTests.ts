@@ -5,7 +5,6 @@ import { unittest } from './runners/unittest';
 import type { TestPlan } from './testPlan';
 
 export type { PlanRequest, TestFile } from './runners/testRunner';
-export { planScript } from './runners/script';
 
 /**
  * The command that runs some test files of a repository, at the version of an instance. It is that

@@ -6,7 +6,7 @@ import { messageOf } from '../domain/humanError';
 import { limits } from '../domain/reason';
 import { BoundedOutput, streamLimit } from './boundedOutput';
 import { keeperArguments, readWire } from './keeper';
-import { killRun, killGroup, stillRunning } from './killRun';
+import { killRun, killGroup } from './killRun';
 
 export interface ProcessRequest {
   readonly argv: readonly string[];
@@ -256,5 +256,3 @@ async function drained(...streams: readonly NodeJS.ReadableStream[]): Promise<vo
   );
   await within(1000, Promise.all(ends));
 }
-
-export { stillRunning };

@@ -16,7 +16,8 @@ import {
   type RunRecord,
 } from '../engine/engine';
 import { emptyTrace, type ExecutionTrace } from '../engine/tracer/readTrace';
-import { planScript, planTests, type TestFile } from '../engine/planTests';
+import { planTests, type TestFile } from '../engine/planTests';
+import { planScript } from '../engine/runners/script';
 import type { TestPlan } from '../engine/testPlan';
 import { applyPatch } from '../patch/unified/applyPatch';
 import { changedLines } from '../patch/changedLines';

@@ -1,5 +1,5 @@
 import { patchFormats, type AskedFormat, type Conversion, type PatchFormat } from './conversion';
-import { holdsCustomBlocks, readBlockParts } from './custom/parseCustom';
+import { holdsCustomBlocks, readBlockParts } from './custom/readBlocks';
 import type { Diagnostic } from './diagnostic';
 import { holdsSearchReplace, parseSearchReplace } from './searchReplace/parseSearchReplace';
 import { parseUnified } from './unified/parseUnified';

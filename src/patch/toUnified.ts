@@ -24,7 +24,6 @@ export {
   type Conversion,
   type PatchFormat,
 } from './conversion';
-export { detectFormat } from './recognise';
 export type { PatchTree } from './patchTree';
 
 export interface ConversionOptions {

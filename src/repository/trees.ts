@@ -19,7 +19,7 @@ import { isUrl, writeSnapshot, type TreeSource } from './source';
 import { fullDisk, noSpace } from './space';
 import { withoutPassword } from './git/unreachable';
 import { defaultStorage, instanceFolder, lockPath, treesFolder } from './storage';
-import { checkOut, copyTree, twinTree } from './copyTree';
+import { checkOut, twinTree } from './copyTree';
 import {
   keepLineEnds,
   repositoryFromCommit,
@@ -27,8 +27,6 @@ import {
   treeId,
   verifyObjects,
 } from './repositoryOfR';
-
-export { applyToTree, copyTree };
 
 /**
  * The trees of one instance: git repositories without remote or history. Each is one commit without

@@ -8,7 +8,8 @@ import { markerPath, readMarker, type WorkspaceMarker } from './marker';
 import { hasEnded, ownerWord } from './owner';
 import { fullDisk } from './space';
 import { writeWholeFileBelow } from './wholeFileBelow';
-import { copyTree, type Trees } from './trees';
+import type { Trees } from './trees';
+import { copyTree } from './copyTree';
 
 /**
  * Makes the workspace of an instance: a copy of R with its marker, written beside and renamed. An

@@ -8,11 +8,8 @@ import { setTimeout as after_ } from 'node:timers/promises';
 import { removeNow } from '../../src/engine/docker/sandbox/abandonedContainers';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
 import { containerLabels, imageLabels } from '../../src/engine/docker/labels';
-import {
-  ImageMissing,
-  pullImage,
-  RegistryUnreachable,
-} from '../../src/engine/docker/images/pull/pullImage';
+import { pullImage } from '../../src/engine/docker/images/pull/pullImage';
+import { ImageMissing, RegistryUnreachable } from '../../src/engine/docker/images/pull/pullProblem';
 import { silent } from '../../src/domain/reporter';
 import { baseImage, needDocker, plainDocker } from './dockerForTests';
 import { publish, Registry, SlowLine } from './registry';

@@ -4,11 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type DockerConnection } from '../../src/engine/docker/connection/connect';
 import type { DockerFolder } from '../../src/engine/docker/connection/contexts';
-import {
-  ImageMissing,
-  pullImage,
-  RegistryUnreachable,
-} from '../../src/engine/docker/images/pull/pullImage';
+import { pullImage } from '../../src/engine/docker/images/pull/pullImage';
+import { ImageMissing, RegistryUnreachable } from '../../src/engine/docker/images/pull/pullProblem';
 import { Cancelled, HumanError } from '../../src/domain/humanError';
 import { needDocker, plainDocker } from './dockerForTests';
 import { publish, Registry, SlowLine } from './registry';

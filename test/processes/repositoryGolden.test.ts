@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { HumanError } from '../../src/domain/humanError';
-import { applyToTree, copyTree, remarkOn, type Trees } from '../../src/repository/trees';
+import { remarkOn, type Trees } from '../../src/repository/trees';
+import { applyToTree } from '../../src/repository/golden';
+import { copyTree } from '../../src/repository/copyTree';
 import { filesOfR, fixed, goldenPatch, useExample, write, type Example } from './exampleRepository';
 
 const numbered = (from: number, to: number, change: (n: number) => string = String): string =>

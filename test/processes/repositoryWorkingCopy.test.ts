@@ -7,7 +7,9 @@ import type { Instance } from '../../src/domain/instance';
 import { Cancelled } from '../../src/domain/humanError';
 import { silent } from '../../src/domain/reporter';
 import { git, GitError } from '../../src/repository/git/git';
-import { applyToTree, copyTree, whyNotApply, writeTreeOfR } from '../../src/repository/trees';
+import { whyNotApply, writeTreeOfR } from '../../src/repository/trees';
+import { applyToTree } from '../../src/repository/golden';
+import { copyTree } from '../../src/repository/copyTree';
 import {
   added,
   assertIsR,

@@ -3,8 +3,6 @@ import { spanPattern } from './marks';
 import type { BlockReading } from './blockParts';
 import type { Diagnostic, DiagnosticCode, Fix } from '../diagnostic';
 
-export { holdsCustomBlocks, readBlockParts } from './readBlocks';
-
 /**
  * Lines of R that the code of a block replaces as they are: 1-based, both ends included. If `to` is
  * `from - 1`, the code is inserted before `from`. This range form extends the format, so that it

@@ -8,9 +8,6 @@ import { choosePlace, type Open } from './choosePlace';
 import { straightPlace } from './straightPlace';
 import { statedStart, type Hunk } from '../unified/hunk';
 
-export { isRefusal, type HunkPlace, type Placing } from './placeAt';
-export { lineList, type Refusal } from './refusal';
-
 /** The least weight of a hunk that may move away from its line number. */
 const leastMoved = 0.6;
 

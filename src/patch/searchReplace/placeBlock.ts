@@ -1,14 +1,9 @@
 import { diffArrays } from 'diff';
 import type { DiagnosticCode } from '../diagnostic';
 import { similarity, wordsOfLine } from '../fuzzy/treeLines';
-import {
-  isRefusal,
-  lineList,
-  placeHunks,
-  type HunkPlace,
-  type Placing,
-  type Refusal,
-} from '../fuzzy/placeHunks';
+import { placeHunks } from '../fuzzy/placeHunks';
+import { isRefusal, type HunkPlace, type Placing } from '../fuzzy/placeAt';
+import { lineList, type Refusal } from '../fuzzy/refusal';
 import { numberLines, type Hunk, type HunkLine } from '../unified/hunk';
 import { indentLike, type IndentedSides } from './indentLike';
 import type { ImageLines } from './imageLines';

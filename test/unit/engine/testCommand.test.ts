@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Environment } from '../../../src/engine/engine';
-import {
-  planScript,
-  planTests,
-  type PlanRequest,
-  type TestFile,
-} from '../../../src/engine/planTests';
+import { planTests, type PlanRequest, type TestFile } from '../../../src/engine/planTests';
+import { planScript } from '../../../src/engine/runners/script';
 import type { TestPlan } from '../../../src/engine/testPlan';
 
 const environment = (more: Partial<Environment> = {}): Environment => ({

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { detectFormat, toUnified, type Conversion } from '../../../src/patch/toUnified';
+import { toUnified, type Conversion } from '../../../src/patch/toUnified';
+import { detectFormat } from '../../../src/patch/recognise';
 import type { PythonParser } from '../../../src/python/parser';
 import { loadParser } from '../python/loadParser';
 import { makeGitTree, type GitTree } from './gitTree';

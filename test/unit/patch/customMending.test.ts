@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { parseCustom, readBlockParts } from '../../../src/patch/custom/parseCustom';
+import { parseCustom } from '../../../src/patch/custom/parseCustom';
+import { readBlockParts } from '../../../src/patch/custom/readBlocks';
 import { withoutNumbers } from '../../../src/patch/custom/withoutNumbers';
 import { hasErrors } from '../../../src/patch/diagnostic';
 import type { PythonParser } from '../../../src/python/parser';

@@ -22,7 +22,8 @@ import {
   type InstanceImage,
   type InstanceLayerRequest,
 } from './instanceLayer';
-import { ImageMissing, pullImage, RegistryUnreachable } from './pull/pullImage';
+import { pullImage } from './pull/pullImage';
+import { ImageMissing, RegistryUnreachable } from './pull/pullProblem';
 import { scratch } from './resolve';
 import type { DockerSettings } from '../dockerSettings';
 

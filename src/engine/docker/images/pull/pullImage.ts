@@ -10,8 +10,6 @@ import { engineProblem, lineOfProblem } from '../../connection/engineProblem';
 import { pullProblem } from './pullProblem';
 import { PullProgress } from './pullProgress';
 
-export { ImageMissing, RegistryUnreachable } from './pullProblem';
-
 /** Milliseconds between two lines of progress. */
 const pace = 250;
 
