@@ -1,5 +1,6 @@
 import type { PlanCounts } from './plan';
 import type { BatchProgress } from './runBatch';
+import { plural } from '../domain/plural';
 
 /**
  * The sentence that a person sees before a batch begins.
@@ -37,5 +38,3 @@ export function durationText(seconds: number): string {
   if (hours < 48) return `${hours} h ${minutes % 60} min`;
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
-
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

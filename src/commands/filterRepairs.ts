@@ -37,6 +37,7 @@ import {
   storageOption,
 } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
+import { plural } from '../domain/plural';
 
 interface FilterRepairsOptions extends SelectingOptions, EngineOptions {
   dataset: string;
@@ -200,7 +201,7 @@ const planned = (
   means: string,
 ): string =>
   `${candidates} code patch${candidates === 1 ? '' : 'es'} on ` +
-  `${instances} instance${instances === 1 ? '' : 's'}; ${means}`;
+  `${plural(instances, 'instance')}; ${means}`;
 
 const jsonText = (document: FilteredDocument): string => `${JSON.stringify(document, null, 2)}\n`;
 

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { HumanError } from '../domain/humanError';
+import { HumanError, systemCode } from '../domain/humanError';
 import type { Grading } from '../domain/study/document';
 import type { InstanceFacts } from '../domain/study/entry';
 import { publishedRows } from '../domain/study/published';
@@ -209,7 +209,7 @@ async function writeOut(path: string, text: string): Promise<void> {
     await writeWholeFile(path, text);
   } catch (error) {
     throw new HumanError(
-      `The report cannot be written to ${path} (${String((error as NodeJS.ErrnoException).code)})`,
+      `The report cannot be written to ${path} (${systemCode(error)})`,
       'Name a file that can be written with --out',
     );
   }

@@ -26,6 +26,8 @@ import {
 } from './options/selectingOptions';
 import { datasetOption, jsonOption, sourceOption, storageOption } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
+import { plural } from '../domain/plural';
+import { withoutControl } from '../domain/withoutControl';
 
 interface ValidateCommandOptions extends SelectingOptions, EngineOptions {
   dataset: string;
@@ -82,8 +84,7 @@ async function validateCommand(
   const reporter = terminalReporter(context);
   const { entries, engine } = await withEngine(asked, async (engine) => {
     reporter.log(
-      `${instances.length} instance${instances.length === 1 ? '' : 's'}, ${repeat} repetition${repeat === 1 ? '' : 's'}, ` +
-        engine.description,
+      `${plural(instances.length, 'instance')}, ${plural(repeat, 'repetition')}, ${engine.description}`,
     );
     const entries = await validateBatch(
       {
@@ -160,7 +161,7 @@ function describeEntry(entry: ValidationEntry): string[] {
       ? '✓ sound'
       : `✗ not sound: ${reasons.map((reason) => reason.kind).join(', ')}`,
     ...(counts.length === 0 ? [] : [`golden tests ${counts.join(', ')}`]),
-    `${repetitions} repetition${repetitions === 1 ? '' : 's'} in ${seconds.toFixed(1)} s`,
+    `${plural(repetitions, 'repetition')} in ${seconds.toFixed(1)} s`,
   ];
   const notes = [
     ...reasons.flatMap((reason) =>
@@ -172,7 +173,7 @@ function describeEntry(entry: ValidationEntry): string[] {
     ...(source === undefined ? [] : [`note: R was made from the ${source}, not the base commit`]),
     ...(remarks ?? []).map((remark) => `note: ${remark}`),
   ];
-  return [`${id}  ${parts.join('  ·  ')}`, ...notes.map((note) => `    ${printable(note)}`)];
+  return [`${id}  ${parts.join('  ·  ')}`, ...notes.map((note) => `    ${withoutControl(note)}`)];
 }
 
 function describeDisagreement({
@@ -186,13 +187,6 @@ function describeDisagreement({
     ...line('seen to go F→P, but not in FAIL_TO_PASS of the row', seenOnly),
   ];
 }
-
-/**
- * Removes control characters from names of tests, since tested code must not control the terminal.
- */
-const printable = (text: string): string =>
-  // eslint-disable-next-line no-control-regex -- this pattern removes them
-  text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 
 /** An entry of `results` in the JSON document. */
 function toRow(entry: ValidationEntry): Record<string, unknown> {

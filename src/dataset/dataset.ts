@@ -2,7 +2,6 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Instance, InstanceEntry, PatchSize } from '../domain/instance';
 import { HumanError, messageOf, throwIfAborted } from '../domain/humanError';
-import type { Reporter } from '../domain/reporter';
 import type { DatasetFile } from './datasetFiles';
 import {
   datasetIndexPaths,
@@ -11,7 +10,7 @@ import {
   writeDatasetIndex,
   type IndexPaths,
 } from './datasetIndex';
-import { importDataset } from './importDataset';
+import { importDataset, type ImportOptions } from './importDataset';
 import { listRows, RowCopy, type Listing, type RowPlace } from './listing';
 import { readAt, recordBatches } from './rows/records';
 import { idOf, readRow, rowColumns, type RowProblem } from './rows/rows';
@@ -32,15 +31,6 @@ export interface Dataset {
   read(ids: readonly string[]): Promise<Instance[]>;
 }
 
-export interface DatasetOptions {
-  /** Storage folder; downloads are kept in `data/swt-bench/` below it. */
-  readonly storage: string;
-  readonly signal?: AbortSignal | undefined;
-  readonly reporter: Reporter;
-  /** Ask the server whether a downloaded file has changed. */
-  readonly refresh?: boolean | undefined;
-}
-
 /** Files with fewer bytes are quicker to read again than their index. */
 const worthIndexing = 256 * 1024;
 
@@ -51,7 +41,7 @@ const worthIndexing = 256 * 1024;
  *
  * @throws HumanError if no row can be used; Cancelled
  */
-export async function openDataset(name: string, options: DatasetOptions): Promise<Dataset> {
+export async function openDataset(name: string, options: ImportOptions): Promise<Dataset> {
   const { reporter, signal } = options;
   throwIfAborted(signal);
   const { path, files } = await importDataset(name, options);
@@ -114,7 +104,7 @@ const changed = (path: string): HumanError =>
 async function listAnew(
   files: readonly DatasetFile[],
   paths: IndexPaths,
-  { signal, reporter }: DatasetOptions,
+  { signal, reporter }: ImportOptions,
 ): Promise<Listing> {
   const copy = new RowCopy(paths.rows);
   try {

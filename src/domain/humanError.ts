@@ -49,6 +49,12 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new Cancelled();
 }
 
+/** The code of an error of the operating system or of Node, such as `ENOENT`. */
+export function systemCode(thrown: unknown): string | undefined {
+  const code = (thrown as { readonly code?: unknown } | null | undefined)?.code;
+  return typeof code === 'string' ? code : undefined;
+}
+
 /** The message of anything that was thrown, also of values that are not errors. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

@@ -1,6 +1,7 @@
 import { functionOf, standing, unrelatedReason } from './outcome';
 import type { Limit, VerdictReason } from './reason';
 import type { TestTransition } from './transition';
+import { plural } from './plural';
 
 /** The strict grade of one candidate on one instance (the paper's definitions, section 3). */
 export interface Verdict {
@@ -142,8 +143,4 @@ export function ungraded(reason: VerdictReason, explanation: string, wellFormed:
     failToAny: [],
     anyToFail: [],
   };
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -22,8 +22,11 @@ export const usualFolder = '/testbed';
 /** The only conda environment in images of SWE-bench, SWT-Bench and Live. */
 const condaPython = '/opt/miniconda3/envs/testbed/bin/python';
 
-/** The Python of the environment in images that are built here. */
-export const builtPython = '/opt/swt-bench/env/bin/python';
+/** The environment in images that are built here. */
+export const environmentFolder = '/opt/swt-bench/env';
+
+/** Its Python. */
+export const builtPython = `${environmentFolder}/bin/python`;
 
 /**
  * Possible interpreters with the dependencies of the repository. The first that exists is used.

@@ -1,5 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { systemCode } from '../domain/humanError';
 
 /**
  * Makes a folder and the missing ones above it. Node's own `recursive` never finishes where a
@@ -13,7 +14,7 @@ export async function makeFolder(path: string): Promise<void> {
   } catch (error) {
     if (await isFolder(path)) return;
     const parent = dirname(path);
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error;
+    if (systemCode(error) !== 'ENOENT' || parent === path) throw error;
     await makeFolder(parent);
     // Tried only once: another process may have made the folder, or the parent accepts no entries.
     await mkdir(path).catch(async (again: unknown) => {

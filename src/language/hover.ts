@@ -5,6 +5,7 @@ import { isTestPath } from '../patch/testFiles';
 import { blockAction, isIn, blockLine, blockPath, blockRole } from './blocks';
 import { moduleOfPath, partAt, planAt, type CheckedDiff, type CheckContext } from './check';
 import { positionInDiff, rangeIn } from './customDiffs';
+import { plural } from '../domain/plural';
 
 /** Most lines of replaced code in a hover. */
 const mostLines = 60;
@@ -65,7 +66,7 @@ function aboutFile(
   const kind = isTestPath(path) ? 'a test file' : 'not a test file';
   if (source === undefined) return { words: `There is no such file. By its path it is ${kind}.` };
   const count = source.split('\n').length - (source.endsWith('\n') ? 1 : 0);
-  const words = `${count} ${count === 1 ? 'line' : 'lines'}, ${kind}.`;
+  const words = `${plural(count, 'line')}, ${kind}.`;
   if (!/\.pyi?$/.test(path)) return { words };
   const outline = moduleOfPath(surroundings, path, source)
     .definitions.filter((each) => !each.local)

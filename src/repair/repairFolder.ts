@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { sha256OfJson } from '../files/sha256';
 import packageJson from '../../package.json';
 import { standings } from '../domain/outcome';
-import { HumanError, messageOf } from '../domain/humanError';
+import { HumanError, messageOf, systemCode } from '../domain/humanError';
 import { notEvaluatedReasons } from '../domain/reason';
 import {
   digestOfSame,
@@ -21,6 +21,7 @@ import { journalPath, readJournalLines } from '../results/journal';
 import { modelFolderName } from '../results/runFolder';
 import { writeResult } from '../results/writeResult';
 import type { FilterRequest } from './filterRequest';
+import { manifestPath } from '../results/manifest';
 
 const standingsByTest = z.record(z.string(), z.enum(standings)).exactOptional();
 
@@ -151,7 +152,6 @@ export function withRepairFolder<T>(
   );
 }
 
-const manifestPath = (folder: string): string => join(folder, 'run.json');
 const resultPath = (folder: string): string => join(folder, 'result.json');
 
 /** Writes the result of the run. @returns its path */
@@ -166,7 +166,7 @@ async function readSame(folder: string): Promise<Sameness | undefined> {
   try {
     return manifest.parse(JSON.parse(await readFile(path, 'utf8'))).same;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = systemCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new HumanError(
       `The run file ${path} cannot be read (${error instanceof z.ZodError ? 'it is not that of such a run' : messageOf(error)})`,

@@ -1,7 +1,7 @@
 import { copyFile, link, mkdir, readdir, readlink, symlink } from 'node:fs/promises';
 import { constants } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { throwIfAborted } from '../domain/humanError';
+import { throwIfAborted, systemCode } from '../domain/humanError';
 import { git } from './git/git';
 
 /**
@@ -49,7 +49,7 @@ export async function twinTree(from: string, to: string, signal?: AbortSignal): 
     await copyFile(join(from, '.git', 'index'), join(to, '.git', 'index'));
   } catch (error) {
     // The disk does not support links, or not so many.
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = systemCode(error);
     if (!['EPERM', 'ENOTSUP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EINVAL'].includes(String(code))) {
       throw error;
     }

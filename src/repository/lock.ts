@@ -2,7 +2,7 @@ import { readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lock } from 'proper-lockfile';
-import { Cancelled, HumanError, throwIfAborted } from '../domain/humanError';
+import { Cancelled, HumanError, throwIfAborted, systemCode } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { makeFolder } from '../files/makeFolder';
 import { hasEnded, ownerWord } from './owner';
@@ -104,7 +104,7 @@ async function tryLock(
     await makeFolder(dirname(path));
     release = await lock(path, { ...lockOptions(path), stale, onCompromised: onLost });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ELOCKED') return undefined;
+    if (systemCode(error) === 'ELOCKED') return undefined;
     throw noSpace(error, dirname(path)) ?? error;
   }
   // The lock works without the owner's name, but a killed owner is then noticed later.

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '../files/sha256';
 import { makeFolder } from '../files/makeFolder';
+import { systemCode } from '../domain/humanError';
 
 /** Identifies a process, even if a later one gets the same number. */
 interface Owner {
@@ -54,7 +55,7 @@ export async function hasEnded(word: string): Promise<boolean> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+    return systemCode(error) === 'ESRCH';
   }
   const started = await startOf(pid);
   return match[3] !== '' && started !== '' && started !== match[3];

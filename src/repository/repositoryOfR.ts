@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { git } from './git/git';
 import type { CommitTree } from './git/commitTree';
 import { quoted } from './git/quoted';
+import { systemCode } from '../domain/humanError';
 
 /**
  * The ref that points to R in every tree, so that a candidate is compared with R even after the
@@ -108,7 +109,7 @@ export async function commitAlone(tree: string, signal: AbortSignal | undefined)
     );
     for (const kept of ['index', join('info', 'attributes')]) {
       await copyFile(join(own, kept), join(beside, '.git', kept)).catch((error: unknown) => {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        if (systemCode(error) !== 'ENOENT') throw error;
       });
     }
     await rm(own, { recursive: true, force: true });

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import * as tar from 'tar';
 import type { Instance } from '../domain/instance';
-import { Cancelled, HumanError, messageOf, throwIfAborted } from '../domain/humanError';
+import { Cancelled, HumanError, messageOf, throwIfAborted, systemCode } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { removeForce } from './abandoned';
 import { noSpace } from './space';
@@ -122,7 +122,7 @@ async function copySnapshot(
       return !/^\.git$/i.test(name) && !/^(__pycache__|\.hg|\.tox|\.venv|node_modules)$/.test(name);
     },
   }).catch((error: unknown) => {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = systemCode(error) ?? '';
     // The cause is something that is neither file, folder nor link, such as a pipe.
     if (!code.startsWith('ERR_FS_CP_')) throw error;
     throw new HumanError(

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { HumanError, messageOf } from '../domain/humanError';
+import { HumanError, messageOf, systemCode } from '../domain/humanError';
 import { GitError } from './git/git';
 
 /**
@@ -9,7 +9,7 @@ import { GitError } from './git/git';
  * @param folder the folder that was written to
  */
 export function noSpace(error: unknown, folder: string): HumanError | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = systemCode(error);
   const text = error instanceof GitError ? error.stderr : messageOf(error);
   const full =
     code === 'ENOSPC' ||

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { HumanError, messageOf } from '../domain/humanError';
+import { HumanError, messageOf, systemCode } from '../domain/humanError';
 import { entryReasons } from '../domain/reason';
 import type { RunEntry } from '../domain/study/entry';
 import { findingReportSchema } from './reportSchema';
@@ -103,7 +103,7 @@ export async function readJournalLines<Line extends Finished>(
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
+    const code = systemCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return { lines: [], problems: [] };
     throw new HumanError(
       `The journal ${path} cannot be read (${messageOf(error)})`,

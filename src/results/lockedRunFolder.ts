@@ -2,7 +2,7 @@ import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256OfJson } from '../files/sha256';
-import { Cancelled, HumanError, messageOf } from '../domain/humanError';
+import { Cancelled, HumanError, messageOf, systemCode } from '../domain/humanError';
 import { isKnownToBeHeld, withLock } from '../repository/lock';
 import { makeFolder } from '../files/makeFolder';
 import { noSpace } from '../repository/space';
@@ -165,8 +165,7 @@ function lost(out: string, error: unknown, kept: number): HumanError {
   );
 }
 
-const isOfFiles = (error: unknown): boolean =>
-  typeof (error as NodeJS.ErrnoException | null)?.code === 'string';
+const isOfFiles = (error: unknown): boolean => systemCode(error) !== undefined;
 
 /** Calls `work` if no other process writes this run, and refuses otherwise. */
 async function alone<T>(

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Instance } from '../domain/instance';
-import { HumanError, messageOf } from '../domain/humanError';
+import { HumanError, messageOf, systemCode } from '../domain/humanError';
 import type { InstanceFacts } from '../domain/study/entry';
 import { writeResult } from './writeResult';
 
@@ -63,7 +63,7 @@ export async function readManifest(folder: string): Promise<RunManifest | undefi
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
+    const code = systemCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new HumanError(
       `The run file ${path} cannot be read (${messageOf(error)})`,

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { shortFindings } from '../domain/finding';
-import { messageOf, throwIfAborted } from '../domain/humanError';
+import { messageOf, throwIfAborted, systemCode } from '../domain/humanError';
 import type { EntryReason } from '../domain/reason';
 import { nothingKnown, type RunEntry } from '../domain/study/entry';
 import { withoutAnswerNumbers } from './withoutAnswerNumbers';
@@ -97,7 +97,7 @@ async function readOne(
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (systemCode(error) === 'ENOENT') return undefined;
     return `${path} cannot be read (${messageOf(error)})`;
   }
   let value: unknown;

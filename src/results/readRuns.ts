@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { messageOf, throwIfAborted } from '../domain/humanError';
+import { messageOf, throwIfAborted, systemCode } from '../domain/humanError';
 import type { InstanceFacts, RunData, RunEntry } from '../domain/study/entry';
 import { withoutAnswerNumbers } from './withoutAnswerNumbers';
 import { readJournal } from './journal';
@@ -127,7 +127,7 @@ async function foldersIn(dir: string): Promise<string[] | string> {
     );
     return names.flat().sort();
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
+    const code = systemCode(error);
     if (code === 'ENOENT') return 'there is no such folder';
     if (code === 'ENOTDIR') return 'this is a file, not a folder';
     return `cannot be listed (${messageOf(error)})`;

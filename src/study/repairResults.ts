@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import { readRecords } from '../dataset/rows/records';
 import type { RepairResults } from '../domain/study/document';
-import { HumanError } from '../domain/humanError';
+import { HumanError, systemCode } from '../domain/humanError';
 
 const ids = z.array(z.string());
 
@@ -63,7 +63,7 @@ async function textOf(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
+    const code = systemCode(error);
     throw new HumanError(
       code === 'ENOENT'
         ? `There is no file of repair results at ${path}`

@@ -5,11 +5,12 @@ import type { StudyReport } from '../domain/study/report';
 import { deltaKeys, shareKeys } from '../domain/study/summary';
 import { layOut } from '../domain/layOut';
 import { tablesOf } from './tables';
+import { withoutControl } from '../domain/withoutControl';
 
 /** The report as text for a terminal. */
 export function reportText(report: StudyReport): string {
   const parts = tablesOf(report).map(({ title, rows, notes }) =>
-    [title, '', layOut(rows), ...notes.map((note) => `- ${plain(note)}`)].join('\n'),
+    [title, '', layOut(rows), ...notes.map((note) => `- ${withoutControl(note)}`)].join('\n'),
   );
   return `${parts.join('\n\n')}\n`;
 }
@@ -28,16 +29,14 @@ export function reportMarkdown(report: StudyReport): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** Control characters of names from files must not break a line or drive a terminal. */
-// eslint-disable-next-line no-control-regex -- this pattern removes them
-const plain = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
-
 /**
  * Escapes names from files, so that no sign of them becomes a link, a picture, HTML or another
  * cell.
  */
 const markdownCell = (text: string): string =>
-  plain(text).replace(/[\\`*_{}[\]<>#|~&!]/g, (sign) => (sign === '|' ? '\\|' : `\\${sign}`));
+  withoutControl(text).replace(/[\\`*_{}[\]<>#|~&!]/g, (sign) =>
+    sign === '|' ? '\\|' : `\\${sign}`,
+  );
 
 /** The data of a measured method's row. */
 interface MeasuredRow {

@@ -2,6 +2,8 @@ import { functionOf, sides, sideName, standing, type Outcome, type Side } from '
 import type { TestTransition, Transition } from '../domain/transition';
 import type { FlakyTest, ListDisagreement, UnsoundReason } from '../domain/validation';
 import { gradeStrict, type StrictEvidence } from '../domain/verdict';
+import { plural } from '../domain/plural';
+import { withoutControl } from '../domain/withoutControl';
 
 /** What repeated runs of T* and T^R show about an instance. */
 export interface Judgement {
@@ -210,12 +212,8 @@ export function describeFlaky({ test, tests, side, outcomes }: FlakyTest): strin
 
 /** Untrusted text of tested code as part of one line for a person. */
 export function oneLine(text: string): string {
-  const plain = text
-    // eslint-disable-next-line no-control-regex -- this pattern removes the colours of a terminal
-    .replace(/\u001b\[[0-9;]*[A-Za-z]/g, '')
-    // eslint-disable-next-line no-control-regex -- this one removes control characters
-    .replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
-    .trim();
+  // eslint-disable-next-line no-control-regex -- this pattern removes the colours of a terminal
+  const plain = withoutControl(text.replace(/\u001b\[[0-9;]*[A-Za-z]/g, '')).trim();
   return plain.length > 200 ? `${plain.slice(0, 199)}…` : plain;
 }
 
@@ -224,5 +222,3 @@ export function few(items: readonly string[]): string {
   const rest = items.length - 3;
   return items.slice(0, 3).join('; ') + (rest > 0 ? `; and ${rest} more` : '');
 }
-
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -2,8 +2,7 @@ import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/prom
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { sha256OfFile } from '../../files/sha256';
-import { HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
-import type { Reporter } from '../../domain/reporter';
+import { HumanError, messageOf, throwIfAborted, systemCode } from '../../domain/humanError';
 import {
   hostOfAddress,
   NetworkTrouble,
@@ -12,6 +11,7 @@ import {
   retryingRequest,
   troubleOf,
   type HttpResponse,
+  type NetworkOptions,
 } from './network';
 import { webPage } from '../rows/records';
 
@@ -28,11 +28,6 @@ export interface Download {
   readonly sha256?: string | undefined;
   /** ETag of the present file. Nothing is downloaded if the server still has the same version. */
   readonly unlessTag?: string | undefined;
-}
-
-export interface NetworkOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly reporter: Reporter;
 }
 
 export interface Downloaded {
@@ -128,7 +123,7 @@ const megabytes = (bytes: number): string =>
 
 /** The error for a path below the storage folder that is not writable. */
 export function unwritableStorage(path: string, error: unknown): HumanError {
-  const code = (error as NodeJS.ErrnoException).code;
+  const code = systemCode(error);
   return code === 'ENOSPC' || code === 'EDQUOT'
     ? new HumanError(
         `There is no space left on the disk of ${path}`,

@@ -1,9 +1,14 @@
 import { HumanError, messageOf } from '../../domain/humanError';
 import { unsafePath } from '../../patch/unsafePath';
 import { hasDataName } from '../datasetFiles';
-import type { NetworkOptions } from './download';
 import type { RemoteFile } from './keptFiles';
-import { hostOfAddress, NetworkTrouble, retryingRequest, troubleOf } from './network';
+import {
+  hostOfAddress,
+  NetworkTrouble,
+  retryingRequest,
+  troubleOf,
+  type NetworkOptions,
+} from './network';
 
 /** A dataset of the Hugging Face hub. */
 export interface HuggingFaceDataset {

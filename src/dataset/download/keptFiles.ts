@@ -4,7 +4,7 @@ import lockfile from 'proper-lockfile';
 import { z } from 'zod';
 import { sha256, sha256OfFile } from '../../files/sha256';
 import { writeWholeFile } from '../../files/wholeFile';
-import { HumanError, throwIfAborted } from '../../domain/humanError';
+import { HumanError, throwIfAborted, systemCode } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { unsafePath } from '../../patch/unsafePath';
 import type { DatasetFile } from '../datasetFiles';
@@ -261,8 +261,7 @@ async function locked<Result>(
         onCompromised: (error) => reporter.log(`the lock of ${folder} was lost (${error.message})`),
       });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ELOCKED')
-        throw unwritableStorage(folder, error);
+      if (systemCode(error) !== 'ELOCKED') throw unwritableStorage(folder, error);
       if (!waited) reporter.progress(`waiting for another process that downloads ${from}`);
       await new Promise((done) => setTimeout(done, 200));
     }

@@ -1,6 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
 import { HumanError, throwIfAborted } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
+
+export interface NetworkOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter: Reporter;
+}
 
 /** A failure of the network or of a server that may be temporary. */
 export class NetworkTrouble extends Error {
@@ -28,7 +34,7 @@ export const retries = { count: 4, firstWait: 400 };
  */
 export async function retryingRequest<Result>(
   work: () => Promise<Result>,
-  { signal, reporter }: { readonly signal?: AbortSignal | undefined; readonly reporter: Reporter },
+  { signal, reporter }: NetworkOptions,
   what: string,
 ): Promise<Result> {
   try {
@@ -47,7 +53,9 @@ export async function retryingRequest<Result>(
         onFailedAttempt: async ({ error, retriesLeft }) => {
           if (!(error instanceof NetworkTrouble) || retriesLeft === 0) return;
           reporter.log(`${what}: ${error.message}; trying again`);
-          if (error.waitMs > 0) await delay(error.waitMs, signal);
+          if (error.waitMs > 0) {
+            await sleep(error.waitMs, undefined, { signal }).catch(() => undefined);
+          }
         },
       },
     );
@@ -55,13 +63,6 @@ export async function retryingRequest<Result>(
     throwIfAborted(signal);
     throw error;
   }
-}
-
-function delay(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((done) => {
-    const timer = setTimeout(done, milliseconds);
-    signal?.addEventListener('abort', () => (clearTimeout(timer), done()), { once: true });
-  });
 }
 
 /** A response. The caller must discard it when it has read what it needs. */

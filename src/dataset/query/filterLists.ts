@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isInstanceId } from '../../domain/instanceId';
-import { HumanError, messageOf } from '../../domain/humanError';
+import { HumanError, messageOf, systemCode } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import { keptAddress } from '../importDataset';
 import { isTriageFile, triageFilter } from '../triage/triage';
@@ -79,7 +79,7 @@ async function textOf(from: string, name: string, options: FilterOptions): Promi
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = systemCode(error);
     const known = [...Object.keys(publishedLists), ...Object.keys(options.named ?? {})].join(', ');
     throw new HumanError(
       code === 'ENOENT'

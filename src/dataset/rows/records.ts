@@ -1,7 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
+import { HumanError, messageOf, throwIfAborted, systemCode } from '../../domain/humanError';
 import { isParquet, parquetBatches } from './parquet';
 
 /** One record of a file, or why its line is unreadable. */
@@ -86,7 +86,7 @@ export async function* recordBatches(
       yield parseRecords(await readAt(file, 0, size), where);
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EISDIR') throw unreadable(path, what, error);
+    if (systemCode(error) === 'EISDIR') throw unreadable(path, what, error);
     throw error;
   } finally {
     await file.close();
@@ -124,7 +124,7 @@ async function openFile(path: string, what: string): Promise<FileHandle> {
 }
 
 function unreadable(path: string, what: string, error: unknown): HumanError {
-  const code = (error as NodeJS.ErrnoException).code;
+  const code = systemCode(error);
   return new HumanError(
     code === 'ENOENT'
       ? `There is no ${what} at ${path}`
@@ -163,7 +163,7 @@ async function inflate(content: Buffer, where: string): Promise<Buffer> {
   try {
     return await promisify(gunzip)(content);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
+    const code = systemCode(error);
     if (code === 'ERR_BUFFER_TOO_LARGE') {
       throw new HumanError(`The ${where} is too large to be inflated here`, 'Inflate it first');
     }

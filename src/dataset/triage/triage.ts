@@ -2,7 +2,7 @@ import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promi
 import { basename, dirname, join, resolve } from 'node:path';
 import { lock } from 'proper-lockfile';
 import { checkedId } from '../../domain/instanceId';
-import { HumanError, messageOf } from '../../domain/humanError';
+import { HumanError, messageOf, systemCode } from '../../domain/humanError';
 import { isLiteS, type TriageEntry } from '../../domain/triage';
 import {
   emptyTriage,
@@ -30,20 +30,15 @@ async function textOf(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (systemCode(error) === 'ENOENT') return undefined;
     throw new HumanError(
-      codeOf(error) === 'EISDIR'
+      systemCode(error) === 'EISDIR'
         ? `The triage file ${path} is a folder`
         : `The triage file ${path} cannot be read (${messageOf(error)})`,
       'Name a JSON file, which may be new',
     );
   }
 }
-
-const codeOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : undefined;
 
 /**
  * Changes the entry of one instance. `change` gets the present entry, or undefined, and returns the
@@ -134,7 +129,7 @@ async function acquire(
       release: () => release().catch(() => undefined),
     };
   } catch (error) {
-    if (codeOf(error) === 'ELOCKED') {
+    if (systemCode(error) === 'ELOCKED') {
       throw new HumanError(
         `The triage file ${path} is being written by another process`,
         `Try again; if none runs, delete ${target}.lock`,
@@ -175,7 +170,7 @@ async function replace(
 }
 
 function unwritable(error: unknown, path: string): unknown {
-  const code = codeOf(error);
+  const code = systemCode(error);
   if (error instanceof HumanError || code === undefined) return error;
   return new HumanError(
     code === 'ENOSPC'

@@ -44,11 +44,9 @@ export function unitChanges(before: CustomFile, after: CustomFile): UnitChange[]
   const differ = ({ from, to }: Unit, other: Unit): boolean =>
     to - from !== other.to - other.from ||
     before.raw.slice(from, to).some((text, k) => text !== after.raw[other.from + k]);
-  for (const run of tokenRuns(
-    a.map((unit) => unit.token),
-    b.map((unit) => unit.token),
-  )) {
-    for (; i < run.from; i += 1, j += 1) {
+  /** Compares the units that match each other, up to one of the first version. */
+  const compareUntil = (end: number): void => {
+    for (; i < end; i += 1, j += 1) {
       const [old, now] = [a[i], b[j]];
       if (old === undefined || now === undefined || !differ(old, now)) continue;
       changes.push({
@@ -57,6 +55,12 @@ export function unitChanges(before: CustomFile, after: CustomFile): UnitChange[]
         slides: [],
       });
     }
+  };
+  for (const run of tokenRuns(
+    a.map((unit) => unit.token),
+    b.map((unit) => unit.token),
+  )) {
+    compareUntil(run.from);
     [i, j] = [run.to, run.newTo];
     const cut = (shift: number): LineChange => ({
       from: line(a, run.from + shift),
@@ -67,15 +71,7 @@ export function unitChanges(before: CustomFile, after: CustomFile): UnitChange[]
     const slides = run.from === run.to ? slidesOf(a, b, run, differ).map(cut) : [];
     changes.push({ ...cut(0), isFunction: false, slides });
   }
-  for (; i < a.length; i += 1, j += 1) {
-    const [old, now] = [a[i], b[j]];
-    if (old === undefined || now === undefined || !differ(old, now)) continue;
-    changes.push({
-      ...{ from: old.from, to: old.to, newFrom: now.from, newTo: now.to },
-      isFunction: true,
-      slides: [],
-    });
-  }
+  compareUntil(a.length);
   return changes;
 }
 

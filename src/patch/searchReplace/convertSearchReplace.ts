@@ -8,7 +8,8 @@ import type { HunkLine } from '../unified/hunk';
 import { unsafePath } from '../unsafePath';
 import { parseSearchReplace, type SearchReplaceBlock } from './parseSearchReplace';
 import { ImageLines, type ImageLine } from './imageLines';
-import { placeBlock, type BlockPlace, type BlockRefusal, type Sides } from './placeBlock';
+import type { Sides } from './indentLike';
+import { placeBlock, type BlockPlace, type BlockRefusal } from './placeBlock';
 import type { PatchTree } from '../patchTree';
 import { formatFilePatch, makeUnified } from '../unified/makeUnified';
 

@@ -1,7 +1,8 @@
 import { indentationOf, indentUnit } from '../indentation';
 import { openQuotes, type OpenQuotes } from '../pythonStrings';
 
-interface Sides {
+/** The two sides of a block, for one of its possible dividers. */
+export interface Sides {
   readonly search: readonly string[];
   readonly replace: readonly string[];
 }

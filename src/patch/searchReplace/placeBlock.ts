@@ -5,7 +5,7 @@ import { placeHunks } from '../fuzzy/placeHunks';
 import { isRefusal, type HunkPlace, type Placing } from '../fuzzy/placeAt';
 import { lineList, type Refusal } from '../fuzzy/refusal';
 import { numberLines, type Hunk, type HunkLine } from '../unified/hunk';
-import { indentLike, type IndentedSides } from './indentLike';
+import { indentLike, type IndentedSides, type Sides } from './indentLike';
 import type { ImageLines } from './imageLines';
 
 /** The effect of a block on the lines of a file, 0-based. */
@@ -37,12 +37,6 @@ export interface BlockRefusal {
   readonly candidates: readonly number[];
   /** Lines of the file that are most similar to SEARCH, `to` excluded. */
   readonly nearest?: { readonly from: number; readonly to: number };
-}
-
-/** The two sides of a block, for one of its possible dividers. */
-export interface Sides {
-  readonly search: readonly string[];
-  readonly replace: readonly string[];
 }
 
 /**

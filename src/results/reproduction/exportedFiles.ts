@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '../../files/sha256';
-import { HumanError, messageOf } from '../../domain/humanError';
+import { HumanError, messageOf, systemCode } from '../../domain/humanError';
 import { bytesOf } from '../../patch/bytes';
 import { isReproduction } from '../../evaluation/isReproduction';
 import { modelFolderName } from '../runFolder';
@@ -72,7 +72,7 @@ export async function whatIsAt(folder: string): Promise<Occupied> {
   try {
     names = await readdir(folder);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'nothing' : 'something else';
+    return systemCode(error) === 'ENOENT' ? 'nothing' : 'something else';
   }
   const known: string[] = Object.values(stems).flatMap((stem) =>
     endings.map((ending) => `${stem}${ending}`),

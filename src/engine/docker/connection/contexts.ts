@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { sha256 } from '../../../files/sha256';
-import { HumanError } from '../../../domain/humanError';
+import { HumanError, systemCode } from '../../../domain/humanError';
 import { parseAddress, type EngineAddress, type Tls } from './engineAddress';
 import { lineOfProblem } from './engineProblem';
 
@@ -131,7 +131,7 @@ async function optional(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = systemCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new HumanError(`${file} cannot be read (${code})`, 'Check its permissions');
   }

@@ -34,6 +34,12 @@ const endings: Readonly<Record<string, string>> = {
   EPIPE: 'the connection was cut',
 };
 
+/** The HTTP status with which the engine refused a call; undefined for any other error. */
+export function refusedStatus(error: unknown): number | undefined {
+  const status = (error as { readonly statusCode?: unknown } | null | undefined)?.statusCode;
+  return typeof status === 'number' ? status : undefined;
+}
+
 /**
  * Turns the error of a failed call into one that a person understands. Returns `HumanError` and
  * `Cancelled` unchanged, and the error of an `AbortSignal` as `Cancelled`.

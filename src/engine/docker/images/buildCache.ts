@@ -1,6 +1,7 @@
 import type Dockerode from 'dockerode';
 import { z } from 'zod';
 import { imageRecords } from './imageRecords';
+import { refusedStatus } from '../connection/engineProblem';
 
 /**
  * The volume that builds of earlier versions shared. Code of repositories could write to it, so
@@ -37,7 +38,7 @@ export async function buildCacheUse(
     .getVolume(name)
     .inspect()
     .catch((error: unknown) => {
-      if ((error as { statusCode?: number }).statusCode === 404) return undefined;
+      if (refusedStatus(error) === 404) return undefined;
       throw error;
     });
   if (made === undefined) return undefined;

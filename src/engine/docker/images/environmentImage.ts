@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { Instance } from '../../../domain/instance';
 import { HumanError } from '../../../domain/humanError';
-import { builtPython } from '../../containerImage';
+import { builtPython, environmentFolder } from '../../containerImage';
 import type { Recipe } from '../../environments/recipes';
 import { tarOf } from '../archive';
 import {
@@ -59,7 +59,6 @@ export interface EnvironmentRequest {
   readonly system?: readonly string[];
 }
 
-const environmentFolder = posix.dirname(posix.dirname(builtPython));
 const madeFolder = posix.dirname(environmentFolder);
 
 /** Label that finds the environments of a repository and version before their key is known. */

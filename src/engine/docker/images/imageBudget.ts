@@ -8,6 +8,7 @@ import { downloadsUse, removeDownloads } from './packages/downloads';
 import { forget, imageRecords, type ImageRecord } from './imageRecords';
 import { instanceRepository } from './instanceLayer';
 import { labels, madeHere } from '../labels';
+import { refusedStatus } from '../connection/engineProblem';
 
 type Reached = Pick<DockerConnection, 'docker' | 'address'>;
 
@@ -221,9 +222,9 @@ async function removeOne(
       : docker.getImage(image.name).remove());
     return undefined;
   } catch (error) {
-    const { statusCode } = error as { statusCode?: number };
-    if (statusCode === 404) return undefined;
-    if (statusCode === 409) return 'something else uses it';
+    const status = refusedStatus(error);
+    if (status === 404) return undefined;
+    if (status === 409) return 'something else uses it';
     throw engineProblem(error, connection, `removing ${image.name}`);
   }
 }

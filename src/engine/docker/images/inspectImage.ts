@@ -1,4 +1,5 @@
 import { engineProblem, type DockerConnection } from '../connection/connect';
+import { refusedStatus } from '../connection/engineProblem';
 
 /** An image that the engine has. */
 export interface PresentImage {
@@ -28,7 +29,7 @@ export async function inspectImage(
     const path = Env?.find((line) => line.startsWith('PATH='))?.slice('PATH='.length);
     return { id: Id, bytes: Size, labels: Labels ?? {}, path: path ?? usualPath };
   } catch (error) {
-    if ((error as { statusCode?: number }).statusCode === 404) return undefined;
+    if (refusedStatus(error) === 404) return undefined;
     throw engineProblem(error, connection, `looking for the image ${name}`);
   }
 }

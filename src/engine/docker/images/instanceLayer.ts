@@ -3,7 +3,13 @@ import { z } from 'zod';
 import type { Instance } from '../../../domain/instance';
 import { treeEntries } from '../../../repository/treeFiles';
 import type { Trees } from '../../../repository/trees';
-import { builtPython, installCommand, pythonsOf, usualFolder } from '../../containerImage';
+import {
+  builtPython,
+  environmentFolder,
+  installCommand,
+  pythonsOf,
+  usualFolder,
+} from '../../containerImage';
 import type { Recipe } from '../../environments/recipes';
 import {
   inContainer,
@@ -374,22 +380,20 @@ async function basePython(
   return found.trim();
 }
 
-const environment = posix.dirname(posix.dirname(builtPython));
-
 /**
  * A shell script that gives a user the folders that an installation writes to; they are taken back
  * afterwards. Only folders change owners: existing files stay as they are, and need no second copy
  * on the disk. `$1` is the owner.
  */
 const lend = `
-for place in ${environment} ${environment}/bin ${environment}/lib ${environment}/lib/python*; do
+for place in ${environmentFolder} ${environmentFolder}/bin ${environmentFolder}/lib ${environmentFolder}/lib/python*; do
   [ -d "$place" ] && [ ! -L "$place" ] || continue
   chown -h "$1" "$place"
 done
-for place in ${environment}/lib/python*/site-packages ${environment}/lib/python*/site-packages/__pycache__; do
+for place in ${environmentFolder}/lib/python*/site-packages ${environmentFolder}/lib/python*/site-packages/__pycache__; do
   [ -d "$place" ] && [ ! -L "$place" ] && chown -h "$1" "$place"
 done
 true
 `;
 
-const takeBack = `find ${environment} -user "\${1%:*}" -exec chown -h 0:0 {} +`;
+const takeBack = `find ${environmentFolder} -user "\${1%:*}" -exec chown -h 0:0 {} +`;

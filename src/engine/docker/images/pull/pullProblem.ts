@@ -5,6 +5,7 @@ import {
   EngineGone,
   engineProblem,
   engineText,
+  refusedStatus,
 } from '../../connection/engineProblem';
 
 /** The registry has no such image, or does not show it to this user. */
@@ -53,7 +54,7 @@ export function pullProblem(
   const engines = engineProblem(error, { address }, `pulling ${name}`);
   // The engine passes on the registry's answer under a status of its own, so only the words count.
   if (engines instanceof EngineGone || engines instanceof EngineDiskFull) return engines;
-  const { statusCode } = error as { statusCode?: number };
+  const status = refusedStatus(error);
   const { registry } = parseImageName(name);
   const login = `docker login${registry === 'docker.io' ? '' : ` ${registry}`}`;
   if (/toomanyrequests|too many requests|rate limit/i.test(text)) {
@@ -68,13 +69,13 @@ export function pullProblem(
       `See whether the name is right; if the image is not public, log in first (${login})`,
     );
   }
-  if (statusCode === 401 || unauthorized.test(text)) {
+  if (status === 401 || unauthorized.test(text)) {
     return new HumanError(
       `The registry ${registry} wants a login for ${name}: ${text}`,
       `Log in with: ${login}`,
     );
   }
-  if (statusCode === 404) {
+  if (status === 404) {
     return new ImageMissing(`There is no image ${name}: ${text}`, 'See whether the name is right');
   }
   if (unreachable.test(text)) {

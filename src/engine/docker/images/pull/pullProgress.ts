@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { plural } from '../../../../domain/plural';
 
 /**
  * One line of the engine's stream while it pulls.
@@ -66,7 +67,7 @@ export class PullProgress {
     if (layers.length === 0) return 'asking the registry';
     const total = layers.reduce((sum, layer) => sum + layer.total, 0);
     const done = layers.filter(({ isDone }) => isDone).length;
-    const text = `${megabytes(this.bytes)} of ${megabytes(total)} MB, ${done} of ${layers.length} layer${layers.length === 1 ? '' : 's'}`;
+    const text = `${megabytes(this.bytes)} of ${megabytes(total)} MB, ${done} of ${plural(layers.length, 'layer')}`;
     return this.#retry === undefined ? text : `${text}, ${this.#retry}`;
   }
 
