@@ -10,7 +10,7 @@ import type { BatchRequest } from './batchRequest';
 import { faultTolerantSession } from './faultTolerantSession';
 
 /** Evaluates the candidates of one instance, one after the other in one warm pair of sandboxes. */
-export interface CandidateWork {
+interface CandidateWork {
   /**
    * Grades a prediction, or says why that is impossible.
    *

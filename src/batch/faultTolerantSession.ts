@@ -11,14 +11,14 @@ import type { BatchRequest, RetryOptions } from './batchRequest';
 const patient: RetryOptions = { times: 3, firstDelay: 1000 };
 
 /** Why work on an instance failed. */
-export interface Hindrance {
+interface Hindrance {
   readonly why: NotEvaluatedReason;
   /** For a person. */
   readonly failure: string;
 }
 
 /** The pair of sandboxes of one instance. It opens with the first attempt, and again after an infrastructure fault. */
-export interface FaultTolerantSession {
+interface FaultTolerantSession {
   /**
    * Calls `work` with the session, and a second time after an infrastructure fault (see
    * `faults.ts`).
@@ -35,7 +35,7 @@ export interface FaultTolerantSession {
 }
 
 /** The parts of a batch request with which the sandboxes of an instance are opened. */
-export type SandboxesRequest = Pick<
+type SandboxesRequest = Pick<
   BatchRequest,
   'engine' | 'python' | 'store' | 'sources' | 'storage' | 'signal' | 'reporter' | 'retry'
 >;

@@ -1,5 +1,5 @@
 /** A gate that workers pass before each candidate. */
-export interface PauseGate {
+interface PauseGate {
   readonly paused: boolean;
   pause(): void;
   resume(): void;

@@ -4,7 +4,7 @@ import { sides, type Side } from '../domain/outcome';
 import { isTestPath } from '../patch/testFiles';
 
 /** One run of a batch, or the environment of runs, with the steps that it needs first. */
-export interface PlannedRun {
+interface PlannedRun {
   readonly id: string;
   readonly kind: 'environment' | 'base' | 'golden' | 'candidate';
   /** `owner/name@version`, or the image that the row names. */

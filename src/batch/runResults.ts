@@ -54,7 +54,7 @@ export interface RunResults {
 }
 
 /** What the caller asks of a run folder. */
-export interface ResultsRequest extends FolderRequest {
+interface ResultsRequest extends FolderRequest {
   readonly manifest: Omit<RunManifest, 'version' | 'created' | 'digest'>;
   readonly predictions: readonly Prediction[];
   /** Restart the run, whatever the folder holds. */

@@ -1,5 +1,5 @@
 /** The speed of a batch. */
-export interface Throughput {
+interface Throughput {
   /** Counts a candidate that was evaluated now, not reused. */
   finished(): void;
   pause(): void;

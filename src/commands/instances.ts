@@ -9,7 +9,7 @@ import {
 import { datasetOption, jsonOption, storageOption } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
 
-export interface InstancesOptions extends SelectingOptions {
+interface InstancesOptions extends SelectingOptions {
   dataset: string;
   sort?: string;
   refresh?: boolean;

@@ -12,7 +12,7 @@ import { jsonOption, storageOption } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
 import { imageTable, storedImages, totalBytes, type StoredImages } from './storedImages';
 
-export interface StorageOptions {
+interface StorageOptions {
   storage: string;
   /** Ids of instances. */
   free?: string[];

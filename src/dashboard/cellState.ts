@@ -7,7 +7,7 @@ import type { RunEntry } from '../domain/study/entry';
 export type CellKind =
   'success' | 'failure' | 'unusable' | 'stopped' | 'unsound' | 'unknown' | 'pending';
 
-export interface CellState {
+interface CellState {
   readonly kind: CellKind;
   /** One character, different for each kind. */
   readonly symbol: string;

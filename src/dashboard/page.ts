@@ -28,7 +28,7 @@ import { fromBytes, type ToHost, type ToPage } from './protocol';
 const gatherMilliseconds = 1000;
 
 /** The functions that the page needs from its host: a webview, or a browser that opens the file. */
-export interface PageHost {
+interface PageHost {
   /** Sends a message to the host; undefined for a file that a browser opens by itself. */
   readonly tell: ((message: ToHost) => void) | undefined;
   save(name: string, content: Blob): void;

@@ -233,7 +233,7 @@ export function selectEntries(
 }
 
 /** Figures of one instance, as lists show them. Lines are added plus removed. */
-export interface InstanceFigures {
+interface InstanceFigures {
   readonly id: string;
   readonly repo: string;
   readonly version: string;

@@ -20,7 +20,7 @@ export interface ImportOptions {
 }
 
 /** A dataset on this machine. */
-export interface LocalDataset {
+interface LocalDataset {
   /** The file or folder. */
   readonly path: string;
   /** In the order of their rows. */

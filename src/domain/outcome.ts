@@ -61,7 +61,7 @@ export interface FailedComparison {
 
 /** The phase in which a test got its outcome. */
 export const phases = ['setup', 'call', 'teardown', 'collect'] as const;
-export type Phase = (typeof phases)[number];
+type Phase = (typeof phases)[number];
 
 /**
  * One test in one run, with details of its failure. All texts are untrusted, since tested code

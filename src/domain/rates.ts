@@ -15,7 +15,7 @@ export type RatedEntry = Pick<
 >;
 
 /** A share of the instances, with its denominator. */
-export interface Rate {
+interface Rate {
   readonly count: number;
   readonly of: number;
 }

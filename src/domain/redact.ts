@@ -2,13 +2,13 @@
 export type Redact = (text: string) => string;
 
 /** The text that replaces a key. */
-export const keyMark = '[key]';
+const keyMark = '[key]';
 
 /**
  * The fewest characters of a key. A shorter value is no secret, such as the placeholder key of a
  * self-hosted server.
  */
-export const leastKeyLength = 8;
+const leastKeyLength = 8;
 
 /**
  * Returns a function that removes keys from texts. It finds them plain, escaped in JSON or a URL,
@@ -59,7 +59,7 @@ function base64Forms(key: string): string[] {
 const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
 /** Redacts a text that arrives in pieces, also where a key is split between two pieces. */
-export interface RedactedStream {
+interface RedactedStream {
   /** @returns the redacted text that is complete by now; may be empty */
   write(piece: string): string;
   /** @returns the rest, redacted */

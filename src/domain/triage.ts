@@ -15,15 +15,15 @@ export interface Classification {
   readonly location?: LocationInformation;
 }
 
-export type DescriptionQuality = keyof typeof descriptionQualities;
-export type SolutionInDescription = keyof typeof solutionsInDescription;
+type DescriptionQuality = keyof typeof descriptionQualities;
+type SolutionInDescription = keyof typeof solutionsInDescription;
 /** Where to edit, judged at three granularities. */
 export interface LocationInformation {
   readonly line?: LocationGiven;
   readonly function?: LocationGiven;
   readonly file?: LocationGiven;
 }
-export type LocationGiven = keyof typeof locationsGiven;
+type LocationGiven = keyof typeof locationsGiven;
 
 /** Whether the issue says enough to do the task. */
 export const descriptionQualities = {

@@ -2,7 +2,7 @@ import type { Instance } from '../domain/instance';
 import { knownRepositories } from './runners/parseLog';
 
 /** The container that the tests of an instance run in. */
-export interface ContainerImage {
+interface ContainerImage {
   /** Image with its tag. */
   readonly name: string;
   /** Folder of the repository. */

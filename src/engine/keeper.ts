@@ -125,7 +125,7 @@ tell("%s %d %s" % (word, killed, "all" if sure and not left else "some"))
 `;
 
 /** The keeper's report on a run. */
-export interface KeptRun {
+interface KeptRun {
   readonly exitCode: number | undefined;
   readonly killedBy: string | undefined;
   readonly startError: string | undefined;

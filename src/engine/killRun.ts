@@ -54,7 +54,7 @@ export async function killMarked(mark: string): Promise<void> {
  * Process ids of the living processes that carry the mark of a run. For tests, and for reports of
  * processes that could not be killed.
  */
-export async function stillRunning(mark: string): Promise<number[]> {
+async function stillRunning(mark: string): Promise<number[]> {
   return (await listProcesses(mark)).filter((each) => each.marked).map((each) => each.pid);
 }
 

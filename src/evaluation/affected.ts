@@ -26,7 +26,7 @@ export interface AffectedRun {
 }
 
 /** What has to run after an edit since a complete run. */
-export interface Affected {
+interface Affected {
   /** Ids of test functions to run. */
   readonly tests: readonly string[];
   readonly removed: readonly string[];

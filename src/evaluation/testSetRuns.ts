@@ -352,7 +352,7 @@ export async function goldenEvidence(
 }
 
 /** Functions that a candidate adds or changes, and those that it removes. */
-export interface CandidateFunctions {
+interface CandidateFunctions {
   readonly own: ReadonlySet<string>;
   readonly removed: ReadonlySet<string>;
 }

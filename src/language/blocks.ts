@@ -1,7 +1,7 @@
 import type { BlockParts, Field } from '../patch/custom/blockParts';
 
 /** The purpose of a line of a custom diff, judged by the lines above it. */
-export type LineRole = 'outside' | 'start' | 'path' | 'keyword' | 'place' | 'code' | 'end';
+type LineRole = 'outside' | 'start' | 'path' | 'keyword' | 'place' | 'code' | 'end';
 
 /**
  * The block of a line (1-based), and the purpose of the line in it. A block without an end extends
@@ -52,7 +52,7 @@ export function blockLine(block: BlockParts): number | undefined {
 }
 
 /** A function or class that the code of a block defines. */
-export interface DefinedName {
+interface DefinedName {
   readonly kind: 'function' | 'class';
   readonly name: string;
   /** 1-based line of `def` or `class` in the custom diff. */

@@ -17,14 +17,14 @@ const useKind = `${CodeActionKind.Refactor}.customDiff`;
 /**
  * The argument of the editor's commands: a document, with the lines of the fence if it is Markdown.
  */
-export interface CommandTarget {
+interface CommandTarget {
   readonly uri: string;
   /** 0-based, `end` excluded; absent for the whole document. */
   readonly range?: { readonly start: number; readonly end: number };
 }
 
 /** The argument of the editor's commands for a custom diff. */
-export const commandTarget = (uri: string, diff: CustomDiff): CommandTarget => ({
+const commandTarget = (uri: string, diff: CustomDiff): CommandTarget => ({
   uri,
   ...(diff.fenced && { range: { start: diff.start, end: diff.start + diff.lines.length } }),
 });

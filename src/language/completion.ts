@@ -14,7 +14,7 @@ import { completePlace } from './completePlace';
 import { positionInDiff, type CustomDiff } from './customDiffs';
 
 /** Abilities of the editor's completion. */
-export interface CompletionAbilities {
+interface CompletionAbilities {
   readonly snippets: boolean;
 }
 

@@ -23,7 +23,7 @@ export interface Part {
 }
 
 /** The patch that was found in a text. */
-export interface Recognised {
+interface Recognised {
   readonly format: Conversion['format'];
   /** The text with blank lines for the parts that were left out, so that line numbers stay. */
   readonly text: string;

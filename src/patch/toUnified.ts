@@ -26,7 +26,7 @@ export {
 } from './conversion';
 export type { PatchTree } from './patchTree';
 
-export interface ConversionOptions {
+interface ConversionOptions {
   readonly format: AskedFormat;
   readonly tree: PatchTree;
   /** Needed only for the custom format. */

@@ -5,7 +5,7 @@ import type { Node, PythonParser } from './parser';
 import { isFixture, testsIn, type PythonTest } from './tests';
 
 /** How the tests of a file differ between two versions. */
-export interface TestChanges {
+interface TestChanges {
   readonly added: readonly PythonTest[];
   /**
    * Tests with a change in their own code, or in code of the file that they use; as they are after

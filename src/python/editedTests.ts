@@ -2,7 +2,7 @@ import type { PythonParser } from './parser';
 import { findTests, type PythonTest } from './tests';
 
 /** The effect of an edit on the tests of a file. */
-export interface EditedTests {
+interface EditedTests {
   /** Ids of tests whose own code the edit adds or changes. */
   readonly edited: readonly string[];
   /** Ids of tests that the edit removes. */

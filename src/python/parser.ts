@@ -5,7 +5,7 @@ import { RetryingMemo } from '../domain/retryingMemo';
 export type { Node } from 'web-tree-sitter';
 
 /** The two files that the caller locates. The build copies them beside the bundle. */
-export type WasmFile = 'tree-sitter.wasm' | 'tree-sitter-python.wasm';
+type WasmFile = 'tree-sitter.wasm' | 'tree-sitter-python.wasm';
 
 /** A parser of Python, from `print "x"` to `def f[T]`. It also parses broken code. */
 export interface PythonParser {

@@ -20,7 +20,7 @@ export interface PathReference {
 }
 
 /** A dotted Python name, such as `sympy.core.basic.Basic.subs`. */
-export interface DottedReference {
+interface DottedReference {
   readonly kind: 'dotted';
   readonly start: number;
   readonly end: number;

@@ -6,7 +6,7 @@ import type { Engine } from '../engine/engine';
 import type { FilteredBatch } from './filterRequest';
 
 /** Raised when a key of the document changes its meaning. */
-export const filteredVersion = 1;
+const filteredVersion = 1;
 
 const count = z.number().int().nonnegative();
 const share = z.number().min(0).max(1).exactOptional();

@@ -41,7 +41,7 @@ interface Tested {
 export type TestsOnR = Tested | { readonly failure: string };
 
 /** The findings on one code patch. */
-export type RepairFindings = Omit<TestedRepair, 'instance' | 'name' | 'hindrance'>;
+type RepairFindings = Omit<TestedRepair, 'instance' | 'name' | 'hindrance'>;
 
 /**
  * Runs on R the tests that a candidate adds or changes. Runs are kept.

@@ -6,7 +6,7 @@ import { git } from './git/git';
 import { treesFolder } from './storage';
 
 /** Number of Python files and lines of a code base. */
-export interface CodebaseSize {
+interface CodebaseSize {
   readonly files: number;
   readonly lines: number;
 }

@@ -32,7 +32,7 @@ export interface KeptVerdict {
  * What is stored about an instance between windows and command lines, in
  * `instances/<id>/state.json`.
  */
-export interface KeptState {
+interface KeptState {
   readonly validation?: Validation;
   readonly verdict?: KeptVerdict;
   /** ISO 8601: when its workspace was last opened. */

@@ -15,7 +15,7 @@ import { noSpace } from './space';
  */
 const stale = 30_000;
 
-export interface LockOptions {
+interface LockOptions {
   readonly signal?: AbortSignal | undefined;
   readonly reporter: Reporter;
   /** What the other process does during the wait: `prepares sympy__sympy-23117`. */

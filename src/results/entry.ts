@@ -23,7 +23,7 @@ export interface GradedEntry {
 }
 
 /** A prediction that could not be graded. */
-export interface UngradedEntry {
+interface UngradedEntry {
   readonly prediction: Prediction;
   /** Why, for a person. */
   readonly failure: string;

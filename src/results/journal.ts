@@ -65,7 +65,7 @@ export interface JournalLine extends RunEntry {
   readonly report: string;
 }
 
-export interface Journal<Line = JournalLine> {
+interface Journal<Line = JournalLine> {
   /** The last line of each candidate, in the order in which candidates first finished. */
   readonly lines: readonly Line[];
   /**
@@ -154,7 +154,7 @@ export const writeJournal = (folder: string, lines: readonly JournalLine[]): Pro
   writeResult(journalPath(folder), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 
 /** An open journal. A line is completely on the disk when `append` returns. */
-export interface JournalWriter<Line> {
+interface JournalWriter<Line> {
   append(line: Line): Promise<void>;
   close(): Promise<void>;
 }

@@ -38,7 +38,7 @@ export async function readLive(folder: string): Promise<LiveState | undefined> {
 }
 
 /** Writes the newest state, at most twice a second. */
-export interface LiveWriter {
+interface LiveWriter {
   update(state: LiveState): void;
   /** Removes the file. */
   end(): Promise<void>;

@@ -9,7 +9,7 @@ import { withoutAnswerNumbers } from './withoutAnswerNumbers';
 import { readableReportSchema, type ReadableReport } from './reportSchema';
 
 /** Entries of a folder of reports, and the problems of unreadable files. */
-export interface ReportEntries {
+interface ReportEntries {
   readonly entries: readonly RunEntry[];
   /** Whether at least one report has strict figures. */
   readonly strict: boolean;

@@ -7,7 +7,7 @@ import { readJournal } from './journal';
 import { readManifest } from './manifest';
 import { readReports } from './readReports';
 
-export interface ReadRunsOptions {
+interface ReadRunsOptions {
   /**
    * The selected instances of runs that do not list them (those of the reference harness). They are
    * the denominator of such runs, and describe their instances.
@@ -16,7 +16,7 @@ export interface ReadRunsOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface RunsRead {
+interface RunsRead {
   readonly runs: readonly RunData[];
   /** One sentence for each file that cannot be read, and for each folder that is not a run. */
   readonly problems: readonly string[];

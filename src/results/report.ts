@@ -201,7 +201,7 @@ export function reasonsOf(reasons: readonly EntryReason[]): Record<string, numbe
 }
 
 /** Entries grouped by the name of their model and sample, in the order of their first entries. */
-export function byMethod(entries: readonly RunEntry[]): Map<string, RunEntry[]> {
+function byMethod(entries: readonly RunEntry[]): Map<string, RunEntry[]> {
   const methods = new Map<string, RunEntry[]>();
   for (const entry of entries) {
     const name = sampleName(entry);

@@ -11,7 +11,7 @@ import { methodsOf } from '../domain/study/methods';
 import { HumanError } from '../domain/humanError';
 
 /** The parts of a study. */
-export interface StudyParts {
+interface StudyParts {
   readonly runs: readonly RunData[];
   readonly published?: readonly PublishedRow[];
   readonly repairs?: readonly RepairResults[];

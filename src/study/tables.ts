@@ -13,7 +13,7 @@ import {
 } from '../domain/study/summary';
 
 /** A table for people: the first row of `rows` is the head. */
-export interface StudyTable {
+interface StudyTable {
   readonly title: string;
   readonly rows: readonly (readonly string[])[];
   readonly notes: readonly string[];

@@ -38,7 +38,7 @@ import {
   tellingLine,
 } from './soundness';
 
-export interface ValidateOptions {
+interface ValidateOptions {
   /** Number of runs of T* and T^R on both sides; at least 1. */
   readonly repetitions: number;
   /** Limit in seconds for one run on one side. */
@@ -47,7 +47,7 @@ export interface ValidateOptions {
   readonly reporter: Reporter;
 }
 
-export interface ValidateRequest extends ValidateOptions {
+interface ValidateRequest extends ValidateOptions {
   readonly instance: Instance;
   readonly engine: Engine;
   readonly python: PythonParser;

@@ -7,9 +7,9 @@ import { isTriageFile, triageFilter } from '../triage/triage';
 import { parseTriage } from '../triage/triageFile';
 
 /** The source of a filter list, and whether it says what to keep or what to exclude. */
-export type NamedList = string | { readonly from: string; readonly exclude: boolean };
+type NamedList = string | { readonly from: string; readonly exclude: boolean };
 
-export interface FilterOptions {
+interface FilterOptions {
   /** Storage folder; downloads are kept in `data/swt-bench/` below it. */
   readonly storage: string;
   readonly signal?: AbortSignal | undefined;

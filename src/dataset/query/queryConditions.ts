@@ -45,7 +45,7 @@ export type QueryCondition =
   | { readonly kind: 'created'; readonly from?: number; readonly to?: number }
   | { readonly kind: 'is'; readonly what: IsWord };
 
-export type StatusWord = keyof typeof statusWords;
+type StatusWord = keyof typeof statusWords;
 
 /** Words for the reasons of an invalid golden patch. */
 export const reasonWords = {
@@ -56,7 +56,7 @@ export const reasonWords = {
   environment: 'environment failed',
   'timed-out': 'timed out',
 } as const satisfies Record<string, UnsoundKind>;
-export type ReasonWord = keyof typeof reasonWords;
+type ReasonWord = keyof typeof reasonWords;
 
 /** `location` means any of the three granularities. */
 export const dimensions = {
@@ -73,7 +73,7 @@ export const isWords = {
   'lite-s': (triage: TriageEntry) => isLiteS(triage),
   triaged: () => true,
 } as const satisfies Record<string, (triage: TriageEntry) => boolean>;
-export type IsWord = keyof typeof isWords;
+type IsWord = keyof typeof isWords;
 
 /** Conditions that look at the status. */
 export const statusKinds: ReadonlySet<QueryCondition['kind']> = new Set(['status', 'reason']);

@@ -4,7 +4,7 @@ import { HumanError } from '../../domain/humanError';
  * From the first instant of a year, month or day (included) to its end (excluded); milliseconds
  * since 1970, UTC.
  */
-export interface DateSpan {
+interface DateSpan {
   readonly from: number;
   readonly to: number;
 }

@@ -3,13 +3,13 @@ import { isTestPath } from '../../patch/testFiles';
 import { outlineOf, sizeOf, type PatchedFile, type PatchOutline } from './patchOutline';
 
 /** The two patches of a row as written, with the names of their columns. */
-export interface WrittenPatches {
+interface WrittenPatches {
   readonly code: { readonly field: string; readonly text: string };
   readonly tests: { readonly field: string; readonly text: string };
 }
 
 /** X* and T* of a row after repairs. */
-export interface GoldenPatches {
+interface GoldenPatches {
   readonly patch: string;
   readonly tests: string;
   readonly patchSize: PatchSize;
@@ -18,7 +18,7 @@ export interface GoldenPatches {
   readonly remarks: readonly string[];
 }
 
-export interface PatchFault {
+interface PatchFault {
   readonly field: string;
   readonly message: string;
 }

@@ -2,7 +2,7 @@ import type { AsyncBuffer } from 'hyparquet';
 import { HumanError, messageOf, throwIfAborted } from '../../domain/humanError';
 
 /** A file that can be read in parts. */
-export interface ReadableParts {
+interface ReadableParts {
   /** Bytes. */
   readonly byteLength: number;
   slice(start: number, end: number): Promise<Buffer>;

@@ -5,7 +5,7 @@ import { HumanError, messageOf, throwIfAborted, systemCode } from '../../domain/
 import { isParquet, parquetBatches } from './parquet';
 
 /** One record of a file, or why its line is unreadable. */
-export type FileRecord =
+type FileRecord =
   | {
       /** 1-based line of a JSONL file, or else position in the list, object or table. */
       readonly row: number;
@@ -21,7 +21,7 @@ export interface Slice {
   readonly length: number;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   /** The columns to read from a table; all if absent. Other formats are read whole. */
   readonly columns?: ReadonlySet<string>;
   readonly signal?: AbortSignal | undefined;

@@ -59,7 +59,7 @@ export interface ReadRow {
   readonly testsSize: PatchSize;
 }
 
-export type RowResult = ReadRow | { readonly problem: RowProblem };
+type RowResult = ReadRow | { readonly problem: RowProblem };
 
 /** Reads and checks one row of a dataset. */
 export function readRow(row: unknown, number: number): RowResult {

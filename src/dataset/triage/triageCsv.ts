@@ -5,7 +5,7 @@ import type { TriageEntry } from '../../domain/triage';
 import type { Validation } from '../../domain/validation';
 
 /** The data of one instance. */
-export interface TriageCsvRow {
+interface TriageCsvRow {
   /** Only the id if no dataset was named. */
   readonly entry: Pick<InstanceEntry, 'id'> & Partial<Pick<InstanceEntry, 'repo' | 'createdAt'>>;
   readonly triage?: TriageEntry | undefined;

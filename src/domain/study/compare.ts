@@ -12,7 +12,7 @@ import { holm, mcNemar, signFlips } from './significance';
 import { shareKeys, type ShareKey } from './summary';
 
 /** For how many instances a property holds under both methods, under one, or under neither. */
-export interface PairedShare {
+interface PairedShare {
   readonly both: number;
   readonly onlyFirst: number;
   readonly onlySecond: number;
@@ -26,7 +26,7 @@ export interface PairedShare {
 }
 
 /** Two methods on the instances that both selected. */
-export interface MethodComparison {
+interface MethodComparison {
   /** `EvaluatedMethod.id`. */
   readonly first: string;
   readonly second: string;
@@ -44,7 +44,7 @@ export interface MethodComparison {
   };
 }
 
-export interface ComparisonOptions {
+interface ComparisonOptions {
   readonly grading?: Grading;
   readonly resampling?: Resampling;
   /** Also compute the intervals of differences, which takes some milliseconds. */

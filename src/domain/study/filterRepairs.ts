@@ -37,13 +37,13 @@ export const filterReasons = [
 export type FilterReason = (typeof filterReasons)[number];
 
 /** Standings of one of the candidate's tests; `missing` if it did not run. */
-export interface TestPair {
+interface TestPair {
   readonly test: string;
   readonly base: Standing | 'missing';
   readonly patched: Standing | 'missing';
 }
 
-export interface FilteredRepair {
+interface FilteredRepair {
   readonly instance: string;
   readonly name: string;
   readonly reason: FilterReason;
@@ -58,7 +58,7 @@ export interface FilteredRepair {
  * How well the tests distinguish right patches from wrong ones. Patches of unknown correctness, and
  * those that could not be evaluated, are left out.
  */
-export interface FilterQuality {
+interface FilterQuality {
   /** Evaluated patches whose correctness is known. */
   readonly known: number;
   readonly right: number;
@@ -72,7 +72,7 @@ export interface FilterQuality {
   readonly precisionBefore: number | undefined;
 }
 
-export interface FilteredRepairs {
+interface FilteredRepairs {
   readonly repairs: readonly FilteredRepair[];
   readonly quality: FilterQuality;
 }

@@ -26,7 +26,7 @@ export const restricted = (
 });
 
 /** All instances that any of the methods selected, once each. */
-export function instancesOfMethods(methods: readonly EvaluatedMethod[]): InstanceFacts[] {
+function instancesOfMethods(methods: readonly EvaluatedMethod[]): InstanceFacts[] {
   const byId = new Map<string, InstanceFacts>();
   for (const method of methods) {
     for (const instance of method.selected) {
@@ -71,7 +71,7 @@ export function groupsByRepository(
 }
 
 /** Instances whose issue texts have about the same length. */
-export interface LengthGroup extends Group {
+interface LengthGroup extends Group {
   /** Characters of the shortest and of the longest issue text in the group. */
   readonly shortest: number;
   readonly longest: number;
@@ -110,7 +110,7 @@ export function groupsByIssueLength(
 }
 
 /** Instances created before a day, and on or after it (Table 7). */
-export interface DateSplit {
+interface DateSplit {
   /** `YYYY-MM-DD`. */
   readonly date: string;
   readonly before: Group;

@@ -29,7 +29,7 @@ export interface EvaluatedMethod {
   readonly unfinished: boolean;
 }
 
-export interface MethodRowOptions {
+interface MethodRowOptions {
   /** Restricts the rows to these instances, such as the result of a filter. */
   readonly instances?: ReadonlySet<string>;
   /** Add a row `… Pass@n (oracle)` for each method with several samples. */
@@ -117,7 +117,7 @@ function bySample(
  * The paper's Pass@5: an oracle that knows the grades picks one sample of each instance. It prefers
  * success, then more F→P tests, then higher ΔC, then a patch that applies, then the earlier sample.
  */
-export function oraclePick(method: EvaluatedMethod, asked?: Grading): EvaluatedMethod {
+function oraclePick(method: EvaluatedMethod, asked?: Grading): EvaluatedMethod {
   const grading = gradingOf(method, asked);
   const rank = (entry: RunEntry): readonly number[] => {
     const { success, failToPass, delta, wellFormed } = figuresOf(entry, grading);

@@ -4,7 +4,7 @@ import type { Grading } from './grading';
 import { overlapAtLeast } from './significance';
 
 /** Instances that exactly these methods solve. */
-export interface OverlapRegion {
+interface OverlapRegion {
   /** Indices into the methods, ascending. */
   readonly methods: readonly number[];
   readonly instances: readonly string[];

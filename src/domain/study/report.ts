@@ -21,7 +21,7 @@ import { passAtK, type PassAtK } from './passAtK';
 import { summariseMethod, type Summary } from './summary';
 
 /** A summary over part of the instances, without the lists of single instances. */
-export type GroupSummary = Omit<Summary, 'notEvaluated' | 'reasons' | 'differing' | 'findings'>;
+type GroupSummary = Omit<Summary, 'notEvaluated' | 'reasons' | 'differing' | 'findings'>;
 
 /** Instances with a common property. */
 export interface GroupReport {
@@ -95,7 +95,7 @@ export interface StudyReport {
 }
 
 /** The methods that a document compares, baseline first, or all in their order if it names none. */
-export function askedMethods(
+function askedMethods(
   methods: readonly EvaluatedMethod[],
   asked: StudyRequest,
 ): readonly EvaluatedMethod[] {

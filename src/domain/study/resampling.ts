@@ -18,7 +18,7 @@ export const usualResampling = { resamples: 1000, seed: 20240618, level: 0.95 } 
  * Returns a function that fills arrays with random whole numbers from 0 to 2³² − 1, the same for
  * the same seed. The generator is Chris Doty-Humphrey's sfc32 of PractRand.
  */
-export function randomFill(seed: number): (into: Uint32Array) => void {
+function randomFill(seed: number): (into: Uint32Array) => void {
   const state = Int32Array.of(0, seed, 0x9e3779b9, 1);
   const fill = (into: Uint32Array): void => {
     let [a = 0, b = 0, c = 0, counter = 0] = state;
@@ -52,7 +52,7 @@ export function randomNumbers(seed: number): () => number {
 }
 
 /** Totals of one resample, by pattern: the number of instances drawn, and the sum of their values. */
-export interface ResampleTotals {
+interface ResampleTotals {
   readonly counts: Uint32Array;
   readonly sums: Float64Array;
 }

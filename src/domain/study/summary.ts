@@ -32,15 +32,15 @@ export interface DeltaMean {
  * Why an instance is, or is not, a success, also without an entry: `no prediction` or `not run
  * yet`.
  */
-export type SummaryReason = EntryReason | 'not run yet';
+type SummaryReason = EntryReason | 'not run yet';
 
 /** Why instances have no grade. */
-export interface NotEvaluated {
+interface NotEvaluated {
   readonly reason: SummaryReason;
   readonly instances: readonly string[];
 }
 
-export interface ReasonCount {
+interface ReasonCount {
   readonly reason: SummaryReason;
   readonly count: number;
 }
@@ -66,7 +66,7 @@ export const shareTitles: Readonly<Record<ShareKey, string>> = {
 
 /** Names of the means of the paper's Table 3, in its order. */
 export const deltaKeys = ['deltaAll', 'deltaSuccess', 'deltaFailure'] as const;
-export type DeltaKey = (typeof deltaKeys)[number];
+type DeltaKey = (typeof deltaKeys)[number];
 
 export const deltaTitles: Readonly<Record<DeltaKey, string>> = {
   deltaAll: 'ΔC all',
@@ -97,7 +97,7 @@ export interface Summary
 }
 
 /** How many candidates have findings. */
-export interface FindingCounts {
+interface FindingCounts {
   /**
    * Examined candidates with at least one F→P test (strict grading): the denominator of `kinds` and
    * `any`.
@@ -122,7 +122,7 @@ export interface FindingCounts {
 }
 
 /** Counts the findings of candidates. */
-export function countFindings(entries: readonly RunEntry[]): FindingCounts {
+function countFindings(entries: readonly RunEntry[]): FindingCounts {
   const all = entries.filter((entry) => entry.failToPass > 0);
   const telling = all.filter((entry) => entry.findings !== undefined);
   const has = ({ findings = [] }: RunEntry, kind?: FindingKind): boolean =>

@@ -29,7 +29,7 @@ export const labels = {
  */
 export const containerKinds = ['pair', 'build', 'probe'] as const;
 export type ContainerKind = (typeof containerKinds)[number];
-export type ImageKind = 'environment' | 'instance';
+type ImageKind = 'environment' | 'instance';
 
 /** What a container or image is for, as far as that is known. */
 export interface Purpose {

@@ -66,7 +66,7 @@ export async function compile(
 }
 
 /** Compiled files that several pairs of sandboxes share. */
-export interface KeptCompiledFiles extends CompiledFiles {
+interface KeptCompiledFiles extends CompiledFiles {
   /** Begins to compile those modules that have no compiled file yet. */
   add(modules: readonly PristineModule[]): void;
 }

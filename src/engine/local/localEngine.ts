@@ -32,7 +32,7 @@ import { newRecordKey, type RecordKey } from '../tracer/recordKey';
 import { guard, type Guardian } from './guardian';
 import type { LocalEnvironment } from './python';
 
-export interface LocalOptions {
+interface LocalOptions {
   /** Folder for working copies and compiled files. */
   readonly storage: string;
   /** Folder of the Python files of the tracer. */

@@ -10,7 +10,7 @@ import {
 import { parseSympy } from './sympy';
 import { parseUnittest } from './unittest';
 
-export type LogParser = (log: string) => Map<string, string>;
+type LogParser = (log: string) => Map<string, string>;
 
 /**
  * The parsers as the reference harness assigns them (`MAP_REPO_TO_PARSER` of its log_parsers.py).

@@ -38,7 +38,7 @@ export interface ExecutionTrace {
   readonly unfinished: { pid: number; argv: string[]; lastTest: string | null }[];
 }
 
-export interface ProcessInfo {
+interface ProcessInfo {
   readonly pid: number;
   readonly ppid: number;
   readonly argv: string[];
@@ -65,7 +65,7 @@ export interface TracedLine {
   readonly shared: number;
 }
 
-export type RecordedOutcome = TestResult;
+type RecordedOutcome = TestResult;
 
 const limits = {
   /** Number of journals of one run. */

@@ -146,7 +146,7 @@ export function parseRecord(text: string): JournalRecord | 'unknown' | 'broken' 
 }
 
 /** The seal of a line as it was written. */
-export interface WrittenSeal {
+interface WrittenSeal {
   readonly number: number;
   readonly digits: string;
 }

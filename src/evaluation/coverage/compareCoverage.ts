@@ -4,11 +4,11 @@ import { coverageInWords } from './coverageInWords';
 import { markdownCode, markdownTable } from '../markdown';
 
 /** Which of candidate and golden tests cover a changed line beyond the base tests. */
-export type CoveredByWhom =
+type CoveredByWhom =
   'both' | 'candidate only' | 'golden tests only' | 'neither' | 'not executable';
 
 /** A changed line, and whether candidate and golden tests cover it. */
-export interface ComparedLine {
+interface ComparedLine {
   readonly line: CoveredLine;
   readonly by: CoveredByWhom;
   /** Golden tests that ran the line. */

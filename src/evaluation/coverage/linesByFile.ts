@@ -2,7 +2,7 @@ import type { RunRecord } from '../../engine/engine';
 import type { FileLine } from './candidateLines';
 
 /** Python files to the numbers of lines in them, in ascending order. */
-export type LinesByFile = ReadonlyMap<string, readonly number[]>;
+type LinesByFile = ReadonlyMap<string, readonly number[]>;
 
 /**
  * Lines grouped by file, both sorted. Only Python files are included, since no other lines are

@@ -173,7 +173,7 @@ async function newFileDiagnostics(
 }
 
 /** A file, the blocks about it, and what is needed to place them. */
-export interface FileBlocks {
+interface FileBlocks {
   readonly path: string;
   readonly before: string | undefined;
   readonly blocks: readonly CustomBlock[];
@@ -184,7 +184,7 @@ export interface FileBlocks {
   readonly trusted?: boolean;
 }
 
-export interface CustomEditResult {
+interface CustomEditResult {
   /** The new text; undefined if there is any error. */
   readonly after: string | undefined;
   readonly plans: readonly BlockPlan[];

@@ -5,7 +5,7 @@ import { parseUnified } from './parseUnified';
 import type { FilePatch } from './parsedPatch';
 
 /** The content of a unified diff, before it is compared with a tree. */
-export interface UnifiedHead {
+interface UnifiedHead {
   /** The parts as written, also those with binary content. */
   readonly parsed: readonly FilePatch[];
   /** The parts to apply, without binary, repeated and unchanged ones. */

@@ -8,7 +8,7 @@ import { isUrl } from '../source';
 import { quoted } from './quoted';
 
 /** The hash of object ids (extensions.objectFormat of git-config(1)). */
-export type ObjectFormat = 'sha1' | 'sha256';
+type ObjectFormat = 'sha1' | 'sha256';
 
 /**
  * Makes a repository of our own that borrows the objects of another one. Objects are named by their
@@ -61,7 +61,7 @@ const alternates = join('objects', 'info', 'alternates');
 const formatFile = 'swt-bench-format';
 
 /** A repository of somebody else. We read its files ourselves, never through git. */
-export interface ForeignRepository {
+interface ForeignRepository {
   /** Folder of its objects. */
   readonly objects: string;
   readonly format: ObjectFormat;

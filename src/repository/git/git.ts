@@ -4,7 +4,7 @@ import { join, parse, resolve } from 'node:path';
 import { Cancelled, HumanError } from '../../domain/humanError';
 import { bytesOf, textOf } from '../../patch/bytes';
 
-export interface GitOptions {
+interface GitOptions {
   /**
    * The folder of a tree, whose repository is its `.git`. Git searches no folders above it. Without
    * this, `--git-dir` or `GIT_DIR` in `env`, git uses no repository.

@@ -16,7 +16,7 @@ import { fullDisk } from '../space';
 import { lockPath, mirrorFolder } from '../storage';
 import { cannotBeHad, withoutPassword } from './unreachable';
 
-export interface CommitRequest {
+interface CommitRequest {
   /** `owner/name` */
   readonly repo: string;
   /** Object id, 7 to 64 hexadecimal digits. */

@@ -64,7 +64,7 @@ export function exportedFiles(reproduction: Reproduction): ExportedFiles {
 }
 
 /** What exists at the target of an export. */
-export type Occupied = 'nothing' | 'an export' | 'something else';
+type Occupied = 'nothing' | 'an export' | 'something else';
 
 /** What exists at the path of a folder; an export may replace only an older export. */
 export async function whatIsAt(folder: string): Promise<Occupied> {

@@ -28,7 +28,7 @@ export interface Reproduction {
 }
 
 /** Names of the files of an export, for a note that stands beside them. */
-export interface NamedFiles {
+interface NamedFiles {
   readonly patch: string;
   readonly prediction: string;
   /** SHA-256 of the patch, in hexadecimal digits. */

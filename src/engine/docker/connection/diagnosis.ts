@@ -2,7 +2,7 @@ import { HumanError } from '../../../domain/humanError';
 import type { EngineAddress } from './engineAddress';
 import { engineText, permissionAdvice } from './engineProblem';
 
-export interface Diagnosis {
+interface Diagnosis {
   readonly what: string;
   readonly next: string;
   /** Whether nothing listens at the address at all. */

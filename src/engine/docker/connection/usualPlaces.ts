@@ -9,7 +9,7 @@ export interface UsualPlace {
 }
 
 /** The properties of a machine and its user that decide where engines listen. */
-export interface UserPlaces {
+interface UserPlaces {
   readonly platform: NodeJS.Platform;
   readonly env: NodeJS.ProcessEnv;
   readonly home: string;

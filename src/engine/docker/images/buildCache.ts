@@ -10,7 +10,7 @@ import { refusedStatus } from '../connection/engineProblem';
 const earlierCache = 'swt-bench-cache';
 
 /** A volume and the space that it takes. */
-export interface BuildCacheUse {
+interface BuildCacheUse {
   /** Name of the volume. */
   readonly name: string;
   readonly bytes: number;

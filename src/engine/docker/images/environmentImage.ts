@@ -37,7 +37,7 @@ export const builder = 4;
 /** Repository part of the names of environments that are built here. */
 export const environmentRepository = 'swt-bench/environment';
 
-export interface EnvironmentImage {
+interface EnvironmentImage {
   readonly id: string;
   readonly name: string;
   /** Digest of everything that it was made from: equal keys mean equal environments. */
@@ -46,7 +46,7 @@ export interface EnvironmentImage {
   readonly base: string;
 }
 
-export interface EnvironmentRequest {
+interface EnvironmentRequest {
   readonly instance: Instance;
   readonly recipe: Recipe;
   /** R. */

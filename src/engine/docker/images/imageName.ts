@@ -2,7 +2,7 @@ import { HumanError } from '../../../domain/humanError';
 import { lineOfProblem } from '../connection/engineProblem';
 
 /** The parts of an image's name. */
-export interface ImageName {
+interface ImageName {
   /** Host of the registry, with its port; `docker.io` when the name has none. */
   readonly registry: string;
   /** The part before tag and digest, as the engine takes it. */

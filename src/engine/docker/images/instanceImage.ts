@@ -27,7 +27,7 @@ import { ImageMissing, RegistryUnreachable } from './pull/pullProblem';
 import { scratch } from './resolve';
 import type { DockerSettings } from '../dockerSettings';
 
-export interface ImageRequest {
+interface ImageRequest {
   readonly connection: DockerConnection;
   readonly instance: Instance;
   readonly trees: Trees;

@@ -85,7 +85,7 @@ const described = z.object({
 });
 
 /** The name of an instance image, and the parts that it must have been made from to count. */
-export interface InstanceName {
+interface InstanceName {
   readonly name: string;
   readonly tag: string;
   readonly key: string;

@@ -69,7 +69,7 @@ export function dayOf(createdAt: string, recipe: Pick<Recipe, 'asOf'>): string |
   return day > recipe.asOf ? day : recipe.asOf;
 }
 
-export interface Resolving {
+interface Resolving {
   /** Interpreter that the requirements are resolved for. */
   readonly python: string;
   readonly needs: ProjectNeeds;

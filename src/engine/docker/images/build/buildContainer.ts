@@ -32,7 +32,7 @@ export interface BuildPlace {
   readonly limits: BuildLimits;
 }
 
-export interface BuildRequest {
+interface BuildRequest {
   /** Id or name of the image that the container starts from. */
   readonly image: string;
   readonly kind?: ContainerKind;

@@ -11,7 +11,7 @@ import type { BuildContainer } from './buildContainer';
 import { foreignUser } from './confinement';
 import { identityDigest } from '../imageRecords';
 
-export interface Compiling {
+interface Compiling {
   readonly storage: string;
   /** R. */
   readonly tree: string;

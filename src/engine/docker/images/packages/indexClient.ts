@@ -17,7 +17,7 @@ export class IndexTrouble extends Error {
   override readonly name = 'IndexTrouble';
 }
 
-export interface IndexAnswer {
+interface IndexAnswer {
   readonly status: number;
   readonly type: string;
   /** Address that answered, after redirects. */

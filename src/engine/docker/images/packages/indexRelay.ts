@@ -11,7 +11,7 @@ import { hostOf, IndexTrouble, type IndexClient } from './indexClient';
 import { pageTypes, readIndexPage, writeIndexPage, type IndexFile } from './indexPages';
 import type { IndexSettings, PackageIndex } from './indexSettings';
 
-export interface RelayOptions {
+interface RelayOptions {
   readonly settings: IndexSettings;
   readonly client: IndexClient;
   readonly downloads: Downloads;
@@ -28,7 +28,7 @@ export interface RelayOptions {
  * fetches each file and compares it with the digest that the index publishes. A build without a
  * network talks to it. It serves pages of projects and their files, and nothing else.
  */
-export interface IndexRelay {
+interface IndexRelay {
   /** Serves a connection that a build made. */
   serve(connection: Duplex): void;
   /**

@@ -11,7 +11,7 @@ import type { IndexSettings } from './indexSettings';
 import { openTunnel, tunnelProgram } from './tunnel';
 import { uvProgram } from './uvProgram';
 
-export interface PackageRequest {
+interface PackageRequest {
   readonly storage: string;
   readonly settings: IndexSettings;
   /** Hosts in requirements, other than the indexes, that containers may connect to. */

@@ -27,7 +27,7 @@ export interface Program {
   readonly content: Buffer;
 }
 
-export interface UvRequest {
+interface UvRequest {
   readonly storage: string;
   /** Processor of the container, as `uname -m` names it. */
   readonly machine: string;
