@@ -3,14 +3,11 @@ import { planText, progressText } from '../batch/progressText';
 import type { BatchHooks } from '../batch/runBatch';
 import type { FilterHooks } from '../repair/filterRepairs';
 import type { CommandContext } from './context';
-import { plural } from '../domain/plural';
 
 /** The hooks that show a batch to a person. */
 type ProgressHooks = Required<Pick<BatchHooks, 'onPlan'> & Pick<FilterHooks, 'onProgress'>> & {
   readonly reporter: Reporter;
 };
-
-export const workersText = (count: number): string => plural(count, 'worker');
 
 /**
  * Seconds between lines of progress where stderr is a file, so that the log of a night stays short.

@@ -22,7 +22,8 @@ import type { Report } from '../results/reportSchema';
 import { reportPath } from '../results/runFolder';
 import { runStore } from '../evaluation/runStore';
 import { ratesText, resultLine, resultTable, type ResultLine } from '../results/resultTable';
-import { batchProgressHooks, workersText } from './batchProgress';
+import { plural } from '../domain/plural';
+import { batchProgressHooks } from './batchProgress';
 import {
   EXIT,
   openDatasetOption,
@@ -116,7 +117,7 @@ async function evaluateCommand(options: EvaluateOptions, context: CommandContext
   const batch = await withEngine(asked, async (engine) => {
     const { memoryMb } = asked.docker;
     const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);
-    const means = `${workersText(workers)}, ${engine.description}`;
+    const means = `${plural(workers, 'worker')}, ${engine.description}`;
     const hooks = batchProgressHooks(context, reporter, means);
     const request = batchRequest(options, context, {
       ...{ input, engine, workers },

@@ -14,7 +14,7 @@ import { filteredDocument, type FilteredDocument } from '../repair/filteredRepai
 import { usualRepairRun } from '../repair/repairFolder';
 import { readRepairResults } from '../study/repairResults';
 import { layOut } from '../domain/layOut';
-import { batchProgressHooks, workersText } from './batchProgress';
+import { batchProgressHooks } from './batchProgress';
 import {
   EXIT,
   openDatasetOption,
@@ -100,7 +100,7 @@ async function filterRepairsCommand(
   const { document, written } = await withEngine(asked, async (engine) => {
     const { memoryMb } = asked.docker;
     const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);
-    const means = `${workersText(workers)}, ${engine.description}`;
+    const means = `${plural(workers, 'worker')}, ${engine.description}`;
     const hooks = batchProgressHooks(context, reporter, means);
     const request = {
       ...settingsOf(options, context),

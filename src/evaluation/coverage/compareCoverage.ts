@@ -4,8 +4,7 @@ import { coverageInWords } from './coverageInWords';
 import { markdownCode, markdownTable } from '../markdown';
 
 /** Which of candidate and golden tests cover a changed line beyond the base tests. */
-type CoveredByWhom =
-  'both' | 'candidate only' | 'golden tests only' | 'neither' | 'not executable';
+type CoveredByWhom = 'both' | 'candidate only' | 'golden tests only' | 'neither' | 'not executable';
 
 /** A changed line, and whether candidate and golden tests cover it. */
 interface ComparedLine {
