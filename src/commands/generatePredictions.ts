@@ -1,6 +1,4 @@
-import { realpath } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import { sha256 } from '../files/sha256';
+import { basename, join, resolve } from 'node:path';
 import type { Instance } from '../domain/instance';
 import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
@@ -26,6 +24,7 @@ import type { Method } from '../method/method';
 import { methodNames, methodOf, methods } from '../method/methods';
 import { budgetOf, dollarsOf, told, type Budget, type Price } from '../method/models/budget';
 import { openModel, parseModelName } from '../method/models/openModel';
+import { predictionsLock } from './predictionsLock';
 import { predictionsFile, type PredictionRow } from '../method/predictionsFile';
 import { mayRunTestsOfModels, refusedLocally } from '../method/testsOfModels';
 import { openTrace, type MethodTrace } from '../method/trace';
@@ -84,7 +83,7 @@ export async function generatePredictions(
     reporter,
     what: `writes ${basename(out)}`,
   };
-  return withLock(await lockOf(options.storage, out), whose, async () => {
+  return withLock(await predictionsLock(options.storage, out), whose, async () => {
     const engine = lazily(asked);
     const trace = await openTrace(`${out}.trace.jsonl`, {
       readOnly: options.replay === true,
@@ -151,16 +150,6 @@ async function selected(options: GenerateOptions, context: CommandContext): Prom
     );
   }
   return dataset.read(found.map(({ entry }) => entry.id));
-}
-
-/**
- * The lock of a predictions file. Two commands that write the same file, by whatever path, wait for
- * each other.
- */
-async function lockOf(storage: string, out: string): Promise<string> {
-  const folder = await realpath(dirname(out)).catch(() => dirname(out));
-  const digest = sha256(join(folder, basename(out)));
-  return join(storage, 'locks', `generate-${digest.slice(0, 16)}`);
 }
 
 interface Run {

@@ -20,12 +20,17 @@ export const registerMcp: RegisterCommand = (program, context, finish) => {
     .requiredOption('--id <id>', 'the instance')
     .addOption(sourceOption())
     .option('--timeout <seconds>', 'limit for one run of tests', positive, 600)
+    .option(
+      '--out <file>',
+      'keep the candidate as a prediction in this file, with each apply_candidate; other rows stay',
+    )
+    .option('--name <name>', 'name of the model in that prediction', 'mcp')
     .addOption(runTestsLocallyOption())
     .addOption(storageOption())
     .addHelpText(
       'after',
       '\nIt never gives away the golden patch, the golden tests or what comes after R.' +
-        '\nExit status: 0 the client closed the connection, 2 wrong usage or input, 130 interrupted.',
+        '\nExit status: 0 the client closed the connection, 1 it did and --out could not be written, 2 wrong usage or input, 130 interrupted.',
     )
     .action(async (options: McpOptions) => {
       // Imported here, since no other command needs the protocol.

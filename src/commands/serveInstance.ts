@@ -1,4 +1,3 @@
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { join } from 'node:path';
 import type { Reporter } from '../domain/reporter';
 import { HumanError } from '../domain/humanError';
@@ -10,9 +9,12 @@ import { runStore } from '../evaluation/runStore';
 import { createPythonParser } from '../python/parser';
 import { parseSources, sourceOf } from '../repository/source';
 import { prepareTrees } from '../repository/trees';
+import { LineTransport } from '../method/mcp/lineTransport';
 import { serveMcp } from '../method/mcp/serveMcp';
 import { modelView } from '../method/modelView';
 import { mayRunTestsOfModels, refusedLocally } from '../method/testsOfModels';
+import { candidateInMemory } from '../method/tools/tool';
+import { keptCandidate } from './keptCandidate';
 
 export interface McpOptions extends EngineOptions {
   dataset: string;
@@ -21,6 +23,10 @@ export interface McpOptions extends EngineOptions {
   timeout: number;
   runTestsLocally?: boolean;
   storage: string;
+  /** File of predictions that gets the candidate. */
+  out?: string;
+  /** Name of the model in that file. */
+  name: string;
 }
 
 /**
@@ -67,6 +73,11 @@ export async function serveInstance(
       },
     }),
   );
+  const { out, name: model, storage } = options;
+  const kept =
+    out === undefined
+      ? undefined
+      : await keptCandidate({ instance, out, model, storage, reporter });
   const { transport, release } = stdioTransport(context, closed);
   try {
     reporter.log(`${instance.id}: serving its tools on stdin and stdout`);
@@ -78,6 +89,7 @@ export async function serveInstance(
     await serveMcp(transport, {
       version: context.version,
       view: (work) => view.get(work),
+      candidate: kept?.slot ?? candidateInMemory(),
       timeoutSeconds: options.timeout,
       reporter,
     });
@@ -86,7 +98,9 @@ export async function serveInstance(
     await (await view.made())?.dispose();
     await (await engine.made())?.dispose();
   }
-  return context.signal.aborted ? EXIT.interrupted : EXIT.done;
+  const isKept = (await kept?.finish()) ?? true;
+  if (context.signal.aborted) return EXIT.interrupted;
+  return isKept ? EXIT.done : EXIT.negative;
 }
 
 /**
@@ -95,8 +109,8 @@ export async function serveInstance(
 function stdioTransport(
   context: CommandContext,
   closed: AbortController,
-): { readonly transport: StdioServerTransport; readonly release: () => void } {
-  const transport = new StdioServerTransport();
+): { readonly transport: LineTransport; readonly release: () => void } {
+  const transport = new LineTransport(process.stdin, process.stdout);
   const close = (): void => {
     closed.abort();
     void transport.close();

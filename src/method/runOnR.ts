@@ -12,6 +12,7 @@ import { GitError } from '../repository/git/git';
 import { splitTestEdits } from '../patch/testFiles';
 import { parseUnified } from '../patch/unified/parseUnified';
 import { findTests } from '../python/tests';
+import { syntaxErrorsOf, type SyntaxErrorOfCandidate } from './candidateSyntax';
 import { neutralLog, neutralResult, neutralText } from './neutralText';
 import { TestsCannotRun } from './testsOfModels';
 
@@ -48,6 +49,8 @@ export interface ReadOnR {
   readonly removedTests: readonly string[];
   /** Files that it changes outside tests. */
   readonly otherFiles: readonly string[];
+  /** Where its Python files are not Python. */
+  readonly syntaxErrors: readonly SyntaxErrorOfCandidate[];
 }
 
 /**
@@ -91,7 +94,7 @@ async function readWith(
     signal,
   }: Pick<RunOnROptions, 'format' | 'testsOnly' | 'signal'>,
 ): Promise<Read> {
-  const nothing = { files: [], ownTests: [], removedTests: [], otherFiles: [] };
+  const nothing = { files: [], ownTests: [], removedTests: [], otherFiles: [], syntaxErrors: [] };
   if (candidate.trim() === '') {
     const problem = 'the candidate is empty';
     const read = { ...nothing, applies: true, problem, patch: '', diagnostics: [] };
@@ -127,6 +130,7 @@ async function readWith(
     ownTests: own.functions,
     removedTests: own.removed,
     otherFiles,
+    syntaxErrors: await syntaxErrorsOf(session, patch, turnsOf(signal)),
   };
   return { read, own };
 }

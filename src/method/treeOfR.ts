@@ -3,6 +3,7 @@ import { asShown } from '../patch/bytes';
 import { unsafePath } from '../patch/unsafePath';
 import type { FolderTree } from '../repository/folderTree';
 import { git, GitError } from '../repository/git/git';
+import { posixPattern } from './posixPattern';
 
 /** The files of R, for reading only: no `.git`, no history, and nothing behind a link. */
 export interface TreeOfR {
@@ -30,7 +31,7 @@ export interface TreeOfR {
 
 export interface TextQuery {
   readonly pattern: string;
-  /** Whether the pattern is an extended regular expression (POSIX) instead of plain text. */
+  /** Whether the pattern is a regular expression (Perl syntax) instead of plain text. */
   readonly isRegex?: boolean;
   /** The file or folder of R to search in. */
   readonly within?: string | undefined;
@@ -82,13 +83,11 @@ export function treeOfR(folder: string, files: FolderTree, digest: string): Tree
         );
       }
       // git grep searches only tracked files: neither .git nor what a link leads to.
-      const found = await grep(
+      const place = within === undefined ? [] : ['--', `:(top,literal)${within}`];
+      const search = isRegex ? grepRegex : grep;
+      const found = await search(
         folder,
-        [
-          ...['grep', '--line-number', '--null', '-I', '--no-color', '--full-name'],
-          ...[isRegex ? '--extended-regexp' : '--fixed-strings', '-e', pattern],
-          ...(within === undefined ? [] : ['--', `:(top,literal)${within}`]),
-        ],
+        { pattern: [isRegex ? '--perl-regexp' : '--fixed-strings', '-e', pattern], place },
         signal,
       );
       return found.split('\n').flatMap((each) => {
@@ -100,27 +99,46 @@ export function treeOfR(folder: string, files: FolderTree, digest: string): Tree
   };
 }
 
+interface GrepArguments {
+  /** The pattern, after the option that says what it is. */
+  readonly pattern: readonly string[];
+  readonly place: readonly string[];
+}
+
+/** As `grep`, also with a git that is built without PCRE. */
+async function grepRegex(
+  folder: string,
+  { pattern, place }: GrepArguments,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  try {
+    return await grep(folder, { pattern, place }, signal);
+  } catch (error) {
+    if (!(error instanceof NoPerlPatterns)) throw error;
+    const posix = posixPattern(pattern.at(-1) ?? '');
+    const options = ['--extended-regexp', ...(posix.ignoresCase ? ['--ignore-case'] : [])];
+    return grep(folder, { pattern: [...options, '-e', posix.pattern], place }, signal);
+  }
+}
+
+/** This git is built without PCRE. */
+class NoPerlPatterns extends Error {}
+
 async function grep(
   folder: string,
-  args: readonly string[],
+  { pattern, place }: GrepArguments,
   signal: AbortSignal | undefined,
 ): Promise<string> {
   throwIfAborted(signal);
   const limit = AbortSignal.timeout(searchMilliseconds);
   const either = signal === undefined ? limit : AbortSignal.any([signal, limit]);
+  const options = ['--line-number', '--null', '-I', '--no-color', '--full-name'];
   try {
-    return await git(args, { cwd: folder, signal: either });
+    return await git(['grep', ...options, ...pattern, ...place], { cwd: folder, signal: either });
   } catch (error) {
     // Nothing found.
     if (error instanceof GitError && error.status === 1 && error.stderr.trim() === '') return '';
-    if (error instanceof GitError) {
-      // Of git's error messages, only those about the pattern are safe to show.
-      const why = /^fatal: (?:command line|-e option), (.*)$/m.exec(error.stderr)?.[1];
-      throw new HumanError(
-        `The pattern cannot be searched for${why === undefined ? '' : ` (${why})`}`,
-        'Write it as plain text, or as an extended regular expression (POSIX)',
-      );
-    }
+    if (error instanceof GitError) throw problemOfPattern(error.stderr);
     if (error instanceof Cancelled && signal?.aborted !== true) {
       throw new HumanError(
         `The search was given up after ${searchMilliseconds / 1000} seconds`,
@@ -129,4 +147,20 @@ async function grep(
     }
     throw error;
   }
+}
+
+function problemOfPattern(stderr: string): Error {
+  if (/not compiled with USE_LIBPCRE/.test(stderr)) return new NoPerlPatterns();
+  if (/^fatal: pcre2_(?:jit_)?match failed with error code -(?:46|47|53)\b/m.test(stderr)) {
+    return new HumanError(
+      'The search was given up: the pattern has too many ways to match one line',
+      'Search for plain text, or without repetition of a repetition such as (a+)+',
+    );
+  }
+  // Of git's error messages, only those about the pattern are safe to show.
+  const why = /^fatal: (?:command line|-e option), (.*)$/m.exec(stderr)?.[1];
+  return new HumanError(
+    `The pattern cannot be searched for${why === undefined ? '' : ` (${why})`}`,
+    'Write it as plain text with kind "text", or as a regular expression (Perl syntax)',
+  );
 }

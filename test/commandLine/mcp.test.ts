@@ -114,6 +114,85 @@ describe('swt-bench mcp', function () {
       ['--storage', join(folder.path, 'fresh')],
     ));
 
+  it('does calls that are sent together in their order, and answers with data of its schemas', () =>
+    connected(async (client) => {
+      // From here on the client checks all data against the schemas.
+      const { tools } = await client.listTools();
+      assert.ok(tools.every(({ outputSchema }) => outputSchema?.type === 'object'));
+      const data = async (name: string, input: object = {}): Promise<Record<string, unknown>> => {
+        const answer = await client.callTool({ name, arguments: { ...input } });
+        return answer.structuredContent as Record<string, unknown>;
+      };
+      const passing = reproducing.replace('2000)\n', '2001)\n');
+      for (const _ of [1, 2, 3]) {
+        const [, first, , second, listed] = await Promise.all([
+          data('apply_candidate', { patch: reproducing }),
+          data('run_tests'),
+          data('apply_candidate', { patch: passing }),
+          data('run_tests'),
+          data('list_candidate_tests'),
+        ]);
+        assert.deepEqual([first?.['counts'], second?.['counts']], [{ failed: 1 }, { passed: 1 }]);
+        assert.match(String(second?.['conclusion']), /reproduces nothing/);
+        assert.match(String(listed?.['diff']), /2001\)/);
+      }
+    }));
+
+  it('takes and gives long patches whole, and goes on after a message that is too long', () =>
+    connected(async (client) => {
+      const lines = Array.from({ length: 1000 }, (_, at) => `    assert ${at} < ${'9'.repeat(30)}`);
+      const patch = added('tests/test_long.py', 'def test_long():', ...lines);
+      assert.ok(patch.length > 40_000);
+      await call(client, 'apply_candidate', { patch });
+      assert.ok((await call(client, 'list_candidate_tests')).text.endsWith(patch.trimEnd()));
+      const tooLong = call(client, 'apply_candidate', { patch: 'x'.repeat(11 * 1024 * 1024) });
+      await assert.rejects(tooLong, /The message has \d+ bytes, and the limit is 10485760/);
+      assert.ok((await call(client, 'list_candidate_tests')).text.endsWith(patch.trimEnd()));
+    }));
+
+  it('keeps the candidate as a prediction, which can be evaluated', async () => {
+    const other = { instance_id: 'other__other-1', model_name_or_path: 'm', model_patch: '' };
+    const out = await folder.file('kept.jsonl', `${JSON.stringify(other)}\n`);
+    const rows = async (): Promise<unknown[]> =>
+      (await readFile(out, 'utf8'))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown);
+    const named = { instance_id: id, model_name_or_path: 'agent', model_patch: reproducing };
+    await connected(
+      async (client) => {
+        assert.deepEqual(await rows(), [other]);
+        const passing = reproducing.replace('2000)\n', '2001)\n');
+        await call(client, 'apply_candidate', { patch: passing });
+        assert.deepEqual(await rows(), [other, { ...named, model_patch: passing }]);
+        await call(client, 'apply_candidate', { patch: 'no patch' });
+        const { text } = await call(client, 'apply_candidate', { patch: reproducing });
+        assert.doesNotMatch(text, /kept\.jsonl|tallybook-217/);
+        assert.deepEqual(await rows(), [other, named]);
+      },
+      ['--out', out, '--name', 'agent'],
+    );
+    assert.deepEqual(await rows(), [other, named]);
+    const evaluated = args().slice(1, -1);
+    const at = evaluated.indexOf('--id');
+    evaluated[at] = '--ids';
+    const { stdout, stderr } = await cli([
+      'evaluate',
+      ...evaluated,
+      '--predictions',
+      out,
+      '--json',
+    ]);
+    const { results } = JSON.parse(stdout) as {
+      results: { instance_id: string; resolved: boolean }[];
+    };
+    assert.deepEqual(
+      results.filter(({ instance_id }) => instance_id === id).map(({ resolved }) => resolved),
+      [true],
+      stderr,
+    );
+  });
+
   it('keeps the candidate for one connection only', () =>
     connected(async (client) => {
       assert.match((await call(client, 'list_candidate_tests')).text, /no candidate yet/);
@@ -284,6 +363,7 @@ describe('swt-bench mcp', function () {
       ['mcp', '--dataset', join(folder.path, 'none.jsonl'), '--id', id],
       args('--timeout', '-1'),
       args('--memory', '4g'),
+      args('--out', await folder.file('no predictions.txt', 'some text')),
     ];
     for (const each of wrong) {
       const { status, stdout, stderr } = await cli(each);

@@ -155,11 +155,13 @@ export async function recordMcp(
   await call('read_file', { path: 'tallybook/money.py' });
   await call('outline_file', { path: 'tests/test_money.py' });
   for (const query of ['by_loss', 'test_any_amount', 'takes_no_part', 'allocate']) {
-    for (const kind of ['text', 'regex', 'class', 'function']) {
+    for (const kind of ['text', 'regex', 'class', 'function', 'file']) {
       await call('search_code', { query, kind });
     }
   }
   await call('search_code', { query: '((', kind: 'regex' });
+  await call('search_code', { query: '(?i)\\bWEIGHTS\\b', kind: 'regex' });
+  await call('search_code', { query: 'e', kind: 'text', page: '2' });
   for (const path of ['../fixed/tallybook/money.py', '.git/HEAD', '../trees.json', 'no.py']) {
     await call('read_file', { path });
     await call('run_tests', { tests: [path] });
@@ -169,6 +171,9 @@ export async function recordMcp(
   await call('run_tests', { tests: ['tests'], without_candidate: true });
   await call('run_tests', { tests: ['tests/test_money.py'], without_candidate: true });
   await call('run_tests', { tests: ['tests/test_money.py::AllocateTest::test_no_weight_no_cent'] });
+  for (const name of ['test_equal_parts', 'AllocateTest', 'test_any_amount_balances']) {
+    await call('run_tests', { tests: [name] });
+  }
   for (const [at, body] of bodies.entries()) {
     await call('apply_candidate', {
       patch: unified(`tests/test_pry_${at}.py`, source(body, at)),
@@ -177,6 +182,8 @@ export async function recordMcp(
     await call('run_tests', { whole_files: true });
     await call('list_candidate_tests');
   }
+  await call('apply_candidate', { patch: unified('tests/test_bad.py', ['def test_bad(:', '  x']) });
+  await call('run_tests');
   await call('apply_candidate', { patch: 'no patch' });
   child.stdin.end();
   assert.equal(await ended, 0);

@@ -78,6 +78,8 @@ function said(input: object, key: string): string | undefined {
 }
 
 function lineIn(input: object, key: string): number | undefined {
-  const value: unknown = (input as Record<string, unknown>)[key];
+  const written: unknown = (input as Record<string, unknown>)[key];
+  // The tool also takes a number in a text.
+  const value = typeof written === 'string' ? Number(written) : written;
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 ? value : undefined;
 }

@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
 import { Cancelled } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
+import { CallOrder } from '../../method/tools/callOrder';
+import type { ToolAnswer } from '../../method/tools/tool';
 import { tools } from '../../method/tools/tools';
 import type { InstanceForModels } from './instanceForModels';
 import { applyToWorkspace } from '../generate/applyToWorkspace';
@@ -25,6 +27,7 @@ export interface WorkspaceToolsParts {
 export class WorkspaceTools {
   /** Ends the calls under way when the window closes. */
   private readonly closing = new AbortController();
+  private readonly order = new CallOrder();
 
   constructor(private readonly parts: WorkspaceToolsParts) {}
 
@@ -55,26 +58,15 @@ export class WorkspaceTools {
     { input, tokenizationOptions }: vscode.LanguageModelToolInvocationOptions<object>,
     token: vscode.CancellationToken,
   ): Promise<vscode.LanguageModelToolResult> {
-    const { reporter } = this.parts;
     const abort = new AbortController();
     const cancelling = token.onCancellationRequested(() => abort.abort());
     if (token.isCancellationRequested) abort.abort();
+    const signal = AbortSignal.any([abort.signal, this.closing.signal]);
     try {
-      const opened = await this.parts.opened();
-      if (name === 'run_tests' && opened !== undefined && vscode.workspace.isTrusted) {
-        // The question only offers the permission; the place where tests run checks it.
-        await askForTestsOfModels(opened.folder, 'agent').catch(() => undefined);
-      }
-      const { text, isError } = await answerCall({
-        name,
-        input,
-        isTrusted: vscode.workspace.isTrusted,
-        opened,
-        candidate: (each) => candidateSlot(each, (patch) => applyToWorkspace(each, patch)),
-        timeoutSeconds: timeoutSeconds(opened?.folder.uri),
-        signal: AbortSignal.any([abort.signal, this.closing.signal]),
-        reporter,
-      });
+      const usesCandidate = tools.some((each) => each.name === name && each.usesCandidate);
+      const { text, isError } = await this.order.inTurn({ usesCandidate }, signal, () =>
+        this.answer(name, input, signal),
+      );
       const answer = await withinBudget(isError ? `Error: ${text}` : text, tokenizationOptions);
       return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(answer)]);
     } catch (error) {
@@ -83,5 +75,27 @@ export class WorkspaceTools {
     } finally {
       cancelling.dispose();
     }
+  }
+
+  private async answer(
+    name: ModelToolName,
+    input: unknown,
+    signal: AbortSignal,
+  ): Promise<ToolAnswer> {
+    const opened = await this.parts.opened();
+    if (name === 'run_tests' && opened !== undefined && vscode.workspace.isTrusted) {
+      // The question only offers the permission; the place where tests run checks it.
+      await askForTestsOfModels(opened.folder, 'agent').catch(() => undefined);
+    }
+    return answerCall({
+      name,
+      input,
+      isTrusted: vscode.workspace.isTrusted,
+      opened,
+      candidate: (each) => candidateSlot(each, (patch) => applyToWorkspace(each, patch)),
+      timeoutSeconds: timeoutSeconds(opened?.folder.uri),
+      signal,
+      reporter: this.parts.reporter,
+    });
   }
 }

@@ -11,11 +11,14 @@ import {
 import { HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
 import type { ModelView } from '../modelView';
+import { CallOrder } from '../tools/callOrder';
 import {
   callTool,
-  candidateInMemory,
   inputSchema,
+  outputSchema,
+  type CandidateSlot,
   type Tool,
+  type ToolAnswer,
   type ToolEffect,
 } from '../tools/tool';
 import { instructions, tools } from '../tools/tools';
@@ -34,6 +37,8 @@ export interface McpParts {
    * @throws HumanError, Cancelled
    */
   readonly view: (work: { readonly reporter: Reporter }) => Promise<ModelView>;
+  /** Holds the candidate for as long as the connection. */
+  readonly candidate: CandidateSlot;
   readonly timeoutSeconds: number;
   readonly reporter: Reporter;
 }
@@ -41,13 +46,13 @@ export interface McpParts {
 /**
  * Serves the tools on one instance to one client until the client closes the connection, over the
  * Model Context Protocol (https://modelcontextprotocol.io/specification/2025-06-18/server/tools).
- * The candidate exists as long as the connection.
+ * Calls that use the candidate are done in the order in which they come.
  *
  * @returns resolves when the connection is closed
  */
 export async function serveMcp(transport: Transport, parts: McpParts): Promise<void> {
-  const { version, timeoutSeconds } = parts;
-  const candidate = candidateInMemory();
+  const { version, candidate, timeoutSeconds } = parts;
+  const order = new CallOrder();
   const server = new Server(
     { name: 'swt-bench', version },
     { capabilities: { tools: {} }, instructions },
@@ -58,6 +63,7 @@ export async function serveMcp(transport: Transport, parts: McpParts): Promise<v
       title: tool.title,
       description: tool.description,
       inputSchema: { type: 'object' as const, ...inputSchema(tool) },
+      outputSchema: { type: 'object' as const, ...outputSchema(tool) },
       annotations: annotations[tool.effect],
     })),
   }));
@@ -83,10 +89,9 @@ export async function serveMcp(transport: Transport, parts: McpParts): Promise<v
     tell();
     const timer = setInterval(tell, progressMilliseconds);
     try {
-      return await call(tool, params.arguments, {
-        parts,
-        work: { candidate, timeoutSeconds, signal: extra.signal, reporter },
-      });
+      const { signal } = extra;
+      const work = { candidate, timeoutSeconds, signal, reporter };
+      return await order.inTurn(tool, signal, () => call(tool, params.arguments, { parts, work }));
     } finally {
       clearInterval(timer);
     }
@@ -112,15 +117,14 @@ async function call(
     parts.reporter.log(`swt-bench mcp: ${error.message}`);
     const text =
       'The repository of this instance cannot be had, and no tool works without it. The log of the server says why. Tell the person whom you work for.';
-    return textResult(text, true);
+    return resultOf({ text, isError: true });
   }
-  const { text, isError } = await callTool(tool, view, input, work);
-  return textResult(text, isError);
+  return resultOf(await callTool(tool, view, input, work));
 }
 
-const textResult = (text: string, isError: boolean): CallToolResult => ({
+const resultOf = ({ text, isError, data }: ToolAnswer): CallToolResult => ({
   content: [{ type: 'text', text }],
-  ...(isError && { isError }),
+  ...(isError ? { isError } : { structuredContent: data as Record<string, unknown> }),
 });
 
 const unknownTool = (name: string): McpError =>

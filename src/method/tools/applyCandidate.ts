@@ -2,18 +2,28 @@ import { z } from 'zod';
 import { HumanError } from '../../domain/humanError';
 import { askedFormats, type AskedFormat } from '../../patch/toUnified';
 import type { Diagnostic } from '../../patch/diagnostic';
-import { fields, type Tool } from './tool';
+import {
+  candidateData,
+  candidateShape,
+  syntaxErrorText,
+  type CandidateData,
+} from './candidateText';
+import { fields, patchLimit, type Tool } from './tool';
 
 interface Input {
   readonly patch: string;
   readonly format?: AskedFormat | undefined;
 }
 
-export const applyCandidate: Tool<Input> = {
+interface Output extends CandidateData {
+  readonly notes: readonly string[];
+}
+
+export const applyCandidate: Tool<Input, Output> = {
   name: 'apply_candidate',
   title: 'Apply a candidate',
   description:
-    'Takes a patch with tests as the candidate, in the place of the one before: the patch is always on the repository as it is, never on an earlier candidate. Write a unified diff ("--- a/PATH", "+++ b/PATH", "@@ … @@"), SEARCH/REPLACE blocks, or blocks between "diff" and "end diff". Nothing is run: call run_tests then.',
+    'Takes a patch with tests as the candidate, in the place of the one before: the patch is always on the repository as it is, never on an earlier candidate. Write a unified diff ("--- a/PATH", "+++ b/PATH", "@@ … @@"), SEARCH/REPLACE blocks, or blocks between "diff" and "end diff". Gives the tests that it adds or changes, syntax errors, and the whole diff as it was applied. Nothing is run: call run_tests then.',
   input: fields({
     patch: z.string().min(1).max(1_000_000).describe('The whole patch, on the repository as it is'),
     format: z
@@ -23,7 +33,13 @@ export const applyCandidate: Tool<Input> = {
         'How the patch is written; found out by default. "fuzzy" is a diff with wrong line numbers',
       ),
   }),
+  output: fields({
+    ...candidateShape,
+    notes: z.array(z.string()).describe('What was noticed while the patch was read'),
+  }),
   effect: 'changes the candidate',
+  usesCandidate: true,
+  mostCharacters: patchLimit,
   confirmation: 'Puts the tests that the model has written in the place of the current candidate.',
   async run(view, { patch, format }, { candidate, signal }) {
     const read = await view.read(patch, { ...(format !== undefined && { format }), signal });
@@ -41,9 +57,15 @@ export const applyCandidate: Tool<Input> = {
       );
     }
     await candidate.apply(read.patch);
-    const { ownTests, otherFiles, removedTests } = read;
-    return [
+    const { ownTests, otherFiles, removedTests, syntaxErrors } = read;
+    const text = [
       'The candidate applies.',
+      ...(syntaxErrors.length > 0
+        ? [
+            'But it is not Python, so its tests cannot run. Correct it, and apply the whole patch again.',
+          ]
+        : []),
+      ...syntaxErrorText(syntaxErrors),
       ownTests.length === 0
         ? `It adds or changes no test${read.problem === undefined ? '' : ` (${read.problem})`}: there is nothing to reproduce the issue with.`
         : `Tests that it adds or changes:\n${ownTests.map((test) => `- ${test}`).join('\n')}`,
@@ -54,7 +76,9 @@ export const applyCandidate: Tool<Input> = {
           ]
         : []),
       ...told,
+      `Applied as this diff:\n${read.patch.trimEnd()}`,
     ].join('\n');
+    return { text, data: { ...candidateData(read), notes: told } };
   },
 };
 

@@ -1,22 +1,49 @@
+import { z } from 'zod';
 import { HumanError } from '../../domain/humanError';
+import { nextPage, pageField, pageOf, pageShape } from './pages';
 import { folderField } from './places';
 import { fields, type Tool } from './tool';
 
 interface Input {
   readonly folder?: string | undefined;
+  readonly page?: number | undefined;
 }
 
-const mostEntries = 300;
+interface Entry {
+  readonly path: string;
+  readonly files?: number | undefined;
+}
 
-export const listFiles: Tool<Input> = {
+interface Output {
+  readonly entries: readonly Entry[];
+  readonly page: number;
+  readonly more: number;
+}
+
+const entriesOfPage = 300;
+
+export const listFiles: Tool<Input, Output> = {
   name: 'list_files',
   title: 'List files',
   description:
-    'Lists the files and folders of one folder of the repository; of its root when no folder is named. Folders end with / and tell how many files are below them.',
-  input: fields({ folder: folderField('Folder to list, such as tests/unit').optional() }),
+    'Lists the files and folders of one folder of the repository; of its root when no folder is named. Folders end with / and tell how many files are below them. To find a file by its name, call search_code with kind "file".',
+  input: fields({
+    folder: folderField('Folder to list, such as tests/unit').optional(),
+    page: pageField,
+  }),
+  output: fields({
+    entries: z.array(
+      fields({
+        path: z.string(),
+        files: z.int().optional().describe('Of a folder: how many files are below it'),
+      }),
+    ),
+    ...pageShape,
+  }),
   effect: 'reads',
+  usesCandidate: false,
   confirmation: 'Gives the model names of files of the repository.',
-  async run({ tree }, { folder = '' }) {
+  async run({ tree }, { folder = '', page: asked = 1 }) {
     const prefix = folder === '' ? '' : `${folder}/`;
     const below = (await tree.paths()).filter((path) => path.startsWith(prefix));
     if (below.length === 0) {
@@ -26,24 +53,22 @@ export const listFiles: Tool<Input> = {
         why === undefined ? 'Read it with read_file' : 'List the root to see what there is',
       );
     }
-    const entries = new Map<string, number>();
+    const counts = new Map<string, number>();
     for (const path of below) {
       const rest = path.slice(prefix.length);
       const end = rest.indexOf('/');
       const name = end < 0 ? rest : rest.slice(0, end + 1);
-      entries.set(name, (entries.get(name) ?? 0) + 1);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
     }
-    const lines = [...entries].map(([name, files]) =>
-      name.endsWith('/')
-        ? `${prefix}${name} (${files} file${files === 1 ? '' : 's'})`
-        : prefix + name,
-    );
-    const more = lines.length - mostEntries;
-    return [
-      ...lines.slice(0, mostEntries),
-      ...(more > 0
-        ? [`[${more} more entries are not shown; search_code finds files by what they hold]`]
-        : []),
-    ].join('\n');
+    const all = [...counts].map(([name, files]): Entry => {
+      const path = prefix + name;
+      return name.endsWith('/') ? { path, files } : { path };
+    });
+    const { items, page, more } = pageOf(all, asked, entriesOfPage);
+    const text = [...items.map(lineOf), ...nextPage({ page, more })].join('\n');
+    return { text, data: { entries: items, page, more } };
   },
 };
+
+const lineOf = ({ path, files }: Entry): string =>
+  files === undefined ? path : `${path} (${files} file${files === 1 ? '' : 's'})`;

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { HumanError } from '../../domain/humanError';
 import { findDefinitions, type Definition } from '../../python/definitions';
 import { fileOfR, linesOf, pathField, shortLine } from './places';
@@ -7,15 +8,43 @@ interface Input {
   readonly path: string;
 }
 
+interface Output {
+  readonly path: string;
+  readonly lines: number;
+  readonly imports: readonly { readonly line: number; readonly text: string }[];
+  readonly definitions: readonly {
+    readonly start_line: number;
+    readonly end_line: number;
+    readonly depth: number;
+    readonly signature: string;
+  }[];
+  readonly more: number;
+}
+
 const mostDefinitions = 400;
 
-export const outlineFile: Tool<Input> = {
+export const outlineFile: Tool<Input, Output> = {
   name: 'outline_file',
   title: 'Outline a file',
   description:
     'Gives the skeleton of one Python file: its imports, and its classes, functions and methods with their signatures and line numbers, without their bodies.',
   input: fields({ path: pathField('Path of a Python file in the repository') }),
+  output: fields({
+    path: z.string(),
+    lines: z.int(),
+    imports: z.array(fields({ line: z.int(), text: z.string() })),
+    definitions: z.array(
+      fields({
+        start_line: z.int(),
+        end_line: z.int(),
+        depth: z.int().describe('How many classes and functions are around it'),
+        signature: z.string(),
+      }),
+    ),
+    more: z.int().describe('Definitions that are left out'),
+  }),
   effect: 'reads',
+  usesCandidate: false,
   confirmation: 'Gives the model the outline of a file of the repository.',
   async run({ tree, python }, { path }) {
     const source = await fileOfR(tree, path);
@@ -24,24 +53,28 @@ export const outlineFile: Tool<Input> = {
     }
     const lines = linesOf(source);
     const imports = lines.flatMap((line, at) =>
-      /^(?:import|from)\s/.test(line) ? [`${at + 1}  ${shortLine(line)}`] : [],
+      /^(?:import|from)\s/.test(line) ? [{ line: at + 1, text: shortLine(line) }] : [],
     );
     const found = findDefinitions(python, source).filter((each) => !each.local);
-    const shown = found
-      .slice(0, mostDefinitions)
-      .map(
-        (each) =>
-          `${' '.repeat(4 * depthOf(each))}${each.range.startLine}-${each.range.endLine}  ${signatureOf(each, source)}`,
-      );
-    const more = found.length - shown.length;
-    return [
+    const definitions = found.slice(0, mostDefinitions).map((each) => ({
+      start_line: each.range.startLine,
+      end_line: each.range.endLine,
+      depth: depthOf(each),
+      signature: signatureOf(each, source),
+    }));
+    const more = found.length - definitions.length;
+    const text = [
       `${path} has ${lines.length} lines${found.length === 0 ? ', and no class or function' : ''}.`,
-      ...imports,
-      ...shown,
+      ...imports.map((each) => `${each.line}  ${each.text}`),
+      ...definitions.map(
+        (each) =>
+          `${' '.repeat(4 * each.depth)}${each.start_line}-${each.end_line}  ${each.signature}`,
+      ),
       ...(more > 0
         ? [`[${more} more definitions are not shown; search_code finds them by name]`]
         : []),
     ].join('\n');
+    return { text, data: { path, lines: lines.length, imports, definitions, more } };
   },
 };
 

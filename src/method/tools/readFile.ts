@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { HumanError } from '../../domain/humanError';
 import { fileOfR, linesOf, pathField, shortLine } from './places';
-import { fields, type Tool } from './tool';
+import { answerLimit, fields, type Tool } from './tool';
 
 interface Input {
   readonly path: string;
@@ -9,9 +9,17 @@ interface Input {
   readonly end_line?: number | undefined;
 }
 
+interface Output {
+  readonly path: string;
+  readonly start_line: number;
+  readonly end_line: number;
+  readonly total_lines: number;
+  readonly text: string;
+}
+
 const mostLines = 400;
 
-export const readFile: Tool<Input> = {
+export const readFile: Tool<Input, Output> = {
   name: 'read_file',
   title: 'Read lines of a file',
   description: `Gives lines of one file of the repository with their numbers, ${mostLines} at most. It shows the repository as it is, without the candidate. For a long file call outline_file first, and read the lines that matter.`,
@@ -24,11 +32,22 @@ export const readFile: Tool<Input> = {
       .optional()
       .describe('Last line, included; as far as it goes by default'),
   }),
+  output: fields({
+    path: z.string(),
+    start_line: z.int(),
+    end_line: z.int().describe('Last line that is shown; 0 for an empty file'),
+    total_lines: z.int(),
+    text: z.string().describe('The lines, without numbers'),
+  }),
   effect: 'reads',
+  usesCandidate: false,
   confirmation: 'Gives the model lines of a file of the repository.',
   async run({ tree }, { path, start_line: start = 1, end_line: end }) {
     const lines = linesOf(await fileOfR(tree, path));
-    if (lines.length === 0) return `${path} is empty.`;
+    if (lines.length === 0) {
+      const data = { path, start_line: 1, end_line: 0, total_lines: 0, text: '' };
+      return { text: `${path} is empty.`, data };
+    }
     if (start > lines.length) {
       throw new HumanError(
         `${path} has ${lines.length} lines, and start_line is ${start}`,
@@ -41,16 +60,31 @@ export const readFile: Tool<Input> = {
         'Give the last line that is wanted, counted from 1',
       );
     }
-    const last = Math.min(end ?? lines.length, lines.length, start + mostLines - 1);
+    const wanted = Math.min(end ?? lines.length, lines.length);
+    const shown = withinAnswer(lines.slice(start - 1, Math.min(wanted, start + mostLines - 1)));
+    const last = start + shown.length - 1;
     const width = String(last).length;
-    const shown = lines
-      .slice(start - 1, last)
-      .map((line, at) => `${String(start + at).padStart(width)}  ${shortLine(line)}`);
-    const rest = last < Math.min(end ?? lines.length, lines.length);
-    return [
+    const text = [
       `${path}, lines ${start} to ${last} of ${lines.length}:`,
-      ...shown,
-      ...(rest ? [`[go on with start_line ${last + 1}]`] : []),
+      ...shown.map((line, at) => `${String(start + at).padStart(width)}  ${line}`),
+      ...(last < wanted ? [`[go on with start_line ${last + 1}]`] : []),
     ].join('\n');
+    const data = {
+      ...{ path, start_line: start, end_line: last, total_lines: lines.length },
+      text: shown.join('\n'),
+    };
+    return { text, data };
   },
 };
+
+/** The first of these lines, as many as an answer holds whole with their numbers. */
+function withinAnswer(lines: readonly string[]): string[] {
+  let characters = 2000;
+  const shown: string[] = [];
+  for (const line of lines.map((each) => shortLine(each))) {
+    characters += line.length + 12;
+    if (characters > answerLimit) break;
+    shown.push(line);
+  }
+  return shown;
+}

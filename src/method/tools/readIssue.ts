@@ -1,13 +1,25 @@
-import { fields, type Tool } from './tool';
+import { z } from 'zod';
+import { bounded, fields, type Tool } from './tool';
 
-export const readIssue: Tool<Record<string, never>> = {
+interface Output {
+  readonly repo: string;
+  readonly instance: string;
+  readonly issue: string;
+}
+
+export const readIssue: Tool<Record<string, never>, Output> = {
   name: 'read_issue',
   title: 'Read the issue',
   description:
     'Gives the text of the issue that the tests are to reproduce, as its author wrote it, with the name of the repository. Call it first.',
   input: fields({}),
+  output: fields({ repo: z.string(), instance: z.string(), issue: z.string() }),
   effect: 'reads',
+  usesCandidate: false,
   confirmation: 'Gives the model the text of the issue.',
   run: ({ alias, repo, issue }) =>
-    Promise.resolve(`Issue of ${repo} (instance ${alias}):\n\n${issue.trim()}`),
+    Promise.resolve({
+      text: `Issue of ${repo} (instance ${alias}):\n\n${issue.trim()}`,
+      data: { repo, instance: alias, issue: bounded(issue.trim()) },
+    }),
 };

@@ -1,9 +1,19 @@
 import { z } from 'zod';
-import { isFailure, standing, type TestResult } from '../../domain/outcome';
+import {
+  functionOf,
+  isFailure,
+  outcomes,
+  standing,
+  type Outcome,
+  type TestResult,
+} from '../../domain/outcome';
 import { HumanError } from '../../domain/humanError';
 import { unrelatedFailure } from '../../evaluation/hints/unrelatedFailure';
+import type { RunOnR } from '../runOnR';
+import { testsNamed } from './namedTests';
 import { linesOf, shortLine } from './places';
-import { fields, type Tool } from './tool';
+import { printedByTests } from './printed';
+import { bounded, fields, type Tool } from './tool';
 
 interface Input {
   readonly tests?: readonly string[] | undefined;
@@ -11,21 +21,52 @@ interface Input {
   readonly whole_files?: boolean | undefined;
 }
 
+interface ToldTest {
+  readonly test: string;
+  readonly outcome: Outcome;
+  /** Whether the candidate adds or changes it. */
+  readonly of_candidate: boolean;
+  readonly phase?: string | undefined;
+  readonly exception?: string | undefined;
+  readonly message?: string | undefined;
+  readonly raised_at?: string | undefined;
+  readonly expected?: string | undefined;
+  readonly actual?: string | undefined;
+  readonly fault_of_test?: string | undefined;
+  readonly details?: string | undefined;
+}
+
+interface Output {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly problem?: string | undefined;
+  readonly conclusion?: string | undefined;
+  readonly tests: readonly ToldTest[];
+  readonly more: number;
+  readonly printed: string;
+}
+
 const mostFailures = 10;
 const mostNames = 60;
+/** Most characters of the failure of one test, and of what all tests print. */
+const detailsLimit = 4000;
+const printedLimit = 8000;
+/** Most characters of each value of a comparison. */
+const valueLimit = 1000;
 
-export const runTests: Tool<Input> = {
+export const runTests: Tool<Input, Output> = {
   name: 'run_tests',
   title: 'Run tests',
   description:
-    'Runs tests on the repository as it is, which has the fault of the issue, with the current candidate. By default those that the candidate adds or changes. A test that reproduces the issue fails here because of the fault, by an assertion or an error that the issue tells of, and would pass once the fault is mended. A failure by an import, a name or a fixture that is not there reproduces nothing.',
+    'Runs tests on the repository as it is, which has the fault of the issue, with the current candidate. By default those that the candidate adds or changes. A test that reproduces the issue fails here because of the fault, by an assertion or an error that the issue tells of, and would pass once the fault is mended. A test that passes here, or fails by an import, a name or a fixture that is not there, reproduces nothing. Gives the failures, compared values and what the tests print, each within limits.',
   input: fields({
     tests: z
       .array(z.string().min(1).max(1000))
       .min(1)
       .max(50)
       .optional()
-      .describe('Test files, or tests as tests/test_a.py::Class::test_x, to run instead'),
+      .describe(
+        'Test files, or tests as tests/test_a.py::Class::test_x, to run instead. A class (tests/test_a.py::Class) stands for its tests; a bare name (test_x, Class.test_x) is looked up in the candidate, then in the repository',
+      ),
     whole_files: z
       .boolean()
       .optional()
@@ -35,7 +76,35 @@ export const runTests: Tool<Input> = {
       .optional()
       .describe('Run the named tests of the repository without the candidate'),
   }),
+  output: fields({
+    counts: z.record(z.string(), z.int()).describe('How many tests have each outcome'),
+    problem: z.string().optional().describe('Why not everything is known'),
+    conclusion: z.string().optional().describe('Said when the candidate reproduces nothing'),
+    tests: z
+      .array(
+        fields({
+          test: z.string(),
+          outcome: z.enum(outcomes),
+          of_candidate: z.boolean().describe('Whether the candidate adds or changes it'),
+          phase: z.string().optional(),
+          exception: z.string().optional(),
+          message: z.string().optional(),
+          raised_at: z.string().optional().describe('path:line in function'),
+          expected: z.string().optional(),
+          actual: z.string().optional(),
+          fault_of_test: z
+            .string()
+            .optional()
+            .describe('Why the failure looks like a fault of the test itself'),
+          details: z.string().optional().describe('The end of the failure as the runner shows it'),
+        }),
+      )
+      .describe('Failures first'),
+    more: z.int().describe('Tests that are left out'),
+    printed: z.string().describe('What the tests printed'),
+  }),
   effect: 'runs code',
+  usesCandidate: true,
   confirmation: 'Runs tests, and with them code that the model has written, on R.',
   async run(view, { tests, whole_files: whole, without_candidate: without = false }, work) {
     const patch = without ? '' : await work.candidate.read();
@@ -48,8 +117,12 @@ export const runTests: Tool<Input> = {
       );
     }
     const { signal, reporter, timeoutSeconds } = work;
+    const named =
+      tests === undefined
+        ? undefined
+        : await testsNamed(view, await view.read(patch, { signal }), tests, signal);
     const result = await view.runOnR(patch, {
-      ...(tests !== undefined && { tests }),
+      ...(named !== undefined && { tests: named }),
       ...(whole !== undefined && { whole }),
       timeoutSeconds,
       signal,
@@ -61,23 +134,67 @@ export const runTests: Tool<Input> = {
         'Write it again with apply_candidate',
       );
     }
-    const all = [...result.tests, ...result.others];
-    const failures = [...result.tests.filter(isFailure), ...result.others.filter(isFailure)];
-    const rest = all.filter((each) => !isFailure(each));
-    return [
-      `On the repository as it is, ${patch.trim() === '' ? 'without a candidate' : 'with the candidate'}: ${summary(all)}.`,
-      ...(result.problem === undefined ? [] : [`Not everything is known: ${result.problem}.`]),
-      ...failures.slice(0, mostFailures).map(describeFailure),
-      ...(failures.length > mostFailures
-        ? [`More failures: ${names(failures.slice(mostFailures))}`]
-        : []),
-      ...(rest.length > 0 ? [`Others: ${names(rest, true)}`] : []),
-      ...(isMute(all) && result.log !== ''
-        ? [`The end of what the runner printed:\n${lastLines(result.log)}`]
-        : []),
-    ].join('\n\n');
+    const told = tell(result, { isAll: named === undefined });
+    const given = patch.trim() === '' ? 'without a candidate' : 'with the candidate';
+    return { text: textOf(result, told, given), data: told };
   },
 };
+
+/** @param isAll whether all tests of the candidate were to run, and not only named ones */
+function tell(result: RunOnR, { isAll }: { readonly isAll: boolean }): Output {
+  const own = new Set(isAll ? result.tests.map(({ test }) => test) : []);
+  const functions = new Set(result.ownTests);
+  const isOwn = ({ test }: TestResult): boolean => own.has(test) || functions.has(functionOf(test));
+  const all = [...result.tests, ...result.others];
+  const failures = all.filter(isFailure);
+  const rest = all.filter((each) => !isFailure(each));
+  const shown = [
+    ...failures.slice(0, mostFailures).map((each) => describeFailure(each, isOwn(each))),
+    ...[...failures.slice(mostFailures, mostFailures + mostNames), ...rest.slice(0, mostNames)].map(
+      (each) => ({ test: each.test, outcome: each.outcome, of_candidate: isOwn(each) }),
+    ),
+  ];
+  const ofCandidate = all.filter(isOwn);
+  const reproducesNothing = ofCandidate.length > 0 && !ofCandidate.some(isFailure);
+  return {
+    counts: countsOf(all),
+    ...(result.problem !== undefined && { problem: result.problem }),
+    ...(reproducesNothing && {
+      conclusion: `${isAll ? 'No test of the candidate fails' : 'None of these tests of the candidate fails'} on the repository as it is: ${isAll ? 'the candidate reproduces' : 'they reproduce'} nothing.`,
+    }),
+    tests: shown,
+    more: all.length - shown.length,
+    printed: bounded(
+      linesOf(printedByTests(result.log))
+        .map((line) => shortLine(line))
+        .join('\n'),
+      printedLimit,
+    ),
+  };
+}
+
+function textOf(result: RunOnR, told: Output, given: string): string {
+  const { conclusion, problem, tests, printed } = told;
+  const all = [...result.tests, ...result.others];
+  const failures = all.filter(isFailure);
+  const details = tests.filter(isFailure).slice(0, mostFailures);
+  const ofCandidate = new Set(tests.flatMap((each) => (each.of_candidate ? [each.test] : [])));
+  const rest = all.filter((each) => !isFailure(each));
+  return [
+    `On the repository as it is, ${given}: ${summary(told.counts)}.`,
+    ...(problem === undefined ? [] : [`Not everything is known: ${problem}.`]),
+    ...(conclusion === undefined ? [] : [conclusion]),
+    ...details.map(failureText),
+    ...(failures.length > mostFailures
+      ? [`More failures: ${names(failures.slice(mostFailures))}`]
+      : []),
+    ...(rest.length > 0 ? [`Others: ${names(rest, ofCandidate)}`] : []),
+    ...(printed === '' ? [] : [`What the tests printed:\n${printed}`]),
+    ...(isMute(all) && result.log !== ''
+      ? [`The end of what the runner printed:\n${lastLines(result.log)}`]
+      : []),
+  ].join('\n\n');
+}
 
 /** Whether no outcome says what happened, as when the runner itself could not start. */
 const isMute = (results: readonly TestResult[]): boolean =>
@@ -86,39 +203,70 @@ const isMute = (results: readonly TestResult[]): boolean =>
       phase === 'collect' && exception === undefined && details === undefined,
   );
 
-function summary(results: readonly TestResult[]): string {
-  if (results.length === 0) return 'no test has left an outcome';
-  const counts = new Map<string, number>();
-  for (const { outcome } of results) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-  return [...counts].map(([outcome, number]) => `${number} ${outcome}`).join(', ');
+function countsOf(results: readonly TestResult[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { outcome } of results) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
 }
 
-function describeFailure(result: TestResult): string {
-  const { test, outcome, phase, exception, message, details, frames } = result;
+function summary(counts: Output['counts']): string {
+  const told = Object.entries(counts).map(([outcome, number]) => `${number} ${outcome}`);
+  return told.length === 0 ? 'no test has left an outcome' : told.join(', ');
+}
+
+function describeFailure(result: TestResult, isOwn: boolean): ToldTest {
+  const { test, outcome, phase, exception, message, details, frames, comparison } = result;
   const where = frames?.at(-1);
   const unrelated = unrelatedFailure(result);
   const text = (details ?? message ?? '').trim();
+  return {
+    test,
+    outcome,
+    of_candidate: isOwn,
+    ...(phase !== undefined && { phase }),
+    ...(exception !== undefined && {
+      exception,
+      message: shortLine((message ?? '').split('\n')[0] ?? '', 500),
+    }),
+    ...(where !== undefined && { raised_at: `${where.path}:${where.line} in ${where.function}` }),
+    ...(comparison !== undefined && {
+      expected: bounded(comparison.expected, valueLimit),
+      actual: bounded(comparison.actual, valueLimit),
+    }),
+    ...(unrelated !== undefined && {
+      fault_of_test: `${unrelated.reason}${unrelated.missing === undefined ? '' : ` (${unrelated.missing})`}`,
+    }),
+    ...(text !== '' && { details: bounded(lastLines(text, 40), detailsLimit) }),
+  };
+}
+
+function failureText(told: ToldTest): string {
+  const { test, outcome, phase, exception, expected, actual, details = '' } = told;
+  const when = phase === 'collect' ? 'while it was collected' : `in its ${phase}`;
+  // The runner shows most values itself.
+  const isHidden =
+    expected !== undefined &&
+    actual !== undefined &&
+    !(details.includes(expected) && details.includes(actual));
   return [
-    `${outcome === 'error' ? 'ERROR' : 'FAILED'} ${test}${phase === undefined || phase === 'call' ? '' : ` (${phase === 'collect' ? 'while it was collected' : `in its ${phase}`})`}`,
-    ...(exception === undefined
+    `${outcome === 'error' ? 'ERROR' : 'FAILED'} ${test}${phase === undefined || phase === 'call' ? '' : ` (${when})`}`,
+    ...(exception === undefined ? [] : [`Exception: ${exception}: ${told.message ?? ''}`]),
+    ...(told.raised_at === undefined ? [] : [`Raised at ${told.raised_at}`]),
+    ...(told.fault_of_test === undefined
       ? []
-      : [`Exception: ${exception}: ${shortLine((message ?? '').split('\n')[0] ?? '', 500)}`]),
-    ...(where === undefined ? [] : [`Raised at ${where.path}:${where.line} in ${where.function}`]),
-    ...(unrelated === undefined
-      ? []
-      : [
-          `This looks like a fault of the test itself, not of the issue: ${unrelated.reason}${unrelated.missing === undefined ? '' : ` (${unrelated.missing})`}`,
-        ]),
-    ...(text === '' ? [] : [lastLines(text, 40)]),
+      : [`This looks like a fault of the test itself, not of the issue: ${told.fault_of_test}`]),
+    ...(details === '' ? [] : [details]),
+    ...(isHidden ? [`Compared values, expected:\n${expected}\nactual:\n${actual}`] : []),
   ].join('\n');
 }
 
-const names = (results: readonly TestResult[], withOutcome = false): string => {
-  const shown = results
-    .slice(0, mostNames)
-    .map(({ test, outcome }) =>
-      withOutcome && standing(outcome) !== 'passes' ? `${test} (${outcome})` : test,
-    );
+/** @param ofCandidate tests that the candidate adds or changes; undefined to name no outcomes */
+const names = (results: readonly TestResult[], ofCandidate?: ReadonlySet<string>): string => {
+  const shown = results.slice(0, mostNames).map(({ test, outcome }) => {
+    if (ofCandidate === undefined) return test;
+    if (ofCandidate.has(test)) return `${test} (${outcome} here: reproduces nothing)`;
+    return standing(outcome) === 'passes' ? test : `${test} (${outcome})`;
+  });
   const more = results.length - shown.length;
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };

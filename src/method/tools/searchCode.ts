@@ -2,76 +2,146 @@ import { z } from 'zod';
 import { HumanError } from '../../domain/humanError';
 import { findDefinitions, type Definition } from '../../python/definitions';
 import type { ModelView } from '../modelView';
+import { isFileMeant } from './fileNames';
 import { signatureOf } from './outlineFile';
+import { nextPage, pageField, pageOf, pageShape, type Page } from './pages';
 import { folderField, shortLine } from './places';
-import { fields, type Tool, type ToolWork } from './tool';
+import { fields, type Tool, type ToolResult, type ToolWork } from './tool';
 
-const kinds = ['text', 'regex', 'class', 'function'] as const;
+const kinds = ['text', 'regex', 'class', 'function', 'file'] as const;
 
 interface Input {
   readonly query: string;
   readonly kind: (typeof kinds)[number];
   readonly within?: string | undefined;
+  readonly page?: number | undefined;
 }
 
-const mostHits = 80;
+/** A search whose defaults are filled in. */
+interface Search {
+  readonly query: string;
+  readonly kind: Input['kind'];
+  readonly within: string | undefined;
+  readonly page: number;
+}
 
-export const searchCode: Tool<Input> = {
+interface Hit {
+  readonly path: string;
+  readonly line?: number | undefined;
+  readonly end_line?: number | undefined;
+  readonly text?: string | undefined;
+  readonly inside?: string | undefined;
+}
+
+interface Output {
+  readonly hits: readonly Hit[];
+  readonly page: number;
+  readonly more: number;
+}
+
+const hitsOfPage = 80;
+
+export const searchCode: Tool<Input, Output> = {
   name: 'search_code',
   title: 'Search the code',
-  description:
-    'Searches the repository, tests included. kind "class" and "function" find definitions by name (methods are functions, and may be written Class.method) and give their files, lines and signatures; "text" finds lines that hold the query as it stands, "regex" lines that match an extended regular expression (POSIX). It shows the repository as it is, without the candidate.',
+  description: `Searches the repository, tests included. kind "class" and "function" find definitions by name (methods are functions, and may be written Class.method) and give their files, lines and signatures; "text" finds lines that hold the query as it stands; "regex" lines that match a regular expression (Perl syntax: \\d, \\w, \\s, \\b, (?i), lookaround; one line at a time); "file" files whose path holds the query, or whose name matches it with * and ? (with a / in it the whole path; ** stands for any folders). ${hitsOfPage} hits a page. It shows the repository as it is, without the candidate.`,
   input: fields({
     query: z
       .string()
       .min(1)
       .max(500)
-      .describe('Name of a class or function, text, or regular expression'),
+      .describe('Name of a class, function or file, text, or regular expression'),
     kind: z.enum(kinds).describe('What the query is'),
     within: folderField('Search only this file or folder, such as tests').optional(),
+    page: pageField,
+  }),
+  output: fields({
+    hits: z.array(
+      fields({
+        path: z.string(),
+        line: z.int().optional(),
+        end_line: z.int().optional().describe('Last line of a definition'),
+        text: z.string().optional().describe('The line, or the signature of a definition'),
+        inside: z.string().optional().describe('The class or function around a definition'),
+      }),
+    ),
+    ...pageShape,
   }),
   effect: 'reads',
+  usesCandidate: false,
   confirmation: 'Gives the model lines of files of the repository that match.',
-  async run(view, { query, kind, within }, work) {
-    const place = within === '' ? undefined : within;
-    if (/[\r\n]/.test(query)) {
+  async run(view, { query, kind, within, page = 1 }, work) {
+    const search: Search = { query, kind, within: within === '' ? undefined : within, page };
+    if (/[\0\r\n]/.test(query)) {
       throw new HumanError('The query has several lines', 'Search for one line of it');
     }
     switch (kind) {
       case 'class':
       case 'function':
-        return definitions(view, { query, kind, within: place }, work);
+        return definitions(view, search, work);
       case 'text':
       case 'regex':
-        return text(view, { query, kind, within: place }, work);
+        return lines(view, search, work);
+      case 'file':
+        return files(view, search);
     }
   },
 };
 
-async function text({ tree }: ModelView, { query, kind, within }: Input, { signal }: ToolWork) {
+async function lines(
+  { tree }: ModelView,
+  { query, kind, within, page: asked }: Search,
+  { signal }: ToolWork,
+): Promise<ToolResult<Output>> {
   const found = await tree.search({ pattern: query, isRegex: kind === 'regex', within }, signal);
   if (found.length === 0) {
-    const why = within === undefined ? undefined : await whyNothingWithin(tree, within);
-    return (
-      why ??
-      `No line of ${within ?? 'the repository'} ${kind === 'regex' ? 'matches' : 'holds'} ${JSON.stringify(query)}.`
+    const holds = kind === 'regex' ? 'matches' : 'holds';
+    return nothing(
+      (await whyNothingWithin(tree, within)) ??
+        `No line of ${within ?? 'the repository'} ${holds} ${JSON.stringify(query)}.`,
     );
   }
-  const files = new Set(found.map(({ path }) => path)).size;
-  return [
-    `${count(found.length, 'line')} in ${count(files, 'file')}:`,
-    ...found
-      .slice(0, mostHits)
-      .map(({ path, line, text }) => `${path}:${line}: ${shortLine(text.trim(), 200)}`),
-    ...moreThan(found.length - mostHits, 'line'),
-  ].join('\n');
+  const { items, page, more } = pageOf(found, asked, hitsOfPage);
+  const hits = items.map(({ path, line, text }) => ({
+    path,
+    line,
+    text: shortLine(text.trim(), 200),
+  }));
+  const inFiles = new Set(found.map(({ path }) => path)).size;
+  return answer(
+    `${count(found.length, 'line')} in ${count(inFiles, 'file')}:`,
+    { items: hits, page, more },
+    ({ path, line, text }) => `${path}:${line}: ${text}`,
+  );
+}
+
+async function files(
+  { tree }: ModelView,
+  { query, within, page }: Search,
+): Promise<ToolResult<Output>> {
+  const name = query.trim().replace(/^(?:\.\/)+/, '');
+  const found = (await tree.paths()).filter(
+    (path) => isWithin(path, within) && isFileMeant(path, name),
+  );
+  if (found.length === 0) {
+    return nothing(
+      (await whyNothingWithin(tree, within)) ??
+        `No file of ${within ?? 'the repository'} has a path with ${JSON.stringify(name)}.`,
+    );
+  }
+  const hits = found.map((path) => ({ path }));
+  return answer(
+    `${count(found.length, 'file')}:`,
+    pageOf(hits, page, hitsOfPage),
+    ({ path }) => path,
+  );
 }
 
 async function definitions(
   { tree, python }: ModelView,
-  { query, kind, within }: Input,
+  { query, kind, within, page }: Search,
   { signal }: ToolWork,
-): Promise<string> {
+): Promise<ToolResult<Output>> {
   const name = query
     .replace(/^(?:async\s+)?(?:def|class)\s+/, '')
     .replace(/\(.*$/, '')
@@ -87,38 +157,44 @@ async function definitions(
   // Plain text is found ten times as fast as a regular expression.
   const pattern = `${kind === 'class' ? 'class' : 'def'} ${last}`;
   const isWhole = new RegExp(`(?:^|\\s)${pattern}(?![\\p{L}\\p{N}_])`, 'u');
-  const lines = (await tree.search({ pattern, within, ending: '.py' }, signal)).filter(({ text }) =>
-    isWhole.test(text),
+  const matching = (await tree.search({ pattern, within, ending: '.py' }, signal)).filter(
+    ({ text }) => isWhole.test(text),
   );
   const unread = new Map<string, number>();
-  for (const { path } of lines) unread.set(path, (unread.get(path) ?? 0) + 1);
-  const found: string[] = [];
+  for (const { path } of matching) unread.set(path, (unread.get(path) ?? 0) + 1);
+  const found: Hit[] = [];
   for (const path of [...unread.keys()]) {
-    if (found.length >= mostHits) break;
+    if (found.length >= page * hitsOfPage) break;
     unread.delete(path);
     const source = (await tree.read(path)) ?? '';
     if (!parts.every((part) => source.includes(part))) continue;
     for (const each of findDefinitions(python, source)) {
-      if (!isMeant(each, kind, name)) continue;
-      const { startLine, endLine } = each.range;
-      const inside = each.parent === undefined ? '' : `  (in ${each.parent.qualifiedName})`;
-      found.push(`${path}:${startLine}-${endLine}  ${signatureOf(each, source)}${inside}`);
+      if (isMeant(each, kind, name)) found.push(hitOf(path, each, source));
     }
   }
   if (found.length === 0) {
-    const why = within === undefined ? undefined : await whyNothingWithin(tree, within);
-    return (
-      why ??
-      `No ${kind} of ${within ?? 'the repository'} is called ${name}.${lines.length > 0 ? ` There are definitions of ${last} elsewhere: search for ${last}.` : ' It may be defined another way: search with kind "text".'}`
+    return nothing(
+      (await whyNothingWithin(tree, within)) ??
+        `No ${kind} of ${within ?? 'the repository'} is called ${name}.${matching.length > 0 ? ` There are definitions of ${last} elsewhere: search for ${last}.` : ' It may be defined another way: search with kind "text".'}`,
     );
   }
-  const more = [...unread.values()].reduce((sum, each) => sum + each, found.length - mostHits);
-  return [
-    `${count(Math.min(found.length, mostHits), 'definition')}:`,
-    ...found.slice(0, mostHits),
-    ...moreThan(more, 'definition'),
-  ].join('\n');
+  const shown = pageOf(found, page, hitsOfPage);
+  const more = [...unread.values()].reduce((sum, each) => sum + each, shown.more);
+  return answer(
+    `${count(shown.items.length, 'definition')}:`,
+    { ...shown, more },
+    ({ path, line, end_line: end, text, inside }) =>
+      `${path}:${line}-${end}  ${text}${inside === undefined ? '' : `  (in ${inside})`}`,
+  );
 }
+
+const hitOf = (path: string, definition: Definition, source: string): Hit => ({
+  path,
+  line: definition.range.startLine,
+  end_line: definition.range.endLine,
+  text: signatureOf(definition, source),
+  ...(definition.parent !== undefined && { inside: definition.parent.qualifiedName }),
+});
 
 const isMeant = (each: Definition, kind: Input['kind'], name: string): boolean =>
   (kind === 'class') === (each.kind === 'class') &&
@@ -127,20 +203,29 @@ const isMeant = (each: Definition, kind: Input['kind'], name: string): boolean =
 /** Says that the place of a search does not exist: an empty result would be misread. */
 async function whyNothingWithin(
   tree: ModelView['tree'],
-  within: string,
+  within: string | undefined,
 ): Promise<string | undefined> {
-  const isThere = (await tree.paths()).some(
-    (path) => path === within || path.startsWith(`${within}/`),
-  );
-  return isThere
+  return (await tree.paths()).some((path) => isWithin(path, within))
     ? undefined
     : `The repository has no file or folder ${JSON.stringify(within)}: see list_files.`;
 }
 
+const isWithin = (path: string, within: string | undefined): boolean =>
+  within === undefined || path === within || path.startsWith(`${within}/`);
+
 const count = (number: number, noun: string): string =>
   `${number} ${noun}${number === 1 ? '' : 's'}`;
 
-const moreThan = (more: number, noun: string): string[] =>
-  more > 0
-    ? [`[${count(more, `more ${noun}`)} not shown; narrow the query, or search within a folder]`]
-    : [];
+const nothing = (text: string): ToolResult<Output> => ({
+  text,
+  data: { hits: [], page: 1, more: 0 },
+});
+
+function answer(
+  head: string,
+  { items, page, more }: Page<Hit>,
+  lineOf: (hit: Hit) => string,
+): ToolResult<Output> {
+  const text = [head, ...items.map(lineOf), ...nextPage({ page, more })].join('\n');
+  return { text, data: { hits: items, page, more } };
+}

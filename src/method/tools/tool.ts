@@ -4,6 +4,7 @@ import type { Reporter } from '../../domain/reporter';
 import { redactKeys } from '../../engine/keysInUse';
 import type { ModelView } from '../modelView';
 import { TestsCannotRun } from '../testsOfModels';
+import { withNearMissesTaken } from './nearMisses';
 
 /** The current candidate, wherever it is stored: in memory, or as edits of a workspace. */
 export interface CandidateSlot {
@@ -29,34 +30,48 @@ export interface ToolWork {
 /** The effects of a call besides its answer. */
 export type ToolEffect = 'reads' | 'changes the candidate' | 'runs code';
 
+/** What a tool found: the same facts as text for a model, and as data for a program. */
+export interface ToolResult<Output = unknown> {
+  readonly text: string;
+  /** Has the tool's output schema. Bounded by the tool itself. */
+  readonly data: Output;
+}
+
 /** A tool that a model may call. It works on a view, which contains nothing of the answer. */
-export interface Tool<Input = unknown> {
+export interface Tool<Input = unknown, Output = unknown> {
   /** Name such as `run_tests`. */
   readonly name: string;
   readonly title: string;
   /** For a model: what the tool returns, and when to use it. */
   readonly description: string;
   readonly input: z.ZodType<Input>;
+  readonly output: z.ZodType<Output>;
   readonly effect: ToolEffect;
+  /** Whether the answer depends on the candidate, so that the order of calls matters. */
+  readonly usesCandidate: boolean;
+  /** Most characters of an answer in text; {@link answerLimit} by default. */
+  readonly mostCharacters?: number;
   /** One sentence for a person who decides whether the call may be made. */
   readonly confirmation: string;
-  /**
-   * @returns text for a model
-   * @throws HumanError, Cancelled
-   */
-  run(view: ModelView, input: Input, work: ToolWork): Promise<string>;
+  /** @throws HumanError, Cancelled */
+  run(view: ModelView, input: Input, work: ToolWork): Promise<ToolResult<Output>>;
 }
 
 export interface ToolAnswer {
   readonly text: string;
   readonly isError: boolean;
+  /** Has the tool's output schema; undefined for an error. */
+  readonly data?: unknown;
 }
 
 /**
  * Most characters of an answer, about 10,000 tokens. A longer answer is cut in the middle, and says
  * so.
  */
-const answerLimit = 40_000;
+export const answerLimit = 40_000;
+
+/** Most characters of an answer with a whole patch, which is of no use in parts. */
+export const patchLimit = 400_000;
 
 /**
  * Calls a tool with unchecked input. An error becomes text that tells a model what happened and
@@ -71,10 +86,12 @@ export async function callTool(
   work: ToolWork,
 ): Promise<ToolAnswer> {
   throwIfAborted(work.signal);
-  const read = tool.input.safeParse(withoutNulls(input ?? {}));
+  const read = tool.input.safeParse(withNearMissesTaken(inputSchema(tool), input ?? {}));
   if (!read.success) return { text: wrongInput(tool, read.error), isError: true };
   try {
-    return { text: bounded(redactKeys(await tool.run(view, read.data, work))), isError: false };
+    const { text, data } = await tool.run(view, read.data, work);
+    const shown = bounded(redactKeys(text), tool.mostCharacters);
+    return { text: shown, isError: false, data: redactedData(data) };
   } catch (error) {
     if (error instanceof Cancelled || work.signal?.aborted === true) throw new Cancelled();
     if (error instanceof TestsCannotRun) {
@@ -97,15 +114,14 @@ export function inputSchema(tool: Tool): Record<string, unknown> {
   return z.toJSONSchema(tool.input, { io: 'input' });
 }
 
+/** The JSON schema of the data that a tool answers with. */
+export function outputSchema(tool: Tool): Record<string, unknown> {
+  return z.toJSONSchema(tool.output);
+}
+
 /** @param shape the fields of an object; others are refused */
 export const fields = <T extends z.ZodRawShape>(shape: T): z.ZodObject<T, z.core.$strict> =>
   z.strictObject(shape);
-
-/** Drops null values, which many models write for omitted fields. */
-const withoutNulls = (input: unknown): unknown =>
-  typeof input !== 'object' || input === null || Array.isArray(input)
-    ? input
-    : Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null));
 
 function wrongInput(tool: Tool, error: z.ZodError): string {
   const problems = error.issues.slice(0, 5).map(({ path, message }) => {
@@ -116,10 +132,18 @@ function wrongInput(tool: Tool, error: z.ZodError): string {
   return `The input of ${tool.name} is not as it must be:\n${problems.join('\n')}\nCall it again with input of this JSON schema: ${schema}`;
 }
 
-function bounded(text: string, limit = answerLimit): string {
+/** A text without its middle where it is too long. It says how much is left out. */
+export function bounded(text: string, limit = answerLimit): string {
   if (text.length <= limit) return text;
   const half = Math.floor(limit / 2);
   return `${text.slice(0, half)}\n[${text.length - 2 * half} characters are left out here]\n${text.slice(-half)}`;
+}
+
+function redactedData(data: unknown): unknown {
+  if (typeof data === 'string') return redactKeys(data);
+  if (Array.isArray(data)) return data.map(redactedData);
+  if (typeof data !== 'object' || data === null) return data;
+  return Object.fromEntries(Object.entries(data).map(([key, each]) => [key, redactedData(each)]));
 }
 
 /** A candidate that is kept in memory. */

@@ -91,10 +91,68 @@ describe('tools on the bundled instance', function () {
     );
     assert.match(
       await errorOf('search_code', { query: 'a(', kind: 'regex' }),
-      /cannot be searched for \(.*Unmatched/,
+      /cannot be searched for \(.*(?:missing closing parenthesis|Unmatched)/,
     );
     assert.match(await errorOf('search_code', { query: 'a b', kind: 'class' }), /bare name/);
     assert.match(await errorOf('search_code', { query: 'a\nb', kind: 'text' }), /several lines/);
+  });
+
+  it('takes regular expressions as models write them', async () => {
+    const search = (query: string): Promise<string> =>
+      textOf('search_code', { query, kind: 'regex', within: 'tests/test_money.py' });
+    const posix = await search('allocate\\(\\[[0-9]');
+    assert.match(posix, /^\d+ lines in 1 file:/);
+    for (const same of [
+      'allocate\\(\\[\\d',
+      '(?i)ALLOCATE\\(\\[\\d',
+      '\\ballocate\\b\\(\\[(?=\\d)',
+    ]) {
+      assert.equal(await search(same), posix, same);
+    }
+  });
+
+  it('gives up a regular expression that takes too long, and says so', async () => {
+    const text = await errorOf('search_code', { query: '(.*.*)*=(.*.*)*@#$', kind: 'regex' });
+    assert.match(text, /given up.*[Ss]earch for plain text/);
+  });
+
+  it('gives the hits of a search page by page', async () => {
+    const query = { query: 'e', kind: 'text' };
+    const first = await call('search_code', query);
+    const { hits, more } = first.data as { hits: { path: string; line: number }[]; more: number };
+    assert.equal(hits.length, 80);
+    assert.match(first.text, new RegExp(`\\[${more} more: go on with page 2\\]$`));
+    const seen = new Set(hits.map(({ path, line }) => `${path}:${line}`));
+    let left = more;
+    for (let page = 2; left > 0; page += 1) {
+      const { data } = await call('search_code', { ...query, page });
+      const next = data as typeof first.data & { hits: typeof hits; more: number };
+      for (const { path, line } of next.hits) seen.add(`${path}:${line}`);
+      assert.equal(next.more, Math.max(0, left - 80));
+      left = next.more;
+    }
+    assert.equal(seen.size, 80 + more);
+    assert.match(await errorOf('search_code', { ...query, page: 999 }), /no page 999: the last/);
+    const definitions = { query: 'allocate', kind: 'function', page: 2 };
+    assert.match(await errorOf('search_code', definitions), /no page 2: the last one is 1/);
+  });
+
+  it('finds files by name', async () => {
+    const found = async (query: string, within?: string): Promise<string[]> => {
+      const { data } = await call('search_code', { query, kind: 'file', within });
+      return (data as { hits: { path: string }[] }).hits.map(({ path }) => path);
+    };
+    assert.deepEqual(await found('money'), ['tallybook/money.py', 'tests/test_money.py']);
+    assert.deepEqual(await found('MONEY.py', 'tests'), ['tests/test_money.py']);
+    assert.deepEqual(await found('*money.py'), ['tallybook/money.py', 'tests/test_money.py']);
+    assert.deepEqual(await found('money.*'), ['tallybook/money.py']);
+    for (const all of ['**/__init__.py', '*/__init__.py']) {
+      assert.deepEqual(await found(all), ['tallybook/__init__.py', 'tests/__init__.py']);
+    }
+    assert.deepEqual(await found('**/READM?.md'), ['README.md']);
+    assert.deepEqual(await found('t*_money.py'), ['tests/test_money.py']);
+    assert.deepEqual(await found('tests*money.p?/'), []);
+    assert.match(await textOf('search_code', { query: 'pound', kind: 'file' }), /No file of the/);
   });
 
   it('outlines and reads files', async () => {
@@ -136,6 +194,162 @@ describe('tools on the bundled instance', function () {
       tests: ['tests/test_parts.py::PartsTest::test_ten'],
     });
     assert.match(one, /: 1 passed\./);
+  });
+
+  it('gives what it applied as a diff, and a long one whole', async () => {
+    const custom =
+      'diff\ntests/test_new.py\ninsert\nBOF\ndef test_new():\n    assert False\nend diff\n';
+    const { text, data } = await call('apply_candidate', { patch: custom });
+    const { diff } = data as { diff: string };
+    assert.match(
+      diff,
+      /^diff --git a\/tests\/test_new\.py[^]*\+def test_new\(\):\n\+ {4}assert False/,
+    );
+    assert.ok(text.endsWith(diff.trimEnd()));
+    const body = Array.from(
+      { length: 1500 },
+      (_, at) => `    assert ${at} == len("${'x'.repeat(20)}")`,
+    );
+    const long = addedFile('tests/test_long.py', 'def test_long():', ...body);
+    assert.ok(long.length > 60_000);
+    await textOf('apply_candidate', { patch: long });
+    const listed = await call('list_candidate_tests');
+    for (const line of body) assert.ok(listed.text.includes(`+${line}\n`) || line === body.at(-1));
+    assert.deepEqual((listed.data as typeof data & { diff: string }).diff, await candidate.read());
+  });
+
+  it('says at once where a candidate is not Python', async () => {
+    const patch = addedFile(
+      'tests/test_bad.py',
+      'def test_a():',
+      '    x = (1',
+      '',
+      'def test_b(:',
+      '    pass',
+    );
+    const applied = await call('apply_candidate', { patch });
+    assert.match(applied.text, /^The candidate applies\.\nBut it is not Python/);
+    assert.match(applied.text, /Syntax error in tests\/test_bad\.py, line \d/);
+    assert.match(applied.text, /^> 4 {2}def test_b\(:$|^> 2 {2} {4}x = \(1$/m);
+    const { syntax_errors: errors } = applied.data as { syntax_errors: { path: string }[] };
+    assert.ok(errors.length > 0 && errors.every(({ path }) => path === 'tests/test_bad.py'));
+    assert.match(await textOf('list_candidate_tests'), /Syntax error in tests\/test_bad\.py/);
+    const sound = await call('apply_candidate', { patch: reproducing });
+    assert.doesNotMatch(sound.text, /Syntax error|not Python/);
+    assert.deepEqual((sound.data as { syntax_errors: unknown }).syntax_errors, []);
+  });
+
+  it('says that tests which pass on R reproduce nothing', async () => {
+    await textOf('apply_candidate', { patch: reproducing });
+    const ran = await textOf('run_tests');
+    assert.match(ran, /Others: \S+::test_ten \(passed here: reproduces nothing\)/);
+    assert.doesNotMatch(ran, /the candidate reproduces nothing/);
+    const one = await textOf('run_tests', { tests: ['test_ten'] });
+    assert.match(one, /None of these tests of the candidate fails.*: they reproduce nothing\./);
+    const patch = addedFile('tests/test_fine.py', 'def test_fine():', '    assert True');
+    await textOf('apply_candidate', { patch });
+    const passing = await call('run_tests');
+    assert.match(
+      passing.text,
+      /No test of the candidate fails.*: the candidate reproduces nothing\./,
+    );
+    const { conclusion, tests } = passing.data as { conclusion: string; tests: unknown };
+    assert.match(conclusion, /reproduces nothing/);
+    assert.deepEqual(tests, [
+      { test: 'tests/test_fine.py::test_fine', outcome: 'passed', of_candidate: true },
+    ]);
+    // What passes without the candidate says nothing about it.
+    const ofR = { tests: ['tests/test_money.py'], without_candidate: true };
+    assert.doesNotMatch(await textOf('run_tests', ofR), /reproduce/);
+  });
+
+  it('gives what tests print, within a limit, and the values that they compare', async () => {
+    const patch = addedFile(
+      'tests/test_prints.py',
+      ...['import unittest', '', 'class PrintsTest(unittest.TestCase):'],
+      ...['    def test_fails(self):', '        print("seen on the way")'],
+      ...['        self.assertEqual(list(range(60)), list(range(59)) + ["sixty"])', ''],
+      ...['    def test_passes(self):', '        print("x\\n" * 20000 + "the end")'],
+    );
+    await textOf('apply_candidate', { patch });
+    const { text, data } = await call('run_tests');
+    assert.match(text, /What the tests printed:\n[^]*seen on the way/);
+    assert.match(text, /characters are left out here[^]*the end/);
+    assert.ok(text.length < 20_000, `${text.length}`);
+    assert.match(text, /Compared values, expected:\n[^]*'sixty'\]?\nactual:\n[^]*59\]/);
+    const { printed, tests } = data as { printed: string; tests: { expected?: string }[] };
+    assert.match(printed, /seen on the way/);
+    assert.match(tests[0]?.expected ?? '', /'sixty'/);
+    assert.equal((await call('run_tests')).text, text);
+  });
+
+  it('takes names of tests as models write them', async () => {
+    await textOf('apply_candidate', { patch: reproducing });
+    const ran = async (name: unknown): Promise<string[]> => {
+      const { text, data, isError } = await call('run_tests', { tests: name });
+      assert.equal(isError, false, text);
+      return (data as { tests: { test: string }[] }).tests.map(({ test }) => test).sort();
+    };
+    const file = 'tests/test_parts.py';
+    const ten = `${file}::PartsTest::test_ten`;
+    const both = [`${file}::PartsTest::test_parts_add_up`, ten];
+    for (const name of [
+      ...['test_ten', 'PartsTest::test_ten', 'PartsTest.test_ten', `${file}::test_ten`],
+      ...['tests.test_parts.PartsTest.test_ten', `./${file}::PartsTest.test_ten`],
+    ]) {
+      assert.deepEqual(await ran([name]), [ten], name);
+    }
+    for (const name of ['PartsTest', `${file}::PartsTest`, 'test_parts.py', 'tests.test_parts']) {
+      assert.deepEqual(await ran([name]), both, name);
+    }
+    assert.deepEqual(await ran('test_ten'), [ten]);
+    assert.deepEqual(await ran(`["${ten}"]`), [ten]);
+    const ofR = 'tests/test_money.py::AllocateTest::test_equal_parts';
+    assert.deepEqual(await ran(['test_equal_parts']), [ofR]);
+    assert.ok((await ran(['tests/test_money.py::AllocateTest'])).includes(ofR));
+    assert.match(await errorOf('run_tests', { tests: ['test_no_such'] }), /is no test of the cand/);
+    const twice =
+      addedFile('tests/test_a.py', 'def test_x():', '    pass') +
+      addedFile('tests/test_b.py', 'def test_x():', '    pass');
+    await textOf('apply_candidate', { patch: twice });
+    assert.match(
+      await errorOf('run_tests', { tests: ['test_x'] }),
+      /several tests\. Name one of tests\/test_a\.py::test_x, tests\/test_b\.py::test_x/,
+    );
+  });
+
+  it('takes input that misses its schema by its writing only', async () => {
+    const meant = await textOf('read_file', { path: 'README.md', start_line: 2, end_line: 3 });
+    const written = { path: 'README.md', start_line: '2', end_line: ' 3 ' };
+    assert.equal(await textOf('read_file', written), meant);
+    await textOf('read_file', { path: 'README.md', start_line: '', end_line: null });
+    assert.match(await errorOf('read_file', { ...written, end_line: 'three' }), /`end_line`/);
+    const found = await textOf('search_code', { query: 'Money', kind: 'class' });
+    assert.equal(await textOf('search_code', { query: 'Money', kind: ' Class' }), found);
+    const tests = 'tests/test_money.py';
+    const ran = await textOf('run_tests', { tests, without_candidate: 'True' });
+    assert.match(ran, /without a candidate: \d+ passed/);
+  });
+
+  it('answers with data of its output schema, in what is its text', async () => {
+    await textOf('apply_candidate', { patch: reproducing });
+    for (const [name, input] of [
+      ['read_issue', {}],
+      ['list_files', { folder: 'tests' }],
+      ['search_code', { query: 'Money', kind: 'class' }],
+      ['outline_file', { path: 'tallybook/money.py' }],
+      ['read_file', { path: 'tallybook/money.py' }],
+      ['list_candidate_tests', {}],
+      ['run_tests', {}],
+    ] as const) {
+      const { text, data } = await call(name, input);
+      const tool = tools.find((each) => each.name === name);
+      const read = tool?.output.safeParse(data);
+      assert.ok(read?.success, `${name}: ${read?.error?.message}`);
+      for (const each of Object.values(data as object)) {
+        if (typeof each === 'string' && name !== 'read_file') assert.ok(text.includes(each.trim()));
+      }
+    }
   });
 
   it('runs tests of R without a candidate', async () => {

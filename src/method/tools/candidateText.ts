@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import type { SyntaxErrorOfCandidate } from '../candidateSyntax';
+import type { ReadOnR } from '../runOnR';
+import { shortLine } from './places';
+import { bounded, fields, patchLimit } from './tool';
+
+/** A candidate as data for a program. */
+export interface CandidateData {
+  readonly tests: readonly string[];
+  readonly removed_tests: readonly string[];
+  readonly other_files: readonly string[];
+  readonly syntax_errors: readonly {
+    readonly path: string;
+    readonly line: number;
+    readonly text: string;
+  }[];
+  readonly diff: string;
+}
+
+export const candidateShape = {
+  tests: z.array(z.string()).describe('Tests that it adds or changes, as run_tests takes them'),
+  removed_tests: z.array(z.string()),
+  other_files: z.array(z.string()).describe('Files that it changes and that are no tests'),
+  syntax_errors: z.array(
+    fields({ path: z.string(), line: z.int(), text: z.string().describe('The lines around it') }),
+  ),
+  diff: z.string().describe('Unified diff on the repository as it is'),
+};
+
+/** @param read a candidate that applies */
+export const candidateData = (read: ReadOnR): CandidateData => ({
+  tests: read.ownTests,
+  removed_tests: read.removedTests,
+  other_files: read.otherFiles,
+  syntax_errors: read.syntaxErrors.map((each) => ({
+    path: each.path,
+    line: each.line,
+    text: linesAround(each),
+  })),
+  diff: bounded(read.patch, patchLimit),
+});
+
+/** The syntax errors of a candidate with the lines around each, for a model. */
+export const syntaxErrorText = (errors: readonly SyntaxErrorOfCandidate[]): string[] =>
+  errors.map(
+    (error) =>
+      `Syntax error in ${error.path}, line ${error.line}${error.missing === undefined ? '' : ` (${JSON.stringify(error.missing)} is missing)`}:\n${linesAround(error)}`,
+  );
+
+const linesAround = ({ line, firstLine, lines }: SyntaxErrorOfCandidate): string =>
+  lines
+    .map(
+      (text, at) => `${firstLine + at === line ? '>' : ' '} ${firstLine + at}  ${shortLine(text)}`,
+    )
+    .join('\n');
