@@ -24,8 +24,7 @@ import type { Method } from '../method/method';
 import { methodNames, methodOf, methods } from '../method/methods';
 import { budgetOf, dollarsOf, told, type Budget, type Price } from '../method/models/budget';
 import { openModel, parseModelName } from '../method/models/openModel';
-import { predictionsLock } from './predictionsLock';
-import { predictionsFile, type PredictionRow } from '../method/predictionsFile';
+import { predictionsFile, predictionsLock, type PredictionRow } from '../method/predictionsFile';
 import { mayRunTestsOfModels, refusedLocally } from '../method/testsOfModels';
 import { openTrace, type MethodTrace } from '../method/trace';
 

@@ -2,9 +2,8 @@ import type { Instance } from '../domain/instance';
 import { messageOf } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { candidateInMemory, type CandidateSlot } from '../method/tools/tool';
-import { predictionsFile } from '../method/predictionsFile';
+import { predictionsFile, predictionsLock } from '../method/predictionsFile';
 import { withLock } from '../repository/lock';
-import { predictionsLock } from './predictionsLock';
 
 /** Milliseconds that a call waits for another command that writes the file. */
 const waitMilliseconds = 5000;

@@ -1,5 +1,5 @@
 import type { Turns } from '../domain/turns';
-import { contentsWith, type InstanceSession } from '../evaluation/session';
+import type { PythonParser } from '../python/parser';
 import { syntaxFaults, type SyntaxFault } from '../python/syntaxErrors';
 
 /** A syntax error in a file that a candidate writes. */
@@ -19,15 +19,21 @@ const around = 2;
  * Syntax errors of the Python files that a candidate adds or changes. Files of R that the parser
  * finds wrong without the candidate are left out: they may be for another version of Python.
  *
- * @param patch unified diff that applies to R
+ * @param after the files that the candidate writes, undefined for one that it deletes
  */
 export async function syntaxErrorsOf(
-  { python, readFileOfR }: Pick<InstanceSession, 'python' | 'readFileOfR'>,
-  patch: string,
+  after: ReadonlyMap<string, string | undefined>,
+  {
+    python,
+    readFileOfR,
+  }: {
+    readonly python: PythonParser;
+    readonly readFileOfR: (path: string) => Promise<string | undefined>;
+  },
   turns: Turns,
 ): Promise<SyntaxErrorOfCandidate[]> {
   const found: SyntaxErrorOfCandidate[] = [];
-  for (const [path, source] of await contentsWith(patch, readFileOfR, turns)) {
+  for (const [path, source] of after) {
     if (source === undefined || !path.endsWith('.py')) continue;
     const faults = syntaxFaults(python, source);
     if (faults.length === 0) continue;

@@ -1,8 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { sampleNumbers } from '../domain/sampleNumbers';
 import { HumanError, messageOf } from '../domain/humanError';
 import { redactKeys } from '../engine/keysInUse';
+import { sha256 } from '../files/sha256';
 import { writeWholeFile } from '../files/wholeFile';
 
 const rowSchema = z.looseObject({ instance_id: z.string(), model_name_or_path: z.string() });
@@ -56,6 +58,16 @@ export async function predictionsFile(path: string): Promise<PredictionsFile> {
       return last;
     },
   };
+}
+
+/**
+ * The lock of a predictions file. Two commands that write the same file, by whatever path, wait for
+ * each other.
+ */
+export async function predictionsLock(storage: string, out: string): Promise<string> {
+  const folder = await realpath(dirname(out)).catch(() => dirname(out));
+  const digest = sha256(join(folder, basename(out)));
+  return join(storage, 'locks', `generate-${digest.slice(0, 16)}`);
 }
 
 function readRow(line: string): PredictionRow | undefined {

@@ -121,6 +121,8 @@ async function readWith(
     };
   }
   const { files, own } = found;
+  const turns = turnsOf(signal);
+  const after = await contentsWith(patch, (path) => session.readFileOfR(path), turns);
   const read: ReadOnR = {
     applies: true,
     problem: undefined,
@@ -130,7 +132,7 @@ async function readWith(
     ownTests: own.functions,
     removedTests: own.removed,
     otherFiles,
-    syntaxErrors: await syntaxErrorsOf(session, patch, turnsOf(signal)),
+    syntaxErrors: await syntaxErrorsOf(after, session, turns),
   };
   return { read, own };
 }

@@ -3,7 +3,7 @@ import { asShown } from '../patch/bytes';
 import { unsafePath } from '../patch/unsafePath';
 import type { FolderTree } from '../repository/folderTree';
 import { git, GitError } from '../repository/git/git';
-import { posixPattern } from './posixPattern';
+import { posixPattern } from '../repository/git/posixPattern';
 
 /** The files of R, for reading only: no `.git`, no history, and nothing behind a link. */
 export interface TreeOfR {

@@ -124,7 +124,7 @@ describe('swt-bench mcp', function () {
         return answer.structuredContent as Record<string, unknown>;
       };
       const passing = reproducing.replace('2000)\n', '2001)\n');
-      for (const _ of [1, 2, 3]) {
+      for (let time = 0; time < 3; time += 1) {
         const [, first, , second, listed] = await Promise.all([
           data('apply_candidate', { patch: reproducing }),
           data('run_tests'),

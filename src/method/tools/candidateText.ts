@@ -44,7 +44,7 @@ export const candidateData = (read: ReadOnR): CandidateData => ({
 export const syntaxErrorText = (errors: readonly SyntaxErrorOfCandidate[]): string[] =>
   errors.map(
     (error) =>
-      `Syntax error in ${error.path}, line ${error.line}${error.missing === undefined ? '' : ` (${JSON.stringify(error.missing)} is missing)`}:\n${linesAround(error)}`,
+      `Syntax error in ${error.path}, line ${error.line}${error.problem === undefined ? '' : ` (${error.problem})`}:\n${linesAround(error)}`,
   );
 
 const linesAround = ({ line, firstLine, lines }: SyntaxErrorOfCandidate): string =>

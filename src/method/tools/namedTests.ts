@@ -1,6 +1,8 @@
 import { fileOf, functionOf } from '../../domain/outcome';
 import { HumanError } from '../../domain/humanError';
-import { contentsWith } from '../../evaluation/session';
+import { applyPatch } from '../../patch/unified/applyPatch';
+import { isTestPath } from '../../patch/testFiles';
+import { parseUnified } from '../../patch/unified/parseUnified';
 import { findTests } from '../../python/tests';
 import type { ModelView } from '../modelView';
 import type { ReadOnR } from '../runOnR';
@@ -38,7 +40,7 @@ class Naming {
     private readonly read: ReadOnR,
     private readonly signal: AbortSignal | undefined,
   ) {
-    this.after = contentsWith(read.patch, (path) => view.tree.read(path));
+    this.after = contentsOf(view, read.patch);
   }
 
   async meant(name: string): Promise<string[]> {
@@ -112,11 +114,11 @@ class Naming {
     return found;
   }
 
-  /** The path of a file that is named without its folders, where only one has that name. */
+  /** The path of a test file that is named without its folders, where only one has that name. */
   private async wholePath(path: string): Promise<string> {
     const paths = await this.paths();
     if (path.includes('/') || paths.includes(path)) return path;
-    const near = paths.filter((each) => each.endsWith(`/${path}`));
+    const near = paths.filter((each) => each.endsWith(`/${path}`) && isTestPath(each));
     return near.length === 1 ? (near[0] ?? path) : path;
   }
 
@@ -131,6 +133,16 @@ class Naming {
     if (source === undefined) return [];
     return findTests(this.view.python, source, { path }).map(({ id }) => id);
   }
+}
+
+/** The files that a candidate writes; none when there is no candidate. */
+async function contentsOf(
+  { tree }: ModelView,
+  patch: string,
+): Promise<ReadonlyMap<string, string | undefined>> {
+  if (patch === '') return new Map();
+  const applied = await applyPatch(parseUnified(patch), (path) => tree.read(path));
+  return applied.ok ? applied.files : new Map();
 }
 
 /** The test of this name; without one, all tests of the class of this name, in any class around. */

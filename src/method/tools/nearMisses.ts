@@ -31,6 +31,11 @@ export function withNearMissesTaken(schema: unknown, input: unknown): unknown {
   );
 }
 
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
+
 function meantBy({ type, enum: values }: Property, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const text = value.trim();
@@ -38,9 +43,10 @@ function meantBy({ type, enum: values }: Property, value: unknown): unknown {
     case 'integer':
       return text === '' ? undefined : /^\d{1,15}$/.test(text) ? Number(text) : value;
     case 'boolean':
-      return text === '' ? undefined : ({ true: true, false: false }[text.toLowerCase()] ?? value);
+      return text === '' ? undefined : (booleans.get(text.toLowerCase()) ?? value);
     case 'array':
       return text === '' ? undefined : listIn(text);
+    case undefined:
     default:
       return values?.find((each) => each === text.toLowerCase()) ?? value;
   }

@@ -126,7 +126,7 @@ describe('tools on the bundled instance', function () {
     let left = more;
     for (let page = 2; left > 0; page += 1) {
       const { data } = await call('search_code', { ...query, page });
-      const next = data as typeof first.data & { hits: typeof hits; more: number };
+      const next = data as { hits: typeof hits; more: number };
       for (const { path, line } of next.hits) seen.add(`${path}:${line}`);
       assert.equal(next.more, Math.max(0, left - 80));
       left = next.more;
@@ -215,7 +215,7 @@ describe('tools on the bundled instance', function () {
     await textOf('apply_candidate', { patch: long });
     const listed = await call('list_candidate_tests');
     for (const line of body) assert.ok(listed.text.includes(`+${line}\n`) || line === body.at(-1));
-    assert.deepEqual((listed.data as typeof data & { diff: string }).diff, await candidate.read());
+    assert.deepEqual((listed.data as { diff: string }).diff, await candidate.read());
   });
 
   it('says at once where a candidate is not Python', async () => {

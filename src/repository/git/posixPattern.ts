@@ -1,4 +1,4 @@
-import { HumanError } from '../domain/humanError';
+import { HumanError } from '../../domain/humanError';
 
 /**
  * An extended regular expression (POSIX) with the meaning of a Perl one, for a git that is built
