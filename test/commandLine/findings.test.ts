@@ -159,7 +159,7 @@ describe('findings of candidates', () => {
     const [ran, reads] = results.get('reads the source')?.strict.findings ?? [];
     assert.deepEqual(ran?.evidence, [
       'The one F→P test ran none of the 3 changed lines that tests can run: tests/test_z.py::Z::test_z',
-      'Changed lines that only import and collection run, which no test is told by: 2',
+      'Changed lines that only import and collection run, so that they belong to no test: 2',
     ]);
     assert.deepEqual(reads?.evidence, [
       'tests/test_z.py:7 opens files of the repository: assert "y = x + 2" in open("pkg/m.py").read()',
