@@ -38,9 +38,12 @@ export class BoundedOutput {
   }
 
   text(): string {
-    const left = this.bytes - this.headBytes - this.tailBytes;
+    // Pieces are dropped whole, so that the last ones may hold more than the limit.
+    const tail = Buffer.concat(this.tail);
+    const end = tail.subarray(Math.max(0, tail.length - this.tailLimit));
+    const left = this.bytes - this.headBytes - end.length;
     const gap = left > 0 ? `\n[... ${left} bytes of output left out ...]\n` : '';
-    return Buffer.concat([...this.head, Buffer.from(gap), ...this.tail]).toString('utf8');
+    return Buffer.concat([...this.head, Buffer.from(gap), end]).toString('utf8');
   }
 }
 

@@ -5,6 +5,7 @@ import type { Reporter } from '../domain/reporter';
 import type { Trees } from '../repository/trees';
 import type { Ending } from './process';
 import type { TestPlan } from './testPlan';
+import type { Workspace } from './workspace';
 import type { ExecutionTrace } from './tracer/readTrace';
 
 /**
@@ -92,6 +93,13 @@ export interface TestPlace {
    * @throws HumanError, Cancelled
    */
   openPair<S extends Side = Side>(work: EngineWork, sides?: readonly S[]): Promise<Sandboxes<S>>;
+  /**
+   * Opens a copy of R to work in with a shell. Absent where commands would run on this machine, with
+   * nothing between them and the user's files.
+   *
+   * @throws HumanError, Cancelled
+   */
+  openWorkspace?: ((work: EngineWork) => Promise<Workspace>) | undefined;
 }
 
 export interface Environment {

@@ -10,6 +10,7 @@ import {
   type TestPlace,
 } from './engine';
 import { longestKey, redactKeys } from './keysInUse';
+import type { Workspace } from './workspace';
 
 /**
  * Wraps an engine so that no output, outcome or failure text of its runs contains a key in use.
@@ -31,7 +32,31 @@ function redactingPlace(place: TestPlace): TestPlace {
     const sandboxes = boxes.map(redactingSandbox);
     return { ...sandboxesOf(sandboxes), dispose: () => pair.dispose() };
   };
-  return { ...place, openPair };
+  const { openWorkspace } = place;
+  return {
+    ...place,
+    openPair,
+    ...(openWorkspace !== undefined && {
+      openWorkspace: async (work) => redactingWorkspace(await openWorkspace(work)),
+    }),
+  };
+}
+
+/** A workspace whose commands print no key in use. */
+function redactingWorkspace(workspace: Workspace): Workspace {
+  return {
+    folder: workspace.folder,
+    run: async (request) => {
+      const result = await workspace.run(request);
+      return { ...result, output: redactKeys(result.output) };
+    },
+    read: (...asked) => workspace.read(...asked),
+    write: (...asked) => workspace.write(...asked),
+    list: () => workspace.list(),
+    changes: () => workspace.changes(),
+    reset: (signal) => workspace.reset(signal),
+    dispose: () => workspace.dispose(),
+  };
 }
 
 function redactingSandbox(sandbox: Sandbox): Sandbox {

@@ -8,6 +8,7 @@ import { Cancelled, HumanError, throwIfAborted } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { turnsOf, type Turns } from '../domain/turns';
 import {
+  containerEngine,
   SandboxUnusable,
   type DebuggedProgram,
   type Engine,
@@ -19,6 +20,7 @@ import { emptyTrace, type ExecutionTrace } from '../engine/tracer/readTrace';
 import { planTests, type TestFile } from '../engine/planTests';
 import { planScript } from '../engine/runners/script';
 import type { TestPlan } from '../engine/testPlan';
+import type { Workspace } from '../engine/workspace';
 import { applyPatch } from '../patch/unified/applyPatch';
 import { changedLines } from '../patch/changedLines';
 import { unsafePath } from '../patch/unsafePath';
@@ -112,6 +114,12 @@ export interface InstanceSession {
   ): Promise<DebuggedRun>;
   /** The environment of the tests: found, pulled or built on the first call. */
   environment(work: EngineWork): Promise<Environment>;
+  /**
+   * Opens a copy of R to work in, apart from the sandboxes of runs. The caller disposes of it.
+   *
+   * @throws HumanError where the engine has none, Cancelled
+   */
+  openWorkspace(work: EngineWork): Promise<Workspace>;
   /** Opens the pair of sandboxes in advance, so that the first run does not wait for it. */
   warmUp(work: EngineWork): Promise<void>;
   dispose(): Promise<void>;
@@ -166,6 +174,7 @@ export async function openSession(parts: SessionParts): Promise<InstanceSession>
     run: (set, options) => work.run(set, options),
     debug: (set, side, options, start) => work.debug(set, side, options, start),
     environment: (asked) => work.environment(asked),
+    openWorkspace: (asked) => work.openWorkspace(asked),
     warmUp: (asked) => work.warmUp(asked),
     dispose: () => work.dispose(release),
   };
@@ -251,6 +260,17 @@ class SessionWork {
   async environment(work: EngineWork): Promise<Environment> {
     const found = await this.prepared.get(work);
     return (await found.current?.()) ?? found.environment;
+  }
+
+  async openWorkspace(work: EngineWork): Promise<Workspace> {
+    const place = await this.prepared.get(work);
+    if (place.openWorkspace === undefined) {
+      throw new HumanError(
+        `The ${this.parts.engine.name} engine has no workspace: commands would run on this machine, with nothing between them and your files`,
+        `Use the ${containerEngine} engine`,
+      );
+    }
+    return place.openWorkspace(work);
   }
 
   warmUp(work: EngineWork): Promise<void> {

@@ -38,8 +38,10 @@ from swt_processes import (
     restore_signals,
     used,
 )
+from swt_shell import FOLDER, Shell
 from swt_tree import Tree, remove
 from swt_wire import Wire
+from swt_workspace import change_archive, list_files, read_file, write_file
 
 OUTPUT_CHUNK = 1 << 16
 TRACE_LIMIT = 256 << 20
@@ -54,6 +56,7 @@ class Agent(object):
         self.wire = wire
         self.tree = Tree(config["folder"], config["user"])
         self.user = config["user"]
+        self.shell = Shell(self)
         empty_open_places()
 
     def serve(self):
@@ -110,7 +113,7 @@ class Agent(object):
         program = os.fork()
         if program == 0:
             try:
-                self._drop_rights(1 << 30)
+                self.drop_rights(1 << 30)
                 work()
             finally:
                 os._exit(0)
@@ -119,7 +122,7 @@ class Agent(object):
             time.sleep(0.002)
         kill_all()
 
-    def _drop_rights(self, limit):
+    def drop_rights(self, limit):
         restore_signals()
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
@@ -131,6 +134,81 @@ class Agent(object):
     def do_stop(self, header, payload):
         """Does nothing: the run that it was to stop has ended."""
 
+    def do_shell(self, header, payload):
+        """Runs a command in the shell of the workspace."""
+        result = self.shell.run(header, payload)
+        self.wire.send("done", **result)
+
+    def do_read(self, header, payload):
+        """The contents of a file, as the tests' user may read it, up to a limit."""
+        path = os.path.join(self.tree.root, header["path"])
+        self._answer(lambda: read_file(path, header["limit"]))
+
+    def do_put(self, header, payload):
+        """Writes a file as the tests' user, with the folders that it needs."""
+        path = os.path.join(self.tree.root, header["path"])
+        self._answer(lambda: write_file(path, payload))
+
+    def do_list(self, header, payload):
+        """Paths of the files of the tree."""
+        self._answer(lambda: list_files(self.tree))
+
+    def do_changes(self, header, payload):
+        """A tar of what differs from the tree that the engine wrote, which stays as it is."""
+        self._answer(lambda: change_archive(self.tree))
+
+    def do_reset(self, header, payload):
+        """Ends the shell and what it started, and puts the tree back."""
+        self.shell = Shell(self)
+        kill_all()
+        self.wire.send("done")
+        self._settle()
+
+    def _answer(self, work):
+        """Sends what work returns, which is done as the tests' user; or why there is nothing."""
+        reading, writing = os.pipe()
+        program = os.fork()
+        if program == 0:
+            try:
+                self.drop_rights(1 << 30)
+                data = b"+" + work()
+            except Exception as error:
+                said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+                data = b"-" + said.encode("utf-8", "replace")
+            try:
+                with os.fdopen(writing, "wb") as file:
+                    file.write(data)
+            finally:
+                os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading, "rb") as file:
+            data = file.read()
+        os.waitpid(program, 0)
+        if data.startswith(b"+"):
+            self.wire.send("done", data[1:])
+        else:
+            self.wire.send("done", why=data[1:].decode("utf-8", "replace") or "it was killed")
+
+    def make_places(self):
+        """Folders for the home and the temporary files of the tests' user."""
+        for path, mode, owner in (
+            (FOLDER, 0o755, 0),
+            (FOLDER + "/home", 0o700, self.user),
+            (FOLDER + "/tmp", 0o700, self.user),
+        ):
+            if not os.path.isdir(path):
+                os.mkdir(path, mode)
+                os.chown(path, owner, owner)
+
+    def environment(self, header):
+        """All variables of a program that runs in the tree."""
+        env = dict(os.environ)
+        env.update(header["env"])
+        env.update(HOME=FOLDER + "/home", TMPDIR=FOLDER + "/tmp")
+        if header["bin"]:
+            env["PATH"] = header["bin"] + os.pathsep + env.get("PATH", os.defpath)
+        return env
+
     def do_install(self, header, payload):
         """Runs a program of the image as root in the tree, and adds its changes to the known state."""
         result = self._run(header, root=True)
@@ -140,7 +218,7 @@ class Agent(object):
 
     def do_run(self, header, payload):
         # The same folder each time, since it appears in messages and in results derived from paths.
-        folder = "/tmp/swt"
+        folder = FOLDER
         remove(folder)
         os.mkdir(folder, 0o755)
         for name in ("home", "tmp", "trace"):
@@ -166,7 +244,10 @@ class Agent(object):
         if cut:
             result["remarks"].append("the records of the run were too long, and only a part was read")
         self.wire.send("done", trace, **result)
-        # Done after the answer, so that nobody waits for this: it takes as long as a short test.
+        self._settle()
+
+    def _settle(self):
+        """Puts everything back after the answer, so that nobody waits: it takes as long as a short test."""
         settled = {"altered": []}
         try:
             if others():
@@ -218,7 +299,7 @@ class Agent(object):
                 except OSError:
                     pass
                 if not root:
-                    self._drop_rights(header["disk"] + (64 << 20))
+                    self.drop_rights(header["disk"] + (64 << 20))
                 os.chdir(self.tree.path(header["cwd"] if header["cwd"] != "." else ""))
                 env = dict(os.environ)
                 env.update(header["env"])
@@ -271,7 +352,7 @@ class Agent(object):
                     if pid == program:
                         status = how
                 if output in ready:
-                    is_open = self._pass_on(output)
+                    is_open = self.pass_on(output)
                 if is_waiting or self.wire.source in ready:
                     frame = self.wire.receive()
                     if frame is None:
@@ -280,7 +361,7 @@ class Agent(object):
                     if frame[0]["kind"] == "stop":
                         ending = frame[0]["why"]
                         break
-                why = None if root else self._full(places, start, header["disk"])
+                why = None if root else self.full(places, start, header["disk"])
                 if why is not None:
                     ending = why
                     break
@@ -292,7 +373,7 @@ class Agent(object):
             # Output from before the end is still in the pipe.
             os.set_blocking(output, False)
             while ending == "exited" and is_open:
-                is_open = self._pass_on(output)
+                is_open = self.pass_on(output)
         finally:
             os.close(output)
             signal.set_wakeup_fd(-1)
@@ -318,7 +399,7 @@ class Agent(object):
             "remarks": remarks,
         }
 
-    def _pass_on(self, output):
+    def pass_on(self, output):
         """Sends the available output; returns whether there may be more."""
         try:
             data = os.read(output, OUTPUT_CHUNK)
@@ -328,7 +409,7 @@ class Agent(object):
             self.wire.send("output", data)
         return bool(data)
 
-    def _full(self, places, start, limit):
+    def full(self, places, start, limit):
         for place in places:
             now, left = used(place)
             # Applies also when other programs filled the disk: the results then say nothing about

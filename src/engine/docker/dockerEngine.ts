@@ -7,6 +7,7 @@ import type { Trees } from '../../repository/trees';
 import { recipeOf } from '../environments/recipes';
 import { sandboxesOf } from '../engine';
 import type { Engine, Environment, Pair, PrepareWork, Sandbox, TestPlace } from '../engine';
+import type { Workspace } from '../workspace';
 import { tracerDigest } from '../local/python';
 import { removeAbandonedContainers } from './sandbox/abandonedContainers';
 import { connect, type DockerConnection } from './connection/connect';
@@ -15,6 +16,7 @@ import { instanceImage } from './images/instanceImage';
 import type { InstanceImage } from './images/instanceLayer';
 import { MemoryGate } from './sandbox/memoryGate';
 import { openSandbox, type ContainerSandbox } from './sandbox/containerSandbox';
+import { ContainerWorkspace } from './sandbox/containerWorkspace';
 import { settingsOfRuns, type DockerSettings } from './dockerSettings';
 
 export interface DockerOptions {
@@ -62,7 +64,8 @@ class DockerEngine {
    * machine's memory.
    */
   private readonly gate: MemoryGate;
-  private readonly pairs = new Set<Pair>();
+  /** Pairs and workspaces that are open. */
+  private readonly opened = new Set<{ dispose(): Promise<void> }>();
   private isWarned = false;
   private disposed = false;
 
@@ -104,15 +107,46 @@ class DockerEngine {
           await pair.dispose();
           throw new Cancelled();
         }
-        this.pairs.add(pair);
+        this.opened.add(pair);
         return pair;
+      },
+      openWorkspace: async (opening) => {
+        if (this.disposed) throw new Cancelled();
+        opening.reporter.progress(`${instance.id}: starting a workspace on R`);
+        const onR = { ...trees, fixed: trees.base };
+        const request = { instance, trees: onR, image, withNetwork };
+        const workspace = await this.openWorkspace(request, opening.signal);
+        if (this.disposed) {
+          await workspace.dispose();
+          throw new Cancelled();
+        }
+        return workspace;
       },
     };
   }
 
+  private async openWorkspace(
+    request: PairRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<Workspace> {
+    const container = await this.startContainer(request, 'base', signal);
+    try {
+      const sandbox = await this.openSandbox(request, 'base', container, signal);
+      const workspace: Workspace = new ContainerWorkspace(sandbox, async () => {
+        this.opened.delete(workspace);
+        await container.remove();
+      });
+      this.opened.add(workspace);
+      return workspace;
+    } catch (error) {
+      await container.remove();
+      throw error;
+    }
+  }
+
   async dispose(): Promise<void> {
     this.disposed = true;
-    await Promise.all([...this.pairs].map((pair) => pair.dispose()));
+    await Promise.all([...this.opened].map((each) => each.dispose()));
     this.connection.close();
   }
 
@@ -219,7 +253,7 @@ class DockerEngine {
       ...sandboxesOf<Side>(boxes.map(watched)),
       dispose: async () => {
         idle.end();
-        this.pairs.delete(pair);
+        this.opened.delete(pair);
         await end('it was removed');
       },
     };

@@ -13,6 +13,10 @@ const runFields = {
   signal: z.number().nullish(),
   seconds: z.number(),
   remarks: z.array(z.string()),
+  /** Folder of the shell of a workspace after a command. */
+  cwd: z.string().optional(),
+  /** Whether the command was the first one of its shell. */
+  fresh: z.boolean().optional(),
   /** Why a program could not be started. */
   why: z.string().optional(),
 };

@@ -80,7 +80,8 @@ export class ContainerSandbox implements Sandbox {
   private ofGolden: ReadonlySet<string> = new Set();
   /** Changed files that require a new build, which this image cannot make. */
   private readonly unbuilt = new Set<string>();
-  private readonly agent: Agent;
+  /** Also asked by the workspace in this sandbox. */
+  readonly agent: Agent;
 
   constructor(
     private readonly parts: SandboxParts,
@@ -299,9 +300,7 @@ export class ContainerSandbox implements Sandbox {
     if (signal?.aborted === true) return unstarted('cancelled');
     let release: () => void;
     try {
-      await this.settle(signal);
-      this.agent.mustBeThere();
-      release = await this.parts.admit(signal);
+      release = await this.admitted(signal);
     } catch (error) {
       if (error instanceof Cancelled) return unstarted('cancelled');
       throw error;
@@ -371,21 +370,66 @@ export class ContainerSandbox implements Sandbox {
     }
   }
 
+  /**
+   * Waits until the tree is put back and there is memory for a run.
+   *
+   * @returns gives the memory back
+   * @throws SandboxUnusable, Cancelled
+   */
+  async admitted(signal: AbortSignal | undefined): Promise<() => void> {
+    await this.settle(signal);
+    this.agent.mustBeThere();
+    return this.parts.admit(signal);
+  }
+
+  /**
+   * Ends all that runs and puts R back.
+   *
+   * @throws SandboxUnusable when that is impossible, Cancelled
+   */
+  async reset(signal?: AbortSignal): Promise<void> {
+    await this.settle(signal);
+    await this.agent.ask({ kind: 'reset' });
+    this.settling = this.learnAltered();
+    await this.load('', signal);
+  }
+
+  /** Absolute path of the tree in the container. */
+  get folder(): string {
+    return this.parts.image.folder;
+  }
+
+  /** Bytes that tests may write. */
+  get diskBytes(): number {
+    return this.parts.diskBytes;
+  }
+
+  /** What a shell in the tree needs to find the interpreter and the modules of R. */
+  shellEnvironment(): { readonly bin: string; readonly env: Readonly<Record<string, string>> } {
+    const env = { ...this.environment(0), PYTHONPATH: this.modulePaths().join(':') };
+    return { bin: this.bin, env };
+  }
+
   /** Marks the sandbox as gone, for a reason in words. */
   close(why: string): void {
     this.agent.close(why);
   }
 
   private environment(hashSeed: number): Record<string, string> {
-    const { folder } = this.parts.image;
-    const src = [...this.entries.keys()].some((path) => path.startsWith('src/'));
     return {
-      PYTHONPATH: [tracerFolder, ...(src ? [`${folder}/src`] : []), folder].join(':'),
+      PYTHONPATH: [tracerFolder, ...this.modulePaths()].join(':'),
       PYTHONHASHSEED: String(hashSeed),
       PYTHONIOENCODING: 'utf-8',
       PYTHONUNBUFFERED: '1',
       LANG: 'C.UTF-8',
     };
+  }
+
+  /** Folders of the tree that modules are imported from. */
+  private modulePaths(): string[] {
+    const { folder } = this.parts.image;
+    const src = [...this.entries.keys()].some((path) => path.startsWith('src/'));
+    return [...(src ? [`${folder}/src`] : []), folder];
   }
 
   /**

@@ -1,0 +1,81 @@
+import { HumanError } from '../domain/humanError';
+import { endings } from './process';
+
+/**
+ * How a command ended. After `shell ended` the command has ended its shell, with `exit` for instance. The
+ * next command starts a new shell in the same folder. After any other ending but `exited` the command was
+ * stopped, and its shell goes on if it can.
+ */
+export const commandEndings = [...endings, 'shell ended'] as const;
+export type CommandEnding = (typeof commandEndings)[number];
+
+export interface CommandRequest {
+  /** Lines for the shell. */
+  readonly command: string;
+  readonly timeoutSeconds: number;
+  /** Bytes of output that are kept: the first half and the last half. */
+  readonly keptBytes: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface CommandResult {
+  readonly ending: CommandEnding;
+  /** Undefined when the command was stopped or ended its shell. */
+  readonly exitCode: number | undefined;
+  /** Standard output and error as they came. Untrusted. */
+  readonly output: string;
+  /** Bytes of the whole output. */
+  readonly outputBytes: number;
+  /** Folder of the shell after the command: an absolute path. */
+  readonly cwd: string;
+  /** The command was the first one of its shell: variables and background processes were gone. */
+  readonly isNewShell: boolean;
+  readonly seconds: number;
+  /** What else a reader should know, such as a limit that was reached. */
+  readonly remarks: readonly string[];
+}
+
+/** The difference between a workspace and R. Files that git ignores are among it. */
+export interface WorkspaceChanges {
+  /** New and changed files by path, with their contents. */
+  readonly changed: ReadonlyMap<string, Buffer>;
+  /** Paths of R that are gone. */
+  readonly removed: readonly string[];
+  /** Paths that no patch of tests holds, with the reason. */
+  readonly leftOut: ReadonlyMap<string, string>;
+}
+
+/** A file of a workspace cannot be read or written, for a reason of the file's. */
+export class WorkspaceFileError extends HumanError {}
+
+/**
+ * A copy of R to work in: a shell that keeps its folder, its variables and its background processes
+ * between commands, and files. It has neither a network nor anything of R∘X*. One call runs at a time.
+ * Each method throws SandboxUnusable when the place is gone: a new workspace has to be opened then.
+ */
+export interface Workspace {
+  /** Absolute path of R in the workspace. */
+  readonly folder: string;
+  /** Runs a command in the shell. What it does shows in the result. */
+  run(request: CommandRequest): Promise<CommandResult>;
+  /**
+   * Reads a file.
+   *
+   * @param path absolute, or relative to R
+   * @param limit bytes that are read at most
+   * @throws WorkspaceFileError when it is no file or cannot be read
+   */
+  read(path: string, limit?: number): Promise<Buffer>;
+  /**
+   * Writes a file, and makes the folders that it needs.
+   *
+   * @throws WorkspaceFileError when it cannot be written
+   */
+  write(path: string, content: Buffer): Promise<void>;
+  /** Paths of all files relative to R, sorted, without those of git and compiled ones. */
+  list(): Promise<readonly string[]>;
+  changes(): Promise<WorkspaceChanges>;
+  /** Ends the shell with all that it started, and puts R back. */
+  reset(signal?: AbortSignal): Promise<void>;
+  dispose(): Promise<void>;
+}
