@@ -13,12 +13,13 @@ import {
   sourceOption,
   storageOption,
 } from './options/sharedOptions';
+import { limitProfiles } from '../method/agents/agent';
 import type { RegisterCommand } from './registerCommand';
 
 /** Registers the command `generate`. */
 export const registerGenerate: RegisterCommand = (program, context, finish) => {
   const command = withEngineOptions(withSelectingOptions(program.command('generate')))
-    .description('let a method of the paper write predictions with a language model')
+    .description('let a method or an agent write predictions with a language model')
     .requiredOption('--method <name>', methodNames.join(', '))
     .requiredOption(
       '--model <provider/name>',
@@ -79,6 +80,11 @@ const withSamplingOptions = (command: Command): Command =>
         '--temperature <t>',
         `temperature of the candidates, or \`none\` for the server’s (default: ${ofEach((method) => method.temperature)})`,
       ).argParser(temperature),
+    )
+    .addOption(
+      new Option('--limits <profile>', 'calls, dollars and seconds of an agent')
+        .choices(limitProfiles)
+        .default('paper'),
     )
     .option('--context-tokens <n>', 'tokens of a prompt, including the files in it', whole, 27_000)
     .option('--max-output-tokens <n>', 'tokens of an answer', whole, 4096);

@@ -2,7 +2,7 @@ import { basename, join, resolve } from 'node:path';
 import type { Instance } from '../domain/instance';
 import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
-import type { Engine } from '../engine/engine';
+import { containerEngine, runsInContainers, type Engine } from '../engine/engine';
 import { openEngine, type EngineRequest } from '../engine/openEngine';
 import {
   EXIT,
@@ -20,6 +20,7 @@ import { withLock } from '../repository/lock';
 import { parseSources, sourceOf } from '../repository/source';
 import { prepareTrees } from '../repository/trees';
 import { generate, type GenerationEntry, type LiveParts } from '../method/generation';
+import type { LimitProfile } from '../method/agents/agent';
 import type { Method } from '../method/method';
 import { methodNames, methodOf, methods } from '../method/methods';
 import { budgetOf, dollarsOf, told, type Budget, type Price } from '../method/models/budget';
@@ -37,6 +38,8 @@ export interface GenerateOptions extends SelectingOptions, EngineOptions {
   /** The name of the model in the predictions. */
   name?: string;
   samples?: number;
+  /** Of agents. */
+  limits: LimitProfile;
   /** Null for the server's default. */
   temperature?: number | null;
   baseUrl?: string;
@@ -70,6 +73,12 @@ export async function generatePredictions(
 ): Promise<number> {
   const method = checkedMethod(options);
   const asked = engineRequest(options, context);
+  if (method.runs === 'workspace' && !runsInContainers(options.engine)) {
+    throw new HumanError(
+      `${method.title} works with commands in a shell, which the ${options.engine} engine would run on this machine with nothing between them and your files`,
+      `Add --engine ${containerEngine}`,
+    );
+  }
   if (method.runs !== 'nothing' && options.replay !== true && !mayRunTestsOfModels(options)) {
     const others = oneOf(({ runs }) => runs === 'nothing');
     throw refusedLocally(method.title, `choose ${others}, which run nothing`);
@@ -180,6 +189,7 @@ async function run(parts: Run): Promise<number> {
       contextTokens: options.contextTokens,
       maxOutputTokens: options.maxOutputTokens,
       testsOnly: options.testsOnly === true,
+      limits: options.limits,
       engine: options.engine,
       timeoutSeconds: options.timeout,
       workers: options.workers,

@@ -6,6 +6,7 @@ import type { RunStore } from '../evaluation/runStore';
 import type { PythonParser } from '../python/parser';
 import { GitError } from '../repository/git/git';
 import type { Trees } from '../repository/trees';
+import type { LimitProfile } from './agents/agent';
 import type { MethodResult, Method, MethodCandidate, MethodOptions } from './method';
 import { predictionOf } from './method';
 import { modelView, type ModelView, type ModelViewParts } from './modelView';
@@ -24,6 +25,8 @@ export interface GenerationRequest extends Omit<MethodOptions, 'onCandidate'> {
   readonly live: LiveParts | undefined;
   readonly trace: MethodTrace;
   readonly budget: Budget;
+  /** The limits of an agent; those of its paper when absent. */
+  readonly limits?: LimitProfile | undefined;
   readonly price: Price | undefined;
   readonly storage: string;
   readonly contextTokens: number;
@@ -180,6 +183,7 @@ async function generateOne(
     const choice = await method.produce(steps, {
       samples: request.samples,
       temperature: request.temperature,
+      limits: request.limits,
       onCandidate: (candidate) => request.onCandidate?.(id, candidate),
     });
     const prediction = predictionOf(choice);

@@ -1,3 +1,4 @@
+import type { LimitProfile } from './agents/agent';
 import type { AnswerStep, PatchStep, RunStep, Steps, VerdictStep } from './steps';
 
 /** One candidate of a method, as far as the method has examined it. */
@@ -28,6 +29,8 @@ export interface MethodOptions {
   readonly samples: number;
   /** Replaces the temperature of the method; null leaves it to the server. */
   readonly temperature?: number | null | undefined;
+  /** The limits of an agent; those of its paper by default. */
+  readonly limits?: LimitProfile | undefined;
   /** Called with candidates as the method learns more about them. */
   readonly onCandidate?: ((candidate: MethodCandidate) => void) | undefined;
 }
@@ -40,8 +43,11 @@ export interface Method {
   readonly title: string;
   /** One line that helps people choose. */
   readonly description: string;
-  /** What the method runs: nothing, tests on R, or tests on both sides for an oracle. */
-  readonly runs: 'nothing' | 'R' | 'oracle';
+  /**
+   * What the method runs: nothing, tests on R, tests on both sides for an oracle, or commands in a
+   * workspace on R.
+   */
+  readonly runs: 'nothing' | 'R' | 'oracle' | 'workspace';
   readonly samples: number;
   readonly temperature: number;
   produce(steps: Steps, options: MethodOptions): Promise<MethodResult>;

@@ -1,11 +1,16 @@
+import { agentMethod } from './agents/agentMethod';
+import { agents } from './agents/agents';
 import { libro } from './libro';
 import type { Method } from './method';
 import { passAt5 } from './passAt5';
 import { zeroShot } from './zeroShot';
 import { zeroShotPlus } from './zeroShotPlus';
 
-/** The methods of the paper that ask a model without letting it act. Add a new method here. */
-export const methods: readonly Method[] = [zeroShot, zeroShotPlus, passAt5, libro];
+/** The methods: those of the paper that ask a model, then agents (`agents/agents.ts`). Add a new one here. */
+export const methods: readonly Method[] = [
+  ...[zeroShot, zeroShotPlus, passAt5, libro],
+  ...agents.map(agentMethod),
+];
 
 /** The names, in the order of {@link methods}. */
 export const methodNames: readonly string[] = methods.map(({ name }) => name);

@@ -1,6 +1,6 @@
 import type { Instance } from '../domain/instance';
 import { HumanError } from '../domain/humanError';
-import type { Engine, EngineName } from '../engine/engine';
+import type { Engine, EngineName, EngineWork } from '../engine/engine';
 import type { RunStore } from '../evaluation/runStore';
 import { openSession, type InstanceSession } from '../evaluation/session';
 import type { PythonParser } from '../python/parser';
@@ -11,6 +11,7 @@ import { aliasOf } from './alias';
 import { readOnR, runOnR, type ReadOnR, type RunOnR, type RunOnROptions } from './runOnR';
 import { TestsCannotRun } from './testsOfModels';
 import { treeOfR, type TreeOfR } from './treeOfR';
+import { WorkspaceOnR } from './agents/workspaceOnR';
 
 /**
  * All that a method, a tool or a model gets of an instance. It has neither X* nor T*, no outcome on
@@ -40,6 +41,12 @@ export interface ModelView {
    *   run, or the tests may not run; Cancelled
    */
   runOnR(candidate: string, options: RunOnROptions): Promise<RunOnR>;
+  /**
+   * Opens a copy of R to work in with a shell. The caller disposes of it.
+   *
+   * @throws HumanError where the engine has none, Cancelled
+   */
+  openWorkspace(work: EngineWork): Promise<WorkspaceOnR>;
   /** Stops running tests and removes the sandboxes. */
   dispose(): Promise<void>;
 }
@@ -105,6 +112,8 @@ export async function modelView(instance: Instance, parts: ModelViewParts): Prom
       }
       return runOnR(session, candidate, options);
     },
+    openWorkspace: async (work) =>
+      new WorkspaceOnR(await session.openWorkspace(work), { folder: trees.base, files }),
     dispose: () => session.dispose(),
   };
 }

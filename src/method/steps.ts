@@ -2,6 +2,8 @@ import { isFailure } from '../domain/outcome';
 import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import { findTests } from '../python/tests';
+import type { AgentLimits, TextAgent } from './agents/agent';
+import { AgentRun, type AgentEnd } from './agents/agentRun';
 import type { ModelView } from './modelView';
 import { inputTokensOf } from './models/answering';
 import { dollarsOf, type Budget, type Price } from './models/budget';
@@ -18,6 +20,7 @@ import {
 import { searchIndex } from './searchIndex';
 import type { Oracle } from './oracle';
 import { tokenCounter } from './tokens';
+import type { WorkspaceOnR } from './agents/workspaceOnR';
 import { keyOf, type StepOf, type MethodTrace } from './trace';
 import type { Step } from './traceSteps';
 
@@ -47,6 +50,11 @@ export interface Steps {
   ): Promise<{ readonly matches: boolean | undefined; readonly answer: AnswerStep }>;
   /** The verdict of the oracle, which only Pass@k may ask. */
   verdict(patch: PatchStep): Promise<VerdictStep>;
+  /** Lets an agent work in a workspace on R until it submits or reaches a limit. */
+  act(
+    agent: TextAgent,
+    options: { readonly limits: AgentLimits; readonly temperature: number | undefined },
+  ): Promise<AgentEnd>;
 }
 
 export interface StepsParts {
@@ -207,6 +215,50 @@ class TracedSteps implements Steps {
     );
   }
 
+  async act(agent: TextAgent, { limits, temperature }: Parameters<Steps['act']>[1]) {
+    const { instance, model, engine, signal, reporter, live } = this.parts;
+    const { repo, issue } = instance;
+    let opened: WorkspaceOnR | undefined;
+    const open = async (): Promise<WorkspaceOnR> => {
+      const first = opened;
+      opened = undefined;
+      return first ?? (await this.viewOf(live)).openWorkspace({ signal, reporter });
+    };
+    const place = keyOf('workspace', await this.tree(), engine);
+    try {
+      const { folder } = await this.recall('workspace', place, async () => {
+        opened = await open();
+        return { folder: opened.folder };
+      });
+      const task = { repo, issue, folder, limits };
+      const whose = keyOf(agent.name, agent.version, task, place, model, temperature);
+      return await new AgentRun({
+        agent,
+        task,
+        ask: (system, messages, call) => {
+          const prompt = keyOf('prompt', whose, call, system, messages);
+          const asked = { prompt, system, messages: [...messages] };
+          const { topP } = agent;
+          return this.ask('act', asked, { method: agent.name, sample: 1, temperature, topP });
+        },
+        act: (answer, before, make) =>
+          this.recall('act', keyOf('act', whose, before?.key, answer.key), async () => ({
+            ...{ agent: agent.name, model, answer: answer.key },
+            ...(await make()),
+          })),
+        ...{ open, signal },
+        reporter: { progress: (text) => reporter.progress(`${instance.id}: ${text}`) },
+      }).toEnd();
+    } finally {
+      await opened?.dispose();
+    }
+  }
+
+  private viewOf(live: StepsParts['live']): Promise<ModelView> {
+    if (live === undefined) throw new Error('a replay has no view of an instance');
+    return live.view();
+  }
+
   private async promptFor(format: CandidateFormat): Promise<StepOf<'prompt'>> {
     const { instance, contextTokens, storage, signal, reporter } = this.parts;
     const { id } = instance;
@@ -226,18 +278,27 @@ class TracedSteps implements Steps {
 
   private async ask(
     purpose: AnswerStep['purpose'],
-    { prompt, system, messages }: StepOf<'prompt'>,
-    asked: { method: string; sample: number; temperature: number | undefined },
+    { prompt, system, messages }: Pick<StepOf<'prompt'>, 'prompt' | 'system' | 'messages'>,
+    asked: {
+      method: string;
+      sample: number;
+      temperature: number | undefined;
+      topP?: number | undefined;
+    },
   ): Promise<AnswerStep> {
     const { live, model, maxOutputTokens, onAnswer } = this.parts;
-    const { method, sample, temperature } = asked;
-    const parameters = { temperature: temperature ?? null, maxOutputTokens };
+    const { method, sample, temperature, topP } = asked;
+    const parameters = {
+      temperature: temperature ?? null,
+      ...(topP !== undefined && { topP }),
+      maxOutputTokens,
+    };
     const of = { purpose, method, model, sample, parameters };
     const answer = await this.recall(
       'answer',
       keyOf('answer', method, model, parameters, prompt, sample),
       async (live) => {
-        const request = { system, messages, temperature, maxOutputTokens };
+        const request = { system, messages, temperature, topP, maxOutputTokens };
         return { ...of, prompt, ...(await this.complete(live.model, request, of)) };
       },
       // The turn lasts until the answer is on the disk; only then may the next request start.
@@ -328,6 +389,8 @@ const nameOf: Readonly<Record<Step['step'], string>> = {
   tree: 'tree of R',
   prompt: 'prompt',
   answer: 'answer',
+  workspace: 'workspace',
+  act: 'action of the agent',
   patch: 'patch',
   run: 'run on R',
   verdict: 'verdict of the oracle',

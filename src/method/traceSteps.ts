@@ -28,7 +28,7 @@ const testResult = z.object({
 });
 
 /** Purposes of a request: a candidate, or whether the failure of one matches the issue. */
-const purposes = ['tests', 'judge'] as const;
+const purposes = ['tests', 'judge', 'act'] as const;
 
 /** One line of a trace. Texts that a model or tested code wrote are untrusted. */
 export const stepSchema = z.discriminatedUnion('step', [
@@ -56,7 +56,11 @@ export const stepSchema = z.discriminatedUnion('step', [
     model: z.string(),
     /** Number of the sample, from 1. */
     sample: z.number(),
-    parameters: z.object({ temperature: z.number().nullable(), maxOutputTokens: z.number() }),
+    parameters: z.object({
+      temperature: z.number().nullable(),
+      topP: z.number().optional(),
+      maxOutputTokens: z.number(),
+    }),
     /** Digest of the prompt. */
     prompt: z.string(),
     text: z.string(),
@@ -101,6 +105,35 @@ export const stepSchema = z.discriminatedUnion('step', [
     failToPass: z.number(),
     /** ΔC; null where it is not defined or not known. */
     delta: z.number().nullable(),
+  }),
+  /** Where agents work: absolute path of R in the workspace. */
+  z.object({ ...common, step: z.literal('workspace'), folder: z.string() }),
+  /** One turn of an agent: its action on an answer, and what it saw. */
+  z.object({
+    ...common,
+    step: z.literal('act'),
+    agent: z.string(),
+    model: z.string(),
+    /** Key of the answer. */
+    answer: z.string(),
+    thought: z.string(),
+    action: z.string(),
+    observation: z.string(),
+    /** Whether the agent submitted. */
+    isSubmission: z.boolean(),
+    /** Folder of the shell and position of the window after the action. */
+    state: z.object({
+      cwd: z.string(),
+      openFile: z.string().optional(),
+      firstLine: z.number().optional(),
+    }),
+    seconds: z.number(),
+    /** Unified diff from R to the workspace after the action. */
+    patch: z.string(),
+    /** Changed paths that the diff does not contain, each with the reason. */
+    leftOut: z.array(z.tuple([z.string(), z.string()])),
+    /** Whether the action ran in a new workspace with the files of the last turn. */
+    isRestarted: z.boolean().optional(),
   }),
   /** The choice that became the prediction. */
   z.object({

@@ -349,6 +349,8 @@ function runsInWords({ runs }: Method): string {
       return vscode.l10n.t('Runs the candidates on R to choose');
     case 'oracle':
       return vscode.l10n.t('Runs the candidates on R and R∘X* to choose: it knows the fix');
+    case 'workspace':
+      return vscode.l10n.t('Works with commands on R in a container; needs the docker engine');
   }
 }
 

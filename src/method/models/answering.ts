@@ -85,6 +85,7 @@ async function attempt(
     system: redactKeys(request.system),
     messages: request.messages.map(({ role, content }) => ({ role, content: redactKeys(content) })),
     ...(request.temperature !== undefined && { temperature: request.temperature }),
+    ...(request.topP !== undefined && { topP: request.topP }),
     maxOutputTokens: request.maxOutputTokens,
     maxRetries: 0,
     abortSignal: signal === undefined ? late : AbortSignal.any([signal, late]),

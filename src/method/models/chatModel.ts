@@ -12,6 +12,8 @@ export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   /** Undefined leaves it to the server. */
   readonly temperature: number | undefined;
+  /** Nucleus sampling; undefined leaves it to the provider. */
+  readonly topP?: number | undefined;
   readonly maxOutputTokens: number;
 }
 

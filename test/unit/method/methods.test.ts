@@ -42,6 +42,7 @@ function stepsOf(answers: readonly string[]) {
       const of = { applies: true, success, reason: '', failToPass: Number(success), delta: null };
       return { ...common, step: 'verdict', ...of };
     },
+    act: () => Promise.reject(new Error('these methods let no model act')),
   };
   return { steps, calls };
 }

@@ -1,0 +1,202 @@
+import { SandboxUnusable } from '../../engine/engine';
+import type { Reporter } from '../../domain/reporter';
+import { tokenCounter } from '../tokens';
+import type { StepOf } from '../trace';
+import type { ChatMessage } from '../models/chatModel';
+import type { WorkspaceOnR } from './workspaceOnR';
+import type { AgentState, AgentTask, AgentTurn, Observation, TextAgent } from './agent';
+
+/** How the run of an agent ended: it submitted, or reached a limit. */
+export const agentEndings = ['submitted', 'calls', 'cost', 'context', 'format'] as const;
+export type AgentEnding = (typeof agentEndings)[number];
+
+type AnswerStep = StepOf<'answer'>;
+export type ActStep = StepOf<'act'>;
+/** What an act adds to its trace. */
+export type MadeAct = Pick<
+  ActStep,
+  'thought' | 'action' | 'observation' | 'isSubmission' | 'state' | 'seconds' | 'patch' | 'leftOut'
+> & { readonly isRestarted?: boolean };
+
+/** What came of a whole run. */
+export interface AgentEnd {
+  readonly ending: AgentEnding;
+  readonly calls: number;
+  /** The last answer; undefined when there was none. */
+  readonly answer: AnswerStep | undefined;
+  /** What differs from R at the end, as a unified diff. */
+  readonly patch: string;
+  /** Paths that the diff does not hold, with the reason. */
+  readonly leftOut: readonly (readonly [string, string])[];
+}
+
+export interface AgentRunParts {
+  readonly agent: TextAgent;
+  readonly task: AgentTask;
+  /** Asks the model, or takes the answer from the trace. */
+  readonly ask: (
+    system: string,
+    messages: readonly ChatMessage[],
+    attempt: number,
+  ) => Promise<AnswerStep>;
+  /** Does what `make` does, or takes it from the trace. `before` is the act before it. */
+  readonly act: (
+    answer: AnswerStep,
+    before: ActStep | undefined,
+    make: () => Promise<MadeAct>,
+  ) => Promise<ActStep>;
+  /** Opens a workspace on R. */
+  readonly open: () => Promise<WorkspaceOnR>;
+  readonly signal?: AbortSignal | undefined;
+  readonly reporter: Pick<Reporter, 'progress'>;
+}
+
+/** Losses of the workspace that a run goes on after: a command may end its container each time. */
+const mostLosses = 3;
+
+/**
+ * One run of an agent on one instance: budget, calls, format errors, history, ending. Each answer and each
+ * act is in the trace before the next one begins, so that a run that was killed goes on where it was. The
+ * workspace is opened for the first act that the trace lacks.
+ */
+export class AgentRun {
+  private readonly turns: AgentTurn[] = [];
+  private last: ActStep | undefined;
+  private answer: AnswerStep | undefined;
+  private calls = 0;
+  private dollars = 0;
+  private losses = 0;
+  private workspace: WorkspaceOnR | undefined;
+
+  constructor(private readonly parts: AgentRunParts) {}
+
+  /** @throws HumanError where there is no workspace, ModelFailure, BudgetSpent, Cancelled */
+  async toEnd(): Promise<AgentEnd> {
+    try {
+      return this.end(await this.untilEnding());
+    } finally {
+      await this.workspace?.dispose();
+    }
+  }
+
+  private async untilEnding(): Promise<AgentEnding> {
+    for (;;) {
+      const said = await this.nextAnswer();
+      if (typeof said === 'string') return said;
+      const { answer, thought, action } = said;
+      const { last } = this;
+      this.tell(action);
+      this.last = await this.parts.act(answer, last, () => this.make(thought, action));
+      this.turns.push({ answer: answer.text, observation: this.last.observation });
+      if (this.last.isSubmission) return 'submitted';
+    }
+  }
+
+  private end(ending: AgentEnding): AgentEnd {
+    const { last, answer, calls } = this;
+    return { ending, calls, answer, patch: last?.patch ?? '', leftOut: last?.leftOut ?? [] };
+  }
+
+  /** The next answer that keeps the format, or the ending that there is instead. */
+  private async nextAnswer(): Promise<
+    AgentEnding | { readonly answer: AnswerStep; readonly thought: string; readonly action: string }
+  > {
+    const { agent, task } = this.parts;
+    const system = agent.system(task);
+    // Format errors stand at the end of one request and never in the history.
+    const asked = agent.messages(task, this.turns);
+    for (let errors = 0; ;) {
+      const reached = await this.limitReached(system, asked);
+      if (reached !== undefined) return reached;
+      const answer = await this.parts.ask(system, asked, this.calls + 1);
+      this.answer = answer;
+      this.calls += 1;
+      this.dollars += answer.dollars ?? 0;
+      const parsed = agent.parse(answer.text);
+      if (!('problem' in parsed)) return { answer, ...parsed };
+      errors += 1;
+      if (errors >= agent.formatErrors) return 'format';
+      asked.push(
+        // Providers refuse messages without a text.
+        { role: 'assistant', content: answer.text.trim() === '' ? '(no text)' : answer.text },
+        { role: 'user', content: parsed.problem },
+      );
+    }
+  }
+
+  private async limitReached(
+    system: string,
+    messages: readonly ChatMessage[],
+  ): Promise<AgentEnding | undefined> {
+    const { limits } = this.parts.task;
+    if (this.calls >= limits.calls) return 'calls';
+    if (this.dollars >= limits.dollars) return 'cost';
+    const count = await tokenCounter();
+    const tokens = [system, ...messages.map(({ content }) => content)].reduce(
+      (total, text) => total + count(text),
+      0,
+    );
+    return tokens > limits.contextTokens ? 'context' : undefined;
+  }
+
+  private tell(action: string): void {
+    const { agent, task, reporter } = this.parts;
+    const [line = ''] = action.split('\n');
+    reporter.progress(
+      `${agent.title}, call ${this.calls} of at most ${task.limits.calls}: ${line.slice(0, 80)}`,
+    );
+  }
+
+  private async make(thought: string, action: string): Promise<MadeAct> {
+    const started = Date.now();
+    const isRestart = this.workspace === undefined && this.last !== undefined;
+    const observation = await this.observe(action);
+    const note = isRestart ? `${restarted('The workspace')}\n` : '';
+    const { patch, leftOut } = await this.opened().then((workspace) =>
+      workspace.done(this.parts.signal),
+    );
+    return {
+      thought,
+      action,
+      observation: note + observation.text,
+      isSubmission: observation.isSubmission === true,
+      state: observation.state,
+      seconds: (Date.now() - started) / 1000,
+      patch,
+      leftOut: [...leftOut],
+      ...(isRestart && { isRestarted: true }),
+    };
+  }
+
+  private async observe(action: string): Promise<Observation> {
+    const { agent, task, signal } = this.parts;
+    const state = this.stateBefore();
+    try {
+      return await agent.act(action, { workspace: await this.opened(), task, state, signal });
+    } catch (error) {
+      if (!(error instanceof SandboxUnusable) || ++this.losses > mostLosses) throw error;
+      await this.workspace?.dispose();
+      this.workspace = undefined;
+      await this.opened();
+      return { text: restarted('The command ended the workspace, which'), state };
+    }
+  }
+
+  private stateBefore(): AgentState {
+    return this.last?.state ?? { cwd: this.parts.task.folder };
+  }
+
+  /** The workspace, with the files and the folder of the last act. */
+  private async opened(): Promise<WorkspaceOnR> {
+    if (this.workspace !== undefined) return this.workspace;
+    const { open, signal } = this.parts;
+    const workspace = await open();
+    this.workspace = workspace;
+    if (this.last !== undefined)
+      await workspace.restore(this.last.patch, this.stateBefore().cwd, signal);
+    return workspace;
+  }
+}
+
+const restarted = (what: string): string =>
+  `[${what} has been restarted. The files of the repository are as they were before this command. Variables, background processes and files elsewhere are gone.]`;

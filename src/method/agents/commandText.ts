@@ -1,0 +1,33 @@
+import type { CommandResult } from '../../engine/workspace';
+
+/** A text whose middle is left out beyond so many characters, with what stands there instead. */
+export function withoutMiddle(
+  text: string,
+  characters: number,
+  gap: (left: number) => string,
+): string {
+  if (text.length <= characters) return text;
+  const half = Math.floor(characters / 2);
+  return text.slice(0, half) + gap(text.length - 2 * half) + text.slice(-half);
+}
+
+/** Why a command did not end by itself, in words for a model; undefined when it did. */
+export function whyStopped(result: CommandResult, seconds: number): string | undefined {
+  switch (result.ending) {
+    case 'exited':
+      return undefined;
+    case 'timed out':
+      return `The command was stopped after ${seconds} seconds. Run something shorter, or in the background.`;
+    case 'shell ended':
+      return 'The command ended the shell. A new shell has been started in the same folder; variables are lost.';
+    case 'too much output':
+      return 'The command was stopped because it printed too much.';
+    case 'disk full':
+      return 'The command was stopped because the disk is full.';
+    case 'out of memory':
+      return 'The command was stopped because it used up the memory.';
+    case 'cancelled':
+    case 'not started':
+      return `The command could not be run${result.remarks.map((each) => `: ${each}`).join('')}.`;
+  }
+}

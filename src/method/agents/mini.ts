@@ -1,0 +1,122 @@
+import { throwIfAborted } from '../../domain/humanError';
+import { quotedForShell } from './workspaceOnR';
+import type {
+  ActionWork,
+  AgentTask,
+  AgentTurn,
+  Observation,
+  ParsedAnswer,
+  TextAgent,
+} from './agent';
+import { whyStopped, withoutMiddle } from './commandText';
+import { fencedBlocks } from './fencedBlocks';
+
+/** The command whose output ends the run. */
+const submission = 'SUBMIT_REPRODUCING_TESTS';
+
+/** Characters of output that the model is shown: the first and the last 5,000. */
+const shown = 10_000;
+
+/**
+ * mini-SWE-agent 2.4 (`agents/default.py`, `config/benchmarks/swebench_backticks.yaml`), with its rules
+ * turned round to tests: bash only, a new shell for each command, the whole history. The prompts are our
+ * own.
+ */
+export const mini: TextAgent = {
+  name: 'mini',
+  title: 'mini-SWE-agent',
+  description: 'an agent with bash alone; a new shell for each command',
+  version: 1,
+  limits: {
+    paper: { calls: 250, dollars: 3, commandSeconds: 60, contextTokens: 128_000 },
+    modern: { calls: 250, dollars: 3, commandSeconds: 180, contextTokens: 400_000 },
+  },
+  temperature: 0,
+  topP: undefined,
+  formatErrors: 3,
+  submitsAtEnd: false,
+  system: () => `You are a software engineer who works in a terminal to write tests.
+
+Each of your answers has a short THOUGHT, which says what you do next and why, and exactly one command in a block like this one:
+
+\`\`\`bash
+your_command_here
+\`\`\`
+
+Join several steps with && or ||. An answer without exactly one such block is rejected.`,
+  messages(task, turns) {
+    const first = { role: 'user', content: firstMessage(task) } as const;
+    return [
+      first,
+      ...turns.flatMap(({ answer, observation }: AgentTurn) => [
+        { role: 'assistant', content: answer } as const,
+        { role: 'user', content: observation } as const,
+      ]),
+    ];
+  },
+  parse(answer): ParsedAnswer {
+    const blocks = fencedBlocks(answer).filter(({ language }) => language === 'bash');
+    const [block] = blocks;
+    if (block === undefined || blocks.length > 1) {
+      return {
+        problem: `Your answer has ${blocks.length} commands. Give exactly one command, in one block that begins with \`\`\`bash and ends with \`\`\`. To end the task, run: echo ${submission}`,
+      };
+    }
+    return { thought: answer.slice(0, block.start).trim(), action: block.text.trim() };
+  },
+  act,
+};
+
+const firstMessage = ({ repo, issue, folder, limits }: AgentTask): string => `<issue>
+${issue}
+</issue>
+
+The repository ${repo} lies in ${folder}, as it was when this issue was reported. Write tests that reproduce the issue: they fail now because of the problem that the issue describes, and they pass as soon as somebody fixes it as the issue asks.
+
+Rules:
+- Add tests to the repository's own test files, or add test files beside them, in the style and with the tools that the repository's tests use. The test runner of the repository must find them.
+- Change tests only. Do not fix the issue: an edit of the code is a mistake.
+- A test fails by an assertion about what the issue says. A test that fails for another reason, such as a wrong import, reproduces nothing.
+- Existing tests still pass.
+
+A way to work:
+1. Read the code and the tests that the issue is about.
+2. Reproduce the problem with a short script.
+3. Write the tests.
+4. Run them and check that they fail, and for the reason in the issue.
+5. Remove other files that you made.
+6. Submit with the command: echo ${submission}
+
+What holds here:
+- Each command runs in a new shell in ${folder}: a change of the folder or of a variable is gone with its command.
+- A command has ${limits.commandSeconds} seconds, no input and no network. Do not start editors or pagers.
+- You have ${limits.calls} commands at most.`;
+
+async function act(
+  action: string,
+  { workspace, task, state, signal }: ActionWork,
+): Promise<Observation> {
+  const { folder, limits } = task;
+  const program = `PAGER=cat MANPAGER=cat PIP_PROGRESS_BAR=off TQDM_DISABLE=1 bash -c ${quotedForShell(action)}`;
+  const result = await workspace.run({
+    command: `cd ${quotedForShell(folder)} && ${program}`,
+    timeoutSeconds: limits.commandSeconds,
+    keptBytes: 8 * shown,
+    signal,
+  });
+  throwIfAborted(signal);
+  const stopped = whyStopped(result, limits.commandSeconds);
+  const isSubmission = result.exitCode === 0 && result.output.trimStart().startsWith(submission);
+  const output = withoutMiddle(
+    result.output,
+    shown,
+    (left) => `\n[${left} characters are left out here: use head, tail, grep or sed]\n`,
+  );
+  const text = [
+    ...(stopped === undefined ? [] : [`<note>${stopped}</note>`]),
+    ...result.remarks.map((each) => `<note>${each}</note>`),
+    `<returncode>${result.exitCode ?? 'none'}</returncode>`,
+    `<output>\n${output}${output.endsWith('\n') || output === '' ? '' : '\n'}</output>`,
+  ].join('\n');
+  return { text, state: { ...state, cwd: folder }, isSubmission };
+}

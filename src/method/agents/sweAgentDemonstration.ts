@@ -1,0 +1,117 @@
+/** A whole run on a made-up repository, which shows the commands. Written for this program. */
+export const demonstration = `Here is how such a task is done, on another repository:
+
+--- DEMONSTRATION ---
+ISSUE:
+mean() of an empty list raises ZeroDivisionError
+\`weather.stats.mean([])\` ends with ZeroDivisionError. It should raise ValueError with the text "no readings", as \`median([])\` does.
+
+(Open file: n/a)
+(Current directory: /weather)
+$
+
+DISCUSSION
+First I look for the tests of mean and median.
+\`\`\`
+search_dir median
+\`\`\`
+
+Found 4 matches for "median" in /weather:
+/weather/weather/stats.py (2 matches)
+/weather/tests/test_stats.py (2 matches)
+(Open file: n/a)
+(Current directory: /weather)
+$
+
+DISCUSSION
+The tests lie in tests/test_stats.py. I open that file to see their style.
+\`\`\`
+open tests/test_stats.py
+\`\`\`
+
+[File: /weather/tests/test_stats.py (11 lines total)]
+1:import pytest
+2:
+3:from weather.stats import mean, median
+4:
+5:
+6:def test_mean():
+7:    assert mean([1, 3]) == 2
+8:
+9:
+10:def test_median():
+11:    assert median([1, 2, 5]) == 2
+(Open file: /weather/tests/test_stats.py)
+(Current directory: /weather)
+$
+
+DISCUSSION
+I add a test behind test_mean that asks for the error in the issue.
+\`\`\`
+edit 8:8
+
+def test_mean_of_nothing():
+    with pytest.raises(ValueError, match="no readings"):
+        mean([])
+
+end_of_edit
+\`\`\`
+
+[File: /weather/tests/test_stats.py (15 lines total)]
+1:import pytest
+2:
+3:from weather.stats import mean, median
+4:
+5:
+6:def test_mean():
+7:    assert mean([1, 3]) == 2
+8:
+9:def test_mean_of_nothing():
+10:    with pytest.raises(ValueError, match="no readings"):
+11:        mean([])
+12:
+13:
+14:def test_median():
+15:    assert median([1, 2, 5]) == 2
+The file was edited. Check that the lines are as you want them, and edit again if not.
+(Open file: /weather/tests/test_stats.py)
+(Current directory: /weather)
+$
+
+DISCUSSION
+The test is there, with one blank line too few before it. I mend that.
+\`\`\`
+edit 8:8
+
+
+end_of_edit
+\`\`\`
+
+[File: /weather/tests/test_stats.py (16 lines total)]
+1:import pytest
+2:
+3:from weather.stats import mean, median
+4:
+5:
+6:def test_mean():
+7:    assert mean([1, 3]) == 2
+8:
+9:
+10:def test_mean_of_nothing():
+11:    with pytest.raises(ValueError, match="no readings"):
+12:        mean([])
+13:
+14:
+15:def test_median():
+16:    assert median([1, 2, 5]) == 2
+The file was edited. Check that the lines are as you want them, and edit again if not.
+(Open file: /weather/tests/test_stats.py)
+(Current directory: /weather)
+$
+
+DISCUSSION
+The test asks for what the issue wants and does not change the code. I am done.
+\`\`\`
+submit
+\`\`\`
+--- END OF DEMONSTRATION ---`;

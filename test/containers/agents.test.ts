@@ -1,0 +1,331 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cli, sample, start, type Answer, type Evaluation } from '../commandLine/cli';
+import { fakeModels, type Asked, type FakeModels, type Reply } from '../commandLine/fakeModels';
+import { bundledRow, withOtherAnswer } from '../commandLine/recordedSession';
+import { baseImage, containersOf, needDocker, plainDocker, removeImagesOf } from './dockerForTests';
+
+/** A line of the trace: an answer or a turn. */
+interface Line {
+  readonly step: string;
+  readonly action?: string;
+  readonly observation?: string;
+  readonly patch?: string;
+  readonly state?: { readonly cwd: string };
+  readonly isRestarted?: boolean;
+}
+
+/** What a scripted model says, in the order of its calls. */
+type Script = readonly string[];
+
+/** A test of the issue: 20.00 shared by three loses a cent. */
+const test = `import unittest
+
+from tallybook.money import Money
+
+
+class LostCentTest(unittest.TestCase):
+    def test_no_cent_is_lost(self):
+        parts = Money(2000).allocate([1, 1, 1])
+        self.assertEqual(sum(part.cents for part in parts), 2000)
+`;
+
+/** An answer as an agent gives it. */
+const says = (command: string, language = ''): string =>
+  `I look at what comes of this.\n\`\`\`${language}\n${command}\n\`\`\``;
+const bash = (command: string): string => says(command, 'bash');
+
+describe('agents in containers', () => {
+  const id = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
+  let folder = '';
+  let models: FakeModels | undefined;
+  let count = 0;
+
+  before(async function () {
+    await needDocker(this);
+    folder = await mkdtemp(join(tmpdir(), 'swt-agents-'));
+    const lines = (await readFile(join(sample, 'instance.jsonl'), 'utf8')).trim().split('\n');
+    const rows = lines.map((line) => ({ ...(JSON.parse(line) as object), instance_id: id }));
+    await writeFile(
+      join(folder, 'instance.jsonl'),
+      rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+    );
+  });
+  afterEach(async () => {
+    await models?.close();
+    models = undefined;
+  });
+  after(async () => {
+    if (folder === '') return;
+    await removeImagesOf(id);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const args = (method: string, out: string, ...more: string[]): string[] => [
+    ...['generate', '--method', method, '--model', 'openai-compatible/m', '--out', out],
+    ...['--dataset', join(folder, 'instance.jsonl'), '--source', join(sample, 'repository')],
+    ...['--storage', join(folder, 'storage'), '--base-url', models?.url ?? ''],
+    ...['--engine', 'docker', '--prebuilt', 'none', '--base-image', baseImage],
+    ...['--memory', '512m', ...more],
+  ];
+  const newOut = (): string => join(folder, `out-${count++}`, 'predictions.jsonl');
+  const serve = async (reply: (asked: Asked, number: number) => Reply): Promise<void> => {
+    models = await fakeModels(reply);
+  };
+  const play = async (script: Script): Promise<void> =>
+    serve((_, number) => ({ text: script[number - 1] ?? 'nothing more' }));
+  const linesOf = async (out: string): Promise<Line[]> =>
+    (await readFile(`${out}.trace.jsonl`, 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line);
+  const turnsOf = async (out: string): Promise<Line[]> =>
+    (await linesOf(out)).filter(({ step }) => step === 'act');
+  const observations = async (out: string): Promise<string[]> =>
+    (await turnsOf(out)).map(({ observation }) => observation ?? '');
+  const evaluated = async (out: string): Promise<Evaluation['results'][number]> => {
+    const answer = await cli([
+      ...['evaluate', '--predictions', out, '--json'],
+      ...['--dataset', join(folder, 'instance.jsonl'), '--source', join(sample, 'repository')],
+      ...['--storage', join(folder, 'storage'), '--engine', 'docker', '--prebuilt', 'none'],
+      ...['--base-image', baseImage, '--memory', '512m'],
+    ]);
+    const [result] = (JSON.parse(answer.stdout) as Evaluation).results;
+    assert.ok(result, answer.stderr);
+    return result;
+  };
+  const done = (answer: Answer): void => assert.equal(answer.status, 0, answer.stderr);
+
+  it('SWE-Agent writes a test that reproduces, with format errors, refused edits and a command that hangs', async () => {
+    const broken = test.replace('(self):', '(self)');
+    await play([
+      says('search_dir allocate'),
+      'I forget the command.',
+      says('open tallybook/money.py 45'),
+      says('python'),
+      says('scroll_down'),
+      says('cd tests && create test_lost_cent.py'),
+      says('create test_lost_cent.py'),
+      says(`edit 1:1\n${broken}end_of_edit`),
+      says(`edit 1:1\n${test}end_of_edit`),
+      says('search_file 2000'),
+      says('find_file "test_l*.py" ..'),
+      says('cd ..; sleep 1000'),
+      says('python -m unittest tests.test_lost_cent 2>&1 | tail -3'),
+      says('submit'),
+    ]);
+    const out = newOut();
+    done(await cli(args('swe-agent', out)));
+    const seen = await observations(out);
+    assert.equal(seen.length, 12, 'neither the format error nor the blocked command is a turn');
+    const [found, opened, scrolled, both, created, refused, edited, inFile, byName, hung, ran] =
+      seen;
+    assert.match(
+      found ?? '',
+      /Found \d+ matches for "allocate" in \/testbed:\n[^]*money\.py \(\d+ matches\)/,
+    );
+    assert.match(
+      opened ?? '',
+      /^\[File: \/testbed\/tallybook\/money\.py \(\d+ lines total\)\]\n1:"""Exact/,
+    );
+    assert.match(
+      opened ?? '',
+      /\n\(Open file: \/testbed\/tallybook\/money\.py\)\n\(Current directory: \/testbed\)\n\$$/,
+    );
+    assert.match(scrolled ?? '', /\(94 lines total\)\]\n1:/);
+    assert.match(both ?? '', /create: command not found/);
+    assert.match(created ?? '', /\[File: \/testbed\/tests\/test_lost_cent\.py \(1 lines total\)\]/);
+    assert.match(refused ?? '', /not made[^]*line 7: E999 SyntaxError[^]*file is as before/);
+    assert.match(edited ?? '', /9:        self\.assertEqual[^]*The file was edited/);
+    assert.match(inFile ?? '', /Found 2 matches for "2000"[^]*Line 8:/);
+    assert.match(byName ?? '', /Found 2 matches[^]*\/testbed\/tests\/test_lost_cent\.py/);
+    assert.match(hung ?? '', /stopped after 25 seconds[^]*\(Current directory: \/testbed\)/);
+    assert.match(ran ?? '', /FAILED \(failures=1\)/);
+    // The history has the first message and the last five observations in full.
+    const last = models?.asked.at(-1)?.text ?? '';
+    assert.match(last, /old output left out: \d+ lines/);
+    assert.doesNotMatch(last, /I forget the command/);
+    assert.doesNotMatch(last, new RegExp(id.split('-')[1] ?? 'none'));
+    const result = await evaluated(out);
+    assert.ok(result.strict?.success, JSON.stringify(result.strict));
+    assert.equal((await containersOf(id)).length, 0);
+  });
+
+  it('mini works with bash alone, sees bounded output, and hands in by its command', async () => {
+    const write = `cat > tests/test_lost_cent.py <<'EOF'\n${test}EOF`;
+    await play([
+      bash('cd tests && LOST=1 && pwd'),
+      bash('pwd; echo "[$LOST]"; ls'),
+      bash('yes abcdefghi | head -c 100000000'),
+      bash('exit 3'),
+      bash(write),
+      bash(
+        'git log --oneline | wc -l; touch junk.pyc; echo "# edited" >> tallybook/money.py; git checkout -q tallybook',
+      ),
+      'Two:\n```bash\nls\n```\nand\n```bash\nls\n```',
+      bash('echo SUBMIT_REPRODUCING_TESTS'),
+    ]);
+    const out = newOut();
+    done(await cli(args('mini', out)));
+    const seen = await observations(out);
+    assert.equal(seen.length, 7);
+    assert.equal(seen[0], '<returncode>0</returncode>\n<output>\n/testbed/tests\n</output>');
+    assert.match(seen[1] ?? '', /<output>\n\/testbed\n\[\]\nREADME\.md/);
+    assert.match(seen[2] ?? '', /characters are left out here/);
+    assert.ok((seen[2] ?? '').length < 11_000);
+    assert.match(seen[3] ?? '', /<returncode>3</);
+    const result = await evaluated(out);
+    assert.ok(result.strict?.success, JSON.stringify(result.strict));
+    const turns = await turnsOf(out);
+    assert.match(turns.at(-1)?.patch ?? '', /^diff --git a\/tests\/test_lost_cent\.py/);
+    assert.doesNotMatch(turns.at(-1)?.patch ?? '', /junk|edited/);
+  });
+
+  it('goes on after kill -9 at any call: no answer is paid twice, files and folder are as they were', async () => {
+    const script = [
+      says('cd tests; KEPT=1'),
+      says('create test_lost_cent.py'),
+      says(`edit 1:1\n${test}end_of_edit`),
+      says('pwd; ls; echo "[$KEPT]"'),
+      says('submit'),
+    ];
+    const out = newOut();
+    let asked = 0;
+    for (let round = 1; round <= script.length; round += 1) {
+      let killed: (() => void) | undefined;
+      let number = 0;
+      await models?.close();
+      await serve(() => {
+        number += 1;
+        asked += 1;
+        // The answer before is on the disk; this one never comes.
+        if (number === 2) {
+          killed?.();
+          return { hang: true };
+        }
+        return { text: script[round - 1] ?? '' };
+      });
+      const { child, answer } = start(args('swe-agent', out));
+      killed = () => child.kill('SIGKILL');
+      const { status } = await answer;
+      assert.equal(status === 0, round === script.length);
+    }
+    assert.equal(asked, 2 * script.length - 1, 'each answer once, and those that were cut off');
+    const turns = await turnsOf(out);
+    assert.equal(turns.length, script.length);
+    assert.deepEqual(
+      turns.map(({ isRestarted }) => isRestarted === true),
+      [false, true, true, true, true],
+    );
+    assert.match(
+      turns[3]?.observation ?? '',
+      /^\[The workspace has been restarted[^]*\n\/testbed\/tests\n[^]*test_lost_cent\.py[^]*\[\]/,
+    );
+    assert.match(turns[4]?.patch ?? '', /test_no_cent_is_lost/);
+  });
+
+  it('goes on after a command that ends the container, from the files before it', async () => {
+    let number = 0;
+    const script = [
+      says('create tests/test_lost_cent.py'),
+      says(`edit 1:1\n${test}end_of_edit`),
+      says('sleep 900'),
+      says('ls tests'),
+      says('submit'),
+    ];
+    await serve(() => {
+      number += 1;
+      if (number === 3) void killWhatRuns(id, 'sleep 900');
+      return { text: script[number - 1] ?? '' };
+    });
+    const out = newOut();
+    done(await cli(args('swe-agent', out)));
+    const seen = await observations(out);
+    assert.match(seen[2] ?? '', /ended the workspace, which has been restarted/);
+    assert.match(seen[3] ?? '', /test_lost_cent\.py/);
+  });
+
+  it('ends at the limit of calls, and hands in what there is where the agent does so', async () => {
+    await serve((_, number) => ({
+      text: number === 1 ? says('create tests/test_lost_cent.py') : says('ls'),
+    }));
+    const out = newOut();
+    const answer = await cli(args('swe-agent-plus', out));
+    assert.equal(models?.asked.length, 20);
+    assert.match(answer.stderr, /ended by the limit of 20 calls/);
+    assert.match(await readFile(out, 'utf8'), /test_lost_cent/);
+  });
+
+  it('is replayed from its trace, without a model and without an engine', async () => {
+    await play([says('create tests/test_lost_cent.py'), says('submit')]);
+    const out = newOut();
+    done(await cli(args('swe-agent', out)));
+    const before = await readFile(out, 'utf8');
+    await rm(out);
+    await models?.close();
+    done(await cli(args('swe-agent', out, '--replay')));
+    assert.equal(await readFile(out, 'utf8'), before);
+  });
+
+  it('receives the same of two instances that differ in their answers alone, to the byte', async () => {
+    const bundled = { ...(await bundledRow()), instance_id: id };
+    const script = [
+      says('git log -p --format="%H %an %ad %cd%n%B" | head -c 5000; git status; git stash list'),
+      says('ls -lAR --time-style=+%s /testbed; env | sort; id; hostname'),
+      says(
+        'grep -rlE "by_loss|test_any_amount_can_be_balanced" / --exclude-dir=proc --exclude-dir=sys 2>/dev/null',
+      ),
+      says(
+        'find / -xdev -newermt 2020-01-01 -path /testbed -prune -o -xdev -name "*.py" -path "*tallybook*" -print | sort',
+      ),
+      says('search_dir allocate'),
+      says(
+        'pip list 2>/dev/null; pip show tallybook 2>/dev/null; python -m unittest -q 2>&1 | grep -v "^Ran"',
+      ),
+      says('submit'),
+    ];
+    const received: string[][] = [];
+    for (const [at, row] of [bundled, withOtherAnswer(bundled)].entries()) {
+      await play(script);
+      const dataset = join(folder, `answer ${at}.jsonl`);
+      await writeFile(dataset, JSON.stringify(row));
+      const asked = args('swe-agent', newOut()).map((each) =>
+        each === join(folder, 'instance.jsonl')
+          ? dataset
+          : each === join(folder, 'storage')
+            ? join(folder, `storage ${at}`)
+            : each,
+      );
+      await cli(asked);
+      received.push(models?.asked.map(({ text }) => text) ?? []);
+      await models?.close();
+    }
+    assert.equal(received[0]?.length, script.length);
+    assert.deepEqual(received[0], received[1]);
+    assert.match(received[0]?.at(-1) ?? '', /Ran|OK|money\.py/);
+  });
+
+  it('is refused with the local engine, with the reason', async () => {
+    await play([]);
+    const asked = args('mini', newOut());
+    const answer = await cli([...asked.slice(0, asked.indexOf('--engine')), '--engine', 'local']);
+    assert.equal(answer.status, 2);
+    assert.match(answer.stderr, /mini-SWE-agent works with commands in a shell[^]*--engine docker/);
+  });
+});
+
+/** Kills the container of an instance in which a program runs, as soon as it does. */
+async function killWhatRuns(id: string, program: string): Promise<void> {
+  for (;;) {
+    for (const name of await containersOf(id)) {
+      const container = plainDocker.getContainer(name.slice(1));
+      const { Processes } = (await container.top()) as { Processes: string[][] };
+      if (!Processes.some((each) => each.join(' ').includes(program))) continue;
+      await container.kill();
+      return;
+    }
+  }
+}
