@@ -139,7 +139,7 @@ describe('agents in containers', () => {
     assert.match(both ?? '', /create: command not found/);
     assert.match(created ?? '', /\[File: \/testbed\/tests\/test_lost_cent\.py \(1 lines total\)\]/);
     assert.match(refused ?? '', /not made[^]*line 7: E999 SyntaxError[^]*file is as before/);
-    assert.match(edited ?? '', /9:        self\.assertEqual[^]*The file was edited/);
+    assert.match(edited ?? '', /9: {8}self\.assertEqual[^]*The file was edited/);
     assert.match(inFile ?? '', /Found 2 matches for "2000"[^]*Line 8:/);
     assert.match(byName ?? '', /Found 2 matches[^]*\/testbed\/tests\/test_lost_cent\.py/);
     assert.match(hung ?? '', /stopped after 25 seconds[^]*\(Current directory: \/testbed\)/);
@@ -195,7 +195,7 @@ describe('agents in containers', () => {
     const out = newOut();
     let asked = 0;
     for (let round = 1; round <= script.length; round += 1) {
-      let killed: (() => void) | undefined;
+      const running: { kill?: () => void } = {};
       let number = 0;
       await models?.close();
       await serve(() => {
@@ -203,13 +203,13 @@ describe('agents in containers', () => {
         asked += 1;
         // The answer before is on the disk; this one never comes.
         if (number === 2) {
-          killed?.();
+          running.kill?.();
           return { hang: true };
         }
         return { text: script[round - 1] ?? '' };
       });
       const { child, answer } = start(args('swe-agent', out));
-      killed = () => child.kill('SIGKILL');
+      running.kill = () => child.kill('SIGKILL');
       const { status } = await answer;
       assert.equal(status === 0, round === script.length);
     }
