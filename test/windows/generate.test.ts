@@ -316,7 +316,7 @@ describe('Generate Reproducing Tests', () => {
 
   it('does not tell what an oracle says either, and shares answers between methods', async () => {
     await generate('Pass@5');
-    await said(/Pass@5: candidate \d, the oracle picked it \(nothing was asked/);
+    await said(/Pass@5: candidate \d, the oracle picked it \(no request was needed/);
     assert.equal(models.requests.length, 0, 'LIBRO has asked the same');
     const chosen = await row('the chosen one', ({ aria }) =>
       aria.includes('Chosen: the oracle picked it'),
