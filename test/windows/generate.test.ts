@@ -96,7 +96,10 @@ describe('Generate Reproducing Tests', () => {
       const input = await visible.quickInput();
       assert.deepEqual(
         input?.items.map(({ label }) => label),
-        ['ZeroShot', 'ZeroShotPlus', 'Pass@5', 'LIBRO'],
+        [
+          ...['ZeroShot', 'ZeroShotPlus', 'Pass@5', 'LIBRO'],
+          ...['SWE-Agent', 'SWE-Agent+', 'mini-SWE-agent'],
+        ],
       );
       return true;
     });
