@@ -13,6 +13,7 @@ import { connect } from '../../src/engine/docker/connection/connect';
 import { instanceImage } from '../../src/engine/docker/images/instanceImage';
 import { dockerSettings } from '../../src/engine/docker/dockerSettings';
 import { openEngine } from '../../src/engine/openEngine';
+import type { TestPlace } from '../../src/engine/engine';
 import type { TestPlan } from '../../src/engine/testPlan';
 import { evaluateCandidate } from '../../src/evaluation/candidate';
 import { ownTestsOf } from '../../src/evaluation/prepareCandidate';
@@ -198,6 +199,11 @@ async function main(): Promise<void> {
       against(median(figures.grade), slower, 1.2),
     );
 
+    await benchCommands(
+      must(plain[0]),
+      await engine.prepare(instance, trees, { reporter: silent }),
+    );
+
     await session.dispose();
     const fresh = await timed(async () => {
       const again = await open('first');
@@ -218,6 +224,39 @@ async function main(): Promise<void> {
     await Promise.all(sessions.map((each) => each.dispose()));
     await Promise.all(plain.map((each) => each.remove({ force: true })));
     await engine.dispose();
+  }
+}
+
+/** One hundred short commands in the shell of a workspace, beside as many `exec`s of the engine. */
+async function benchCommands(container: Dockerode.Container, place: TestPlace): Promise<void> {
+  const commands = 100;
+  const byExec = await timed(async () => {
+    for (let n = 0; n < commands; n++) {
+      const exec = await container.exec({
+        Cmd: ['sh', '-c', 'ls > /dev/null'],
+        AttachStdout: true,
+        AttachStderr: true,
+      });
+      const stream = await exec.start({});
+      stream.resume();
+      await new Promise((done) => stream.once('end', done).once('close', done));
+    }
+  });
+  line(`${commands} commands, each by an exec of the engine`, byExec.ms);
+  const workspace = must(await place.openWorkspace?.({ reporter: silent }));
+  try {
+    const inShell = await timed(async () => {
+      for (let n = 0; n < commands; n++) {
+        await workspace.run({ command: 'ls > /dev/null', timeoutSeconds: 60, keptBytes: 1000 });
+      }
+    });
+    line('the same in the shell of a workspace', inShell.ms, against(inShell.ms, byExec.ms, 1));
+    const done = await timed(async () => {
+      for (let n = 0; n < commands; n++) await workspace.changes();
+    });
+    line('the difference to R, as often', done.ms, against(done.ms, byExec.ms));
+  } finally {
+    await workspace.dispose();
   }
 }
 
