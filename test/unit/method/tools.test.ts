@@ -246,7 +246,11 @@ describe('tools on the bundled instance', function () {
     assert.doesNotMatch(ran, /the candidate reproduces nothing/);
     const one = await textOf('run_tests', { tests: ['test_ten'] });
     assert.match(one, /None of these tests of the candidate fails.*: they reproduce nothing\./);
-    const patch = addedFile('tests/test_fine.py', 'def test_fine():', '    assert True');
+    const patch = addedFile(
+      'tests/test_fine.py',
+      ...['import unittest', '', 'class FineTest(unittest.TestCase):'],
+      ...['    def test_fine(self):', '        self.assertTrue(True)'],
+    );
     await textOf('apply_candidate', { patch });
     const passing = await call('run_tests');
     assert.match(
@@ -256,7 +260,7 @@ describe('tools on the bundled instance', function () {
     const { conclusion, tests } = passing.data as { conclusion: string; tests: unknown };
     assert.match(conclusion, /reproduces nothing/);
     assert.deepEqual(tests, [
-      { test: 'tests/test_fine.py::test_fine', outcome: 'passed', of_candidate: true },
+      { test: 'tests/test_fine.py::FineTest::test_fine', outcome: 'passed', of_candidate: true },
     ]);
     // What passes without the candidate says nothing about it.
     const ofR = { tests: ['tests/test_money.py'], without_candidate: true };
