@@ -175,8 +175,8 @@ const readTransitions = transitionLists.omit({ UNMATCHED: true }).nullish();
 const readFraction = z.object(fraction).pick({ covered: true, executable: true }).nullish();
 
 /**
- * What a study reads of a `report.json`, whether this program or the reference harness wrote it, in any
- * version: the same keys as in {@link reportSchema}, most of which may be absent or null. Other keys pass.
+ * What a study reads of a `report.json` of this program or of the reference harness, in any version. The
+ * keys are those of {@link reportSchema}; most may be absent or null. Other keys pass.
  */
 export const readableReportSchema = z
   .looseObject({

@@ -45,7 +45,7 @@ export type ParsedAnswer =
   | { readonly problem: string };
 
 /** What came of an action. */
-export interface Observation {
+export interface AgentObservation {
   /** For the model, bounded. Untrusted. */
   readonly text: string;
   readonly state: AgentState;
@@ -93,5 +93,5 @@ export interface TextAgent {
   messages(task: AgentTask, turns: readonly AgentTurn[]): ChatMessage[];
   parse(answer: string): ParsedAnswer;
   /** @throws SandboxUnusable when the workspace is gone, Cancelled */
-  act(action: string, work: ActionWork): Promise<Observation>;
+  act(action: string, work: ActionWork): Promise<AgentObservation>;
 }

@@ -4,7 +4,7 @@ import { tokenCounter } from '../tokens';
 import type { StepOf } from '../trace';
 import type { ChatMessage } from '../models/chatModel';
 import type { WorkspaceOnR } from './workspaceOnR';
-import type { AgentState, AgentTask, AgentTurn, Observation, TextAgent } from './agent';
+import type { AgentState, AgentTask, AgentTurn, AgentObservation, TextAgent } from './agent';
 
 /** How the run of an agent ended: it submitted, or reached a limit. */
 export const agentEndings = ['submitted', 'calls', 'cost', 'context', 'format'] as const;
@@ -55,9 +55,9 @@ export interface AgentRunParts {
 const mostLosses = 3;
 
 /**
- * One run of an agent on one instance: budget, calls, format errors, history, ending. Each answer and each
- * act is in the trace before the next one begins, so that a run that was killed goes on where it was. The
- * workspace is opened for the first act that the trace lacks.
+ * One run of an agent on one instance: budget, calls, format errors, history, ending. The trace holds
+ * each answer and each act before the next one begins, so that a killed run resumes there. The workspace
+ * is opened for the first act that the trace lacks.
  */
 export class AgentRun {
   private readonly turns: AgentTurn[] = [];
@@ -168,7 +168,7 @@ export class AgentRun {
     };
   }
 
-  private async observe(action: string): Promise<Observation> {
+  private async observe(action: string): Promise<AgentObservation> {
     const { agent, task, signal } = this.parts;
     const state = this.stateBefore();
     try {

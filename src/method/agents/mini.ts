@@ -4,7 +4,7 @@ import type {
   ActionWork,
   AgentTask,
   AgentTurn,
-  Observation,
+  AgentObservation,
   ParsedAnswer,
   TextAgent,
 } from './agent';
@@ -95,7 +95,7 @@ What holds here:
 async function act(
   action: string,
   { workspace, task, state, signal }: ActionWork,
-): Promise<Observation> {
+): Promise<AgentObservation> {
   const { folder, limits } = task;
   const program = `PAGER=cat MANPAGER=cat PIP_PROGRESS_BAR=off TQDM_DISABLE=1 bash -c ${quotedForShell(action)}`;
   const result = await workspace.run({

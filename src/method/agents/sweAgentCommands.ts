@@ -3,7 +3,7 @@ import { throwIfAborted } from '../../domain/humanError';
 import { WorkspaceFileError } from '../../engine/workspace';
 import { asShown, bytesOf, textOf } from '../../patch/bytes';
 import { quotedForShell } from './workspaceOnR';
-import type { ActionWork, AgentState, Observation } from './agent';
+import type { ActionWork, AgentState, AgentObservation } from './agent';
 import { whyStopped, withoutMiddle } from './commandText';
 import { newErrorsOf } from './lintEdit';
 
@@ -53,7 +53,7 @@ interface Done {
 type Command = (args: readonly string[], body: string, work: ActionWork) => Promise<Done>;
 
 /** Does a command of SWE-agent, or gives it to the shell. Each observation ends with the state. */
-export async function actInWindow(action: string, work: ActionWork): Promise<Observation> {
+export async function actInWindow(action: string, work: ActionWork): Promise<AgentObservation> {
   const [first = '', ...rest] = action.split('\n');
   const [name = '', ...args] = wordsOf(first);
   const command = commands[name];

@@ -7,7 +7,7 @@ export const pageField = z
   .min(1)
   .max(100_000)
   .optional()
-  .describe('Page of the answer; 1 by default');
+  .describe('ResultPage of the answer; 1 by default');
 
 /** Output of a tool whose answer has pages. */
 export const pageShape = {
@@ -16,7 +16,7 @@ export const pageShape = {
 };
 
 /** One page of a list. */
-export interface Page<T> {
+export interface ResultPage<T> {
   readonly page: number;
   readonly items: readonly T[];
   /** How many items follow on later pages. */
@@ -29,7 +29,7 @@ export interface Page<T> {
  * @param page counted from 1
  * @throws HumanError when the list ends before the page
  */
-export function pageOf<T>(all: readonly T[], page: number, size: number): Page<T> {
+export function pageOf<T>(all: readonly T[], page: number, size: number): ResultPage<T> {
   const pages = Math.max(1, Math.ceil(all.length / size));
   if (page > pages) {
     throw new HumanError(
@@ -42,5 +42,5 @@ export function pageOf<T>(all: readonly T[], page: number, size: number): Page<T
 }
 
 /** The last line of a page that others follow, for a model. */
-export const nextPage = ({ page, more }: Pick<Page<unknown>, 'page' | 'more'>): string[] =>
+export const nextPage = ({ page, more }: Pick<ResultPage<unknown>, 'page' | 'more'>): string[] =>
   more > 0 ? [`[${more} more: go on with page ${page + 1}]`] : [];

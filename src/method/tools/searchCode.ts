@@ -4,7 +4,7 @@ import { findDefinitions, type Definition } from '../../python/definitions';
 import type { ModelView } from '../modelView';
 import { isFileMeant } from './fileNames';
 import { signatureOf } from './outlineFile';
-import { nextPage, pageField, pageOf, pageShape, type Page } from './pages';
+import { nextPage, pageField, pageOf, pageShape, type ResultPage } from './pages';
 import { folderField, shortLine } from './places';
 import { fields, type Tool, type ToolResult, type ToolWork } from './tool';
 
@@ -223,7 +223,7 @@ const nothing = (text: string): ToolResult<Output> => ({
 
 function answer(
   head: string,
-  { items, page, more }: Page<Hit>,
+  { items, page, more }: ResultPage<Hit>,
   lineOf: (hit: Hit) => string,
 ): ToolResult<Output> {
   const text = [head, ...items.map(lineOf), ...nextPage({ page, more })].join('\n');
