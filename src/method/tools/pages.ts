@@ -7,7 +7,7 @@ export const pageField = z
   .min(1)
   .max(100_000)
   .optional()
-  .describe('ResultPage of the answer; 1 by default');
+  .describe('Page of the answer; 1 by default');
 
 /** Output of a tool whose answer has pages. */
 export const pageShape = {
