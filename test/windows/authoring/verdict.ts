@@ -392,7 +392,7 @@ describe('the verdict and what becomes of it', () => {
     const parent = await freshFolder('outside');
     const asked = exportTo(parent);
     await waitFor('the question', async () =>
-      (await visible.quickInput())?.title.includes('no tests: README.md'),
+      (await visible.quickInput())?.title.includes('outside tests: README.md'),
     ).catch(async (error: unknown) => {
       console.log((await visible.notifications()).map(({ message }) => message).join('\n'));
       throw error;
