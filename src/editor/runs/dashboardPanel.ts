@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { z } from 'zod';
 import packageJson from '../../../package.json';
@@ -11,7 +10,7 @@ import {
 } from '../../dashboard/protocol';
 import type { RunData, RunEntry } from '../../domain/study/entry';
 import { studyVersion } from '../../domain/study/document';
-import { escapeAttribute } from '../issue/sanitise';
+import { bundledPage } from '../shell/bundledPage';
 import { dashboardViewType } from '../shell/names';
 import type { RunLibrary } from './library';
 import type { RepairList } from './repairList';
@@ -251,30 +250,15 @@ export class DashboardPanel implements vscode.Disposable {
   }
 
   private html(): string {
-    const { webview } = this.panel;
-    const address = (file: string): string =>
-      webview.asWebviewUri(vscode.Uri.joinPath(this.source.extensionUri, 'dist', file)).toString();
-    const nonce = randomBytes(16).toString('base64url');
-    // The script that draws plots sets styles of elements one by one, so no inline style is needed.
-    // A plot becomes a PNG by way of an image of the page itself.
-    const policy =
-      `default-src 'none'; script-src 'nonce-${nonce}'; style-src ${webview.cspSource}; ` +
-      'img-src blob:';
-    const reading = vscode.l10n.t('Reading the runs…');
-    const hidden = JSON.stringify(this.source.hidden);
-    return `<!DOCTYPE html>
-<html lang="en" data-host="vscode">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${escapeAttribute(policy)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="${escapeAttribute(address('dashboard.css'))}">
-</head>
-<body>
-<main data-runs="${escapeAttribute(JSON.stringify(this.labels))}" data-hidden="${escapeAttribute(hidden)}"><p>${escapeAttribute(reading)}</p></main>
-<script nonce="${escapeAttribute(nonce)}" src="${escapeAttribute(address('dashboard.js'))}"></script>
-</body>
-</html>`;
+    return bundledPage(this.panel.webview, {
+      extensionUri: this.source.extensionUri,
+      name: 'dashboard',
+      reading: vscode.l10n.t('Reading the runs…'),
+      // A plot becomes a PNG by way of an image of the page itself. The script that draws plots sets
+      // styles of elements one by one, so no inline style is needed.
+      images: 'blob:',
+      data: { runs: JSON.stringify(this.labels), hidden: JSON.stringify(this.source.hidden) },
+    });
   }
 
   dispose(): void {

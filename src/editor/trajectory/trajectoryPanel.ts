@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { z } from 'zod';
 import {
@@ -6,7 +5,7 @@ import {
   type TrajectoryToPage,
 } from '../../dashboard/trajectory/trajectoryProtocol';
 import type { ShownTrajectory, TrajectoryRow } from '../../trajectory/trajectoryPages';
-import { escapeAttribute } from '../issue/sanitise';
+import { bundledPage } from '../shell/bundledPage';
 import { trajectoryViewType } from '../shell/names';
 
 /** Messages that the page may send. */
@@ -50,7 +49,11 @@ export class TrajectoryPanel {
     private readonly source: TrajectorySource,
   ) {
     panel.webview.onDidReceiveMessage((received: unknown) => void this.receive(received));
-    panel.webview.html = this.html();
+    panel.webview.html = bundledPage(panel.webview, {
+      extensionUri: source.extensionUri,
+      name: 'trajectory',
+      reading: vscode.l10n.t('Reading the trajectory…'),
+    });
   }
 
   private async receive(received: unknown): Promise<void> {
@@ -75,27 +78,5 @@ export class TrajectoryPanel {
 
   private async send(told: TrajectoryToPage): Promise<void> {
     await this.panel.webview.postMessage(told);
-  }
-
-  private html(): string {
-    const { webview } = this.panel;
-    const address = (file: string): string =>
-      webview.asWebviewUri(vscode.Uri.joinPath(this.source.extensionUri, 'dist', file)).toString();
-    const nonce = randomBytes(16).toString('base64url');
-    const policy = `default-src 'none'; script-src 'nonce-${nonce}'; style-src ${webview.cspSource}`;
-    const reading = vscode.l10n.t('Reading the trajectory…');
-    return `<!DOCTYPE html>
-<html lang="en" data-host="vscode">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${escapeAttribute(policy)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="${escapeAttribute(address('trajectory.css'))}">
-</head>
-<body>
-<main><p>${escapeAttribute(reading)}</p></main>
-<script nonce="${escapeAttribute(nonce)}" src="${escapeAttribute(address('trajectory.js'))}"></script>
-</body>
-</html>`;
   }
 }

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import { escapeAttribute } from '../issue/sanitise';
+
+interface BundledPageParts {
+  readonly extensionUri: vscode.Uri;
+  /** Name of its script and its style sheet in `dist`, without their endings. */
+  readonly name: string;
+  /** What stands there until the page has drawn itself. */
+  readonly reading: string;
+  /** Sources of images by the content security policy; none by default. */
+  readonly images?: string;
+  /** What the script reads at its start: `data-` attributes of `<main>`. */
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/** The document of a webview whose page is a bundle. It loads nothing else. */
+export function bundledPage(
+  webview: vscode.Webview,
+  { extensionUri, name, reading, images, data = {} }: BundledPageParts,
+): string {
+  const address = (file: string): string =>
+    escapeAttribute(
+      webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, 'dist', file)).toString(),
+    );
+  const nonce = randomBytes(16).toString('base64url');
+  const policy = [
+    ...["default-src 'none'", `script-src 'nonce-${nonce}'`, `style-src ${webview.cspSource}`],
+    ...(images === undefined ? [] : [`img-src ${images}`]),
+  ].join('; ');
+  const attributes = Object.entries(data).map(
+    ([key, value]) => ` data-${key}="${escapeAttribute(value)}"`,
+  );
+  return `<!DOCTYPE html>
+<html lang="en" data-host="vscode">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${escapeAttribute(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="${address(`${name}.css`)}">
+</head>
+<body>
+<main${attributes.join('')}><p>${escapeAttribute(reading)}</p></main>
+<script nonce="${escapeAttribute(nonce)}" src="${address(`${name}.js`)}"></script>
+</body>
+</html>`;
+}
