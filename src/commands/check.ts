@@ -3,7 +3,7 @@ import type { PatchFormat } from '../patch/toUnified';
 import type { RegisterCommand } from './registerCommand';
 import { EXIT, terminalReporter, type CommandContext } from './context';
 import { readInput } from './input';
-import { instanceOnR, type InstanceOnROptions } from './instanceOnR';
+import type { InstanceOnROptions } from './instanceOnR';
 import { withEngineOptions } from './options/engineOptions';
 import { positive } from './options/optionValues';
 import {
@@ -58,7 +58,8 @@ async function checkCommand(
   const { signal } = context;
   const next = 'Name a text file with the candidate, or - for standard input';
   const candidate = textOf(await readInput(path, next, signal));
-  // Imported here, since few commands need the methods.
+  // Imported here, since few commands need what models may know.
+  const { instanceOnR } = await import('./instanceOnR');
   const { checkSubmission } = await import('../method/submission/submissionCheck');
   const { submissionCheckText } = await import('../method/submission/submissionCheckText');
   const reporter = terminalReporter(context);
