@@ -22,14 +22,19 @@ import { selectedInstances } from './options/selectingOptions';
 import { sha256 } from '../files/sha256';
 import { removeAbandonedBeside } from '../repository/abandoned';
 import { withLock } from '../repository/lock';
-import { generate, type GenerationEntry } from '../method/generation';
+import { generate, type GenerationEntry, type LiveParts } from '../method/generation';
 import type { ChatModel } from '../method/models/chatModel';
 import { shownTitle, usesAnswer, type Method } from '../method/method';
 import { methodNames, methodOf, methods } from '../method/methods';
 import { budgetOf, spentOn, told, type Budget } from '../method/models/budget';
 import { openModel, parseModelName } from '../method/models/openModel';
 import { reasoningEfforts, type Provider } from '../method/models/providers';
-import { predictionsFile, predictionsLock, type PredictionRow } from '../method/predictionsFile';
+import {
+  predictionsFile,
+  predictionsLock,
+  type PredictionRow,
+  type PredictionsFile,
+} from '../method/predictionsFile';
 import { mayRunTestsOfModels, refusedLocally } from '../method/testsOfModels';
 import { openTrace, type MethodTrace } from '../method/trace';
 
@@ -213,7 +218,7 @@ interface Run extends GenerationParts {
 }
 
 async function run(parts: Run): Promise<number> {
-  const { options, context, method, instances, out, trace } = parts;
+  const { options, context, instances, out, trace } = parts;
   await removeAbandonedBeside(out);
   const file = await predictionsFile(out);
   const live =
@@ -231,42 +236,48 @@ async function run(parts: Run): Promise<number> {
   const progress = new GenerationProgress(context, {
     ...{ total: instances.length, budget, isPriced: options.price !== undefined },
   });
+  const entries = await writePredictions(parts, { file, live, budget, progress }).finally(() =>
+    progress.dispose(),
+  );
+  report(parts, entries, budget);
+  return entries.some((entry) => 'failure' in entry) ? EXIT.negative : EXIT.done;
+}
+
+interface Writing {
+  readonly file: PredictionsFile;
+  readonly live: LiveParts | undefined;
+  readonly budget: Budget;
+  readonly progress: GenerationProgress;
+}
+
+/** Writes each prediction as soon as there is one, and grades it where `--evaluate` asks for it. */
+async function writePredictions(
+  parts: Run,
+  { file, live, budget, progress }: Writing,
+): Promise<GenerationEntry[]> {
+  const { options, method, instances, trace } = parts;
   const { reporter, hooks } = progress;
   const grading =
     options.evaluate === undefined
       ? undefined
       : await GradingAlongside.open({ ...parts, engine: parts.engine.open, reporter });
-  const entries = await generate(
-    {
-      ...requestOf(parts),
-      ...{ live, trace, budget, reporter, hooks },
-    },
-    async (entry) => {
-      progress.add(entry);
-      if ('failure' in entry) {
-        reporter.log(`${entry.instance}: no prediction: ${entry.failure}`);
-        return;
-      }
-      const { sample } = entry.choice.chosen ?? {};
-      const picked = sample === undefined ? '' : `answer ${sample}, `;
-      reporter.log(`${entry.instance}: ${picked}${entry.choice.why}`);
-      const row = rowOf(entry, method, options);
-      await file.put(row);
-      const instance = instances.find(({ id }) => id === entry.instance);
-      if (instance !== undefined) {
-        grading?.add(instance, {
-          instanceId: entry.instance,
-          model: row.model_name_or_path,
-          patch: entry.prediction,
-        });
-      }
-    },
-  ).finally(async () => {
-    await grading?.finish();
-    progress.dispose();
-  });
-  report(parts, entries, budget);
-  return entries.some((entry) => 'failure' in entry) ? EXIT.negative : EXIT.done;
+  const request = { ...requestOf(parts), ...{ live, trace, budget, reporter, hooks } };
+  return generate(request, async (entry) => {
+    progress.add(entry);
+    if ('failure' in entry) {
+      reporter.log(`${entry.instance}: no prediction: ${entry.failure}`);
+      return;
+    }
+    const { sample } = entry.choice.chosen ?? {};
+    const picked = sample === undefined ? '' : `answer ${sample}, `;
+    reporter.log(`${entry.instance}: ${picked}${entry.choice.why}`);
+    const row = rowOf(entry, method, options);
+    await file.put(row);
+    const instance = instances.find(({ id }) => id === entry.instance);
+    if (instance === undefined) return;
+    const model = row.model_name_or_path;
+    grading?.add(instance, { instanceId: entry.instance, model, patch: entry.prediction });
+  }).finally(() => grading?.finish());
 }
 
 function modelOf(options: GenerateOptions): Promise<ChatModel> {
