@@ -11,11 +11,8 @@ import { AgentUse } from './agentUse';
  * How the run of an agent ended: it submitted, called no tool any more, had no try left, or reached a
  * limit.
  */
-export const agentEndings = [
-  ...(['submitted', 'stopped', 'given up'] as const),
-  ...(['calls', 'cost', 'context', 'format'] as const),
-] as const;
-export type AgentEnding = (typeof agentEndings)[number];
+export type AgentEnding =
+  'submitted' | 'stopped' | 'given up' | 'calls' | 'cost' | 'context' | 'format';
 
 type AnswerStep = StepOf<'answer'>;
 export type ActStep = StepOf<'act'>;

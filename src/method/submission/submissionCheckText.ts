@@ -15,7 +15,7 @@ export function submissionCheckText({ conclusion, questions }: SubmissionCheck):
 }
 
 /** What follows from a check, and what to do. */
-export const conclusionText: Readonly<Record<SubmissionConclusion, string>> = {
+const conclusionText: Readonly<Record<SubmissionConclusion, string>> = {
   ready: 'Ready to submit, as far as R can tell.',
   'look again': 'Look again before you submit: there are doubts.',
   'not ready': 'Not ready to submit.',
