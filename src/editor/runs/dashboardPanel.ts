@@ -252,7 +252,7 @@ export class DashboardPanel implements vscode.Disposable {
   private html(): string {
     return bundledPage(this.panel.webview, {
       extensionUri: this.source.extensionUri,
-      name: 'dashboard',
+      bundle: 'dashboard',
       reading: vscode.l10n.t('Reading the runs…'),
       // A plot becomes a PNG by way of an image of the page itself. The script that draws plots sets
       // styles of elements one by one, so no inline style is needed.

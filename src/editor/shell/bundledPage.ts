@@ -5,7 +5,7 @@ import { escapeAttribute } from '../issue/sanitise';
 interface BundledPageParts {
   readonly extensionUri: vscode.Uri;
   /** Name of its script and its style sheet in `dist`, without their endings. */
-  readonly name: string;
+  readonly bundle: string;
   /** What stands there until the page has drawn itself. */
   readonly reading: string;
   /** Sources of images by the content security policy; none by default. */
@@ -17,7 +17,7 @@ interface BundledPageParts {
 /** The document of a webview whose page is a bundle. It loads nothing else. */
 export function bundledPage(
   webview: vscode.Webview,
-  { extensionUri, name, reading, images, data = {} }: BundledPageParts,
+  { extensionUri, bundle, reading, images, data = {} }: BundledPageParts,
 ): string {
   const address = (file: string): string =>
     escapeAttribute(
@@ -37,11 +37,11 @@ export function bundledPage(
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${escapeAttribute(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="stylesheet" href="${address(`${name}.css`)}">
+<link rel="stylesheet" href="${address(`${bundle}.css`)}">
 </head>
 <body>
 <main${attributes.join('')}><p>${escapeAttribute(reading)}</p></main>
-<script nonce="${escapeAttribute(nonce)}" src="${address(`${name}.js`)}"></script>
+<script nonce="${escapeAttribute(nonce)}" src="${address(`${bundle}.js`)}"></script>
 </body>
 </html>`;
 }

@@ -51,7 +51,7 @@ export class TrajectoryPanel {
     panel.webview.onDidReceiveMessage((received: unknown) => void this.receive(received));
     panel.webview.html = bundledPage(panel.webview, {
       extensionUri: source.extensionUri,
-      name: 'trajectory',
+      bundle: 'trajectory',
       reading: vscode.l10n.t('Reading the trajectory…'),
     });
   }
