@@ -13,6 +13,7 @@ import { registerOpen } from './commands/open';
 import { registerParseLog } from './commands/parseLog';
 import { registerPatch } from './commands/patch';
 import type { RegisterCommand } from './commands/registerCommand';
+import { registerRepair } from './commands/repair';
 import { registerReport } from './commands/report';
 import { registerShow } from './commands/show';
 import { registerStatistics } from './commands/statistics';
@@ -35,6 +36,7 @@ const commands: readonly RegisterCommand[] = [
   registerReport,
   registerFilterRepairs,
   registerGenerate,
+  registerRepair,
   registerTrajectory,
   registerMcp,
   registerValidate,

@@ -25,7 +25,7 @@ import { withLock } from '../repository/lock';
 import { generate, type GenerationEntry, type LiveParts } from '../method/generation';
 import type { ChatModel } from '../method/models/chatModel';
 import { shownTitle, usesAnswer, type Method } from '../method/method';
-import { methodNames, methodOf, methods } from '../method/methods';
+import { methodOf, methods } from '../method/methods';
 import { budgetOf, spentOn, told, type Budget } from '../method/models/budget';
 import { openModel, parseModelName } from '../method/models/openModel';
 import { reasoningEfforts, type Provider } from '../method/models/providers';
@@ -39,18 +39,20 @@ import { mayRunTestsOfModels, refusedLocally } from '../method/testsOfModels';
 import { openTrace, type MethodTrace } from '../method/trace';
 
 /**
- * `swt-bench generate`: writes a method's predictions with a model.
+ * `swt-bench generate` and `repair`: writes a method's predictions with a model.
  *
+ * @param among the methods of the command
  * @returns the exit status
  * @throws HumanError when options contradict each other, or input cannot be read; Cancelled
  */
 export async function generatePredictions(
   options: GenerateOptions,
   context: CommandContext,
+  among: readonly Method[] = methods,
 ): Promise<number> {
-  const method = methodWithGiven(checkedMethod(options), options);
+  const method = methodWithGiven(checkedMethod(options, among), options);
   const asked = engineRequest(options, context);
-  checkRuns(method, options);
+  checkRuns(method, options, among);
   const out = resolve(options.out);
   const instances = await selected(options, context);
   if (options.dryRun === true) return dryRun({ options, context, method, instances, out });
@@ -61,7 +63,7 @@ export async function generatePredictions(
     what: `writes ${basename(out)}`,
   };
   const status = await withLock(await predictionsLock(options.storage, out), whose, async () => {
-    const engine = lazily(asked);
+    const engine = lazyEngine(asked);
     const concurrency = options.concurrency ?? options.requests;
     const machine = async () =>
       method.runs === 'nothing' || options.replay === true || !runsInContainers(options.engine)
@@ -95,7 +97,7 @@ export async function generatePredictions(
 }
 
 /** @throws HumanError when the options do not let the method run what it has to run */
-function checkRuns(method: Method, options: GenerateOptions): void {
+function checkRuns(method: Method, options: GenerateOptions, among: readonly Method[]): void {
   if (method.runs === 'workspace' && !runsInContainers(options.engine)) {
     throw new HumanError(
       `${method.title} works with commands in a shell, which the ${options.engine} engine would run on this machine with nothing between them and your files`,
@@ -110,7 +112,7 @@ function checkRuns(method: Method, options: GenerateOptions): void {
   }
   const asksModel = options.replay !== true && options.dryRun !== true;
   if (method.runs !== 'nothing' && asksModel && !mayRunTestsOfModels(options)) {
-    const others = oneOf(({ runs }) => runs === 'nothing');
+    const others = oneOf(among, ({ runs }) => runs === 'nothing');
     throw refusedLocally(
       method.title,
       `choose ${others}, which run nothing`,
@@ -136,8 +138,8 @@ function evaluationOf(
 }
 
 /** The names of matching methods, as text: `zero-shot or zero-shot-plus`. */
-const oneOf = (fits: (method: Method) => boolean): string =>
-  methods
+const oneOf = (among: readonly Method[], fits: (method: Method) => boolean): string =>
+  among
     .filter(fits)
     .map(({ name }) => name)
     .join(' or ');
@@ -147,13 +149,13 @@ const oneOf = (fits: (method: Method) => boolean): string =>
  *
  * @throws HumanError when there is no such method, or other options do not fit it
  */
-function checkedMethod(options: GenerateOptions): Method {
+function checkedMethod(options: GenerateOptions, among: readonly Method[]): Method {
   const { method: name, model, samples, price } = options;
-  const method = methodOf(name);
+  const method = methodOf(name, among);
   if (method === undefined) {
     throw new HumanError(
       `${JSON.stringify(name)} is not a method`,
-      `Name one of ${methodNames.join(', ')}`,
+      `Name one of ${among.map((each) => each.name).join(', ')}`,
     );
   }
   const { provider } = parseModelName(model);
@@ -161,7 +163,7 @@ function checkedMethod(options: GenerateOptions): Method {
   if (samples !== undefined && method.samples === 1 && samples > 1) {
     throw new HumanError(
       `${method.title} asks for one answer, not for ${samples}`,
-      `Leave --samples out, or choose ${oneOf((each) => each.samples > 1)}`,
+      `Leave --samples out, or choose ${oneOf(among, (each) => each.samples > 1)}`,
     );
   }
   if (price === undefined && (dollarsOfRun(options) ?? options.instanceBudget) !== undefined) {
@@ -261,6 +263,7 @@ async function writePredictions(
     options.evaluate === undefined
       ? undefined
       : await GradingAlongside.open({ ...parts, engine: parts.engine.open, reporter });
+  const ranked = lazily(() => predictionsFile(rankedPath(parts.out)));
   const request = { ...requestOf(parts), ...{ live, trace, budget, reporter, hooks } };
   return generate(request, async (entry) => {
     progress.add(entry);
@@ -272,6 +275,9 @@ async function writePredictions(
     const picked = sample === undefined ? '' : `answer ${sample}, `;
     reporter.log(`${entry.instance}: ${picked}${entry.choice.why}`);
     const row = rowOf(entry, method, options);
+    // The ranked patches first: whoever finds the prediction finds them too.
+    const rows = rankedRows(entry, row);
+    if (rows.length > 0) await (await ranked.open()).putSamples(rows);
     await file.put(row);
     const instance = instances.find(({ id }) => id === entry.instance);
     if (instance === undefined) return;
@@ -291,13 +297,35 @@ function modelOf(options: GenerateOptions): Promise<ChatModel> {
   });
 }
 
+/** The ranked code patches of a method that writes those, beside its predictions. */
+const rankedPath = (out: string): string => `${out}.ranked.jsonl`;
+
+/** The rows of the ranked code patches of an instance, best first; none of other methods. */
+const rankedRows = ({ choice }: Done, row: PredictionRow): PredictionRow[] =>
+  choice.candidates
+    .flatMap(({ ranking, ...candidate }) => (ranking === undefined ? [] : [{ ranking, candidate }]))
+    .sort((one, other) => one.ranking.rank - other.ranking.rank)
+    .map(({ ranking, candidate: { patch, sample } }) => ({
+      instance_id: row.instance_id,
+      model_name_or_path: row.model_name_or_path,
+      model_patch: patch.patch,
+      drawn_sample: sample,
+      ...ranking,
+    }));
+
 interface LazyEngine {
   readonly open: () => Promise<Engine>;
   readonly dispose: () => Promise<void>;
 }
 
+/** Something that opens on first use. */
+function lazily<Opened>(open: () => Promise<Opened>): { readonly open: () => Promise<Opened> } {
+  let opened: Promise<Opened> | undefined;
+  return { open: () => (opened ??= open()) };
+}
+
 /** An engine that opens on first use. */
-function lazily(request: EngineRequest): LazyEngine {
+function lazyEngine(request: EngineRequest): LazyEngine {
   let opened: Promise<Engine> | undefined;
   return {
     open: () => (opened ??= openEngine(request)),

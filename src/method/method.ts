@@ -1,4 +1,5 @@
 import { markedAsOracle } from '../domain/oracleMark';
+import type { RepairRanking } from './agentless/repairRanking';
 import type { AgentLimits, LimitProfile } from './agents/agent';
 import { seesAnswer, type GivenSetting } from './given/setting';
 import type { CandidateFormat } from './prompts';
@@ -14,6 +15,8 @@ export interface MethodCandidate {
   readonly run?: RunStep;
   /** Whether the judge considers the failure to be the problem of the issue. */
   readonly matches?: boolean | undefined;
+  /** Its place among the code patches of the instance, where the method writes those. */
+  readonly ranking?: RepairRanking;
   /** The oracle's verdict: for the developer, never for a model. */
   readonly verdict?: VerdictStep;
 }

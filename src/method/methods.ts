@@ -32,13 +32,13 @@ export function methodNamed(name: string): Method {
 }
 
 /** A method by its name in any spelling: `ZeroShotPlus`, `Pass@5`. */
-export function methodOf(name: string): Method | undefined {
+export function methodOf(name: string, among: readonly Method[] = methods): Method | undefined {
   const plain = (text: string): string =>
     text
       .toLowerCase()
       .replace(/@/g, 'at')
       .replace(/[^a-z0-9]/g, '');
-  return methods.find(
+  return among.find(
     (method) => plain(method.name) === plain(name) || plain(method.title) === plain(name),
   );
 }

@@ -1,6 +1,7 @@
 import type { Instance } from '../domain/instance';
 import { HumanError } from '../domain/humanError';
 import type { Engine, EngineName, EngineWork } from '../engine/engine';
+import { readCodePatch } from '../evaluation/codePatch';
 import type { RunStore } from '../evaluation/runStore';
 import { openSession, type InstanceSession } from '../evaluation/session';
 import type { PythonParser } from '../python/parser';
@@ -34,6 +35,11 @@ export interface ModelView {
     candidate: string,
     options?: Pick<RunOnROptions, 'format' | 'testsOnly' | 'signal'>,
   ): Promise<ReadOnR>;
+  /**
+   * A code patch as a unified diff on R, without edits of tests; or why there is none. Runs and
+   * changes nothing.
+   */
+  readCode(text: string, signal?: AbortSignal): ReturnType<typeof readCodePatch>;
   /**
    * Runs tests with a candidate, which may be empty, on R only. By default these are the tests that
    * the candidate adds or changes.
@@ -111,6 +117,7 @@ export async function modelView(instance: Instance, parts: ModelViewParts): Prom
     tree,
     python,
     read: (candidate, options = {}) => readOnR(session, candidate, options),
+    readCode: (text, signal) => readCodePatch(session, text, { format: 'auto', signal }),
     runOnR: async (candidate, options) => {
       try {
         permit(running);

@@ -19,6 +19,11 @@ export interface PredictionsFile {
    * file.
    */
   put(row: PredictionRow): Promise<void>;
+  /**
+   * Adds the samples of one instance and model, in their order, which replace all of its earlier
+   * ones, and writes the file.
+   */
+  putSamples(rows: readonly PredictionRow[]): Promise<void>;
 }
 
 /** @throws HumanError when the file exists but cannot be read, or is no predictions file */
@@ -51,18 +56,30 @@ export async function predictionsFile(path: string): Promise<PredictionsFile> {
   for (const [index, row] of known.entries()) rows.set(keyOf(row, numbers?.[index]?.sample), row);
   let last: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
+  // One write serves all rows that came while the write before it was under way.
+  const written = (): Promise<void> =>
+    (next ??= last
+      .catch(() => undefined)
+      .then(() => {
+        next = undefined;
+        const lines = [...rows.values()].map((each) => `${JSON.stringify(each)}\n`).join('');
+        return (last = replace(path, lines));
+      }));
   return {
     put(row) {
       rows.set(keyOf(row), row);
-      // One write serves all rows that came while the write before it was under way.
-      next ??= last
-        .catch(() => undefined)
-        .then(() => {
-          next = undefined;
-          const lines = [...rows.values()].map((each) => `${JSON.stringify(each)}\n`).join('');
-          return (last = replace(path, lines));
-        });
-      return next;
+      return written();
+    },
+    putSamples(samples) {
+      for (const [key, row] of rows) {
+        const [first] = samples;
+        const isSame =
+          row.instance_id === first?.instance_id &&
+          row.model_name_or_path === first.model_name_or_path;
+        if (isSame) rows.delete(key);
+      }
+      for (const [index, row] of samples.entries()) rows.set(keyOf(row, index + 1), row);
+      return written();
     },
   };
 }

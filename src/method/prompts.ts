@@ -3,7 +3,7 @@ import type { ChatMessage } from './models/chatModel';
 /** Raised when the wording of a prompt changes, so that its answers are requested again. */
 export const promptVersion = 1;
 
-/** The format of candidates that a prompt asks for. */
+/** The format of candidates and fixes that a prompt asks for. */
 export type CandidateFormat = 'unified' | 'custom';
 
 export interface Prompt {
@@ -15,6 +15,10 @@ const system =
   'You are an experienced Python developer who reproduces bug reports with tests. You never fix the code ' +
   'under test: you write tests that fail now because of the reported problem, and that will pass once it is ' +
   'solved.';
+
+/** What a model is told that solves the issue in the code. */
+export const fixSystem =
+  'You are an experienced Python developer who solves reported bugs with small changes.';
 
 /**
  * The prompt for a candidate: the issue, files of R with line numbers, and the format of the
@@ -53,11 +57,44 @@ export function candidatePrompt(parts: {
     `- Put them ${place}, and follow its style and its test framework.`,
     '- Change tests only. Do not solve the problem itself.',
     '',
-    ...(format === 'unified' ? unifiedFormat : customFormat('tests')),
+    ...formatOf(format, 'tests'),
     '',
     'Think as long as you like first. End with the tests as one block in that format.',
   ].join('\n');
   return { system, messages: [{ role: 'user', content }] };
+}
+
+/**
+ * The prompt for a fix of the code, as a method asks for tests. It is worded anew, and asks for an
+ * honest fix: some answers are wrong without being asked to.
+ *
+ * @param parts.files as `packFiles` gives them; empty when there are none
+ */
+export function fixPrompt(parts: {
+  readonly repo: string;
+  readonly issue: string;
+  readonly files: string;
+  readonly format: CandidateFormat;
+}): Prompt {
+  const { repo, issue, files, format } = parts;
+  const content = [
+    `Somebody reported a problem with the repository ${repo}. The report stands between <issue> and </issue>.`,
+    'Solve it in the code of the repository. You may need modules that are not shown here.',
+    '',
+    '<issue>',
+    issue.trim(),
+    '</issue>',
+    '',
+    ...filesInPrompt(files),
+    'Your task:',
+    '- Change the code so that it does what the report asks for, and nothing else changes.',
+    '- Leave the tests as they are.',
+    '',
+    ...formatOf(format, 'changes'),
+    '',
+    'Think as long as you like first. End with the changes as one block in that format.',
+  ].join('\n');
+  return { system: fixSystem, messages: [{ role: 'user', content }] };
 }
 
 /** The lines of a prompt that show files of R, as `packFiles` gives them. */
@@ -99,8 +136,8 @@ const exampleTask = [
   'the first test is to check a negative width as well, and a new test is to come at the end. The answer is:',
 ];
 
-const unifiedFormat = [
-  'Write the tests as a unified diff, as `git diff` does. For each file it has the lines `--- a/PATH` and ' +
+const unifiedFormat = (what: 'tests' | 'changes'): readonly string[] => [
+  `Write the ${what} as a unified diff, as \`git diff\` does. For each file it has the lines \`--- a/PATH\` and ` +
     '`+++ b/PATH` (`--- /dev/null` for a new file) and then hunks. A hunk begins with `@@ -START,COUNT ' +
     '+START,COUNT @@`: first line and number of lines, before and after. Each line of a hunk begins with a blank ' +
     '(it stays), `-` (it goes) or `+` (it comes). Lines that stay or go are exactly those of the file, without ' +
@@ -133,7 +170,7 @@ const unifiedFormat = [
  *
  * @param what the name of what is to be written
  */
-export const customFormat = (what: 'tests' | 'changes'): readonly string[] => [
+const customFormat = (what: 'tests' | 'changes'): readonly string[] => [
   `Write the ${what} as blocks that each insert or rewrite one whole function or class:`,
   '',
   '```custom-diff',
@@ -170,6 +207,9 @@ export const customFormat = (what: 'tests' | 'changes'): readonly string[] => [
   'end diff',
   '```',
 ];
+
+const formatOf = (format: CandidateFormat, what: 'tests' | 'changes'): readonly string[] =>
+  format === 'unified' ? unifiedFormat(what) : customFormat(what);
 
 /** A test that fails on R with the candidate. */
 export interface ShownFailure {

@@ -1,10 +1,11 @@
+import type { z } from 'zod';
 import { isFailure } from '../domain/outcome';
 import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
+import { isTestPath } from '../patch/testFiles';
 import { findTests } from '../python/tests';
 import type { AgentKind, AgentOf, LimitProfile, ShellAgent, TextAgent } from './agents/agent';
 import { AgentRun, type AgentEnd, type AgentRunParts } from './agents/agentRun';
-import { fixPrompt } from './given/fixPrompt';
 import type { GivenContext } from './given/givenContext';
 import { givenPrompt } from './given/givenPrompt';
 import type { GoldenAnswer } from './given/goldenAnswer';
@@ -15,6 +16,7 @@ import type { ChatModel, ChatRequest, RequestSettings } from './models/chatModel
 import { packFiles } from './pack';
 import {
   candidatePrompt,
+  fixPrompt,
   judgePrompt,
   promptVersion,
   readJudgement,
@@ -54,6 +56,11 @@ export interface Steps {
     /** Whether there are further samples of the same prompt. */
     readonly isReused?: boolean;
   }): Promise<AnswerStep>;
+  /**
+   * Asks for one code patch, in a prompt with the files that fit the issue best. A prompt for a
+   * unified diff has no tests, as in SWE-bench.
+   */
+  sampleFix(asked: Omit<Parameters<Steps['sample']>[0], 'given'>): Promise<AnswerStep>;
   /** What a request for a candidate has, without asking. */
   foresee(asked: Parameters<Steps['sample']>[0]): Promise<ForeseenRequest>;
   /**
@@ -69,6 +76,29 @@ export interface Steps {
    * @param from the answer that the text comes from
    */
   convert(text: string, from: AnswerStep): Promise<PatchStep>;
+  /**
+   * Sends the prompt of a stage.
+   *
+   * @param asked.method name of the method and the stage, which are part of the answer's key
+   */
+  request(asked: StageRequest): Promise<AnswerStep>;
+  /**
+   * The output of a stage: given to the run, or in the trace, or made now. `schema` checks what
+   * comes from outside.
+   *
+   * @param asked.of all that the output depends on, besides R and the model
+   * @throws HumanError when a given output does not fit
+   */
+  stage<Output>(asked: StageOf<Output>, make: () => Promise<Output>): Promise<Output>;
+  /**
+   * Turns a text into a code patch, a unified diff on R without edits of tests, or says why it is
+   * none.
+   */
+  readCode(text: string, from: AnswerStep): Promise<PatchStep>;
+  /** What a method sees of the instance; a replay has none. */
+  view(): Promise<ModelView>;
+  /** The issue and repository, as every prompt has them. */
+  readonly instance: Pick<ModelView, 'repo' | 'issue'>;
   /** Runs a candidate's own tests on R. */
   runOnR(patch: PatchStep): Promise<RunStep>;
   /** Asks whether a failure on R is the problem of the issue; undefined when the answer says neither. */
@@ -94,6 +124,23 @@ export interface Steps {
     readonly temperature: number | undefined;
     readonly onPatch?: OnPatch;
   }): Promise<AgentEnd>;
+}
+
+/** A request of a stage. */
+export interface StageRequest {
+  readonly method: string;
+  readonly prompt: Prompt;
+  /** Number of the sample, from 1. */
+  readonly sample: number;
+  readonly temperature: number | undefined;
+  /** Whether there are further samples of the same prompt. */
+  readonly isReused?: boolean;
+}
+
+interface StageOf<Output> {
+  readonly stage: string;
+  readonly of: readonly unknown[];
+  readonly schema: z.ZodType<Output>;
 }
 
 /** A request that was not sent. */
@@ -130,6 +177,8 @@ export interface StepsParts {
   /** What all requests have besides what the method says. */
   readonly settings?: RequestSettings | undefined;
   readonly price: Price | undefined;
+  /** Outputs of stages that are used instead of computed ones, by the name of the stage. */
+  readonly givenStages?: ReadonlyMap<string, unknown> | undefined;
   /** Where indexes are kept. */
   readonly storage: string;
   /** Tokens of the whole prompt. */
@@ -207,10 +256,7 @@ class TracedSteps implements Steps {
 
   async fix(asked: Parameters<Steps['fix']>[0]): Promise<FixStep> {
     const { instance, golden, engine, timeoutSeconds, reporter } = this.parts;
-    const prompt = await this.filesPrompt('fix', 'fix', (files) =>
-      fixPrompt({ ...instance, files }),
-    );
-    const { text } = await this.ask('fix', prompt, { method: 'zero-shot-plus-fix', ...asked });
+    const { text } = await this.sampleFix({ ...asked, format: 'custom' });
     const key = keyOf('fix', await this.tree(), text, golden?.digest, engine, timeoutSeconds);
     return this.recall(
       'fix',
@@ -228,6 +274,16 @@ class TracedSteps implements Steps {
     const asked = { method: wayOfAsking(format), sample, temperature };
     const known = this.parts.trace.find('answer', this.identify('tests', prompt, asked).key);
     return { inputTokens: prompt.tokens, isAnswered: known !== undefined && saysSomething(known) };
+  }
+
+  async sampleFix({ format, ...asked }: Parameters<Steps['sampleFix']>[0]): Promise<AnswerStep> {
+    const { instance } = this.parts;
+    // The name that the prompt of Table 5's fixes has in earlier traces.
+    const name = format === 'custom' ? 'fix' : `fix ${format}`;
+    const write = (files: string): Prompt => fixPrompt({ ...instance, files, format });
+    const fits = format === 'custom' ? () => true : (path: string) => !isTestPath(path);
+    const prompt = await this.filesPrompt('fix', name, write, fits);
+    return this.ask('fix', prompt, { method: `${wayOfAsking(format)}-fix`, ...asked });
   }
 
   async convert(text: string, from: AnswerStep): Promise<PatchStep> {
@@ -259,6 +315,60 @@ class TracedSteps implements Steps {
       };
     };
     return this.recall('patch', key, make, { formerKey });
+  }
+
+  get instance() {
+    return this.parts.instance;
+  }
+
+  view(): Promise<ModelView> {
+    return this.viewOf();
+  }
+
+  async request({ prompt, ...asked }: StageRequest): Promise<AnswerStep> {
+    const step = await this.recall('prompt', keyOf('prompt', prompt), async () =>
+      promptStep('stage', prompt, [], await tokensOf(prompt)),
+    );
+    return this.ask('stage', step, asked);
+  }
+
+  async stage<Output>(
+    { stage, of, schema }: StageOf<Output>,
+    make: () => Promise<Output>,
+  ): Promise<Output> {
+    const { givenStages, instance, model } = this.parts;
+    const { repo, issue } = instance;
+    const isGiven = givenStages?.has(stage) === true;
+    const given = isGiven ? givenStages.get(stage) : undefined;
+    const key = keyOf('stage', stage, await this.tree(), repo, issue, model, of, isGiven, given);
+    const found = await this.recall(
+      'stage',
+      key,
+      async () => ({
+        stage,
+        output: isGiven ? checkedOutput(stage, schema, given) : await make(),
+        ...(isGiven && { isGiven }),
+      }),
+      { isGood: ({ output }) => schema.safeParse(output).success },
+    );
+    return schema.parse(found.output);
+  }
+
+  async readCode(text: string, from: AnswerStep): Promise<PatchStep> {
+    const { signal } = this.parts;
+    const key = keyOf('code', await this.tree(), text, from.key);
+    return this.recall('patch', key, async ({ view: open }) => {
+      const patch = await (await open()).readCode(text, signal);
+      const isPatch = typeof patch === 'string';
+      return {
+        answer: from.key,
+        applies: isPatch,
+        ...(!isPatch && { problem: patch.failure }),
+        patch: isPatch ? patch : '',
+        ownTests: [],
+        diagnostics: [],
+      };
+    });
   }
 
   async runOnR({ patch }: PatchStep): Promise<RunStep> {
@@ -492,13 +602,14 @@ class TracedSteps implements Steps {
     purpose: 'tests' | 'fix',
     name: string,
     write: (files: string) => Prompt,
+    fits: (path: string) => boolean = () => true,
   ): Promise<StepOf<'prompt'>> {
     const { instance, contextTokens } = this.parts;
     const key = keyOf('prompt', promptVersion, instance, await this.tree(), name, contextTokens);
     const make = async ({ view: open }: Live) => {
       const view = await open();
       const budget = contextTokens - (await tokensOf(write('')));
-      const ranked = await this.rankedFiles(view);
+      const ranked = (await this.rankedFiles(view)).filter(fits);
       const packed = await packFiles(view.tree, ranked, budget, await tokenCounter());
       const prompt = write(packed.text);
       return promptStep(purpose, prompt, packed.paths, await tokensOf(prompt));
@@ -686,6 +797,7 @@ const nameOf: Readonly<Record<Step['step'], string>> = {
   run: 'run on R',
   verdict: 'verdict of the oracle',
   fix: 'verdict of the oracle on a fix',
+  stage: 'output of the stage',
   choice: 'choice',
 };
 
@@ -708,7 +820,7 @@ async function knownToR(view: ModelView, tests: readonly string[]): Promise<stri
 }
 
 const promptStep = (
-  purpose: 'tests' | 'judge' | 'fix',
+  purpose: 'tests' | 'judge' | 'fix' | 'stage',
   { system, messages }: Prompt,
   files: readonly string[],
   tokens: number,
@@ -720,6 +832,17 @@ const promptStep = (
   files: [...files],
   tokens,
 });
+
+/** @throws HumanError when an output that was given does not fit the stage */
+function checkedOutput<Output>(stage: string, schema: z.ZodType<Output>, given: unknown): Output {
+  const { success, data, error } = schema.safeParse(given);
+  if (success) return data;
+  const [issue] = error.issues;
+  throw new HumanError(
+    `The given output of the stage ${stage} does not fit (${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''})`,
+    'Take the line of that stage from a trace as a pattern',
+  );
+}
 
 const tokensOf = (prompt: Prompt): Promise<number> =>
   inputTokensOf({ ...prompt, temperature: undefined, maxOutputTokens: 0 });

@@ -52,9 +52,9 @@ const toolCall = z.object({
 
 /**
  * Purposes of a request: a candidate, whether the failure of one matches the issue, an agent's turn,
- * or a code patch.
+ * a code patch, or a stage of a pipeline.
  */
-const purposes = ['tests', 'judge', 'act', 'fix'] as const;
+const purposes = ['tests', 'judge', 'act', 'fix', 'stage'] as const;
 
 /** Set where the step depends on the answer. */
 const oracle = z.literal(true).optional();
@@ -161,6 +161,16 @@ export const stepSchema = z.discriminatedUnion('step', [
     problem: z.string().optional(),
     /** Whether T* passes with it as on R∘X*; absent where that is unknown. */
     resolved: z.boolean().optional(),
+  }),
+  /** What a stage of a pipeline found. */
+  z.object({
+    ...common,
+    step: z.literal('stage'),
+    stage: z.string(),
+    /** As the stage describes it. */
+    output: z.unknown(),
+    /** Whether it was given to the run instead of computed. */
+    isGiven: z.boolean().optional(),
   }),
   /** Where agents work: absolute path of R in the workspace. */
   z.object({ ...common, step: z.literal('workspace'), folder: z.string() }),

@@ -44,6 +44,12 @@ function stepsOf(answers: readonly string[]) {
       return { ...common, step: 'verdict', ...of };
     },
     fix: () => Promise.reject(new Error('these methods are given no wrong patch')),
+    sampleFix: () => Promise.reject(new Error('these methods write tests')),
+    readCode: () => Promise.reject(new Error('these methods write tests')),
+    request: () => Promise.reject(new Error('these methods have no stages')),
+    stage: () => Promise.reject(new Error('these methods have no stages')),
+    view: () => Promise.reject(new Error('these methods do not look at R themselves')),
+    instance: { repo: 'octo/cat', issue: '' },
     golden: undefined,
     act: () => Promise.reject(new Error('these methods let no model act')),
     callTools: () => Promise.reject(new Error('these methods let no model call tools')),
