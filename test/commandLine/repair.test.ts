@@ -29,7 +29,8 @@ describe('swt-bench repair --method rag', () => {
     assert.equal(answer.status, 0, answer.stderr);
     assert.match(answer.stdout, /^RAG, openai-compatible\/m: 1 of 1 instances have a prediction/);
     const [asked] = server.asked;
-    assert.ok(asked?.text.includes('tallybook/money.py'), 'the prompt shows the code');
+    assert.ok(asked);
+    assert.ok(asked.text.includes('tallybook/money.py'), 'the prompt shows the code');
     assert.ok(!asked.text.includes('tests/test_money.py'), 'and no tests');
     const row = JSON.parse(await readFile(out, 'utf8')) as Record<string, unknown>;
     assert.equal(row['model_name_or_path'], 'rag/openai-compatible/m');
