@@ -75,16 +75,6 @@ const publishedShare = (share: number | undefined): string =>
 function ratesTable(report: StudyReport): StudyTable {
   const resolved = report.methods.some((method) => method.resolved !== undefined);
   const compared = report.comparisons.length > 0;
-  const failed = report.methods.flatMap((method) =>
-    method.notEvaluated.length === 0
-      ? []
-      : [
-          `${method.name}: not evaluated: ` +
-            method.notEvaluated
-              .map(({ reason, instances }) => `${reason} ${instances.length}`)
-              .join(', '),
-        ],
-  );
   const rows = report.methods.map((method) => {
     const comparison = report.comparisons.find((each) => each.first === method.method);
     return [
@@ -121,7 +111,7 @@ function ratesTable(report: StudyReport): StudyTable {
       ...published,
     ],
     notes: [
-      ...failed,
+      ...report.methods.flatMap(notEvaluatedNote),
       intervalNote(report),
       ...oracleNotes(report),
       ...publishedNotes(report.published),
@@ -133,6 +123,11 @@ function ratesTable(report: StudyReport): StudyTable {
     ],
   };
 }
+
+const notEvaluatedNote = ({ name, notEvaluated }: StudyReport['methods'][number]): string[] => {
+  const counts = notEvaluated.map(({ reason, instances }) => `${reason} ${instances.length}`);
+  return counts.length === 0 ? [] : [`${name}: not evaluated: ${counts.join(', ')}`];
+};
 
 const oracleNotes = ({ methods }: StudyReport): string[] =>
   methods.some(({ oracle }) => oracle)

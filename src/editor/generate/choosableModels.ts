@@ -26,6 +26,13 @@ interface Item extends vscode.QuickPickItem {
   readonly choice?: ChosenModel | 'settings';
 }
 
+interface Choosing {
+  /** Whether to leave out models that call no tools, as far as that is known. */
+  readonly needsTools: boolean;
+  /** What the work costs with a model. */
+  readonly costOf: (model: Priced | undefined) => string;
+}
+
 /** The models that a person can choose: those of VS Code, and those of the settings. */
 export class ChoosableModels {
   readonly keys: ModelKeys;
@@ -40,20 +47,26 @@ export class ChoosableModels {
   /**
    * Lets a person choose a model.
    *
-   * @param needsTools whether to leave out models that call no tools, as far as that is known
-   * @param costOf what the work costs with a model
    * @returns undefined when they cancel
    */
-  async choose(
-    title: string,
-    {
-      needsTools,
-      costOf,
-    }: {
-      readonly needsTools: boolean;
-      readonly costOf: (model: Priced | undefined) => string;
-    },
-  ): Promise<ChosenModel | undefined> {
+  async choose(title: string, options: Choosing): Promise<ChosenModel | undefined> {
+    const items = await this.items(options);
+    const chosen = await vscode.window.showQuickPick<Item>(items, {
+      title,
+      matchOnDescription: true,
+    });
+    if (chosen?.choice === 'settings') {
+      await vscode.commands.executeCommand('workbench.action.openSettings', settingKeys.models);
+      return undefined;
+    }
+    if (chosen?.choice !== undefined) {
+      await this.context.globalState.update(lastModel, chosen.choice.name);
+    }
+    return chosen?.choice;
+  }
+
+  /** The models, those of VS Code first, and of each kind the one that was chosen last. */
+  private async items({ needsTools, costOf }: Choosing): Promise<Item[]> {
     const [offered, { models, problems }] = [await chatModels(), configuredModels()];
     for (const each of problems) this.reporter.log(`${settingKeys.models}: ${each}`);
     const last = this.context.globalState.get<string>(lastModel);
@@ -76,35 +89,20 @@ export class ChoosableModels {
         choice: this.ofSettings(model),
       })),
     );
-    const separator = (label: string): Item => ({
-      label,
-      kind: vscode.QuickPickItemKind.Separator,
-    });
-    const chosen = await vscode.window.showQuickPick<Item>(
-      [
-        ...(ofEditor.length === 0 ? [] : [separator(vscode.l10n.t('of VS Code'))]),
-        ...lastFirst(ofEditor),
-        separator(vscode.l10n.t('of your settings')),
-        ...lastFirst(ofSettings),
-        {
-          label: vscode.l10n.t('Add a Model…'),
-          description:
-            problems.length === 0
-              ? vscode.l10n.t('OpenAI, Anthropic, Google, or a server compatible with OpenAI')
-              : vscode.l10n.t('{0} of the entries are wrong: see the log', problems.length),
-          choice: 'settings',
-        },
-      ],
-      { title, matchOnDescription: true },
-    );
-    if (chosen?.choice === 'settings') {
-      await vscode.commands.executeCommand('workbench.action.openSettings', settingKeys.models);
-      return undefined;
-    }
-    if (chosen?.choice !== undefined) {
-      await this.context.globalState.update(lastModel, chosen.choice.name);
-    }
-    return chosen?.choice;
+    return [
+      ...(ofEditor.length === 0 ? [] : [separator(vscode.l10n.t('of VS Code'))]),
+      ...lastFirst(ofEditor),
+      separator(vscode.l10n.t('of your settings')),
+      ...lastFirst(ofSettings),
+      {
+        label: vscode.l10n.t('Add a Model…'),
+        description:
+          problems.length === 0
+            ? vscode.l10n.t('OpenAI, Anthropic, Google, or a server compatible with OpenAI')
+            : vscode.l10n.t('{0} of the entries are wrong: see the log', problems.length),
+        choice: 'settings',
+      },
+    ];
   }
 
   /** The model that was chosen last, where its price is known. */
@@ -154,6 +152,8 @@ export class ChoosableModels {
 }
 
 const lastModel = 'generate.model';
+
+const separator = (label: string): Item => ({ label, kind: vscode.QuickPickItemKind.Separator });
 
 const pricedOf = ({ name, price }: ConfiguredModel): Priced | undefined =>
   price === undefined ? undefined : { name, price };

@@ -124,12 +124,34 @@ async function ask(
     },
     cancel.token,
   );
+  const { text, calls, isCut } = await received(response, request, cancel, onText);
+  const said = [...(text === '' ? [] : [text]), ...calls.map(textOfCall)].join('\n');
+  return {
+    text,
+    ...(calls.length > 0 && { calls }),
+    finish: isCut ? 'length' : 'stop',
+    inputTokens,
+    outputTokens: said === '' ? 0 : await countTokens(chat, said),
+    isEstimate: true,
+  };
+}
+
+/** What arrives of an answer, up to the limit of the request. @throws Cancelled */
+async function received(
+  { stream }: vscode.LanguageModelChatResponse,
+  { maxOutputTokens }: ChatRequest,
+  cancel: vscode.CancellationTokenSource,
+  onText: ModelWork['onText'],
+): Promise<{
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  readonly isCut: boolean;
+}> {
   const count = await tokenCounter();
   let text = '';
   const calls: ToolCall[] = [];
   let written = 0;
-  let isCut = false;
-  for await (const part of response.stream) {
+  for await (const part of stream) {
     if (cancel.token.isCancellationRequested) throw new Cancelled();
     if (part instanceof vscode.LanguageModelTextPart) {
       text += part.value;
@@ -141,22 +163,13 @@ async function ask(
       written += count(textOfCall(part));
     }
     // Some providers exceed the limit, and a budget relies on it.
-    if (written > request.maxOutputTokens) {
-      isCut = true;
+    if (written > maxOutputTokens) {
       cancel.cancel();
-      break;
+      return { text, calls, isCut: true };
     }
   }
-  if (cancel.token.isCancellationRequested && !isCut) throw new Cancelled();
-  const said = [...(text === '' ? [] : [text]), ...calls.map(textOfCall)].join('\n');
-  return {
-    text,
-    ...(calls.length > 0 && { calls }),
-    finish: isCut ? 'length' : 'stop',
-    inputTokens,
-    outputTokens: said === '' ? 0 : await countTokens(chat, said),
-    isEstimate: true,
-  };
+  if (cancel.token.isCancellationRequested) throw new Cancelled();
+  return { text, calls, isCut: false };
 }
 
 /** VS Code has no role for a system prompt. It goes first, as the documentation of VS Code says. */

@@ -52,29 +52,14 @@ export function stepsOfNewEvents(
     };
     switch (event.kind) {
       case 'SystemPromptEvent':
-        return [
-          {
-            kind: 'asked',
-            turn,
-            label: 'system',
-            text: event.system_prompt?.text ?? '',
-            ...common,
-          },
-        ];
+        return [asked('system', event.system_prompt?.text ?? '', { turn, ...common })];
       case 'MessageEvent': {
         const said = messageText(event.llm_message?.content);
         const isAgent = event.source === 'agent' || event.llm_message?.role === 'assistant';
-        if (!isAgent) return [{ kind: 'asked', turn, label: 'user', text: said, ...common }];
+        if (!isAgent) return [asked('user', said, { turn, ...common })];
         turn += 1;
-        return [
-          {
-            kind: 'answer',
-            turn,
-            text: said,
-            ...common,
-            ...spent.get(event.llm_response_id ?? ''),
-          },
-        ];
+        const cost = spent.get(event.llm_response_id ?? '');
+        return [{ kind: 'answer', turn, text: said, ...common, ...cost }];
       }
       case 'ActionEvent': {
         // Several calls of one response are one turn, and its cost counts once.
@@ -98,6 +83,12 @@ export function stepsOfNewEvents(
     }
   });
 }
+
+const asked = (
+  label: string,
+  text: string,
+  common: Omit<TrajectoryStep, 'kind' | 'text' | 'label'>,
+): TrajectoryStep => ({ kind: 'asked', label, text, ...common });
 
 const labelled = (label: string | undefined) => (label === undefined ? {} : { label });
 

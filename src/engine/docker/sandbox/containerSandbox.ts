@@ -295,7 +295,7 @@ export class ContainerSandbox implements Sandbox {
   }
 
   async run(request: RunRequest): Promise<RunRecord> {
-    const { plan, signal } = request;
+    const { signal } = request;
     const { image } = this.parts;
     if (signal?.aborted === true) return unstarted('cancelled');
     let release: () => void;
@@ -308,42 +308,8 @@ export class ContainerSandbox implements Sandbox {
     try {
       if (image.user === 0) this.ranAsRoot = this.patched?.patch ?? '';
       const output = new BoundedOutput();
-      const decoder = new StringDecoder('utf8');
-      let streamed = 0;
       const key = newRecordKey();
-      const trace = {
-        format: 2,
-        root: image.folder,
-        files: Object.fromEntries(request.countLines),
-        relay: runnerOf(plan.runner).isRelay === true,
-      };
-      const { header, payload } = await this.agent.untilDone(
-        {
-          kind: 'run',
-          argv: [image.python, ...plan.args],
-          bin: this.bin,
-          cwd: plan.cwd,
-          env: { ...this.environment(request.hashSeed ?? 0), ...plan.env },
-          // Takes effect only when this process is gone and cannot stop the run.
-          seconds: request.timeoutSeconds + 30,
-          disk: this.parts.diskBytes,
-          key: key.content.toString('hex'),
-        },
-        {
-          signal,
-          seconds: request.timeoutSeconds,
-          payload: Buffer.from(asciiJson({ ...trace, outcomes: true })),
-          onOutput: (data, stop) => {
-            output.add(data);
-            if (request.onOutput !== undefined && streamed < streamLimit) {
-              streamed += data.length;
-              const text = decoder.write(data);
-              if (text !== '') request.onOutput(text);
-            }
-            if (output.bytes > outputLimit) stop('too much output');
-          },
-        },
-      );
+      const { header, payload } = await this.ran(request, key, output);
       if (this.agent.isThere) {
         this.settling = this.learnAltered();
         // The next caller of `load` gets the error.
@@ -368,6 +334,51 @@ export class ContainerSandbox implements Sandbox {
     } finally {
       release();
     }
+  }
+
+  /** Lets the agent run the tests, and passes on what they print, up to the limits. */
+  private ran(
+    request: RunRequest,
+    key: ReturnType<typeof newRecordKey>,
+    output: BoundedOutput,
+  ): ReturnType<Agent['untilDone']> {
+    const { plan, signal } = request;
+    const { image } = this.parts;
+    const decoder = new StringDecoder('utf8');
+    let streamed = 0;
+    const trace = {
+      format: 2,
+      root: image.folder,
+      files: Object.fromEntries(request.countLines),
+      relay: runnerOf(plan.runner).isRelay === true,
+    };
+    return this.agent.untilDone(
+      {
+        kind: 'run',
+        argv: [image.python, ...plan.args],
+        bin: this.bin,
+        cwd: plan.cwd,
+        env: { ...this.environment(request.hashSeed ?? 0), ...plan.env },
+        // Takes effect only when this process is gone and cannot stop the run.
+        seconds: request.timeoutSeconds + 30,
+        disk: this.parts.diskBytes,
+        key: key.content.toString('hex'),
+      },
+      {
+        signal,
+        seconds: request.timeoutSeconds,
+        payload: Buffer.from(asciiJson({ ...trace, outcomes: true })),
+        onOutput: (data, stop) => {
+          output.add(data);
+          if (request.onOutput !== undefined && streamed < streamLimit) {
+            streamed += data.length;
+            const text = decoder.write(data);
+            if (text !== '') request.onOutput(text);
+          }
+          if (output.bytes > outputLimit) stop('too much output');
+        },
+      },
+    );
   }
 
   /**
