@@ -8,6 +8,7 @@ export const stepKinds = [
   'patch',
   'run',
   'verdict',
+  'stage',
   'choice',
 ] as const;
 export type StepKind = (typeof stepKinds)[number];
@@ -22,6 +23,7 @@ export const kindSentences: Readonly<Record<StepKind, string>> = {
   patch: 'An answer as a patch on R.',
   run: 'A run of the candidate’s tests on R.',
   verdict: 'The verdict of an oracle, which no model sees.',
+  stage: 'What a stage of the method found.',
   choice: 'The choice of the method.',
 };
 

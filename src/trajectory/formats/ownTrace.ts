@@ -77,6 +77,11 @@ class OwnTrajectory {
         return this.push(step, verdictStep(step));
       case 'fix':
         return this.push(step, fixStep(step));
+      case 'stage': {
+        const { stage, output, isGiven } = step;
+        const label = isGiven === true ? `${stage} (given)` : stage;
+        return this.push(step, { kind: 'stage', label, text: outputText(output) });
+      }
       case 'choice': {
         const { sample, why, patch, method, oracle } = step;
         this.agent = oracle === true ? markedAsOracle(method) : method;
@@ -115,14 +120,14 @@ class OwnTrajectory {
   }
 
   private addAnswer(step: StepOf<'answer'>): void {
-    const { purpose, text, sample, inputTokens, outputTokens, dollars, seconds } = step;
+    const { purpose, text, inputTokens, outputTokens, dollars, seconds } = step;
     this.turn += 1;
     this.model = step.model;
     this.agent ??= step.method;
     if (purpose === 'act') this.answers.set(step.key, this.steps.length);
     this.push(step, {
       kind: 'answer',
-      label: answerLabel(purpose, sample),
+      label: answerLabel(step),
       text,
       seconds,
       inputTokens,
@@ -161,8 +166,15 @@ class OwnTrajectory {
   }
 }
 
-function answerLabel(purpose: StepOf<'answer'>['purpose'], sample: number): string {
+/** A short output on one line, which a folded step then shows whole. */
+function outputText(output: unknown): string {
+  const line = JSON.stringify(output);
+  return line.length <= 160 ? line : JSON.stringify(output, null, 2);
+}
+
+function answerLabel({ purpose, method, sample }: StepOf<'answer'>): string {
   if (purpose === 'act') return 'no action';
+  if (purpose === 'stage') return `${method}, sample ${sample}`;
   return purpose === 'judge' ? 'judge' : `${purpose === 'fix' ? 'fix' : 'sample'} ${sample}`;
 }
 

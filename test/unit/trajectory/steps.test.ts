@@ -46,6 +46,33 @@ describe('the steps of a trajectory', () => {
     assert.equal(stepLine(step('observation', 'x'.repeat(1e6))).length, 200);
   });
 
+  it('name the stages of a pipeline and what these found', () => {
+    const [answer] = oracleTrace;
+    assert.ok(answer?.step === 'answer');
+    const of = { at: answer.at, instance: answer.instance };
+    const { steps } = trajectoryOf([
+      { ...answer, purpose: 'stage', method: 'agentless files', sample: 2 },
+      { ...of, key: 's1', step: 'stage', stage: 'files', output: ['cat.py'] },
+      {
+        ...of,
+        key: 's2',
+        step: 'stage',
+        stage: 'lines',
+        output: { of: 'x'.repeat(200) },
+        isGiven: true,
+      },
+    ]);
+    assert.deepEqual(
+      steps.map(({ kind, label, text }) => [kind, label, text.split('\n').length]),
+      [
+        ['answer', 'agentless files, sample 2', 1],
+        ['stage', 'files', 1],
+        ['stage', 'lines (given)', 3],
+      ],
+    );
+    assert.equal(steps[1]?.text, '["cat.py"]');
+  });
+
   it('say what they cost and change', () => {
     const facts = stepFacts(
       step('observation', 'a\nb\n', {
