@@ -157,10 +157,12 @@ function generationRow(l10n: typeof vscode.l10n, generation: Generation, isLast:
         : candidates.size === 1
           ? l10n.t('1 candidate')
           : l10n.t('{0} candidates', candidates.size);
+  // Runs of one agent within different limits stand beside each other.
+  const limits = record.limits === 'modern' ? [l10n.t('modern limits')] : [];
   return {
     label: shownTitle(method),
     id,
-    description: `${record.model} · ${told}`,
+    description: [record.model, ...limits, told].join(' · '),
     tooltip: [method.description, ...(failure === undefined ? [] : [failure])].join('\n'),
     icon: {
       id: state === 'running' ? 'sync~spin' : state === 'partial' ? 'debug-pause' : 'sparkle',

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { Cancelled, HumanError } from '../../domain/humanError';
 import type { Reporter } from '../../domain/reporter';
+import type { LimitProfile } from '../../method/agents/agent';
 import type { Method, MethodCandidate } from '../../method/method';
 import { methodNamed, methodNames, methodOf, methods } from '../../method/methods';
 import { told } from '../../method/models/budget';
@@ -15,10 +16,15 @@ import { showTrajectories } from '../trajectory/showTrajectories';
 import { withoutOracle } from '../trajectory/withoutOracle';
 import type { CandidateNode } from './candidateTreeRow';
 import { CandidateTree } from './candidateTree';
-import { ChoosableModels, type ChosenModel } from './choosableModels';
+import { ChoosableModels } from './choosableModels';
 import { CandidateDocuments } from './documents';
 import { costInWords, estimatedCost, type EstimateParts, type Priced } from './estimatedCost';
-import { Generations, type FinishedGeneration, type Generation } from './generations';
+import {
+  Generations,
+  type AskedRun,
+  type FinishedGeneration,
+  type Generation,
+} from './generations';
 import { Knowledge } from './candidateGrades';
 import { entryOfGrade } from './entryOfGrade';
 import { generateSettings } from './settings';
@@ -27,6 +33,14 @@ import { applyToWorkspace } from './applyToWorkspace';
 import { patchDigest } from '../instance/edits';
 
 type CommandId = (typeof candidateCommandIds)[keyof typeof candidateCommandIds];
+
+/** What a caller has chosen; the person is asked for the others. */
+interface AskedNames {
+  readonly method?: string;
+  readonly model?: string;
+  /** Those of the settings when absent. */
+  readonly limits?: LimitProfile;
+}
 
 /** A patch on R and its name. */
 interface Named {
@@ -126,8 +140,8 @@ export class Candidates implements vscode.Disposable {
         );
       }
       case resume: {
-        const { method, model } = this.generationIn(argument).record;
-        return this.generate({ method, model });
+        const { method, model, limits = 'paper' } = this.generationIn(argument).record;
+        return this.generate({ method, model, limits });
       }
       case remove:
         return this.remove(this.generationIn(argument));
@@ -161,10 +175,11 @@ export class Candidates implements vscode.Disposable {
     );
   }
 
-  private async generate(names: { method?: string; model?: string }): Promise<void> {
+  private async generate(names: AskedNames): Promise<void> {
     refuseUntrusted();
     const title = vscode.l10n.t('Generate Reproducing Tests');
-    const parts = await this.estimateParts();
+    const limits = names.limits ?? generateSettings().agentLimits;
+    const parts = await this.estimateParts(limits);
     const method =
       names.method === undefined
         ? await chooseMethod(title, parts, this.models.lastPriced())
@@ -183,19 +198,19 @@ export class Candidates implements vscode.Disposable {
     if (model === undefined) return;
     // Asked before the model is: without the permission its answer would be paid for in vain.
     if (method.runs !== 'nothing') await askForTestsOfModels(this.open.folder, 'person');
-    const finished = await this.work(method, model);
+    const finished = await this.work({ method, model, limits });
     if (finished !== undefined) void this.tell(finished).catch(this.shown);
   }
 
-  private async estimateParts(): Promise<EstimateParts> {
+  private async estimateParts(limits: LimitProfile): Promise<EstimateParts> {
     const { issue } = await this.open.instance();
     const count = await tokenCounter();
     const { contextTokens, maxOutputTokens } = generateSettings();
-    return { issueTokens: count(issue), contextTokens, maxOutputTokens };
+    return { issueTokens: count(issue), contextTokens, maxOutputTokens, limits };
   }
 
-  private work(method: Method, model: ChosenModel): Promise<FinishedGeneration | undefined> {
-    const title = vscode.l10n.t('{0} with {1}', method.title, model.name);
+  private work(run: AskedRun): Promise<FinishedGeneration | undefined> {
+    const title = vscode.l10n.t('{0} with {1}', run.method.title, run.model.name);
     return withNotification(title, this.reporter, async (reporter, signal) => {
       const { generations } = this;
       const progress = generations.onDidChange(() => {
@@ -203,7 +218,7 @@ export class Candidates implements vscode.Disposable {
         if (words !== undefined) reporter.progress(words);
       });
       try {
-        return await generations.start(method, model, signal, reporter);
+        return await generations.start(run, signal, reporter);
       } catch (error) {
         if (signal.aborted) throw new Cancelled();
         throw error;
@@ -361,7 +376,7 @@ function applying(candidate: MethodCandidate): MethodCandidate {
   );
 }
 
-function namesIn(argument: unknown): { method?: string; model?: string } {
+function namesIn(argument: unknown): AskedNames {
   if (!isObject(argument)) return {};
   const { method, model } = argument;
   return {

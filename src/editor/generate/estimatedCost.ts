@@ -1,5 +1,6 @@
 import type * as vscode from 'vscode';
 import { dollarsOf, type Price } from '../../method/models/budget';
+import type { LimitProfile } from '../../method/agents/agent';
 import type { Method } from '../../method/method';
 
 /** What an estimate is made of, in tokens. */
@@ -8,10 +9,14 @@ export interface EstimateParts {
   /** Most tokens of a prompt with files of R. */
   readonly contextTokens: number;
   readonly maxOutputTokens: number;
+  /** The limits of agents. */
+  readonly limits: LimitProfile;
 }
 
 interface EstimatedCost {
   readonly requests: number;
+  /** Requests at which the method ends, where it usually ends before. */
+  readonly mostRequests: number | undefined;
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** Dollars at which the method ends, where it has such a limit. */
@@ -40,15 +45,16 @@ const judged = 2000;
  */
 export function estimatedCost(
   { samples, runs, limits }: Pick<Method, 'samples' | 'runs' | 'limits'>,
-  { issueTokens, contextTokens, maxOutputTokens }: EstimateParts,
+  { issueTokens, contextTokens, maxOutputTokens, limits: profile }: EstimateParts,
 ): EstimatedCost {
   if (limits !== undefined) {
-    const { calls, dollars } = limits.paper;
+    const { calls, dollars } = limits[profile];
     const requests = Math.min(calls, usualCalls);
     const turns = (requests * (requests - 1)) / 2;
     const history = turns * (agentAnswer + agentObservation);
     return {
       requests,
+      mostRequests: calls > requests ? calls : undefined,
       inputTokens: requests * (agentPrompt + issueTokens) + history,
       outputTokens: requests * agentAnswer,
       mostDollars: dollars,
@@ -58,6 +64,7 @@ export function estimatedCost(
   const judges = runs === 'R' && samples > 1 ? samples : 0;
   return {
     requests: samples + judges,
+    mostRequests: undefined,
     inputTokens: samples * contextTokens + judges * (issueTokens + judged),
     outputTokens: samples * maxOutputTokens + judges * agentAnswer,
     mostDollars: undefined,
@@ -70,10 +77,15 @@ export function estimatedCost(
  */
 export function costInWords(
   l10n: typeof vscode.l10n,
-  { requests, inputTokens, outputTokens, mostDollars = Infinity }: EstimatedCost,
+  { requests, mostRequests, inputTokens, outputTokens, mostDollars = Infinity }: EstimatedCost,
   priced: Priced | undefined,
 ): string {
-  const asked = requests === 1 ? l10n.t('1 request') : l10n.t('{0} requests', requests);
+  const asked =
+    mostRequests !== undefined
+      ? l10n.t('{0} of at most {1} requests', requests, mostRequests)
+      : requests === 1
+        ? l10n.t('1 request')
+        : l10n.t('{0} requests', requests);
   const tokens = Math.max(1, Math.round((inputTokens + outputTokens) / 1000));
   const size = l10n.t('{0}, about {1}k tokens', asked, tokens);
   if (priced === undefined) return size;

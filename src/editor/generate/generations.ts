@@ -12,6 +12,7 @@ import {
   type GenerationRequest,
   type LiveParts,
 } from '../../method/generation';
+import type { LimitProfile } from '../../method/agents/agent';
 import type { Method, MethodCandidate } from '../../method/method';
 import { methodNamed } from '../../method/methods';
 import { budgetOf, type Budget } from '../../method/models/budget';
@@ -25,6 +26,7 @@ import { writeWholeFile } from '../../files/wholeFile';
 import type { InstanceSource, TestsOfInstance } from '../instance/instanceRoles';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import { requireTestsOfModels } from '../tools/testsOfModels';
+import { recordedLimits } from './agentLimits';
 import type { ChosenModel } from './choosableModels';
 import {
   readGenerationRecords,
@@ -59,6 +61,14 @@ interface Mutable extends Generation {
   state: Generation['state'];
   chosen: Generation['chosen'];
   failure: Generation['failure'];
+}
+
+/** What a person asks for. */
+export interface AskedRun {
+  readonly method: Method;
+  readonly model: ChosenModel;
+  /** Counts for agents. */
+  readonly limits: LimitProfile;
 }
 
 /** The result of a run. */
@@ -144,12 +154,7 @@ export class Generations implements vscode.Disposable {
    *
    * @throws HumanError, Cancelled; answers are kept
    */
-  async start(
-    method: Method,
-    model: ChosenModel,
-    signal: AbortSignal,
-    reporter: Reporter,
-  ): Promise<FinishedGeneration> {
+  async start(run: AskedRun, signal: AbortSignal, reporter: Reporter): Promise<FinishedGeneration> {
     if (this.running !== undefined) {
       throw new HumanError(
         vscode.l10n.t('A model is already writing tests'),
@@ -157,7 +162,7 @@ export class Generations implements vscode.Disposable {
       );
     }
     const settings = generateSettings();
-    const asked = this.recordOf(method, model, settings);
+    const asked = this.recordOf(run, settings);
     const before = this.all.find(({ id }) => id === recordId(asked));
     const generation = begun(
       before === undefined ? asked : { ...asked, startedAt: before.record.startedAt },
@@ -166,7 +171,7 @@ export class Generations implements vscode.Disposable {
     this.all = [generation, ...this.all.filter((each) => each !== before)];
     this.changed.fire();
     try {
-      return await this.produce(generation, model, settings, signal, reporter);
+      return await this.produce(generation, run.model, settings, signal, reporter);
     } finally {
       await this.settle(generation, before);
     }
@@ -174,8 +179,7 @@ export class Generations implements vscode.Disposable {
 
   /** What a run is about: its method and model, with the settings of this moment. */
   private recordOf(
-    method: Method,
-    model: ChosenModel,
+    { method, model, limits }: AskedRun,
     settings: GenerateSettings,
   ): GenerationRecord {
     const longest = Math.floor((model.maxInputTokens ?? Infinity) * 0.9);
@@ -187,6 +191,7 @@ export class Generations implements vscode.Disposable {
       maxOutputTokens: settings.maxOutputTokens,
       ...(method.needsTools === true &&
         model.maxInputTokens !== undefined && { maxInputTokens: model.maxInputTokens }),
+      ...recordedLimits(method, limits),
       engine: engineSettings(this.open.folder.uri).name,
       timeoutSeconds: timeoutSeconds(this.open.folder.uri),
       ...(model.price !== undefined && { price: model.price }),
@@ -263,11 +268,11 @@ export class Generations implements vscode.Disposable {
     },
   ): GenerationRequest {
     const { method, model, samples, contextTokens, maxOutputTokens, price } = generation.record;
-    const { engine, timeoutSeconds, maxInputTokens } = generation.record;
+    const { engine, timeoutSeconds, maxInputTokens, limits } = generation.record;
     return {
       ...more,
       ...{ model, samples, contextTokens, maxOutputTokens, maxInputTokens, price },
-      ...{ engine, timeoutSeconds },
+      ...{ engine, timeoutSeconds, limits },
       instances: [instance],
       method: withOutcomesOnR(methodNamed(method), more.reporter),
       storage: storageFolder(),

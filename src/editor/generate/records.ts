@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isFailure, type TestResult } from '../../domain/outcome';
 import { engineNames } from '../../engine/engine';
+import { limitProfiles } from '../../method/agents/agent';
 import type { MethodCandidate } from '../../method/method';
 import { methodNames } from '../../method/methods';
 import { failsOnR, type Steps } from '../../method/steps';
@@ -20,6 +21,8 @@ const recordSchema = z.object({
   maxOutputTokens: z.number(),
   /** Most tokens that the model takes, where a history may become longer than that. */
   maxInputTokens: z.number().optional(),
+  /** Limits of an agent; those of its paper when absent. */
+  limits: z.enum(limitProfiles).optional(),
   engine: z.enum(engineNames),
   timeoutSeconds: z.number(),
   /** Dollars for a million tokens, if known. */

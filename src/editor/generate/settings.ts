@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/humanError';
+import type { LimitProfile } from '../../method/agents/agent';
 import { settingKeys } from '../shell/names';
+import { limitProfileOf } from './agentLimits';
 import { readModelSettings, type ConfiguredModel } from './modelSettings';
 
 /** The settings of generating tests. */
@@ -13,6 +15,8 @@ export interface GenerateSettings {
   /** Most tokens of one run, input and output together; undefined for no limit. */
   readonly tokenBudget: number | undefined;
   readonly dollarBudget: number | undefined;
+  /** The limits of an agent. */
+  readonly agentLimits: LimitProfile;
 }
 
 export function generateSettings(): GenerateSettings {
@@ -24,6 +28,7 @@ export function generateSettings(): GenerateSettings {
     requestSeconds: Math.max(1, numberOf(settingKeys.requestTimeout, 600)),
     tokenBudget: tokens > 0 ? tokens : undefined,
     dollarBudget: dollars > 0 ? dollars : undefined,
+    agentLimits: limitProfileOf(vscode.workspace.getConfiguration().get(settingKeys.agentLimits)),
   };
 }
 

@@ -145,6 +145,7 @@ export const settingKeys = {
   runModelTestsLocally: 'swt-bench.runModelTestsLocally',
   tokenBudget: 'swt-bench.generate.tokenBudget',
   dollarBudget: 'swt-bench.generate.dollarBudget',
+  agentLimits: 'swt-bench.generate.agentLimits',
   contextTokens: 'swt-bench.generate.contextTokens',
   maxOutputTokens: 'swt-bench.generate.maxOutputTokens',
   requestTimeout: 'swt-bench.generate.requestTimeout',

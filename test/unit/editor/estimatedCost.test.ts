@@ -1,15 +1,25 @@
 import assert from 'node:assert/strict';
-import { costInWords, estimatedCost } from '../../../src/editor/generate/estimatedCost';
+import {
+  costInWords,
+  estimatedCost,
+  type EstimateParts,
+} from '../../../src/editor/generate/estimatedCost';
 import { methodNamed, methods } from '../../../src/method/methods';
 import { english } from './views/english';
 
-const parts = { issueTokens: 1000, contextTokens: 27_000, maxOutputTokens: 4096 };
+const parts = {
+  issueTokens: 1000,
+  contextTokens: 27_000,
+  maxOutputTokens: 4096,
+  limits: 'paper',
+} as const;
 const costOf = (name: string) => estimatedCost(methodNamed(name), parts);
 
 describe('the estimated cost of a method', () => {
   it('is that of its samples, with full prompts and answers', () => {
     assert.deepEqual(costOf('zero-shot'), {
-      ...{ requests: 1, inputTokens: 27_000, outputTokens: 4096, mostDollars: undefined },
+      ...{ requests: 1, inputTokens: 27_000, outputTokens: 4096 },
+      ...{ mostRequests: undefined, mostDollars: undefined },
     });
     assert.equal(costOf('pass-at-5').inputTokens, 135_000);
     // LIBRO's judge reads the issue and a failure for each sample.
@@ -22,6 +32,16 @@ describe('the estimated cost of a method', () => {
     assert.equal(costOf('mini').requests, 30, 'agents rarely need all of 250 calls');
     const longer = estimatedCost(methodNamed('tools'), { ...parts, issueTokens: 2000 });
     assert.equal(longer.inputTokens - tools.inputTokens, 20_000);
+  });
+
+  it('follows the limits of agents that a person chooses, and of no other method', () => {
+    const modern = { ...parts, limits: 'modern' } as const;
+    const inWords = (name: string, of: EstimateParts): string =>
+      costInWords(english, estimatedCost(methodNamed(name), of), undefined);
+    assert.equal(inWords('swe-agent', parts), '20 requests, about 351k tokens');
+    assert.equal(inWords('swe-agent', modern), '30 of at most 100 requests, about 752k tokens');
+    assert.equal(inWords('mini', parts), '30 of at most 250 requests, about 752k tokens');
+    assert.equal(inWords('libro', modern), inWords('libro', parts));
   });
 
   it('is told in tokens, and in dollars where a price is known, up to the limit of an agent', () => {
@@ -45,7 +65,7 @@ describe('the estimated cost of a method', () => {
     for (const method of methods) {
       assert.match(
         costInWords(english, estimatedCost(method, parts), undefined),
-        /^(1 request|\d+ requests), about \d+k tokens$/,
+        /^(1 request|\d+ (of at most \d+ )?requests), about \d+k tokens$/,
         method.name,
       );
     }

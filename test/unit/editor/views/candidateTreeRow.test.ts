@@ -164,6 +164,15 @@ describe('rows of runs in the Candidates view', () => {
     });
   }
 
+  it('tell runs of one agent within different limits apart', () => {
+    const { record, ...others } = generation({ method: 'mini' });
+    const [paper, modern] = [record, { ...record, limits: 'modern' as const }].map(
+      (each) => rowOf({ kind: 'generation', generation: { ...others, record: each } }).description,
+    );
+    assert.equal(paper, 'openai/some · 0 candidates');
+    assert.equal(modern, 'openai/some · modern limits · 0 candidates');
+  });
+
   it('say why there is no choice', () => {
     const one = generation({ failure: 'the budget is spent' });
     assert.equal(
