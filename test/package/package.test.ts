@@ -17,6 +17,7 @@ import {
   customDiffCommandIds,
   customDiffLanguage,
   dashboardViewType,
+  trajectoryViewType,
   inlineCommandIds,
   listCommandIds,
   modelCommandIds,
@@ -206,6 +207,7 @@ describe('package.json and the code', () => {
       `workspaceContains:${path}`,
       `onWebviewPanel:${issueViewType}`,
       `onWebviewPanel:${dashboardViewType}`,
+      `onWebviewPanel:${trajectoryViewType}`,
       // For fences of custom diffs; the extension's own language activates it without an entry.
       'onLanguage:markdown',
     ]);

@@ -17,8 +17,13 @@ import { makeLargeChange } from './largeChange.mjs';
 
 const bundles = join(cache, 'vscode-tests');
 /** Suites with scripted language models. */
-const withModels = ['models', 'modelsReload', 'noInstance'];
+const withModels = ['models', 'modelsReload', 'panelsReload', 'noInstance'];
 const baseImage = process.env.SWT_BENCH_TEST_BASE_IMAGE ?? 'swt-test/python:{python}-bookworm';
+/** Suites with their own workspace of the bundled instance. */
+const withOwnCopy = [
+  ...['authoring', 'firstSteps', 'reload', 'customDiff'],
+  ...['models', 'modelsReload', 'panelsReload'],
+];
 /** Id of the instance of the docker suite. */
 const inContainers = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
 // The docker suite needs an engine and base images from the caller, so it runs only when it is
@@ -29,7 +34,7 @@ const named = process.argv.slice(2);
 const everyday = ['instance', 'customDiff', 'untrusted'];
 const others = [
   ...['authoring', 'models', 'instances', 'firstSteps', 'dashboard'],
-  ...['reload', 'modelsReload', 'large', 'noInstance', 'trajectories'],
+  ...['reload', 'modelsReload', 'panelsReload', 'large', 'noInstance', 'trajectories'],
 ];
 const isEveryday = process.env.SWT_BENCH_TESTS === 'everyday';
 const suites = named.length > 0 ? named : [...everyday, ...(isEveryday ? [] : others)];
@@ -129,9 +134,7 @@ function withPytest() {
 
 function workspaceOf(name) {
   if (name === 'instance') return instanceWorkspace('tallybook__tallybook-217', 'bundled');
-  if (
-    ['authoring', 'firstSteps', 'reload', 'customDiff', 'models', 'modelsReload'].includes(name)
-  ) {
+  if (withOwnCopy.includes(name)) {
     return instanceWorkspace('tallybook__tallybook-217', 'bundled', name);
   }
   if (name === 'untrusted') {

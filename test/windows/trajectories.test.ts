@@ -70,6 +70,7 @@ describe('trajectories in the editor', () => {
     await page('Success rate');
     await hands.clickInWebview('F→P', '[role=gridcell]');
     await page('Open Instance');
+    await screenshot('dashboard-trajectory');
     await hands.clickInWebview('Trajectory', 'button');
     const text = await page('4 turns');
     assert.match(text, /run graded/);

@@ -1,7 +1,20 @@
 import type { ShownTrajectory, TrajectoryRow } from '../../trajectory/trajectoryPages';
 import { element } from '../elements';
 import { TrajectoryPage } from './trajectoryPage';
-import { trajectoryOf, type TrajectoryToHost, type TrajectoryToPage } from './trajectoryProtocol';
+import { trajectoryProblem } from './trajectoryProblem';
+import {
+  trajectoryOf,
+  type TrajectoryState,
+  type TrajectoryToHost,
+  type TrajectoryToPage,
+} from './trajectoryProtocol';
+
+/** The functions of VS Code, with the messages of this page: the dashboard declares them with its own. */
+interface Host {
+  postMessage(message: TrajectoryToHost): void;
+  getState(): TrajectoryState | undefined;
+  setState(state: TrajectoryState): void;
+}
 
 const root = document.querySelector('main');
 if (root !== null) start(root);
@@ -17,13 +30,20 @@ function start(root: HTMLElement): void {
     });
     return;
   }
-  // The dashboard declares this function of VS Code, with messages of its own.
-  const host = globalThis.acquireVsCodeApi?.() as
-    { postMessage(message: TrajectoryToHost): void } | undefined;
+  const host = globalThis.acquireVsCodeApi?.() as Host | undefined;
   if (host === undefined) {
     root.replaceChildren(element('p', {}, 'This page holds no trajectory.'));
     return;
   }
+  startInEditor(root, host);
+}
+
+function startInEditor(root: HTMLElement, host: Host): void {
+  const { origin } = root.dataset;
+  let { row } = host.getState() ?? {};
+  const keep = (): void =>
+    host.setState({ ...(origin !== undefined && { origin: JSON.parse(origin) as unknown }), row });
+  keep();
   const waiting = new Map<number, (shown: ShownTrajectory) => void>();
   window.addEventListener('message', (event: MessageEvent<TrajectoryToPage>) => {
     const message = event.data;
@@ -32,15 +52,24 @@ function start(root: HTMLElement): void {
       waiting.delete(message.at);
       return;
     }
-    new TrajectoryPage(
-      root,
-      message.rows,
-      (at) =>
-        new Promise((resolve) => {
-          waiting.set(at, resolve);
-          host.postMessage({ do: 'load', at });
-        }),
-    );
+    if (message.type === 'problem') {
+      root.replaceChildren(trajectoryProblem(message, () => host.postMessage({ do: 'ready' })));
+      return;
+    }
+    const load = (at: number): Promise<ShownTrajectory> =>
+      new Promise((resolve) => {
+        waiting.set(at, resolve);
+        host.postMessage({ do: 'load', at });
+      });
+    new TrajectoryPage(root, message.rows, load, {
+      // The file may have other rows than in the window before.
+      open:
+        row !== undefined && message.rows[row.at]?.instance === row.instance ? row.at : undefined,
+      onOpen: (opened) => {
+        row = opened;
+        keep();
+      },
+    });
   });
   host.postMessage({ do: 'ready' });
 }

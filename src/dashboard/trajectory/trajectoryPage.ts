@@ -5,6 +5,13 @@ import { cellState, findingSymbol } from '../cellState';
 import { button, element } from '../elements';
 import { TrajectoryViewer } from './trajectoryViewer';
 
+/** Which row a page begins with, and who is told of the row that is open. */
+interface OpenRow {
+  readonly open?: number | undefined;
+  /** @param row undefined for the index */
+  readonly onOpen?: (row: { readonly at: number; readonly instance: string } | undefined) => void;
+}
+
 /** The viewer of one trajectory, and the index where there are several. */
 export class TrajectoryPage {
   /** @param load resolves with the trajectory of a row */
@@ -12,14 +19,18 @@ export class TrajectoryPage {
     private readonly root: HTMLElement,
     private readonly rows: readonly TrajectoryRow[],
     private readonly load: (at: number) => Promise<ShownTrajectory>,
+    private readonly row: OpenRow = {},
   ) {
-    if (rows.length === 1) void this.open(0);
-    else this.showIndex(undefined);
+    // The index stays where the row cannot be read.
+    if (rows.length !== 1) this.showIndex(undefined);
+    const first = rows.length === 1 ? 0 : row.open;
+    if (first !== undefined) void this.open(first);
   }
 
   private async open(at: number): Promise<void> {
     const shown = await this.load(at);
     const back = this.rows.length === 1 ? undefined : () => this.showIndex(at);
+    this.row.onOpen?.({ at, instance: shown.trajectory.instance });
     const viewer = new TrajectoryViewer(shown, back);
     this.root.replaceChildren(viewer.root);
     window.scrollTo(0, 0);
@@ -29,6 +40,7 @@ export class TrajectoryPage {
   /** @param from the row that a person comes back from, which gets the focus */
   private showIndex(from: number | undefined): void {
     const { rows } = this;
+    this.row.onOpen?.(undefined);
     this.root.replaceChildren(
       element('h1', {}, `${number(rows.length)} trajectories`),
       element(

@@ -12,7 +12,8 @@ import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { OpenInstance } from '../instance/openInstance';
 import { showProblem } from '../shell/problems';
 import { askForTestsOfModels } from '../tools/testsOfModels';
-import { showTrajectories } from '../trajectory/showTrajectories';
+import { showTrajectories, type AskedTrajectories } from '../trajectory/showTrajectories';
+import type { OriginOfCandidate } from '../trajectory/trajectoryOrigin';
 import { withoutOracle } from '../trajectory/withoutOracle';
 import type { CandidateNode } from './candidateTreeRow';
 import { CandidateTree } from './candidateTree';
@@ -130,7 +131,11 @@ export class Candidates implements vscode.Disposable {
       }
       case showTrajectory: {
         const { generation, candidate } = this.candidateIn(argument);
-        return this.showTrajectory(generation, candidate);
+        const of = { generation: generation.id, sample: candidate.sample };
+        return showTrajectories(await this.trajectoriesFrom({ view: 'candidates', ...of }), {
+          extensionUri: this.context.extensionUri,
+          reporter: this.reporter,
+        });
       }
       case evaluate: {
         const { generation, candidate } = this.candidateIn(argument);
@@ -148,31 +153,33 @@ export class Candidates implements vscode.Disposable {
     }
   }
 
-  /** Shows all steps of the instance's trace. What R∘X* tells is shown only where its row shows it. */
-  private async showTrajectory(
-    { record: { model } }: Generation,
-    { sample, patch: { patch } }: MethodCandidate,
-  ): Promise<void> {
+  /**
+   * All steps of the instance's trace, with the verdict of a candidate. What R∘X* tells is shown only
+   * where its row shows it.
+   */
+  async trajectoriesFrom(origin: OriginOfCandidate): Promise<AskedTrajectories> {
+    await this.loaded;
     const { id } = this.open.marker;
-    const isShown = this.knowledge.isShown(patch);
+    const { sample } = origin;
+    const of = this.generations.list.find((each) => each.id === origin.generation);
+    const patch = of?.candidates.get(sample)?.patch.patch;
+    const isShown = patch !== undefined && this.knowledge.isShown(patch);
     const grade = isShown ? this.knowledge.gradeOf(patch) : undefined;
     const hidden = vscode.l10n.t('For the developer only: show it in the Candidates view.');
-    const entry = grade && entryOfGrade(grade, { instance: id, model, sample });
+    const entry =
+      of && grade && entryOfGrade(grade, { instance: id, model: of.record.model, sample });
     const run = vscode.l10n.t('Candidates');
-    await showTrajectories(
-      {
-        extensionUri: this.context.extensionUri,
-        path: this.generations.tracePath,
-        instance: id,
-        shownOf: async (trajectory) => ({
-          // The trace has the verdicts of other candidates, too.
-          trajectory: this.open.revealed ? trajectory : withoutOracle(trajectory, hidden),
-          ...(entry !== undefined && { verdict: { run, entry } }),
-          ...(!isShown && { withoutVerdict: hidden }),
-        }),
-      },
-      this.reporter,
-    );
+    return {
+      origin,
+      path: this.generations.tracePath,
+      instance: id,
+      shownOf: async (trajectory) => ({
+        // The trace has the verdicts of other candidates, too.
+        trajectory: this.open.revealed ? trajectory : withoutOracle(trajectory, hidden),
+        ...(entry !== undefined && { verdict: { run, entry } }),
+        ...(!isShown && { withoutVerdict: hidden }),
+      }),
+    };
   }
 
   private async generate(names: AskedNames): Promise<void> {

@@ -12,6 +12,7 @@ import type { RunData, RunEntry } from '../../domain/study/entry';
 import { studyVersion } from '../../domain/study/document';
 import { bundledPage } from '../shell/bundledPage';
 import { dashboardViewType } from '../shell/names';
+import { cellNameSchema } from './cellNameSchema';
 import type { RunLibrary } from './library';
 import type { RepairList } from './repairList';
 
@@ -22,12 +23,7 @@ const message = z.discriminatedUnion('do', [
   z.object({
     do: z.literal('open'),
     what: z.enum(openable),
-    cell: z.object({
-      run: z.string(),
-      model: z.string(),
-      sample: z.number().int().positive(),
-      instance: z.string(),
-    }),
+    cell: cellNameSchema,
   }),
   z.object({ do: z.literal('save'), name: z.string().max(200), content: z.base64() }),
   z.object({ do: z.literal('hidden'), methods: z.array(z.string().max(1000)).max(1000) }),
@@ -153,6 +149,18 @@ export class DashboardPanel implements vscode.Disposable {
     return this.source.library.runs.filter(({ label }) => this.has(label));
   }
 
+  /** What is said of runs that are no longer listed, as after a reload. */
+  private goneRuns(): string[] {
+    return this.labels
+      .filter((label) => this.source.library.run(label) === undefined)
+      .map((label) =>
+        vscode.l10n.t(
+          'The run {0} is no longer in the list. "SWT-Bench: Add Run Folder…" lists its folder again',
+          label,
+        ),
+      );
+  }
+
   private send(told: ToPage): void {
     if (this.isReady && !this.disposed) void this.panel.webview.postMessage(told);
   }
@@ -170,7 +178,7 @@ export class DashboardPanel implements vscode.Disposable {
       published: [],
       repairs: repairs.results,
       asked: {},
-      problems: this.labels.length === 0 ? library.problems : [],
+      problems: this.labels.length === 0 ? library.problems : this.goneRuns(),
     });
     this.made = { runs: library.runs, repairs: repairs.listed, bytes };
     return bytes;

@@ -12,20 +12,26 @@ export interface FoundCell {
   readonly folder: string;
 }
 
+interface ListedRuns {
+  run(label: string): RunData | undefined;
+}
+
+/** The entry of a cell; undefined when the run is no longer listed or lacks the candidate. */
+export const entryOf = (library: ListedRuns, cell: CellName): RunEntry | undefined =>
+  library
+    .run(cell.run)
+    ?.entries.find(
+      ({ instance, model, sample }) =>
+        instance === cell.instance && model === cell.model && sample === cell.sample,
+    );
+
 /**
  * @param library the library of the listed runs
  * @throws HumanError when the run is no longer listed or lacks the candidate
  */
-export function findCell(
-  l10n: typeof vscode.l10n,
-  library: { run(label: string): RunData | undefined },
-  cell: CellName,
-): FoundCell {
+export function findCell(l10n: typeof vscode.l10n, library: ListedRuns, cell: CellName): FoundCell {
   const run = library.run(cell.run);
-  const entry = run?.entries.find(
-    ({ instance, model, sample }) =>
-      instance === cell.instance && model === cell.model && sample === cell.sample,
-  );
+  const entry = entryOf(library, cell);
   if (run?.folder === undefined || entry?.report === undefined) {
     throw new HumanError(
       l10n.t('{0} of {1} has no report', cell.instance, cell.run),

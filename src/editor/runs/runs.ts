@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import * as vscode from 'vscode';
 import packageJson from '../../../package.json';
 import type { CellName, Openable } from '../../dashboard/protocol';
@@ -16,9 +16,9 @@ import { withNotification } from '../shell/withNotification';
 import { commandIds, listCommandIds, runCommandIds } from '../shell/names';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import { showEngineProblem, showProblem } from '../shell/problems';
-import { showTrajectories } from '../trajectory/showTrajectories';
+import { showTrajectories, type AskedTrajectories } from '../trajectory/showTrajectories';
+import type { OriginOfRuns } from '../trajectory/trajectoryOrigin';
 import { tracesOfRun } from '../trajectory/tracesOfRun';
-import { finalVerdict } from '../../trajectory/finalVerdict';
 import type { Revealed } from '../instance/revealed';
 import { repositorySources } from '../shell/settings';
 import { showCellCandidate, showLog } from './cells';
@@ -31,6 +31,7 @@ import { ResultGutters } from './resultGutters';
 import { RunsFilter } from './runsFilter';
 import { ratesInWords, type RunNode } from './runTreeRow';
 import { RunsTree } from './runsTree';
+import { trajectoriesOfRuns } from './trajectoriesOfRuns';
 
 /** Key of the methods that dashboards hide until the person shows them again. */
 const hiddenKey = 'dashboard.hidden';
@@ -258,18 +259,29 @@ export class Runs implements vscode.Disposable {
         ? given
         : given.fsPath;
     if (path === undefined) return;
-    const runs = run === undefined ? this.library.runs : [run];
-    await showTrajectories(
-      {
-        extensionUri: this.context.extensionUri,
-        path,
-        shownOf: async (trajectory) => {
-          const verdict = await finalVerdict(trajectory, runs);
-          return { trajectory, ...(verdict !== undefined && { verdict }) };
-        },
-      },
-      this.reporter,
-    );
+    const of = run === undefined ? {} : { run: run.label };
+    await this.showTrajectories({ view: 'runs', path: resolve(path), ...of });
+  }
+
+  private showTrajectories(origin: OriginOfRuns): Promise<void> {
+    const { extensionUri } = this.context;
+    const { library, reporter } = this;
+    const asked = trajectoriesOfRuns(vscode.l10n, library, origin);
+    return showTrajectories(asked, { extensionUri, reporter });
+  }
+
+  /** @throws HumanError in a window that is not trusted, when a run named the file */
+  async restoredTrajectories(origin: OriginOfRuns): Promise<AskedTrajectories> {
+    const isNamedByRun = origin.view === 'dashboard' || origin.run !== undefined;
+    // A run may lie in the workspace, whose files name nothing that is opened until it is trusted.
+    if (isNamedByRun && !vscode.workspace.isTrusted) {
+      throw new HumanError(
+        vscode.l10n.t('This workspace is not trusted: no file that a run names is opened'),
+        vscode.l10n.t('Trust it, and then read again'),
+      );
+    }
+    await this.library.loaded();
+    return trajectoriesOfRuns(vscode.l10n, this.library, origin);
   }
 
   /** The trace of a run, chosen by the person where it has several; undefined for none. */
@@ -284,7 +296,6 @@ export class Runs implements vscode.Disposable {
   }
 
   private async showCellTrajectory(cell: CellName): Promise<void> {
-    const { entry } = findCell(vscode.l10n, this.library, cell);
     const run = this.library.run(cell.run);
     const path = run && (await this.traceOf(run));
     if (path === undefined) {
@@ -293,15 +304,7 @@ export class Runs implements vscode.Disposable {
         vscode.l10n.t('Choose the file that the agent wrote: "SWT-Bench: Open Trajectory…"'),
       );
     }
-    await showTrajectories(
-      {
-        extensionUri: this.context.extensionUri,
-        path,
-        instance: cell.instance,
-        shownOf: async (trajectory) => ({ trajectory, verdict: { run: cell.run, entry } }),
-      },
-      this.reporter,
-    );
+    await this.showTrajectories({ view: 'dashboard', path, cell });
   }
 
   private batch(action: 'pause' | 'resume' | 'cancel', runs: readonly RunData[]): void {

@@ -35,6 +35,7 @@ import {
   resultAuthority,
   runCommandIds,
   scheme,
+  trajectoryViewType,
   viewIds,
 } from './names';
 import type { OpenInstance } from '../instance/openInstance';
@@ -285,6 +286,19 @@ export class ExtensionWindow {
       vscode.window.registerWebviewPanelSerializer(dashboardViewType, {
         deserializeWebviewPanel: async (panel, state) => {
           (await this.runs.loaded()).restore(panel, state);
+        },
+      }),
+      vscode.window.registerWebviewPanelSerializer(trajectoryViewType, {
+        deserializeWebviewPanel: async (panel, state) => {
+          const { restoreTrajectories } = await import('./parts');
+          restoreTrajectories(panel, state, {
+            extensionUri: context.extensionUri,
+            reporter: this.reporter,
+            askedFrom: async (origin) =>
+              origin.view === 'candidates'
+                ? (await this.requireOpened()).candidates.trajectoriesFrom(origin)
+                : (await this.runs.loaded()).restoredTrajectories(origin),
+          });
         },
       }),
     ];

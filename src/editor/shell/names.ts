@@ -208,7 +208,7 @@ export const resultAuthority = 'result';
 /** Type of the panel of the dashboard, in package.json as `onWebviewPanel:…`. */
 export const dashboardViewType = 'swt-bench.dashboard';
 
-/** Type of the panels that show trajectories. */
+/** Type of the panels that show trajectories, in package.json in the same way. */
 export const trajectoryViewType = 'swt-bench.trajectory';
 
 /** Language of `.swtdiff` files and of `custom-diff` fences. */

@@ -24,6 +24,7 @@ export { outputText } from '../testing/showOutputs';
 export { Runs } from '../runs/runs';
 export { redrawIssue, restoreIssue, showIssue } from '../issue/showIssue';
 export { showVerdict } from '../verdict/showVerdict';
+export { restoreTrajectories } from '../trajectory/showTrajectories';
 export { StatusBar } from '../verdict/statusBar';
 export { CandidateTesting } from '../testing/candidateTesting';
 export { copyMcpConfiguration, mcpServer } from '../tools/mcpServer';

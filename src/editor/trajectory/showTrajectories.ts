@@ -1,3 +1,4 @@
+import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { HumanError } from '../../domain/humanError';
@@ -12,19 +13,25 @@ import {
 } from '../../trajectory/trajectoryPages';
 import { showProblem } from '../shell/problems';
 import { withNotification } from '../shell/withNotification';
-import { TrajectoryPanel } from './trajectoryPanel';
+import { savedOrigin, type TrajectoryOrigin } from './trajectoryOrigin';
+import { TrajectoryPanel, type LoadedTrajectories } from './trajectoryPanel';
 
 /** Trajectories that a person asks for. */
-interface AskedTrajectories {
-  readonly extensionUri: vscode.Uri;
+export interface AskedTrajectories {
+  /** What is kept of the panel for the next window. */
+  readonly origin: TrajectoryOrigin;
   /** A file, or a folder of files. */
   readonly path: string;
   /** Only this instance; undefined for all. */
   readonly instance?: string | undefined;
   /** What a person may see of a trajectory, with its verdict. */
-  readonly shownOf: (
-    trajectory: Trajectory,
-  ) => Promise<Pick<ShownTrajectory, 'trajectory' | 'verdict' | 'withoutVerdict'>>;
+  readonly shownOf: (trajectory: Trajectory) => Promise<Omit<ShownTrajectory, 'findings'>>;
+}
+
+/** What a panel needs of the window. */
+interface PanelParts {
+  readonly extensionUri: vscode.Uri;
+  readonly reporter: Reporter;
 }
 
 /** A row of the index, and where to read its trajectory again. */
@@ -36,50 +43,111 @@ interface Place {
 }
 
 /**
- * Opens the viewer on a file or folder of trajectories. All are read once for the index; of several,
- * one is read again when a person opens it, so that they are never in memory together.
+ * Opens the viewer on a file or folder of trajectories.
  *
  * @throws HumanError when nothing can be read
  */
 export async function showTrajectories(
   asked: AskedTrajectories,
-  reporter: Reporter,
+  { extensionUri, reporter }: PanelParts,
 ): Promise<void> {
-  const { path, instance, extensionUri } = asked;
-  const name = instance ?? basename(path);
+  const shown = await withNotification(
+    vscode.l10n.t('Reading the trajectory of {0}', nameOf(asked)),
+    reporter,
+    (_, signal) => readAll(asked, signal, reporter),
+  );
+  if (shown === undefined) return;
+  const { origin } = asked;
+  const failed = (error: unknown): void => showProblem(error, reporter);
+  TrajectoryPanel.show({ extensionUri, origin, failed }, shown);
+}
+
+/**
+ * Fills a panel that VS Code brings back. What cannot be shown any more is said in the panel.
+ *
+ * @param saved the state that the page stored; it is untrusted
+ * @param askedFrom finds what stood there; throws HumanError
+ */
+export function restoreTrajectories(
+  panel: vscode.WebviewPanel,
+  saved: unknown,
+  {
+    extensionUri,
+    reporter,
+    askedFrom,
+  }: PanelParts & {
+    readonly askedFrom: (origin: TrajectoryOrigin) => Promise<AskedTrajectories>;
+  },
+): void {
+  const origin = savedOrigin(saved);
+  TrajectoryPanel.restore(panel, {
+    ...{ extensionUri, origin },
+    failed: (error) => showProblem(error, reporter),
+    read: async (signal) => {
+      if (origin === undefined) {
+        throw new HumanError(
+          vscode.l10n.t('VS Code has not kept which trajectory stood here'),
+          vscode.l10n.t('Open it again: "SWT-Bench: Open Trajectory…"'),
+        );
+      }
+      const asked = await askedFrom(origin);
+      await refuseGone(asked.path);
+      return readAll(asked, signal, reporter);
+    },
+  });
+}
+
+/** @throws HumanError when neither a file nor a folder is there */
+async function refuseGone(path: string): Promise<void> {
+  try {
+    await access(path);
+  } catch {
+    throw new HumanError(
+      vscode.l10n.t('{0} is gone, or cannot be read', path),
+      vscode.l10n.t(
+        'Put it back and read it again, or choose another file: "SWT-Bench: Open Trajectory…"',
+      ),
+    );
+  }
+}
+
+const nameOf = ({ instance, path }: AskedTrajectories): string => instance ?? basename(path);
+
+/**
+ * Reads all trajectories once for the index. Of several, one is read again when a person opens it, so
+ * that they are never in memory together.
+ *
+ * @throws HumanError when there is none; Cancelled
+ */
+async function readAll(
+  asked: AskedTrajectories,
+  signal: AbortSignal,
+  reporter: Reporter,
+): Promise<LoadedTrajectories> {
+  const { path, instance } = asked;
   const places: Place[] = [];
   let first: ShownTrajectory | undefined;
-  const isRead = await withNotification(
-    vscode.l10n.t('Reading the trajectory of {0}', name),
-    reporter,
-    async (_, signal) => {
-      const options = { instance, signal, told: (problem: string) => reporter.log(problem) };
-      for await (const { trajectory, source } of readTrajectories(path, options)) {
-        const shown = await shownWith(asked, trajectory);
-        first ??= shown;
-        const among = places.filter(
-          (each) => each.source === source && each.row.instance === trajectory.instance,
-        ).length;
-        places.push({ row: trajectoryRow(shown), source, among });
-      }
-      return true;
-    },
-  );
-  if (isRead === undefined) return;
+  const options = { instance, signal, told: (problem: string) => reporter.log(problem) };
+  for await (const { trajectory, source } of readTrajectories(path, options)) {
+    const shown = await shownWith(asked, trajectory);
+    first ??= shown;
+    const among = places.filter(
+      (each) => each.source === source && each.row.instance === trajectory.instance,
+    ).length;
+    places.push({ row: trajectoryRow(shown), source, among });
+  }
   if (first === undefined) {
     throw new HumanError(
-      vscode.l10n.t('{0} has no trajectory of {1}', path, name),
+      vscode.l10n.t('{0} has no trajectory of {1}', path, nameOf(asked)),
       vscode.l10n.t('Choose the file that the agent wrote: "SWT-Bench: Open Trajectory…"'),
     );
   }
   const only = places.length === 1 ? first : undefined;
-  TrajectoryPanel.show({
-    extensionUri,
-    title: vscode.l10n.t('Trajectory: {0}', only?.trajectory.instance ?? name),
+  return {
+    title: vscode.l10n.t('Trajectory: {0}', only?.trajectory.instance ?? nameOf(asked)),
     rows: places.map(({ row }) => row),
     load: async (at) => only ?? readAgain(asked, places[at]),
-    failed: (error) => showProblem(error, reporter),
-  });
+  };
 }
 
 async function readAgain(

@@ -4,9 +4,11 @@ import {
   trajectoryBytes,
   type TrajectoryToPage,
 } from '../../dashboard/trajectory/trajectoryProtocol';
+import { HumanError, messageOf } from '../../domain/humanError';
 import type { ShownTrajectory, TrajectoryRow } from '../../trajectory/trajectoryPages';
 import { bundledPage } from '../shell/bundledPage';
 import { trajectoryViewType } from '../shell/names';
+import type { TrajectoryOrigin } from './trajectoryOrigin';
 
 /** Messages that the page may send. */
 const message = z.discriminatedUnion('do', [
@@ -14,45 +16,60 @@ const message = z.discriminatedUnion('do', [
   z.object({ do: z.literal('load'), at: z.number().int().nonnegative() }),
 ]);
 
-/** What a panel shows. */
-interface TrajectorySource {
-  readonly extensionUri: vscode.Uri;
+/** Trajectories that were read. */
+export interface LoadedTrajectories {
   /** Title of the tab. */
   readonly title: string;
   readonly rows: readonly TrajectoryRow[];
   /** The trajectory of a row, by its index. */
   load(at: number): Promise<ShownTrajectory>;
+}
+
+/** What a panel needs of its environment. */
+interface TrajectorySource {
+  readonly extensionUri: vscode.Uri;
+  /** What the page keeps for the next window; undefined where the window before left nothing. */
+  readonly origin: TrajectoryOrigin | undefined;
+  /** Called again after an error. @param signal aborts when the panel is closed */
+  read(signal: AbortSignal): Promise<LoadedTrajectories>;
   failed(error: unknown): void;
 }
 
 /** The viewer of trajectories in a tab of the editor. */
 export class TrajectoryPanel {
-  static show(source: TrajectorySource): void {
-    const dist = vscode.Uri.joinPath(source.extensionUri, 'dist');
+  static show(source: Omit<TrajectorySource, 'read'>, shown: LoadedTrajectories): void {
     const panel = vscode.window.createWebviewPanel(
       trajectoryViewType,
-      source.title,
+      shown.title,
       vscode.ViewColumn.Active,
       // Without retaining it, each switch of tabs would fold all steps again.
-      {
-        enableScripts: true,
-        enableFindWidget: true,
-        retainContextWhenHidden: true,
-        localResourceRoots: [dist],
-      },
+      { enableFindWidget: true, retainContextWhenHidden: true },
     );
+    new TrajectoryPanel(panel, { ...source, read: () => Promise.resolve(shown) });
+  }
+
+  /** Fills a panel that VS Code brings back. */
+  static restore(panel: vscode.WebviewPanel, source: TrajectorySource): void {
     new TrajectoryPanel(panel, source);
   }
+
+  private readonly closed = new AbortController();
+  private shown: LoadedTrajectories | undefined;
 
   private constructor(
     private readonly panel: vscode.WebviewPanel,
     private readonly source: TrajectorySource,
   ) {
+    const { extensionUri, origin } = source;
+    const dist = vscode.Uri.joinPath(extensionUri, 'dist');
+    panel.webview.options = { enableScripts: true, localResourceRoots: [dist] };
+    panel.onDidDispose(() => this.closed.abort());
     panel.webview.onDidReceiveMessage((received: unknown) => void this.receive(received));
     panel.webview.html = bundledPage(panel.webview, {
-      extensionUri: source.extensionUri,
+      extensionUri,
       bundle: 'trajectory',
       reading: vscode.l10n.t('Reading the trajectory…'),
+      ...(origin !== undefined && { data: { origin: JSON.stringify(origin) } }),
     });
   }
 
@@ -60,23 +77,40 @@ export class TrajectoryPanel {
     const { data } = message.safeParse(received);
     if (data === undefined) return;
     try {
-      await this.answer(data);
+      await (data.do === 'ready' ? this.sendIndex() : this.sendTrajectory(data.at));
     } catch (error) {
-      this.source.failed(error);
+      if (!this.closed.signal.aborted) this.source.failed(error);
     }
   }
 
-  private async answer(data: z.infer<typeof message>): Promise<void> {
-    const { rows } = this.source;
-    if (data.do === 'ready') {
-      await this.send({ type: 'index', rows });
-    } else if (data.at < rows.length) {
-      const shown = trajectoryBytes(await this.source.load(data.at));
-      await this.send({ type: 'trajectory', at: data.at, shown });
+  private async sendIndex(): Promise<void> {
+    try {
+      this.shown ??= await this.source.read(this.closed.signal);
+    } catch (error) {
+      await this.send(problemOf(error));
+      // A defect of this program is also reported as one.
+      if (!(error instanceof HumanError)) throw error;
+      return;
     }
+    this.panel.title = this.shown.title;
+    await this.send({ type: 'index', rows: this.shown.rows });
+  }
+
+  private async sendTrajectory(at: number): Promise<void> {
+    if (this.shown === undefined || at >= this.shown.rows.length) return;
+    const shown = trajectoryBytes(await this.shown.load(at));
+    await this.send({ type: 'trajectory', at, shown });
   }
 
   private async send(told: TrajectoryToPage): Promise<void> {
-    await this.panel.webview.postMessage(told);
+    if (!this.closed.signal.aborted) await this.panel.webview.postMessage(told);
   }
 }
+
+const problemOf = (error: unknown): TrajectoryToPage => ({
+  type: 'problem',
+  what: error instanceof HumanError ? error.what : messageOf(error),
+  next:
+    (error instanceof HumanError ? error.next : undefined) ??
+    vscode.l10n.t('Open it again: "SWT-Bench: Open Trajectory…"'),
+});

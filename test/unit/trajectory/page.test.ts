@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { nothingKnown, type RunEntry } from '../../../src/domain/study/entry';
 import { trajectoryHtml } from '../../../src/trajectory/trajectoryHtml';
 import type { TrajectoryStep } from '../../../src/trajectory/trajectory';
-import type { ShownTrajectory } from '../../../src/trajectory/trajectoryPages';
+import { trajectoryRow, type ShownTrajectory } from '../../../src/trajectory/trajectoryPages';
 import { instance, testDiff } from './madeUpTrajectories';
 
 interface Host {
@@ -191,6 +191,68 @@ describe('the viewer of trajectories as a file', function () {
     assert.equal(await count('.step'), 6);
     await page.getByRole('button', { name: 'All trajectories' }).click();
     assert.equal(await page.evaluate("document.activeElement.closest('tr').rowIndex"), 2);
+  });
+
+  it('keeps for the next window what it shows, and says why it can show nothing', async () => {
+    const origin = { view: 'runs', path: '/t.jsonl' };
+    const kept = async (): Promise<unknown> => JSON.parse(await page.evaluate('window.kept'));
+    const tell = (message: object): Promise<unknown> =>
+      page.evaluate(`window.postMessage(${JSON.stringify(message)})`);
+    const asked = "window.asked.map((each) => each.do + (each.at ?? '')).join()";
+    const script = readFileSync(join(folder, 'trajectory.js'), 'utf8');
+    const reopen = async (state: unknown): Promise<void> => {
+      await page.goto('about:blank');
+      await page.setContent('<main></main>');
+      await page.evaluate(`
+        const main = document.querySelector('main');
+        main.dataset.origin = ${JSON.stringify(JSON.stringify(origin))};
+        window.asked = [];
+        window.kept = ${JSON.stringify(JSON.stringify(state))};
+        window.acquireVsCodeApi = () => ({
+          postMessage: (message) => window.asked.push(message),
+          getState: () => JSON.parse(window.kept) ?? undefined,
+          setState: (state) => { window.kept = JSON.stringify(state); },
+        });`);
+      await page.addScriptTag({ content: script });
+    };
+
+    await reopen(null);
+    assert.deepEqual(await kept(), { origin });
+    await tell({ type: 'problem', what: '/t.jsonl is gone', next: attack });
+    await page.getByRole('alert').waitFor();
+    assert.match(await page.getByRole('alert').innerText(), /^\/t\.jsonl is gone\s+<\/script>/);
+    await page.getByRole('button', { name: 'Read Again' }).click();
+    await until(`${asked} === 'ready,ready'`);
+
+    const both = [1, 2].map((number) => {
+      const each = shown(turns(number));
+      return { ...each, trajectory: { ...each.trajectory, instance: `octo__cat-${number}` } };
+    });
+    const rows = both.map(trajectoryRow);
+    await tell({ type: 'index', rows });
+    await page.locator('tbody button').nth(1).click();
+    await until(`${asked} === 'ready,ready,load1'`);
+    const answer = async (): Promise<void> => {
+      await page.evaluate(`window.postMessage({ type: 'trajectory', at: 1,
+        shown: new TextEncoder().encode(${JSON.stringify(JSON.stringify(both[1]))}) })`);
+      await page.waitForSelector('.step');
+    };
+    await answer();
+    const row = { at: 1, instance: 'octo__cat-2' };
+    assert.deepEqual(await kept(), { origin, row });
+
+    await reopen({ origin, row });
+    await tell({ type: 'index', rows });
+    await until(`${asked} === 'ready,load1'`);
+    await answer();
+    assert.equal(await count('.step'), 6);
+    await page.getByRole('button', { name: 'All trajectories' }).click();
+    assert.deepEqual(await kept(), { origin });
+
+    await reopen({ origin, row: { at: 0, instance: 'octo__cat-2' } });
+    await tell({ type: 'index', rows });
+    await page.waitForSelector('tbody');
+    assert.equal(await page.evaluate(asked), 'ready', 'another trajectory now stands in its row');
   });
 
   it('draws thousands of steps folded, and a long text only in part', async () => {

@@ -1,0 +1,15 @@
+import { button, element } from '../elements';
+
+/** What stands in the place of trajectories that cannot be read. */
+export function trajectoryProblem(
+  { what, next }: { readonly what: string; readonly next: string },
+  again: () => void,
+): HTMLElement {
+  return element(
+    'div',
+    { class: 'problem', role: 'alert' },
+    element('p', {}, what),
+    element('p', { class: 'quiet-text' }, next),
+    button('Read Again', again),
+  );
+}
