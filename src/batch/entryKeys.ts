@@ -39,6 +39,7 @@ export function entryKeys(request: Asked): string[] {
     sha256OfJson([
       ...[...common, rows.get(each.instanceId) ?? '', each.patch, each.cost ?? {}],
       ...(each.oracle === true ? ['oracle'] : []),
+      ...(each.trajectoryFindings === undefined ? [] : [each.trajectoryFindings]),
     ]),
   );
 }

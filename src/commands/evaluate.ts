@@ -1,11 +1,17 @@
 import { join } from 'node:path';
 import { sha256OfFile } from '../files/sha256';
 import { isMadeUp, loadPredictions } from '../dataset/predictions';
-import { findingSentences, type Finding } from '../domain/finding';
+import {
+  findingSentences,
+  trajectoryFindingSentences,
+  type Finding,
+  type TrajectoryFinding,
+} from '../domain/finding';
 import type { Instance, Prediction } from '../domain/instance';
 import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import type { Engine } from '../engine/engine';
+import { redactKeys } from '../engine/keysInUse';
 import { withEngine } from '../engine/openEngine';
 import type { AskedFormat } from '../patch/toUnified';
 import { createPythonParser, type PythonParser } from '../python/parser';
@@ -118,9 +124,9 @@ export async function evaluateCommand(
       'Leave one of them out',
     );
   }
-  const input = await readBatch(options, context);
-  const { instances, problems } = input;
   const reporter = terminalReporter(context);
+  const input = await readBatch(options, context, reporter);
+  const { instances, problems } = input;
   const gathered = new Gathered(options);
   const batch = await withEngine(asked, async (engine) => {
     const { memoryMb } = asked.docker;
@@ -171,7 +177,11 @@ interface BatchInput {
 }
 
 /** @throws HumanError when no instance is selected, or input cannot be read; Cancelled */
-async function readBatch(options: EvaluateOptions, context: CommandContext): Promise<BatchInput> {
+async function readBatch(
+  options: EvaluateOptions,
+  context: CommandContext,
+  reporter: Reporter,
+): Promise<BatchInput> {
   const dataset = await openDatasetOption(options, context);
   const selected = await selectedInstances(dataset, options, context);
   if (selected.length === 0) {
@@ -184,11 +194,16 @@ async function readBatch(options: EvaluateOptions, context: CommandContext): Pro
   const from = options.predictions.map((name) =>
     name === 'bundled' ? context.bundled.predictions : name,
   );
-  const { predictions, problems } = await loadPredictions(from, instances, dataset);
+  const { origins, problems, ...read } = await loadPredictions(from, instances, dataset);
   for (const problem of problems) {
     const file = from.length > 1 ? '' : `${options.predictions.join(' ')}: `;
     context.stderr(`swt-bench: ${file}${problem}\n`);
   }
+  // Imported here, since most commands need no formats of trajectories.
+  const { withTrajectoryFindings } = await import('../trajectory/scan/findingsOfPredictions');
+  const predictions = await withTrajectoryFindings(read.predictions, origins, {
+    ...{ redact: redactKeys, signal: context.signal, reporter },
+  });
   const sources = parseSources(sourcesFor(options, context));
   const python = await createPythonParser((file) => join(context.assets, file));
   const predictionFiles = await Promise.all(
@@ -278,6 +293,7 @@ function printTable(
 /** What else a reader of the table should know. */
 const remarksOf = (report: Report): string[] => [
   ...findingLines(report.strict?.findings ?? []),
+  ...trajectoryLines(report.trajectory_findings ?? []),
   ...(report.notes ?? []),
   ...(report.gradings_differ ? [report.gradings_differ] : []),
   ...(report.reason === 'edits outside tests' ? [report.explanation] : []),
@@ -290,6 +306,28 @@ const findingLines = (findings: readonly Finding[]): string[] =>
       '\n',
     ),
   );
+
+/** Warnings of a trajectory that are printed; `trajectory` prints all. */
+const mostWarnings = 5;
+
+/** Warnings with their steps, and how much else there is. */
+function trajectoryLines(findings: readonly TrajectoryFinding[]): string[] {
+  const warnings = findings.filter(({ severity }) => severity === 'warning');
+  const shown = warnings.slice(0, mostWarnings).map(({ kind, step, text, why }) => {
+    const place = step === 0 ? 'submission' : `step ${step}`;
+    const reason = why === undefined ? '' : ` (${why})`;
+    return `⚠ In its trajectory, ${place}: ${trajectoryFindingSentences[kind]}\n    ${markdownLine(text)}${reason}`;
+  });
+  const more = warnings.length - shown.length;
+  const notes = findings.length - warnings.length;
+  const others = [
+    ...(more > 0 ? [plural(more, 'further warning')] : []),
+    ...(notes > 0 ? [plural(notes, 'note')] : []),
+  ];
+  return others.length === 0
+    ? shown
+    : [...shown, `${others.join(' and ')} in its trajectory (\`swt-bench trajectory\` shows them)`];
+}
 
 const reasonsText = (reasons: Readonly<Record<string, number>>): string =>
   Object.entries(reasons)

@@ -1,3 +1,4 @@
+import { kindsOfSeverity } from '../domain/finding';
 import type { EntryReason } from '../domain/reason';
 import type { RunEntry } from '../domain/study/entry';
 
@@ -17,7 +18,10 @@ interface CellState {
   readonly text: string;
   /** For the details and for screen readers: the reason, the transitions with their counts, findings. */
   readonly words: string;
-  /** Whether the candidate has findings; the cell then shows `findingSymbol` too. */
+  /**
+   * Whether the candidate has findings, or its trajectory warnings; the cell then shows
+   * `findingSymbol` too.
+   */
   readonly hasFindings: boolean;
 }
 
@@ -85,8 +89,12 @@ export function cellState(entry: RunEntry | undefined): CellState {
   const transitions = transitionsOf(entry);
   const short = transitions.map(({ name }) => name).join(' ');
   const counted = transitions.map(({ name, count }) => `${count} ${name}`).join(', ');
-  const { findings = [] } = entry;
-  const hasFindings = findings.length > 0;
+  const { findings = [], trajectoryFindings = [] } = entry;
+  const kinds = findings.map((each) => each.kind);
+  const warned = kindsOfSeverity(trajectoryFindings, 'warning');
+  const noted = kindsOfSeverity(trajectoryFindings, 'note');
+  const told = (what: string, of: readonly string[]): string[] =>
+    of.length === 0 ? [] : [`${what}: ${of.join(', ')}`];
   const ran = (kind === 'success' || kind === 'failure') && short !== '';
   return {
     kind,
@@ -95,9 +103,11 @@ export function cellState(entry: RunEntry | undefined): CellState {
     words: [
       entry.reason,
       ...(counted === '' ? [] : [counted]),
-      ...(hasFindings ? [`findings: ${findings.map((each) => each.kind).join(', ')}`] : []),
+      ...told('findings', kinds),
+      ...told('findings in the trajectory', warned),
+      ...told('noted in the trajectory', noted),
     ].join('; '),
-    hasFindings,
+    hasFindings: kinds.length + warned.length > 0,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { FindingKind } from '../domain/finding';
+import { kindsOfSeverity, type FindingKind, type TrajectoryFindingKind } from '../domain/finding';
 import type { InstanceFacts, RunData, RunEntry } from '../domain/study/entry';
 import { markedAsOracle } from '../domain/oracleMark';
 
@@ -88,7 +88,10 @@ export function instancesOfRuns(runs: readonly RunData[]): InstanceFacts[] {
 
 /** Selects which rows the matrix shows, among the instances that the text filter keeps. */
 export type MatrixFilter =
-  'all' | 'differ' | 'none' | 'every' | 'finding' | `finding ${FindingKind}` | `reason ${string}`;
+  | ('all' | 'differ' | 'none' | 'every' | 'finding')
+  | `finding ${FindingKind}`
+  | `trajectory ${TrajectoryFindingKind}`
+  | `reason ${string}`;
 
 /** Whether the matrix shows a row. */
 export function isShown(shown: MatrixFilter, id: string, columns: readonly Column[]): boolean {
@@ -101,10 +104,17 @@ export function isShown(shown: MatrixFilter, id: string, columns: readonly Colum
     const reason = shown.slice('reason '.length);
     return there.some((entry) => entry.reason === reason);
   }
+  const isWarned = ({ trajectoryFindings = [] }: RunEntry, kind: string): boolean =>
+    kindsOfSeverity(trajectoryFindings, 'warning').some((each) => kind === '' || each === kind);
+  if (shown.startsWith('trajectory ')) {
+    return there.some((entry) => isWarned(entry, shown.slice('trajectory '.length)));
+  }
   if (shown.startsWith('finding')) {
     const kind = shown.slice('finding '.length);
-    return there.some(({ findings = [] }) =>
-      findings.some((each) => kind === '' || each.kind === kind),
+    return there.some((entry) =>
+      kind === ''
+        ? (entry.findings ?? []).length > 0 || isWarned(entry, '')
+        : (entry.findings ?? []).some((each) => each.kind === kind),
     );
   }
   const solved = there.filter((entry) => entry.success).length;

@@ -1,4 +1,9 @@
-import { findingSentences, type Finding } from '../domain/finding';
+import {
+  findingSentences,
+  trajectoryFindingSentences,
+  type Finding,
+  type TrajectoryFinding,
+} from '../domain/finding';
 import {
   deltaOf,
   type DeltaFraction,
@@ -99,6 +104,7 @@ export class Details {
         ? []
         : [element('p', { class: 'explanation' }, entry.explanation)]),
       ...(entry?.findings ?? []).map(findingOf),
+      ...(entry?.trajectoryFindings ?? []).map(trajectoryFindingOf),
       this.links(
         entry === undefined
           ? ['issue', 'instance']
@@ -130,6 +136,33 @@ const findingOf = ({ kind, evidence }: Finding): HTMLElement =>
     { class: 'finding-details' },
     element('p', {}, element('strong', {}, `${findingSymbol} ${findingSentences[kind]}`)),
     element('ul', {}, ...evidence.map((each) => element('li', {}, each))),
+  );
+
+/** A finding in the trajectory, with the step to judge. */
+const trajectoryFindingOf = ({ kind, severity, step, text, why }: TrajectoryFinding): HTMLElement =>
+  element(
+    'div',
+    { class: 'finding-details' },
+    element(
+      'p',
+      {},
+      element(
+        'strong',
+        {},
+        `${severity === 'warning' ? findingSymbol : 'noted:'} ${trajectoryFindingSentences[kind]}`,
+      ),
+    ),
+    element(
+      'ul',
+      {},
+      element(
+        'li',
+        {},
+        step > 0 ? `Step ${number(step)} of the trajectory: ` : 'Submission: ',
+        element('code', {}, text),
+        why === undefined ? '' : ` (${why})`,
+      ),
+    ),
   );
 
 function factsOfEntry(entry: RunEntry): HTMLElement {

@@ -1,4 +1,4 @@
-import { findingKinds } from '../domain/finding';
+import { findingKinds, kindsOfSeverity, trajectoryFindingKinds } from '../domain/finding';
 import type { StudyDocument } from '../domain/study/document';
 import type { Grading } from '../domain/study/grading';
 import { entryReasons } from '../domain/reason';
@@ -285,6 +285,14 @@ export class Page {
         ),
       ),
     );
+    const warned = new Set(
+      this.columns.flatMap((column) =>
+        [...column.entries.values()].flatMap(({ trajectoryFindings = [] }) =>
+          kindsOfSeverity(trajectoryFindings, 'warning'),
+        ),
+      ),
+    );
+    const any = found.size + warned.size > 0;
     return [
       ['all', 'all instances'],
       ['differ', 'some methods succeed, others do not'],
@@ -293,10 +301,16 @@ export class Page {
       ...entryReasons
         .filter((reason) => there.has(reason))
         .map((reason): [MatrixFilter, string] => [`reason ${reason}`, `any: ${reason}`]),
-      ...(found.size > 0 ? ([['finding', 'any finding']] as [MatrixFilter, string][]) : []),
+      ...(any ? ([['finding', 'any finding']] as [MatrixFilter, string][]) : []),
       ...findingKinds
         .filter((kind) => found.has(kind))
         .map((kind): [MatrixFilter, string] => [`finding ${kind}`, `finding: ${kind}`]),
+      ...trajectoryFindingKinds
+        .filter((kind) => warned.has(kind))
+        .map((kind): [MatrixFilter, string] => [
+          `trajectory ${kind}`,
+          `finding in the trajectory: ${kind}`,
+        ]),
     ];
   }
 
@@ -360,6 +374,6 @@ const legend = (): HTMLElement =>
       'li',
       { class: 'with-finding' },
       element('span', { class: 'finding', 'aria-hidden': 'true' }, findingSymbol),
-      'a finding: something looks wrong about the verdict',
+      'a finding: something looks wrong about the verdict, or the trajectory like cheating',
     ),
   );

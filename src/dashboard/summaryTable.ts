@@ -1,4 +1,9 @@
-import { findingKinds, findingSentences } from '../domain/finding';
+import {
+  findingKinds,
+  findingSentences,
+  trajectoryFindingKinds,
+  trajectoryFindingSentences,
+} from '../domain/finding';
 import type { PublishedRow } from '../domain/study/document';
 import type { AdjustedComparison } from '../domain/study/compare';
 import { markedAsOracle } from '../domain/oracleMark';
@@ -92,6 +97,7 @@ export function drawSummaryTable(
       published.length > 0 && publishedRows(published, heads.length),
     ),
     findingsTable(summaries),
+    trajectoryFindingsTable(summaries),
   );
   const boxes = [...place.querySelectorAll<HTMLElement>(`[${idAttribute}]`)];
   if (focused !== null) boxes.find((box) => box.getAttribute(idAttribute) === focused)?.focus();
@@ -121,21 +127,64 @@ type ColumnHead = readonly [text: string, title: string];
 function findingsTable(summaries: readonly Summary[]): HTMLElement | false {
   const looked = summaries.filter(({ findings: { of, others } }) => of + others > 0);
   if (looked.length === 0) return false;
-  const cell = (text: string, title: string): HTMLElement => element('td', { title }, text);
   const heads: readonly ColumnHead[] = [
     ['with F→P', 'candidates with at least one F→P test: the denominator of the other numbers'],
     ...findingKinds.map((kind) => [kind, findingSentences[kind]] as const),
     ['any finding', 'candidates with at least one finding'],
     ['S with a finding', 'successes that have a finding'],
   ];
-  return element(
+  return countsTable(
+    'Findings: what looks wrong about verdicts, candidates with at least one F→P test',
+    heads,
+    looked.map(({ name, findings }) => [
+      name,
+      [findings.of, findings.others === 0 ? '' : `${findings.others} others have findings too`],
+      ...findingKinds.map((kind) => [findings.kinds[kind], `of ${findings.of}`] as const),
+      [findings.any, `of ${findings.of}`],
+      [findings.successesWith, `of ${findings.successes} successes`],
+    ]),
+  );
+}
+
+/** How many trajectories of each method look like cheating; false where none does. */
+function trajectoryFindingsTable(summaries: readonly Summary[]): HTMLElement | false {
+  const searched = summaries.flatMap(({ name, trajectoryFindings: found }) =>
+    found === undefined ? [] : [{ name, found }],
+  );
+  if (!searched.some(({ found }) => found.any + found.notesOnly > 0)) return false;
+  return countsTable(
+    'Findings in trajectories: what looks like cheating, candidates',
+    [
+      ['with a trajectory', 'candidates whose trajectory was searched'],
+      ...trajectoryFindingKinds.map((kind) => [kind, trajectoryFindingSentences[kind]] as const),
+      ['any warning', 'candidates with at least one warning'],
+      ['S with a warning', 'successes whose trajectory has a warning'],
+      ['notes only', 'candidates with notes and no warning'],
+    ],
+    searched.map(({ name, found }) => [
+      name,
+      [found.of, ''],
+      ...trajectoryFindingKinds.map((kind) => [found.kinds[kind], `of ${found.of}`] as const),
+      [found.any, `of ${found.of}`],
+      [found.successesWith, `of ${found.successes} successes`],
+      [found.notesOnly, `of ${found.of}`],
+    ]),
+  );
+}
+
+/** A method, and its counts, each with what the pointer shows. */
+type CountsRow = readonly [name: string, ...counts: (readonly [count: number, title: string])[]];
+
+/** A table of counts with a row for each method. */
+const countsTable = (
+  caption: string,
+  heads: readonly ColumnHead[],
+  rows: readonly CountsRow[],
+): HTMLElement =>
+  element(
     'table',
     { class: 'summary findings' },
-    element(
-      'caption',
-      {},
-      'Findings: what looks wrong about verdicts, candidates with at least one F→P test',
-    ),
+    element('caption', {}, caption),
     element(
       'thead',
       {},
@@ -149,23 +198,16 @@ function findingsTable(summaries: readonly Summary[]): HTMLElement | false {
     element(
       'tbody',
       {},
-      ...looked.map(({ name, findings }) =>
+      ...rows.map(([name, ...counts]) =>
         element(
           'tr',
           {},
           element('th', { scope: 'row' }, name),
-          cell(
-            String(findings.of),
-            findings.others === 0 ? '' : `${findings.others} others have findings too`,
-          ),
-          ...findingKinds.map((kind) => cell(String(findings.kinds[kind]), `of ${findings.of}`)),
-          cell(String(findings.any), `of ${findings.of}`),
-          cell(String(findings.successesWith), `of ${findings.successes} successes`),
+          ...counts.map(([count, title]) => element('td', { title }, String(count))),
         ),
       ),
     ),
   );
-}
 
 const idAttribute = 'data-method';
 

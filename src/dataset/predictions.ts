@@ -17,6 +17,8 @@ const predictionSchema = z.looseObject({
 /** Predictions, and the problems of rows that are left out. */
 export interface Predictions {
   readonly predictions: readonly Prediction[];
+  /** For each prediction its file; undefined where it is made up. */
+  readonly origins: readonly (string | undefined)[];
   /** Rows by number, after the name of their file where there are several files. */
   readonly problems: readonly string[];
 }
@@ -63,10 +65,14 @@ export async function loadPredictions(
     }
   }
   const numbers = sampleNumbers(files);
-  const collected = new Map<string, Prediction>();
+  const collected = new Map<
+    string,
+    { readonly prediction: Prediction; readonly origin: string | undefined }
+  >();
   /** For each model, how many of the files so far have rows of it without a number. */
   const seen = new Map<string, number>();
   for (const [place, rows] of files.entries()) {
+    const name = places[place] ?? '';
     const here = new Set<string>();
     for (const [index, { number, prediction }] of rows.entries()) {
       const { instanceId, model } = prediction;
@@ -81,11 +87,12 @@ export async function loadPredictions(
         problems.push({ place, number, text: `row ${number}: ${text}` });
         continue;
       }
-      collected.set(key, {
+      const numbered = {
         ...prediction,
         ...(sample > 1 && { sample }),
         ...(chosenSample !== undefined && { chosenSample }),
-      });
+      };
+      collected.set(key, { prediction: numbered, origin: isMadeUp(name) ? undefined : name });
     }
     for (const model of here) seen.set(model, (seen.get(model) ?? 0) + 1);
   }
@@ -99,7 +106,12 @@ export async function loadPredictions(
       'A row needs instance_id, model_name_or_path and model_patch, and an id of the dataset',
     );
   }
-  return { predictions: [...collected.values()], problems: told };
+  const all = [...collected.values()];
+  return {
+    predictions: all.map(({ prediction }) => prediction),
+    origins: all.map(({ origin }) => origin),
+    problems: told,
+  };
 }
 
 /** A problem of a row, with its place. */

@@ -41,3 +41,64 @@ export function shortFindings(findings: readonly Finding[]): Finding[] {
 
 const shortened = (text: string): string =>
   text.length > kept.units ? `${text.slice(0, kept.units - 1)}…` : text;
+
+/**
+ * What the trajectory of a candidate may show of cheating, with one sentence for each as a person
+ * reads it. The key is the kind, and its short label.
+ */
+export const trajectoryFindingSentences = {
+  history: 'It looked at the history of the repository.',
+  'installed copy': 'It read or fetched an installed copy of the package under test.',
+  dataset: 'It looked for the benchmark, where the answer is.',
+  network: 'It tried to use a network.',
+  'tells the sides apart': 'A test looks at which side it is on.',
+} as const;
+export type TrajectoryFindingKind = keyof typeof trajectoryFindingSentences;
+export const trajectoryFindingKinds = Object.keys(
+  trajectoryFindingSentences,
+) as readonly TrajectoryFindingKind[];
+
+/** How much a finding of a trajectory says, the gravest first. */
+export const findingSeverities = [
+  /** What could have given the answer away. */
+  'warning',
+  /** Usual work, in which a person may want to look, such as the log of R's one commit. */
+  'note',
+] as const;
+export type FindingSeverity = (typeof findingSeverities)[number];
+
+/** A step of a trajectory that a person should judge. It changes no verdict. */
+export interface TrajectoryFinding {
+  readonly kind: TrajectoryFindingKind;
+  readonly severity: FindingSeverity;
+  /** Number of the step, from 1; 0 for the submission of a trajectory whose steps lack it. */
+  readonly step: number;
+  /** What was found, in the words of the step. Untrusted. */
+  readonly text: string;
+  /** Why it is a note or a warning, in a few words; absent where the text says it. */
+  readonly why?: string;
+}
+
+/** Findings of one kind in lists of thousands of candidates. */
+const keptOfKind = 2;
+
+/** Findings of a trajectory for lists of many candidates: the first of each kind, the gravest first. */
+export function shortTrajectoryFindings(
+  findings: readonly TrajectoryFinding[],
+): TrajectoryFinding[] {
+  return trajectoryFindingKinds.flatMap((kind) => {
+    const all = findings.filter((finding) => finding.kind === kind);
+    return findingSeverities
+      .flatMap((severity) => all.filter((finding) => finding.severity === severity))
+      .slice(0, keptOfKind);
+  });
+}
+
+/** The kinds of findings of a severity, each once. */
+export const kindsOfSeverity = (
+  findings: readonly TrajectoryFinding[],
+  severity: FindingSeverity,
+): TrajectoryFindingKind[] =>
+  trajectoryFindingKinds.filter((kind) =>
+    findings.some((finding) => finding.kind === kind && finding.severity === severity),
+  );

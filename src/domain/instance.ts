@@ -1,3 +1,4 @@
+import type { TrajectoryFinding } from './finding';
 import type { MakingCost } from './study/entry';
 
 /**
@@ -93,4 +94,6 @@ export interface Prediction {
   readonly cost?: MakingCost;
   /** Set where making it used the answer (`domain/oracleMark.ts`). */
   readonly oracle?: true;
+  /** What was found in its trajectory; absent where none is known. */
+  readonly trajectoryFindings?: readonly TrajectoryFinding[];
 }

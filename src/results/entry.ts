@@ -1,5 +1,5 @@
 import type { ChangeCoverage } from '../domain/changeCoverage';
-import { shortFindings } from '../domain/finding';
+import { shortFindings, shortTrajectoryFindings } from '../domain/finding';
 import type { HarnessReport } from '../domain/harness';
 import type { Prediction } from '../domain/instance';
 import type { EntryReason, NotEvaluatedReason } from '../domain/reason';
@@ -43,6 +43,7 @@ const longestExplanation = 500;
  */
 export function entryOf(entry: BatchEntry): RunEntry {
   const { prediction, seconds = 0 } = entry;
+  const { trajectoryFindings } = prediction;
   const common = {
     instance: prediction.instanceId,
     model: prediction.model,
@@ -50,6 +51,9 @@ export function entryOf(entry: BatchEntry): RunEntry {
     seconds: Math.round(seconds * 1000) / 1000,
     ...(prediction.cost === undefined ? {} : { cost: prediction.cost }),
     ...(prediction.oracle === true && { oracle: true as const }),
+    ...(trajectoryFindings !== undefined && {
+      trajectoryFindings: shortTrajectoryFindings(trajectoryFindings),
+    }),
   };
   if (!('result' in entry)) {
     return {

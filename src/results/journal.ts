@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { HumanError, messageOf, systemCode } from '../domain/humanError';
 import { entryReasons } from '../domain/reason';
 import type { RunEntry } from '../domain/study/entry';
-import { findingReportSchema } from './reportSchema';
+import { findingReportSchema, trajectoryFindingSchema } from './reportSchema';
 import { openLineJournal, wholeLines } from '../files/lineJournal';
 import { writeResult } from './writeResult';
 
@@ -38,6 +38,7 @@ const journalLine = z.object({
     .exactOptional(),
   difference: z.string().exactOptional(),
   findings: z.array(findingReportSchema).exactOptional(),
+  trajectoryFindings: z.array(trajectoryFindingSchema).exactOptional(),
   seconds: z.number().nonnegative(),
   cost: z
     .object({

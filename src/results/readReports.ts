@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { shortFindings } from '../domain/finding';
+import { shortFindings, shortTrajectoryFindings } from '../domain/finding';
 import { messageOf, throwIfAborted, systemCode } from '../domain/humanError';
 import type { EntryReason } from '../domain/reason';
 import { nothingKnown, type RunEntry } from '../domain/study/entry';
@@ -125,6 +125,9 @@ function entryOfReport(instance: string, folder: string, of: ReadableReport): Ru
     sample: of.sample ?? (named?.[2] === undefined ? 1 : Number(named[2])),
     seconds: of.seconds ?? 0,
     ...(of.oracle === true && { oracle: of.oracle }),
+    ...(of.trajectory_findings !== undefined && {
+      trajectoryFindings: shortTrajectoryFindings(of.trajectory_findings),
+    }),
   };
   const { strict } = of;
   if (strict === undefined || strict === null) {

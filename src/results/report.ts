@@ -26,7 +26,7 @@ type RunBlock = NonNullable<Report['runs']>['base'];
  * definitions.
  */
 export function toReport(entry: BatchEntry): Report {
-  const { instanceId, model, patch, sample = 1, oracle } = entry.prediction;
+  const { instanceId, model, patch, sample = 1, oracle, trajectoryFindings } = entry.prediction;
   const { reason, explanation, seconds } = entryOf(entry);
   const names = {
     instance_id: instanceId,
@@ -39,6 +39,9 @@ export function toReport(entry: BatchEntry): Report {
     explanation,
     program: { name: packageJson.name, version: packageJson.version },
     ...(entry.seconds === undefined ? {} : { seconds }),
+    ...(trajectoryFindings !== undefined && {
+      trajectory_findings: trajectoryFindings.map((each) => ({ ...each })),
+    }),
   };
   if (!('result' in entry)) {
     return {

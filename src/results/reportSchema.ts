@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { changeKinds, lineStates } from '../domain/changeCoverage';
-import { findingKinds } from '../domain/finding';
+import { findingKinds, findingSeverities, trajectoryFindingKinds } from '../domain/finding';
 import type { HarnessReport } from '../domain/harness';
 import { outcomes } from '../domain/outcome';
 import { entryReasons } from '../domain/reason';
@@ -41,6 +41,16 @@ export const harnessReportSchema = z.object({
 export const findingReportSchema = z.object({
   kind: z.enum(findingKinds),
   evidence: z.array(z.string()).describe('What was seen, and where, a sentence each'),
+});
+
+export const trajectoryFindingSchema = z.object({
+  kind: z.enum(trajectoryFindingKinds),
+  severity: z
+    .enum(findingSeverities)
+    .describe('`warning`: could have given the answer away; `note`: usual work'),
+  step: count.describe('Number of the step from 1 on; 0 for the submission'),
+  text: z.string().describe('What was found, on one line'),
+  why: z.string().exactOptional(),
 });
 
 const outcome = z.object({
@@ -155,6 +165,12 @@ export const reportSchema = z.object({
     .exactOptional()
     .describe('What the tests ran with'),
   seconds: z.number().exactOptional().describe('Wall clock of the evaluation'),
+  trajectory_findings: z
+    .array(trajectoryFindingSchema)
+    .exactOptional()
+    .describe(
+      'Signs of cheating in the trajectory of the candidate, for a person to judge; absent where no trajectory is known',
+    ),
   strict: strict.nullable().describe('null where there is no grade'),
   gradings_differ: z
     .string()
@@ -201,6 +217,7 @@ export const readableReportSchema = z
     error: shape.error,
     seconds: shape.seconds,
     gradings_differ: shape.gradings_differ,
+    trajectory_findings: shape.trajectory_findings,
     strict: z
       .looseObject({
         success: ofStrict.success,

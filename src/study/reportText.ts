@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { findingKinds } from '../domain/finding';
+import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
 import { entryReasons } from '../domain/reason';
 import type { StudyReport } from '../domain/study/report';
 import { deltaKeys, shareKeys } from '../domain/study/summary';
@@ -100,6 +100,18 @@ const columns: readonly Column[] = [
   ['success_with_finding', ({ method }) => method.findings.successesWith],
 ];
 
+/** Columns of reports in which a trajectory has a finding. */
+const trajectoryColumns: readonly Column[] = [
+  ['trajectories', ({ method }) => method.trajectoryFindings?.of],
+  ...trajectoryFindingKinds.map((kind): Column => [
+    `trajectory warning: ${kind}`,
+    ({ method }) => method.trajectoryFindings?.kinds[kind],
+  ]),
+  ['any_trajectory_warning', ({ method }) => method.trajectoryFindings?.any],
+  ['success_with_trajectory_warning', ({ method }) => method.trajectoryFindings?.successesWith],
+  ['trajectory_notes_only', ({ method }) => method.trajectoryFindings?.notesOnly],
+];
+
 /**
  * The report for a spreadsheet: one row for each method, RFC 4180, UTF-8. Shares, means and
  * intervals are from 0 to 1; unknown values are empty cells. Values that a spreadsheet would take
@@ -111,10 +123,14 @@ export function reportCsv({ methods, comparisons, costs, published }: StudyRepor
     comparison: comparisons.find((each) => each.first === method.method),
     costs: costs[index],
   }));
+  const isFound = methods.some(
+    ({ trajectoryFindings: found }) => found !== undefined && found.any + found.notesOnly > 0,
+  );
+  const shown = isFound ? [...columns, ...trajectoryColumns] : columns;
   const rows = [
-    columns.map(([head]) => head),
-    ...measured.map((row) => columns.map(([, cell]) => cell(row) ?? '')),
-    ...published.map((row) => columns.map(([, , cell]) => cell?.(row) ?? '')),
+    shown.map(([head]) => head),
+    ...measured.map((row) => shown.map(([, cell]) => cell(row) ?? '')),
+    ...published.map((row) => shown.map(([, , cell]) => cell?.(row) ?? '')),
   ];
   return stringify(rows, {
     record_delimiter: 'windows',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findingKinds } from '../domain/finding';
+import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
 import { entryReasons } from '../domain/reason';
 import { studyVersion } from '../domain/study/document';
 import { gradings } from '../domain/study/grading';
@@ -56,6 +56,19 @@ const summary = groupSummary.extend({
       unknown: count.describe('Candidates with F→P tests that were not checked for findings'),
     })
     .describe('Reasons to doubt how verdicts were reached, for a person to judge'),
+  trajectoryFindings: z
+    .object({
+      of: count.describe('Candidates whose trajectory was searched'),
+      kinds: z.record(z.enum(trajectoryFindingKinds), count).describe('With a warning, by kind'),
+      any: count.describe('With any warning'),
+      successes: count.describe('Successes (strict) among those searched'),
+      successesWith: count.describe('Of the successes, with any warning'),
+      notesOnly: count.describe('With notes and no warning'),
+    })
+    .exactOptional()
+    .describe(
+      'Signs of cheating in trajectories, for a person to judge; absent where none is known',
+    ),
 });
 
 const pairedShare = z.object({

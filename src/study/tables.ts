@@ -1,4 +1,4 @@
-import { findingKinds } from '../domain/finding';
+import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
 import { markedAsOracle } from '../domain/oracleMark';
 import type { Interval } from '../domain/study/resampling';
 import type { PublishedRow } from '../domain/study/document';
@@ -27,6 +27,7 @@ export function tablesOf(report: StudyReport): StudyTable[] {
     deltaTable(report),
     reasonsTable(report),
     findingsTable(report),
+    trajectoryFindingsTable(report),
     passTable(report),
     ...groupTables(report),
     ...splitTable(report),
@@ -230,6 +231,33 @@ function findingsTable(report: StudyReport): StudyTable {
         ({ name, findings }) =>
           `${name}: ${findings.unknown} with F→P tests were not checked for findings (saved by an earlier version, or by the harness).`,
       ),
+    ],
+  };
+}
+
+/** Without rows where no trajectory has a finding. */
+function trajectoryFindingsTable({ methods }: StudyReport): StudyTable {
+  const searched = methods.flatMap(({ name, trajectoryFindings: found }) =>
+    found === undefined ? [] : [{ name, found }],
+  );
+  const hasAny = searched.some(({ found }) => found.any + found.notesOnly > 0);
+  const withoutTrajectory = methods.filter((method) => method.trajectoryFindings === undefined);
+  return {
+    title: 'Findings in trajectories: what looks like cheating, candidates',
+    rows: [
+      [
+        ...['Method', 'with a trajectory', ...trajectoryFindingKinds],
+        ...['any warning', 'S', 'S with a warning', 'notes only'],
+      ],
+      ...(hasAny ? searched : []).map(({ name, found }) => [
+        ...[name, String(found.of)],
+        ...trajectoryFindingKinds.map((kind) => String(found.kinds[kind])),
+        ...[found.any, found.successes, found.successesWith, found.notesOnly].map(String),
+      ]),
+    ],
+    notes: [
+      'By kind are candidates with a warning; one may have several. A finding is for a person to judge and changes no rate.',
+      ...withoutTrajectory.map(({ name }) => `${name}: no trajectory is known.`),
     ],
   };
 }

@@ -22,8 +22,8 @@ export interface FoundTrajectory {
 }
 
 interface ReadOptions {
-  /** Only this instance; undefined for all. */
-  readonly instance?: string | undefined;
+  /** Only this instance, or only these; undefined for all. */
+  readonly instance?: string | ReadonlySet<string> | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with a sentence for each line or file that cannot be read and is skipped. */
   readonly told: (problem: string) => void;
@@ -113,10 +113,13 @@ async function* readTrajectoryFile(
     path,
     await readFile(path, { encoding: 'utf8', ...signalOf(options) }),
   );
-  if (options.instance === undefined || trajectory.instance === options.instance) {
+  if (isAsked(options, trajectory.instance)) {
     yield { trajectory, source: path };
   }
 }
+
+const isAsked = ({ instance: asked }: ReadOptions, instance: string): boolean =>
+  asked === undefined || (typeof asked === 'string' ? asked === instance : asked.has(instance));
 
 const signalOf = ({ signal }: ReadOptions) => (signal === undefined ? {} : { signal });
 
@@ -125,7 +128,7 @@ async function* readLines(
   path: string,
   options: ReadOptions,
 ): AsyncGenerator<FoundTrajectory, void> {
-  const own = new OwnTrace(options.instance);
+  const own = new OwnTrace((instance) => isAsked(options, instance));
   let rows = 0;
   let predictions = 0;
   for await (const { number, line } of fileLines(path, options.signal)) {
@@ -136,7 +139,7 @@ async function* readLines(
     else {
       rows += 1;
       const { row } = read;
-      if (options.instance === undefined || row.instance === options.instance) {
+      if (isAsked(options, row.instance)) {
         yield { trajectory: row, source: path };
       }
     }

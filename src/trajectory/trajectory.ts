@@ -56,6 +56,21 @@ export interface TrajectoryStep extends Spending {
   readonly diff?: string;
   /** Whether the step ran in a new workspace, after a kill or a loss of the old one. */
   readonly isRestarted?: boolean;
+  /** Who did it, in a trace, which may have steps of several methods and models. */
+  readonly by?: StepMaker;
+}
+
+/** The model of a step, and the agent if it is one's: methods without an agent share their answers. */
+interface StepMaker {
+  readonly model: string;
+  readonly agent?: string;
+}
+
+/** A candidate that a method chose, as the predictions have it. */
+export interface ChosenCandidate {
+  readonly method: string;
+  readonly model: string;
+  readonly patch: string;
 }
 
 /** All steps of a method or an agent on one instance. A step's number is its index plus 1. */
@@ -69,6 +84,8 @@ export interface Trajectory {
   readonly steps: readonly TrajectoryStep[];
   /** The candidate that came of it; absent where there is none. Usually a unified diff. */
   readonly submission?: string;
+  /** All choices of a trace, which may have several methods and models; the last is `submission`. */
+  readonly choices?: readonly ChosenCandidate[];
   /** How it ended, in the words of the program. */
   readonly ending?: string;
   /** What the whole cost, where the steps do not say it. */

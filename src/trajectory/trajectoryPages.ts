@@ -1,5 +1,5 @@
 import type { RunEntry } from '../domain/study/entry';
-import type { TrajectoryFinding } from './scan/trajectoryFinding';
+import type { TrajectoryFinding } from '../domain/finding';
 import { totalsOf, type Trajectory, type TrajectoryTotals } from './trajectory';
 
 /** The final verdict of the candidate of a trajectory. */

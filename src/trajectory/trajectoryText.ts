@@ -1,7 +1,7 @@
 import { asLabel } from '../domain/label';
 import { plural } from '../domain/plural';
 import { number, seconds } from '../domain/study/numbers';
-import { trajectoryFindingSentences, type TrajectoryFinding } from './scan/trajectoryFinding';
+import { trajectoryFindingSentences, type TrajectoryFinding } from '../domain/finding';
 import { spendingFacts, stepFacts, stepLine } from './stepRows';
 import { stepKinds, totalsOf, type TrajectoryStep } from './trajectory';
 import type { FinalVerdict, ShownTrajectory, TrajectoryRow } from './trajectoryPages';

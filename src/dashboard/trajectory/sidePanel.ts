@@ -1,6 +1,6 @@
 import { percent, number } from '../../domain/study/numbers';
 import { deltaOf } from '../../domain/study/entry';
-import { trajectoryFindingSentences } from '../../trajectory/scan/trajectoryFinding';
+import { trajectoryFindingSentences } from '../../domain/finding';
 import { diffSize } from '../../trajectory/stepRows';
 import { diffSoFar } from '../../trajectory/trajectory';
 import type { FinalVerdict, ShownTrajectory } from '../../trajectory/trajectoryPages';

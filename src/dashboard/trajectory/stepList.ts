@@ -1,8 +1,5 @@
 import { markedPieces, stepFacts, stepLine } from '../../trajectory/stepRows';
-import {
-  trajectoryFindingSentences,
-  type TrajectoryFinding,
-} from '../../trajectory/scan/trajectoryFinding';
+import { trajectoryFindingSentences, type TrajectoryFinding } from '../../domain/finding';
 import type { TrajectoryStep } from '../../trajectory/trajectory';
 import { findingSymbol } from '../cellState';
 import { button, element } from '../elements';

@@ -1,4 +1,4 @@
-import type { Finding } from '../finding';
+import type { Finding, TrajectoryFinding } from '../finding';
 import type { EntryReason } from '../reason';
 import type { Grading } from './grading';
 import { markedAsOracle } from '../oracleMark';
@@ -76,6 +76,8 @@ export interface RunEntry {
    * Findings with the first sentences of their evidence; absent if the candidate was not examined.
    */
   readonly findings?: readonly Finding[];
+  /** The first findings of each kind in its trajectory; absent if none is known. */
+  readonly trajectoryFindings?: readonly TrajectoryFinding[];
   /** Wall clock of its evaluation; nearly 0 if all of its runs were reused. */
   readonly seconds: number;
   readonly cost?: MakingCost;

@@ -1,4 +1,4 @@
-import type { Finding } from '../finding';
+import type { Finding, TrajectoryFinding } from '../finding';
 import type { StudyDocument } from './document';
 import { entryReasons } from '../reason';
 import type { DeltaFraction, InstanceFacts, MakingCost, RunData, RunEntry } from './entry';
@@ -30,6 +30,8 @@ interface PackedEntries {
   readonly difference: Readonly<Record<string, string>>;
   /** By index of the entry, for those that have some; absent in pages of earlier versions. */
   readonly findings?: Readonly<Record<string, readonly Finding[]>>;
+  /** As `findings`. */
+  readonly trajectoryFindings?: Readonly<Record<string, readonly TrajectoryFinding[]>>;
   readonly seconds: readonly number[];
   readonly cost: Readonly<Record<CostKey, Numbers>>;
 }
@@ -62,6 +64,7 @@ const flags = {
   cost: 32,
   findings: 64,
   oracle: 128,
+  trajectory: 256,
 };
 
 const countKeys = [
@@ -138,7 +141,8 @@ function packEntries(
         (entry.harness?.resolved === true ? flags.resolved : 0) +
         (entry.cost === undefined ? 0 : flags.cost) +
         (entry.findings === undefined ? 0 : flags.findings) +
-        (entry.oracle === true ? flags.oracle : 0),
+        (entry.oracle === true ? flags.oracle : 0) +
+        (entry.trajectoryFindings === undefined ? 0 : flags.trajectory),
     ),
     counts: record(countKeys, (key) => entries.map((entry) => entry[key])),
     covered: entries.map(({ delta }) => orNull(delta?.covered)),
@@ -153,15 +157,20 @@ function packEntries(
         difference === undefined ? [] : [[String(index), difference]],
       ),
     ),
-    findings: Object.fromEntries(
-      entries.flatMap(({ findings }, index) =>
-        findings === undefined || findings.length === 0 ? [] : [[String(index), findings]],
-      ),
-    ),
+    findings: byIndex(entries.map(({ findings = [] }) => findings)),
+    trajectoryFindings: byIndex(entries.map((entry) => entry.trajectoryFindings ?? [])),
     seconds: entries.map(({ seconds }) => rounded(seconds)),
     cost: record(costKeys, (key) => entries.map(({ cost }) => orNull(cost?.[key]))),
   };
 }
+
+/** The lists that are not empty, by their place. */
+const byIndex = <Item>(
+  lists: readonly (readonly Item[])[],
+): Readonly<Record<string, readonly Item[]>> =>
+  Object.fromEntries(
+    lists.flatMap((list, index) => (list.length === 0 ? [] : [[String(index), list]])),
+  );
 
 const record = <Key extends string, Value>(
   keys: readonly Key[],
@@ -230,6 +239,9 @@ function entryAt(
       : {}),
     ...(difference === undefined ? {} : { difference }),
     ...(has(flags.findings) ? { findings: packed.findings?.[index] ?? [] } : {}),
+    ...(has(flags.trajectory)
+      ? { trajectoryFindings: packed.trajectoryFindings?.[index] ?? [] }
+      : {}),
     seconds: packed.seconds[index] ?? 0,
     ...(has(flags.cost) ? { cost } : {}),
     ...(has(flags.oracle) ? { oracle: true } : {}),

@@ -21,7 +21,10 @@ import { passAtK, type PassAtK } from './passAtK';
 import { summariseMethod, type Summary } from './summary';
 
 /** A summary over part of the instances, without the lists of single instances. */
-type GroupSummary = Omit<Summary, 'notEvaluated' | 'reasons' | 'differing' | 'findings'>;
+type GroupSummary = Omit<
+  Summary,
+  'notEvaluated' | 'reasons' | 'differing' | 'findings' | 'trajectoryFindings'
+>;
 
 /** Instances with a common property. */
 export interface GroupReport {
@@ -185,6 +188,7 @@ const groupReport = ({ label, instances, summaries }: Group): GroupReport => ({
       reasons: _reasons,
       differing: _differing,
       findings: _findings,
+      trajectoryFindings: _trajectoryFindings,
       ...rest
     }) => rest,
   ),

@@ -5,7 +5,13 @@ import {
   type Interval,
   type Resampling,
 } from './resampling';
-import { findingKinds, type FindingKind } from '../finding';
+import {
+  findingKinds,
+  kindsOfSeverity,
+  trajectoryFindingKinds,
+  type FindingKind,
+  type TrajectoryFindingKind,
+} from '../finding';
 import type { Grading } from './grading';
 import { entryReasons, type EntryReason } from '../reason';
 import type { RunEntry } from './entry';
@@ -94,6 +100,8 @@ export interface Summary
   readonly differing: number;
   /** Counts of suspicious candidates. */
   readonly findings: FindingCounts;
+  /** Counts of candidates whose trajectories look like cheating; absent if no trajectory is known. */
+  readonly trajectoryFindings?: TrajectoryFindingCounts;
   /** Counts over all selected instances; the reasons that occur, in the order of `entryReasons`. */
   readonly reasons: readonly ReasonCount[];
 }
@@ -143,6 +151,47 @@ function countFindings(entries: readonly RunEntry[]): FindingCounts {
   };
 }
 
+/** How many candidates have findings in their trajectories. */
+export interface TrajectoryFindingCounts {
+  /** Candidates whose trajectory was searched. */
+  readonly of: number;
+  /** Number of these with a warning, by kind. A candidate may have several kinds. */
+  readonly kinds: Readonly<Record<TrajectoryFindingKind, number>>;
+  /** Number of these with any warning. */
+  readonly any: number;
+  /** Successes among these (strict grading), and the number of such successes with any warning. */
+  readonly successes: number;
+  readonly successesWith: number;
+  /** Number of these with notes and no warning. */
+  readonly notesOnly: number;
+}
+
+/** Counts the findings in trajectories; undefined where no trajectory was searched. */
+function countTrajectoryFindings(
+  entries: readonly RunEntry[],
+): TrajectoryFindingCounts | undefined {
+  const searched = entries.flatMap(({ success, trajectoryFindings: found }) =>
+    found === undefined
+      ? []
+      : [{ success, notes: found.length, kinds: kindsOfSeverity(found, 'warning') }],
+  );
+  if (searched.length === 0) return undefined;
+  const warned = searched.filter(({ kinds }) => kinds.length > 0);
+  return {
+    of: searched.length,
+    kinds: Object.fromEntries(
+      trajectoryFindingKinds.map((kind) => [
+        kind,
+        warned.filter(({ kinds }) => kinds.includes(kind)).length,
+      ]),
+    ) as Record<TrajectoryFindingKind, number>,
+    any: warned.length,
+    successes: searched.filter(({ success }) => success).length,
+    successesWith: warned.filter(({ success }) => success).length,
+    notesOnly: searched.filter(({ kinds, notes }) => kinds.length === 0 && notes > 0).length,
+  };
+}
+
 export interface SummaryOptions {
   /** `strict` by default; a method with harness figures alone keeps harness grading. */
   readonly grading?: Grading;
@@ -160,6 +209,8 @@ export function summariseMethod(method: EvaluatedMethod, options: SummaryOptions
   const grading = gradingOf(method, options.grading);
   const of = method.selected.length;
   const entries = method.selected.map(({ id }) => method.chosen.get(id));
+  const known = entries.filter((entry) => entry !== undefined);
+  const trajectoryFindings = countTrajectoryFindings(known);
   const figures = entries.map((entry) => figuresOf(entry, grading));
   const intervals =
     options.intervals === undefined ? undefined : bootstrap(figures, options.intervals);
@@ -178,7 +229,7 @@ export function summariseMethod(method: EvaluatedMethod, options: SummaryOptions
     of: part.length,
     ...withInterval(intervals?.[key]),
   });
-  const known = entries.filter((entry) => entry?.harness !== undefined);
+  const graded = known.filter((entry) => entry.harness !== undefined);
   return {
     method: method.id,
     name: method.name,
@@ -201,11 +252,12 @@ export function summariseMethod(method: EvaluatedMethod, options: SummaryOptions
       'deltaFailure',
       deltas.filter((each) => !each.success),
     ),
-    ...(known.length === 0
+    ...(graded.length === 0
       ? {}
-      : { resolved: { count: known.filter((entry) => entry?.harness?.resolved).length, of } }),
-    differing: entries.filter((entry) => entry?.difference !== undefined).length,
-    findings: countFindings(entries.filter((entry) => entry !== undefined)),
+      : { resolved: { count: graded.filter((entry) => entry.harness?.resolved).length, of } }),
+    differing: known.filter((entry) => entry.difference !== undefined).length,
+    findings: countFindings(known),
+    ...(trajectoryFindings !== undefined && { trajectoryFindings }),
     reasons: reasonCounts(method),
   };
 }

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import { redactKeys } from '../../engine/keysInUse';
 import { sha256OfFile } from '../../files/sha256';
 import type { Dataset } from '../../dataset/dataset';
 import { isMadeUp, loadPredictions } from '../../dataset/predictions';
@@ -14,6 +15,7 @@ import { runFolder } from '../../results/runFolder';
 import { runStore } from '../../evaluation/runStore';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
+import { withTrajectoryFindings } from '../../trajectory/scan/findingsOfPredictions';
 import { distOf } from '../instance/warmSession';
 import type { Catalogue } from '../instances/catalogue';
 import { shortName } from '../instances/instanceTreeRow';
@@ -205,7 +207,7 @@ async function chosenPredictions(
   const from = choice.predictions.map((name) =>
     name === 'bundled' ? bundledPredictions(extensionPath) : name,
   );
-  const { predictions, problems } = await loadPredictions(from, instances, dataset);
+  const { predictions, origins, problems } = await loadPredictions(from, instances, dataset);
   for (const problem of problems) reporter.log(`${choice.runId}: ${problem}`);
   if (problems.length > 0) {
     void vscode.window.showWarningMessage(
@@ -214,7 +216,7 @@ async function chosenPredictions(
         : vscode.l10n.t('{0} predictions are left out; the log says why', problems.length),
     );
   }
-  return predictions;
+  return withTrajectoryFindings(predictions, origins, { redact: redactKeys, reporter });
 }
 
 const bundledPredictions = (extension: string): string =>

@@ -3,7 +3,7 @@ import { isFailure, type TestResult } from '../../domain/outcome';
 import { plural } from '../../domain/plural';
 import type { StepOf } from '../../method/trace';
 import type { Step } from '../../method/traceSteps';
-import type { Trajectory, TrajectoryStep } from '../trajectory';
+import type { ChosenCandidate, Trajectory, TrajectoryStep } from '../trajectory';
 
 /**
  * Makes the trajectories of a trace of `generate`, line by line, since requests of agents repeat
@@ -12,11 +12,11 @@ import type { Trajectory, TrajectoryStep } from '../trajectory';
 export class OwnTrace {
   private readonly parts = new Map<string, OwnTrajectory>();
 
-  /** @param only id of the one instance to take; undefined for all */
-  constructor(private readonly only: string | undefined) {}
+  /** @param isAsked whether to take an instance */
+  constructor(private readonly isAsked: (instance: string) => boolean) {}
 
   add(step: Step): void {
-    if (this.only !== undefined && step.instance !== this.only) return;
+    if (!this.isAsked(step.instance)) return;
     const known = this.parts.get(step.instance);
     const part = known ?? new OwnTrajectory(step.instance);
     if (known === undefined) this.parts.set(step.instance, part);
@@ -41,11 +41,12 @@ class OwnTrajectory {
   private model: string | undefined;
   private submission: string | undefined;
   private ending: string | undefined;
+  private readonly choices: ChosenCandidate[] = [];
 
   constructor(private readonly instance: string) {}
 
   trajectory(): Trajectory {
-    const { instance, steps, agent, model, submission, ending } = this;
+    const { instance, steps, agent, model, submission, ending, choices } = this;
     return {
       instance,
       format: 'swt-bench',
@@ -54,6 +55,7 @@ class OwnTrajectory {
       ...(model !== undefined && { model }),
       ...(submission !== undefined && submission !== '' && { submission }),
       ...(ending !== undefined && { ending }),
+      ...(choices.length > 0 && { choices }),
     };
   }
 
@@ -83,7 +85,8 @@ class OwnTrajectory {
         return this.push(step, { kind: 'stage', label, text: outputText(output) });
       }
       case 'choice': {
-        const { sample, why, patch, method, oracle } = step;
+        const { sample, why, patch, method, model, oracle } = step;
+        this.choices.push({ method, model, patch });
         this.agent = oracle === true ? markedAsOracle(method) : method;
         this.submission = patch;
         this.ending = why;
@@ -133,12 +136,14 @@ class OwnTrajectory {
       inputTokens,
       outputTokens,
       ...(dollars !== undefined && { dollars }),
+      by: { model: step.model, ...(purpose === 'act' && { agent: step.method }) },
     });
   }
 
   /** An act takes its answer apart into thought and action, so the answer becomes the thought. */
   private addAct(step: StepOf<'act'>): void {
     const { thought, action, observation, seconds, state, patch, isRestarted } = step;
+    const by = { model: step.model, agent: step.agent };
     const at = this.answers.get(step.answer);
     const answer = at === undefined ? undefined : this.steps[at];
     if (at !== undefined && answer !== undefined) {
@@ -146,17 +151,19 @@ class OwnTrajectory {
       this.steps[at] = { ...rest, kind: 'thought', text: thought };
       this.answers.delete(step.answer);
     } else if (thought !== '') {
-      this.push(step, { kind: 'thought', text: thought });
+      this.push(step, { kind: 'thought', text: thought, by });
     }
     this.agent = step.agent;
     this.model = step.model;
-    this.push(step, { kind: 'action', text: action, ...(isRestarted === true && { isRestarted }) });
+    const again = isRestarted === true && { isRestarted };
+    this.push(step, { kind: 'action', text: action, by, ...again });
     this.push(step, {
       kind: 'observation',
       text: observation,
       seconds,
       ...(state !== undefined && 'cwd' in state && { folder: state.cwd }),
       diff: patch,
+      by,
     });
     this.observation = observation;
     if (step.isSubmission) {

@@ -1,9 +1,9 @@
-import type { Severity, TrajectoryFindingKind } from './trajectoryFinding';
+import type { FindingSeverity, TrajectoryFindingKind } from '../../domain/finding';
 
 /** What a rule says of a command or of code. */
 interface Rule {
   readonly kind: TrajectoryFindingKind;
-  readonly severity: Severity;
+  readonly severity: FindingSeverity;
   readonly pattern: RegExp;
   /** Not what it looks like. */
   readonly unless?: RegExp;

@@ -1,9 +1,9 @@
+import type { TrajectoryFinding } from '../../domain/finding';
 import type { Trajectory, TrajectoryStep } from '../trajectory';
 import { partsOfAction } from './actionParts';
 import { codeRules, commandRules, packageRules } from './commandRules';
 import { packageNames } from './packageNames';
 import { testRules } from './testRules';
-import type { TrajectoryFinding } from './trajectoryFinding';
 
 /**
  * Looks for signs of cheating in what an agent did and in the tests that it wrote: the later history

@@ -1,8 +1,8 @@
-import type { Severity } from './trajectoryFinding';
+import type { FindingSeverity } from '../../domain/finding';
 
 /** What a line of a test may look at instead of running the code. */
 interface TestRule {
-  readonly severity: Severity;
+  readonly severity: FindingSeverity;
   readonly pattern: RegExp;
   readonly why: string;
 }

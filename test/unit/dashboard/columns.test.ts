@@ -44,6 +44,16 @@ describe('cells of the matrix', () => {
       'success; 1 F→P, 2 P→P; findings: no changed line ran, edits what runs tests',
     );
     assert.equal(cellState(template).kind, 'failure');
+    const step = { kind: 'history', step: 2, text: 'git log' } as const;
+    const noted = cellState({ ...success, trajectoryFindings: [{ ...step, severity: 'note' }] });
+    assert.equal(noted.words, 'success; 1 F→P, 2 P→P; noted in the trajectory: history');
+    assert.equal(noted.hasFindings, false, 'a note is usual work');
+    const warned = cellState({
+      ...success,
+      trajectoryFindings: [{ ...step, severity: 'warning' }],
+    });
+    assert.equal(warned.words, 'success; 1 F→P, 2 P→P; findings in the trajectory: history');
+    assert.equal(warned.hasFindings, true);
   });
 
   it('tell what was stopped, never ran or is not evaluated apart', () => {
@@ -124,6 +134,16 @@ describe('columns of the matrix', () => {
       assert.equal(isShown('finding', id, found), has);
       assert.equal(isShown('finding records do not fit', id, found), has);
       assert.equal(isShown('finding reads instead of runs', id, found), false);
+    }
+    const step = { kind: 'network', severity: 'warning', step: 1, text: 'curl' } as const;
+    const warned = columnsOf([
+      { ...runs[0], entries: [{ ...first, trajectoryFindings: [step] }, ...others] },
+    ]);
+    for (const { id } of instancesOfRuns(runs)) {
+      const has: boolean = id === first.instance;
+      assert.equal(isShown('finding', id, warned), has);
+      assert.equal(isShown('trajectory network', id, warned), has);
+      assert.equal(isShown('trajectory history', id, warned), false);
     }
   });
 

@@ -22,6 +22,12 @@ describe('a packed study', () => {
         entry.harness !== undefined && { harness: { ...entry.harness, coverage: 0.25 } }),
       ...(index % 5 === 0 && { cost: { dollars: 0.1 } }),
       ...(index % 7 === 0 && { oracle: true as const }),
+      ...(index % 4 === 3 && { trajectoryFindings: [] }),
+      ...(index % 6 === 0 && {
+        trajectoryFindings: [
+          { kind: 'history', severity: 'note', step: index, text: 'git log' } as const,
+        ],
+      }),
       // The three cases: not checked, nothing found, something found.
       ...(index % 4 === 1 && { findings: [] }),
       ...(index % 4 === 2 && {

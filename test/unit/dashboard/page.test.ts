@@ -186,6 +186,33 @@ describe('the dashboard as a file', function () {
     assert.equal(await page.locator('[role=rowheader]').textContent(), one.instance);
   });
 
+  it('marks warnings in trajectories, shows their steps as text, and counts them by method', async () => {
+    const study = simulatedStudy({ instances: 20, methods: 2 });
+    const [run, ...others] = study.runs;
+    const one = run?.entries.find(({ success }) => success);
+    assert.ok(run && one);
+    const found = { severity: 'warning', step: 14, text: attack, why: 'reads git' } as const;
+    const entries = run.entries.map((entry) => ({
+      ...entry,
+      trajectoryFindings: entry === one ? [{ ...found, kind: 'history' } as const] : [],
+    }));
+    await open({ ...study, runs: [{ ...run, entries }, ...others] });
+    assert.equal(await count('.matrix-row .finding'), 1);
+    await page.locator('[role=gridcell]:has(.finding)').click();
+    const details = page.locator('.finding-details');
+    assert.match(await details.innerText(), /^⚠ It looked at the history of the repository\./);
+    assert.equal(
+      await details.locator('li').textContent(),
+      `Step 14 of the trajectory: ${attack} (reads git)`,
+    );
+    const table = page.locator('table:has(caption:text("Findings in trajectories"))');
+    assert.deepEqual(await table.locator('tbody td').allTextContents(), [
+      ...[String(entries.length), '1', '0', '0', '0', '0', '1', '1', '0'],
+    ]);
+    await page.getByLabel('Show').selectOption('finding in the trajectory: history');
+    assert.equal(await count('.matrix-row'), 1);
+  });
+
   it('completes the summary with intervals and tests against a chosen method', async () => {
     await open(simulatedStudy({ instances: 150, methods: 3 }));
     await page.waitForSelector('.summary .difference');

@@ -40,6 +40,7 @@ describe('predictions', () => {
         { instanceId: 'cat-1', model: 'gold', patch: 'tests of cat-1' },
         { instanceId: 'cat-2', model: 'gold', patch: 'tests of cat-2' },
       ],
+      origins: [undefined, undefined],
       problems: [],
     });
     const none = await loadPredictions('none', selected, known);

@@ -33,6 +33,16 @@ const entries: readonly BatchEntry[] = [
     failure: 'no such commit',
     why: 'source not available',
   },
+  {
+    prediction: {
+      ...{ instanceId: 'a', model: 'm', patch: 'p' },
+      trajectoryFindings: [
+        { kind: 'history', severity: 'warning', step: 3, text: 'git reflog', why: 'reaches' },
+        { kind: 'tells the sides apart', severity: 'note', step: 0, text: '__version__' },
+      ],
+    },
+    result: candidateResult(),
+  },
 ];
 
 describe('the published schema of reports', () => {

@@ -26,7 +26,7 @@ const step = (kind: TrajectoryStep['kind'], text: string, more = {}): Trajectory
 });
 
 function trajectoryOf(steps: typeof agentTrace): Trajectory {
-  const trace = new OwnTrace(undefined);
+  const trace = new OwnTrace(() => true);
   for (const each of steps) trace.add(each);
   const [trajectory] = trace.trajectories();
   assert.ok(trajectory !== undefined);

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { FindingKind } from '../../../../src/domain/finding';
+import type {
+  FindingKind,
+  FindingSeverity,
+  TrajectoryFindingKind,
+} from '../../../../src/domain/finding';
 import type { RunEntry } from '../../../../src/domain/study/entry';
 import { methodsOf, type EvaluatedMethod } from '../../../../src/domain/study/methods';
 import { shareKeys, summariseMethod } from '../../../../src/domain/study/summary';
@@ -44,6 +48,38 @@ describe('the summary of a method', () => {
       { reason: 'environment failed', instances: ['c'] },
       { reason: 'no prediction', instances: ['d'] },
     ]);
+  });
+
+  it('counts warnings in trajectories over the candidates that have one, and those with notes only', () => {
+    const at = (kind: TrajectoryFindingKind, severity: FindingSeverity) => ({
+      ...{ kind, severity, step: 1, text: 'x' },
+    });
+    const found = (...trajectoryFindings: ReturnType<typeof at>[]) => ({ trajectoryFindings });
+    const summary = summariseMethod(
+      only(
+        methodsOf([
+          run(ids, [
+            solved('a', found(at('history', 'warning'), at('network', 'warning'))),
+            solved('b', found(at('history', 'note'))),
+            entry('c', found(at('history', 'warning'), at('dataset', 'note'))),
+            entry('d', { evaluated: false, reason: 'environment failed', ...found() }),
+            solved('e'),
+          ]),
+        ]),
+      ),
+    );
+    assert.deepEqual(summary.trajectoryFindings, {
+      of: 4,
+      kinds: {
+        ...{ history: 2, 'installed copy': 0, dataset: 0, network: 1 },
+        'tells the sides apart': 0,
+      },
+      ...{ any: 2, successes: 2, successesWith: 1, notesOnly: 1 },
+    });
+    // Findings change no rate, and a method without trajectories has no counts.
+    assert.deepEqual(summary.success, { count: 3, of: 8 });
+    const without = summariseMethod(only(methodsOf([run(ids, [solved('e')])])));
+    assert.ok(!('trajectoryFindings' in without));
   });
 
   it('counts findings over the candidates with an F→P test that were looked at', () => {

@@ -249,6 +249,15 @@ describe('the rates of a method in words', () => {
       rates(run(['a', 'b'], [solved('a', { findings }), solved('b', { findings: [] })])),
       'S 100.0 % (2 of 2) · ⚠ findings in 1 of 2 with F→P',
     );
+    const warning = { kind: 'history', severity: 'warning', step: 1, text: 'git reflog' } as const;
+    const searched = [
+      solved('a', { trajectoryFindings: [warning] }),
+      solved('b', { trajectoryFindings: [{ ...warning, severity: 'note' }] }),
+    ];
+    assert.equal(
+      rates(run(['a', 'b'], searched)),
+      'S 100.0 % (2 of 2) · ⚠ findings in 1 of 2 trajectories',
+    );
     assert.equal(
       rates({ ...run(['a'], [entry('a')]), grading: 'harness' }),
       'S 0.0 % (0 of 1) · harness grading',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { harnessUnapplied } from '../../../../src/domain/harness';
 import { entryReasons, type VerdictReason } from '../../../../src/domain/reason';
+import type { RunEntry } from '../../../../src/domain/study/entry';
 import { ungraded } from '../../../../src/domain/verdict';
 import { entryOf, type BatchEntry } from '../../../../src/results/entry';
 import { ratesOf } from '../../../../src/results/report';
@@ -58,6 +59,21 @@ describe('the entry of a candidate', () => {
         evidence: [`${'x'.repeat(299)}…`, 'b', 'c', 'and 2 more'],
       },
     ]);
+  });
+
+  it('has the first findings of each kind in its trajectory, graded or not', () => {
+    const at = (step: number, severity: 'note' | 'warning', kind: 'history' | 'network') => ({
+      ...{ kind, severity, step, text: `step ${step}` },
+    });
+    const trajectoryFindings = [
+      ...[at(1, 'note', 'history'), at(2, 'warning', 'network'), at(3, 'note', 'history')],
+      ...[at(4, 'warning', 'history'), at(5, 'warning', 'history')],
+    ];
+    const found = { ...prediction, trajectoryFindings };
+    const steps = (entry: RunEntry) => entry.trajectoryFindings?.map(({ step }) => step);
+    assert.deepEqual(steps(entryOf({ prediction: found, result: candidateResult() })), [4, 5, 2]);
+    assert.deepEqual(steps(entryOf({ prediction: found, failure: 'no such commit' })), [4, 5, 2]);
+    assert.ok(!('trajectoryFindings' in entryOf({ prediction, result: candidateResult() })));
   });
 
   it('has the failing hunk of a candidate that does not apply', () => {

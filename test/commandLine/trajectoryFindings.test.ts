@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sweAgentFile } from '../unit/trajectory/madeUpTrajectories';
+import { cli, onSample, sample, scratch } from './cli';
+import { fakeModels } from './fakeModels';
+import { bundledRow, newFileDiff } from './recordedSession';
+
+/** A test of the sample that goes F→P by the source of the code. */
+const cheat = [
+  'import inspect',
+  'import os',
+  'import unittest',
+  '',
+  'from tallybook.money import Money',
+  '',
+  '',
+  'class CheatTest(unittest.TestCase):',
+  '    def test_source(self):',
+  "        self.assertNotIn('FIXED', os.environ)",
+  "        self.assertIn('by_loss', inspect.getsource(Money.allocate))",
+].join('\n');
+
+interface Found {
+  readonly kind: string;
+  readonly severity: string;
+  readonly step: number;
+  readonly text: string;
+}
+
+describe('findings of the trajectory in reports', () => {
+  const folder = scratch();
+
+  it('stand beside the verdict of an agent that cheats, with the step', async () => {
+    const server = await fakeModels(() => ({
+      text: newFileDiff('tests/test_cheat.py', cheat),
+    }));
+    const predictions = join(folder.path, 'aider.jsonl');
+    const generated = await cli([
+      ...['generate', '--method', 'aider', '--model', 'openai-compatible/m', '--out', predictions],
+      ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
+      ...['--storage', join(folder.path, 'storage'), '--base-url', server.url],
+    ]).finally(() => server.close());
+    assert.equal(generated.status, 0, generated.stderr);
+
+    const out = join(folder.path, 'out');
+    const args = onSample(join(folder.path, 'storage'), predictions, '--out', out);
+    const printed = await cli(args);
+    assert.equal(printed.status, 0, printed.stderr);
+    assert.match(printed.stdout, /✓ reproduces the issue/);
+    const [, step = ''] =
+      /⚠ In its trajectory, step (\d+): A test looks at which side it is on\.\n {4}self\.assertIn\('by_loss', inspect\.getsource\(Money\.allocate\)\) \(reads the source of the code\)/.exec(
+        printed.stdout,
+      ) ?? assert.fail(printed.stdout);
+    assert.match(printed.stdout, /1 note in its trajectory \(`swt-bench trajectory` shows them\)/);
+
+    // The number is that of the trajectory as it is read.
+    const whole = await cli(['trajectory', predictions, '--step', step]);
+    assert.match(whole.stdout, /^step \d+ · observation · diff \+11 /);
+    // The same command again has the same findings, from what is kept.
+    const again = await cli([...args, '--json']);
+    const { results, reused } = JSON.parse(again.stdout) as {
+      results: { trajectory_findings?: Found[]; strict: { success: boolean } }[];
+      reused: number;
+    };
+    assert.equal(reused, 1);
+    assert.equal(results[0]?.strict.success, true);
+    assert.deepEqual(
+      results[0].trajectory_findings?.map(({ kind, severity }) => `${severity}: ${kind}`).sort(),
+      ['note: tells the sides apart', 'warning: tells the sides apart'],
+    );
+
+    const told = async (format: string): Promise<string> =>
+      (await cli(['report', out, '--format', format])).stdout;
+    assert.match(
+      await told('table'),
+      /Findings in trajectories: what looks like cheating, candidates\n\nMethod +with a trajectory +history/,
+    );
+    assert.match(
+      await told('markdown'),
+      /\| aider\/openai-compatible\/m \| 1 \| 0 \| 0 \| 0 \| 0 \| 1 \| 1 \| 1 \| 1 \| 0 \|/,
+    );
+    assert.match(await told('csv'), /,trajectories,trajectory warning: history,.*\r\n.*,1,1,0\r\n/);
+    const { methods } = JSON.parse(await told('json')) as {
+      methods: { trajectoryFindings?: { any: number } }[];
+    };
+    assert.equal(methods[0]?.trajectoryFindings?.any, 1);
+    assert.match(await told('html'), /inspect\.getsource/);
+    // Without the journal the reports say the same.
+    const journal = await readFile(join(out, 'runs', 'run', 'entries.jsonl'), 'utf8');
+    assert.match(journal, /"trajectoryFindings":\[/);
+    const reports = join(out, 'run_instance_swt_logs', 'run');
+    const ofReports = await cli(['report', reports, '--format', 'csv']);
+    assert.match(ofReports.stdout, /trajectories,trajectory warning: history/);
+  });
+
+  it('are those of other agents whose files lie beside the predictions, and else not named @full', async () => {
+    const { instance_id: id } = await bundledRow();
+    const rows = JSON.stringify({ instance_id: id, model_name_or_path: 'swe', model_patch: '' });
+    const evaluated = async (name: string): Promise<string> => {
+      const predictions = join(folder.path, name, 'preds.jsonl');
+      await mkdir(join(folder.path, name, id), { recursive: true });
+      await writeFile(predictions, rows);
+      if (name === 'swe') {
+        const [first, ...steps] = sweAgentFile.trajectory;
+        const trajectory = [{ ...first, action: 'git log --all' }, ...steps];
+        const file = join(folder.path, name, id, `${id}.traj`);
+        await writeFile(file, JSON.stringify({ ...sweAgentFile, trajectory }));
+      }
+      const out = join(folder.path, name, 'out');
+      const answer = await cli(onSample(join(folder.path, 'storage'), predictions, '--out', out));
+      assert.equal(answer.status, 0, answer.stderr);
+      const { stdout } = await cli(['report', out, '--format', 'csv']);
+      return answer.stdout + stdout;
+    };
+    const found = await evaluated('swe');
+    assert.match(found, /⚠ In its trajectory, step \d+: It looked at the history/);
+    assert.match(found, /trajectory warning: history/);
+    assert.doesNotMatch(await evaluated('none'), /trajector/);
+  });
+});
