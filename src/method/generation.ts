@@ -11,6 +11,7 @@ import type { Trees } from '../repository/trees';
 import type { LimitProfile } from './agents/agent';
 import type { MethodResult, Method, MethodCandidate, MethodOptions } from './method';
 import { predictionOf, temperatureOf, usesAnswer } from './method';
+import { foreseenGiven } from './given/foreseenGiven';
 import { goldenAnswerOf } from './given/goldenAnswer';
 import { seesAnswer } from './given/setting';
 import { modelView, type ModelView, type ModelViewParts } from './modelView';
@@ -299,6 +300,12 @@ export async function foresee(
     const budget = budgetFor(instance.id, request);
     const { steps, dispose } = openSteps(instance, request, queues, { budget });
     try {
+      if (method.given !== undefined) {
+        return {
+          instance: instance.id,
+          requests: await foreseenGiven(method.given, steps, request),
+        };
+      }
       const requests: ForeseenRequest[] = [];
       for (let sample = 1; sample <= samples; sample += 1) {
         requests.push(await steps.foresee({ format, sample, temperature }));

@@ -63,6 +63,10 @@ export interface Steps {
   sampleFix(asked: Omit<Parameters<Steps['sample']>[0], 'given'>): Promise<AnswerStep>;
   /** What a request for a candidate has, without asking. */
   foresee(asked: Parameters<Steps['sample']>[0]): Promise<ForeseenRequest>;
+  /** What a request for a fix has, and the oracle's verdict on its answer if the trace has it. */
+  foreseeFix(
+    asked: Parameters<Steps['fix']>[0],
+  ): Promise<{ readonly request: ForeseenRequest; readonly fix: FixStep | undefined }>;
   /**
    * Asks for a fix of the code as ZeroShotPlus asks for tests, and asks the oracle whether it
    * resolves the issue. Only settings of Table 5 with a wrong patch do so.
@@ -149,6 +153,8 @@ export interface ForeseenRequest {
   readonly inputTokens: number;
   /** Whether the trace has its answer. */
   readonly isAnswered: boolean;
+  /** Whether it may have fewer tokens or not be needed, since that depends on other answers. */
+  readonly isAtMost?: true;
 }
 
 export interface StepsParts {
@@ -247,43 +253,74 @@ class TracedSteps implements Steps {
 
   async sample(asked: Parameters<Steps['sample']>[0]) {
     const { format, sample, temperature, given, isReused } = asked;
-    const plain = wayOfAsking(format);
-    const method = given === undefined ? plain : `${plain}+${given.setting}`;
+    const method = wayOfAsking(format, given);
     return this.ask('tests', await this.promptFor(format, given), {
       ...{ method, sample, temperature, isReused },
     });
   }
 
   async fix(asked: Parameters<Steps['fix']>[0]): Promise<FixStep> {
-    const { instance, golden, engine, timeoutSeconds, reporter } = this.parts;
+    const { instance, reporter } = this.parts;
     const { text } = await this.sampleFix({ ...asked, format: 'custom' });
-    const key = keyOf('fix', await this.tree(), text, golden?.digest, engine, timeoutSeconds);
     return this.recall(
       'fix',
-      key,
+      await this.keyOfFix(text),
       async ({ oracle }) => {
         reporter.progress(`${instance.id}: running the golden tests on R with a fix`);
         return (await oracle()).judgeFix(text);
       },
-      { isGood: ({ problem, resolved }) => problem !== undefined || resolved !== undefined },
+      { isGood: isJudged },
     );
   }
 
-  async foresee({ format, sample, temperature }: Parameters<Steps['foresee']>[0]) {
-    const prompt = await this.promptFor(format, undefined);
-    const asked = { method: wayOfAsking(format), sample, temperature };
-    const known = this.parts.trace.find('answer', this.identify('tests', prompt, asked).key);
-    return { inputTokens: prompt.tokens, isAnswered: known !== undefined && saysSomething(known) };
-  }
-
-  async sampleFix({ format, ...asked }: Parameters<Steps['sampleFix']>[0]): Promise<AnswerStep> {
+  private promptForFix(format: CandidateFormat): Promise<StepOf<'prompt'>> {
     const { instance } = this.parts;
     // The name that the prompt of Table 5's fixes has in earlier traces.
     const name = format === 'custom' ? 'fix' : `fix ${format}`;
     const write = (files: string): Prompt => fixPrompt({ ...instance, files, format });
     const fits = format === 'custom' ? () => true : (path: string) => !isTestPath(path);
-    const prompt = await this.filesPrompt('fix', name, write, fits);
-    return this.ask('fix', prompt, { method: `${wayOfAsking(format)}-fix`, ...asked });
+    return this.filesPrompt('fix', name, write, fits);
+  }
+
+  /** The key of the oracle's verdict on the text of a fix. */
+  private async keyOfFix(text: string): Promise<string> {
+    const { golden, engine, timeoutSeconds } = this.parts;
+    return keyOf('fix', await this.tree(), text, golden?.digest, engine, timeoutSeconds);
+  }
+
+  async foresee({ format, sample, temperature, given }: Parameters<Steps['foresee']>[0]) {
+    const prompt = await this.promptFor(format, given);
+    const asked = { method: wayOfAsking(format, given), sample, temperature };
+    const answer = this.knownAnswer('tests', prompt, asked);
+    return { inputTokens: prompt.tokens, isAnswered: answer !== undefined };
+  }
+
+  async foreseeFix(asked: Parameters<Steps['foreseeFix']>[0]) {
+    const prompt = await this.promptForFix('custom');
+    const answer = this.knownAnswer('fix', prompt, { method: wayOfFixing('custom'), ...asked });
+    const known =
+      answer === undefined
+        ? undefined
+        : this.parts.trace.find('fix', await this.keyOfFix(answer.text));
+    return {
+      request: { inputTokens: prompt.tokens, isAnswered: answer !== undefined },
+      fix: known !== undefined && isJudged(known) ? known : undefined,
+    };
+  }
+
+  /** The answer to a request that says something, if the trace has it. */
+  private knownAnswer(
+    purpose: AnswerStep['purpose'],
+    prompt: StepOf<'prompt'>,
+    asked: Asked,
+  ): AnswerStep | undefined {
+    const known = this.parts.trace.find('answer', this.identify(purpose, prompt, asked).key);
+    return known !== undefined && saysSomething(known) ? known : undefined;
+  }
+
+  async sampleFix({ format, ...asked }: Parameters<Steps['sampleFix']>[0]): Promise<AnswerStep> {
+    const prompt = await this.promptForFix(format);
+    return this.ask('fix', prompt, { method: wayOfFixing(format), ...asked });
   }
 
   async convert(text: string, from: AnswerStep): Promise<PatchStep> {
@@ -783,8 +820,16 @@ export function whyWithoutText(
 }
 
 /** Methods with the same way of asking share their answers. */
-const wayOfAsking = (format: CandidateFormat): string =>
-  format === 'unified' ? 'zero-shot' : 'zero-shot-plus';
+function wayOfAsking(format: CandidateFormat, given: GivenContext | undefined): string {
+  const plain = format === 'unified' ? 'zero-shot' : 'zero-shot-plus';
+  return given === undefined ? plain : `${plain}+${given.setting}`;
+}
+
+const wayOfFixing = (format: CandidateFormat): string => `${wayOfAsking(format, undefined)}-fix`;
+
+/** Whether the oracle could judge a fix, or it is none. */
+const isJudged = ({ problem, resolved }: FixStep): boolean =>
+  problem !== undefined || resolved !== undefined;
 
 const nameOf: Readonly<Record<Step['step'], string>> = {
   tree: 'tree of R',

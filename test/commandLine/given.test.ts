@@ -199,6 +199,60 @@ describe('generate in the settings of Table 5', () => {
     assert.equal(server.asked.length, 4);
   });
 
+  const price = ['--price', '2,8'];
+  /** What a dry run says of a setting. */
+  const foreseen = async (out: string, setting: string): Promise<Record<string, unknown>> => {
+    const asked = server.asked.length;
+    const answer = await generate(out, setting, ...price, '--dry-run', '--json');
+    assert.equal(answer.status, 0, answer.stderr);
+    assert.equal(server.asked.length, asked);
+    return JSON.parse(answer.stdout) as Record<string, unknown>;
+  };
+  const tokensIn = async (out: string): Promise<number[]> =>
+    (await linesOf<TraceLine & { tokens: number }>(`${out}.trace.jsonl`))
+      .filter(({ step }) => step === 'prompt')
+      .map(({ tokens }) => tokens);
+
+  it('says in a dry run what a setting asks and costs, from its own prompt', async () => {
+    const out = newOut();
+    const before = await foreseen(out, golden);
+    assert.equal(existsSync(`${out}.trace.jsonl`), false);
+    assert.equal((await generate(out, golden)).status, 0);
+    const [tokens = 0] = await tokensIn(out);
+    assert.deepEqual(
+      [before['method'], before['requests'], before['input_tokens'], before['at_most']],
+      ['zero-shot-plus+golden-test-file+golden-patch+golden-files', 1, tokens, undefined],
+    );
+    assert.ok(tokens > 0);
+    const { requests, answered } = await foreseen(out, golden);
+    assert.deepEqual([requests, answered], [0, 1]);
+  });
+
+  it('bounds in a dry run what a wrong patch costs, until the trace has it @full', async () => {
+    const out = newOut();
+    const setting = '--given patch,files --from wrong --oracle';
+    const before = await foreseen(out, setting);
+    fixes = [goldenPatch, wrongFix];
+    assert.equal((await generate(out, setting, '--run-tests-locally')).status, 0);
+    const [fix = 0] = await tokensIn(out);
+    // Five fixes and the candidate, whose prompt is not known yet.
+    assert.deepEqual(
+      [before['requests'], before['input_tokens'], before['at_most']],
+      [6, 5 * fix + 27_000, true],
+    );
+    // Another setting uses the same fixes, so that its own prompt is known.
+    const other = '--given patch --from wrong --oracle';
+    const after = await foreseen(out, other);
+    assert.deepEqual([after['requests'], after['answered'], after['at_most']], [1, 2, undefined]);
+    assert.equal((await generate(out, other, '--run-tests-locally')).status, 0);
+    assert.equal(after['input_tokens'], (await tokensIn(out)).at(-1));
+    const text = await generate(newOut(), setting, ...price, '--dry-run');
+    assert.match(
+      text.stdout,
+      /^1 instance, at most 6 requests\ninput: at most \d+ tokens .*\ncost: at most \$/s,
+    );
+  });
+
   it('has no prediction where five fixes have no wrong one @full', async () => {
     const out = newOut();
     const answer = await generate(
@@ -210,6 +264,10 @@ describe('generate in the settings of Table 5', () => {
     assert.match(answer.stderr, /no wrong patch in 5 fixes: 0 resolve the issue, 5 cannot be used/);
     assert.equal(server.asked.length, 5);
     assert.equal(existsSync(out), false);
+    const dry = await generate(out, '--given patch --from wrong --oracle', '--dry-run');
+    assert.equal(dry.status, 1);
+    assert.match(dry.stderr, /no wrong patch in 5 fixes/);
+    assert.equal(server.asked.length, 5);
   });
 
   it('uses no answer of one setting in another', async () => {

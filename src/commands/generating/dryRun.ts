@@ -1,4 +1,3 @@
-import { HumanError } from '../../domain/humanError';
 import type { Method } from '../../method/method';
 import { foresee } from '../../method/generation';
 import { budgetOf } from '../../method/models/budget';
@@ -22,12 +21,6 @@ type DryRunParts = Omit<GenerationParts, 'width'> & { readonly out: string };
 export async function dryRun(parts: DryRunParts): Promise<number> {
   const { options, context, method, instances } = parts;
   const { price, json } = options;
-  if (method.given !== undefined) {
-    throw new HumanError(
-      'A dry run does not know the prompts of a setting of Table 5',
-      'Leave out --dry-run, or --given',
-    );
-  }
   const of = { method: method.name, model: options.model };
   if (method.format === undefined) {
     const limits = limitsOf(method, options);

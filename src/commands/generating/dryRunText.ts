@@ -8,6 +8,8 @@ export interface DryRun {
   readonly requests: number;
   /** Requests whose answers the trace has, which are not among `requests`. */
   readonly answered: number;
+  /** Whether the numbers are bounds, since some requests depend on answers. */
+  readonly isAtMost: boolean;
   readonly inputTokens: number;
   readonly mostOutputTokens: number;
   /** Undefined where no price is given. */
@@ -33,6 +35,7 @@ export function dryRunOf(
     instances: foreseen.length,
     requests: asked.length,
     answered: all.length - asked.length,
+    isAtMost: asked.some((each) => each.isAtMost === true),
     ...{ inputTokens, mostOutputTokens },
     dollars:
       price === undefined
@@ -50,6 +53,7 @@ export const dryRunDocument = (run: DryRun): object => ({
   instances: run.instances,
   requests: run.requests,
   answered: run.answered,
+  ...(run.isAtMost && { at_most: true }),
   input_tokens: run.inputTokens,
   output_tokens_at_most: run.mostOutputTokens,
   ...(run.dollars !== undefined && {
@@ -64,18 +68,19 @@ export const dryRunDocument = (run: DryRun): object => ({
  * @param judged requests for LIBRO's judge that an instance can need, which are not counted
  */
 export function dryRunText(run: DryRun, judged: number): string {
-  const { requests, answered, inputTokens, mostOutputTokens, dollars } = run;
+  const { requests, answered, isAtMost, inputTokens, mostOutputTokens, dollars } = run;
+  const most = isAtMost ? 'at most ' : '';
   const each = requests === 0 ? '' : ` (${Math.round(inputTokens / requests)} a request)`;
   const lines = [
-    `${plural(run.instances, 'instance')}, ${plural(requests, 'request')}` +
+    `${plural(run.instances, 'instance')}, ${most}${plural(requests, 'request')}` +
       (answered > 0 ? `; the trace has ${plural(answered, 'further answer')}` : ''),
-    `input: ${inputTokens} tokens${each}`,
+    `input: ${most}${inputTokens} tokens${each}`,
     `output: at most ${mostOutputTokens} tokens`,
   ];
   if (dollars !== undefined) {
     const { input, mostOutput } = dollars;
     lines.push(
-      `cost: $${input.toFixed(2)} for the input, at most $${(input + mostOutput).toFixed(2)} with the output`,
+      `cost: ${most}$${input.toFixed(2)} for the input, at most $${(input + mostOutput).toFixed(2)} with the output`,
     );
   }
   if (judged > 0)

@@ -2,7 +2,7 @@ import { HumanError } from '../../domain/humanError';
 import type { FixStep, Steps } from '../steps';
 
 /** How many fixes the model is asked for at most, as in the paper. */
-const mostFixes = 5;
+export const mostFixes = 5;
 
 /**
  * A code patch that applies to R and does not resolve the issue: the first such answer of the model
@@ -18,10 +18,8 @@ export async function wrongPatch(
 ): Promise<string> {
   const fixes: FixStep[] = [];
   while (fixes.length < mostFixes) {
-    const sample = fixes.length + 1;
-    const usual = sample === 1 ? 0 : 0.7;
-    const fix = await steps.fix({ sample, temperature: temperature === null ? undefined : usual });
-    if (fix.problem === undefined && fix.resolved === false) return fix.patch;
+    const fix = await steps.fix(askedFix(fixes.length + 1, temperature));
+    if (isWrong(fix)) return fix.patch;
     fixes.push(fix);
   }
   const right = fixes.filter(({ resolved }) => resolved === true).length;
@@ -37,3 +35,16 @@ export async function wrongPatch(
     'The paper leaves such instances out; select the others with --ids',
   );
 }
+
+/** How a fix is asked for. @param sample its number, from 1 */
+export const askedFix = (
+  sample: number,
+  temperature: number | null | undefined,
+): Parameters<Steps['fix']>[0] => {
+  const usual = sample === 1 ? 0 : 0.7;
+  return { sample, temperature: temperature === null ? undefined : usual };
+};
+
+/** Whether a fix is a code patch on R that does not resolve the issue. */
+export const isWrong = ({ problem, resolved }: FixStep): boolean =>
+  problem === undefined && resolved === false;

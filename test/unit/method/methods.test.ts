@@ -20,6 +20,7 @@ function stepsOf(answers: readonly string[]) {
       return { ...common, ...counts, ...of, step: 'answer', parameters, sample, text };
     },
     foresee: () => Promise.reject(new Error('methods foresee nothing')),
+    foreseeFix: () => Promise.reject(new Error('methods foresee nothing')),
     async convert(answer) {
       const applies = /^(passes|fails)/.test(answer);
       const length = Number(/\d+/.exec(answer)?.[0] ?? 10);
