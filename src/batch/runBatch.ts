@@ -1,17 +1,16 @@
-import packageJson from '../../package.json';
-import type { Instance, Prediction } from '../domain/instance';
-import { HumanError, throwIfAborted } from '../domain/humanError';
+import type { Instance } from '../domain/instance';
+import { throwIfAborted } from '../domain/humanError';
 import type { RunEntry } from '../domain/study/entry';
 import type { Engine } from '../engine/engine';
 import type { Report } from '../results/reportSchema';
 import { toReport, writeSummaries } from '../results/report';
 import { liveWriter } from '../results/live';
-import { factsOf } from '../results/manifest';
-import { modelFolder } from '../results/runFolder';
 import { entryOf, type BatchEntry } from '../results/entry';
 import { candidateWork } from './candidateWork';
 import { guardedEngine } from '../engine/guardedEngine';
-import { entryKeys, sameness } from './entryKeys';
+import { checkModelFolders } from './checkModelFolders';
+import { entryKeys } from './entryKeys';
+import { manifestOf } from './manifestOf';
 import { pauseGate } from './pauseGate';
 import { planBatch, type PlanCounts, type PlannedWork } from './plan';
 import { workerPool } from './workerPool';
@@ -155,7 +154,7 @@ class Batch implements BatchHandle {
     this.hooks.onPlan?.(counts);
     const keys = entryKeys(this.request);
     if (place !== undefined) {
-      checkFolders(predictions);
+      checkModelFolders(predictions);
       return this.evaluateInto(place, parts, keys);
     }
     await this.evaluateAll({ parts, keys, results: undefined, signal: this.signal });
@@ -169,7 +168,8 @@ class Batch implements BatchHandle {
   ): Promise<BatchOutcome> {
     const { out, runId } = place;
     const { instances, predictions, fresh } = this.request;
-    const manifest = this.manifestOf(place);
+    const { engine } = this;
+    const manifest = manifestOf({ ...this.request, engine }, place, this.total);
     const asked = { out, runId, manifest, predictions, fresh, signal: this.signal };
     return withResults(asked, async (results, signal) => {
       const live = liveWriter(results.folder);
@@ -187,25 +187,6 @@ class Batch implements BatchHandle {
         await live.end();
       }
     });
-  }
-
-  private manifestOf(place: ResultsPlace) {
-    const { request } = this;
-    return {
-      run: place.runId,
-      product: packageJson.version,
-      dataset: place.dataset,
-      mode: request.mode,
-      format: request.format,
-      testsOnly: request.testsOnly === true,
-      timeoutSeconds: request.timeoutSeconds,
-      engine: this.engine.description,
-      instances: request.instances.map(factsOf),
-      models: [...new Set(request.predictions.map((each) => each.model))],
-      predictions: place.predictions.map((each) => ({ ...each })),
-      candidates: this.total,
-      same: { ...sameness(request) },
-    };
   }
 
   private async evaluateAll(work: BatchWork): Promise<void> {
@@ -287,26 +268,5 @@ class Batch implements BatchHandle {
 
   private inOrder(): RunEntry[] {
     return [...this.entries].sort(([left], [right]) => left - right).map(([, entry]) => entry);
-  }
-}
-
-/**
- * Refuses two models with the same folder name in the harness's layout: the reports of one would
- * overwrite those of the other.
- *
- * @throws HumanError naming both
- */
-function checkFolders(predictions: readonly Prediction[]): void {
-  const owners = new Map<string, string>();
-  for (const { model, sample = 1 } of predictions) {
-    const folder = modelFolder(model, sample);
-    const owner = owners.get(folder);
-    if (owner !== undefined && owner !== model) {
-      throw new HumanError(
-        `The models ${owner} and ${model} would have one folder of reports, ${folder}`,
-        'Rename one of them in its predictions, or evaluate them with different --out',
-      );
-    }
-    owners.set(folder, model);
   }
 }

@@ -1,11 +1,11 @@
 import type { Reporter } from '../domain/reporter';
 import { planText, progressText } from '../batch/progressText';
 import type { BatchHooks } from '../batch/runBatch';
-import type { FilterHooks } from '../repair/filterRepairs';
+import type { RepairHooks } from '../repair/repairPool';
 import type { CommandContext } from './context';
 
 /** The hooks that show a batch to a person. */
-type ProgressHooks = Required<Pick<BatchHooks, 'onPlan'> & Pick<FilterHooks, 'onProgress'>> & {
+type ProgressHooks = Required<Pick<BatchHooks, 'onPlan'> & Pick<RepairHooks, 'onProgress'>> & {
   readonly reporter: Reporter;
 };
 

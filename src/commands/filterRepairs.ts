@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { loadPredictions } from '../dataset/predictions';
-import type { Instance, Prediction } from '../domain/instance';
 import { HumanError } from '../domain/humanError';
 import { withEngine } from '../engine/openEngine';
 import type { AskedFormat } from '../patch/toUnified';
@@ -167,7 +166,7 @@ async function readFilterInput(
       'Name a file with the tests of one',
     );
   }
-  const repairs = await repairsOf(options.repairs, instances, dataset);
+  const repairs = await loadPredictions(options.repairs, instances, dataset, 'repair');
   const problems = [...tests.problems, ...repairs.problems];
   for (const problem of problems) context.stderr(`swt-bench: ${problem}\n`);
   const resolved =
@@ -204,25 +203,6 @@ const planned = (
   `${plural(instances, 'instance')}; ${means}`;
 
 const jsonText = (document: FilteredDocument): string => `${JSON.stringify(document, null, 2)}\n`;
-
-/** Code patches from files, or X* itself for `gold`. */
-async function repairsOf(
-  from: readonly string[],
-  instances: readonly Instance[],
-  dataset: Parameters<typeof loadPredictions>[2],
-): Promise<{ readonly predictions: readonly Prediction[]; readonly problems: readonly string[] }> {
-  const golden = from.includes('gold')
-    ? instances.map(({ id, goldenPatch }) => ({
-        instanceId: id,
-        model: 'gold',
-        patch: goldenPatch,
-      }))
-    : [];
-  const files = from.filter((name) => name !== 'gold');
-  if (files.length === 0) return { predictions: golden, problems: [] };
-  const { predictions, problems } = await loadPredictions(files, instances, dataset);
-  return { predictions: [...golden, ...predictions], problems };
-}
 
 function filteredText({ repairs, quality }: FilteredDocument): string {
   const percent = (share: number | undefined): string =>

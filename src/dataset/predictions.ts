@@ -28,8 +28,13 @@ export interface Predictions {
  */
 type Known = Pick<Dataset, 'problems'> & { readonly entries: readonly { readonly id: string }[] };
 
+/** What predictions are: tests for an issue, or code patches that fix it. */
+export const predictionKinds = ['tests', 'repair'] as const;
+export type PredictionKind = (typeof predictionKinds)[number];
+
 /**
- * Names of predictions without a file: `gold` (T* as the candidate) and `none` (base runs only).
+ * Names of predictions without a file: `gold` (T*, or X* as a code patch) and `none` (nothing: base
+ * runs only).
  */
 export const isMadeUp = (from: string): from is 'gold' | 'none' =>
   from === 'gold' || from === 'none';
@@ -37,8 +42,8 @@ export const isMadeUp = (from: string): from is 'gold' | 'none' =>
 /**
  * Loads predictions from JSON or JSONL files, also compressed with gzip, in the shapes of SWE-bench
  * and SWT-Bench. These are rows, a list, or an object by instance id. `gold` means T* as the
- * candidate, `none` base runs only with an empty candidate. A file may have several candidates for
- * one instance under different names.
+ * candidate, or X* where code patches are asked for; `none` is an empty patch. A file may have
+ * several candidates for one instance under different names.
  *
  * If several files have the same model, each makes one sample of it: the first file sample 1, and
  * so on. A row with `sample` has that number. `chosen_sample`, the answer that a method chose, does
@@ -50,6 +55,7 @@ export async function loadPredictions(
   from: string | readonly string[],
   selected: readonly Instance[],
   dataset: Known,
+  kind: PredictionKind = 'tests',
 ): Promise<Predictions> {
   const places = typeof from === 'string' ? [from] : from;
   const known = new Set(dataset.entries.map((entry) => entry.id));
@@ -57,7 +63,7 @@ export async function loadPredictions(
   const files: (readonly ReadRow[])[] = [];
   const problems: Problem[] = [];
   for (const [place, name] of places.entries()) {
-    if (isMadeUp(name)) files.push(madeUpRows(name, selected));
+    if (isMadeUp(name)) files.push(madeUpRows(name, selected, kind));
     else {
       const { rows, broken } = await rowsOf(name, dataset, known);
       files.push(rows);
@@ -129,9 +135,14 @@ interface ReadRow extends NumberedRow {
   readonly prediction: Prediction;
 }
 
-function madeUpRows(name: 'gold' | 'none', selected: readonly Instance[]): readonly ReadRow[] {
-  return selected.map(({ id, goldenTests }, index) => {
-    const prediction = { instanceId: id, model: name, patch: name === 'gold' ? goldenTests : '' };
+function madeUpRows(
+  name: 'gold' | 'none',
+  selected: readonly Instance[],
+  kind: PredictionKind,
+): readonly ReadRow[] {
+  return selected.map(({ id, goldenTests, goldenPatch }, index) => {
+    const golden = kind === 'tests' ? goldenTests : goldenPatch;
+    const prediction = { instanceId: id, model: name, patch: name === 'gold' ? golden : '' };
     return { number: index + 1, instance: id, model: name, row: {}, prediction };
   });
 }

@@ -1,33 +1,17 @@
 import type { Prediction } from '../domain/instance';
 import type { TestedRepair } from '../domain/study/filterRepairs';
 import type { BatchRequest } from '../batch/batchRequest';
+import type { RepairPoolRequest } from './repairPool';
 import type { RepairSettings } from './testRepair';
 
 /** What to filter, by which means, and where its results go; the rest is as for batches. */
 export interface FilterRequest
   extends
-    Pick<
-      BatchRequest,
-      | 'instances'
-      | 'engine'
-      | 'python'
-      | 'store'
-      | 'sources'
-      | 'storage'
-      | 'workers'
-      | 'timeoutSeconds'
-      | 'format'
-      | 'fresh'
-      | 'retry'
-      | 'engineLimits'
-      | 'signal'
-      | 'reporter'
-    >,
+    RepairPoolRequest,
+    Pick<BatchRequest, 'timeoutSeconds' | 'format' | 'fresh' | 'signal'>,
     Pick<RepairSettings, 'resolved'> {
   /** Generated tests: the first of each instance counts. */
   readonly tests: readonly Prediction[];
-  /** Code patches, any number for each instance. */
-  readonly repairs: readonly Prediction[];
   /** Where results go; without it only finished test runs are kept. */
   readonly results?: {
     readonly out: string;
