@@ -24,7 +24,7 @@ const layers = {
   study: ['domain', 'dataset', 'results'],
   method: ['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine', 'evaluation'],
   repair: [
-    ...['domain', 'files', 'patch', 'dataset', 'repository', 'engine'],
+    ...['domain', 'files', 'python', 'patch', 'dataset', 'repository', 'engine'],
     ...['evaluation', 'results', 'batch', 'study'],
   ],
   trajectory: ['domain', 'files', 'results', 'study', 'method'],

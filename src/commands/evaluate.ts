@@ -1,28 +1,21 @@
 import { join } from 'node:path';
-import { sha256OfFile } from '../files/sha256';
-import { isMadeUp, loadPredictions } from '../dataset/predictions';
 import {
   findingSentences,
   trajectoryFindingSentences,
   type Finding,
   type TrajectoryFinding,
 } from '../domain/finding';
-import type { Instance, Prediction } from '../domain/instance';
 import { HumanError } from '../domain/humanError';
 import type { Reporter } from '../domain/reporter';
 import type { Engine } from '../engine/engine';
 import { redactKeys } from '../engine/keysInUse';
 import { withEngine } from '../engine/openEngine';
-import type { AskedFormat } from '../patch/toUnified';
-import { createPythonParser, type PythonParser } from '../python/parser';
-import { parseSources, type Sources } from '../repository/source';
-import type { BatchRequest, ResultsPlace } from '../batch/batchRequest';
+import type { BatchRequest } from '../batch/batchRequest';
 import { runBatch, type BatchOutcome } from '../batch/runBatch';
 import { sameness } from '../batch/entryKeys';
 import { usualRunId } from '../batch/runResults';
 import { workersFor } from '../batch/workersFor';
 import { markdownLine } from '../evaluation/markdown';
-import type { Mode } from '../evaluation/prepareCandidate';
 import { environmentReport, ratesByModel, readReport, reasonsOf } from '../results/report';
 import type { Report } from '../results/reportSchema';
 import { reportPath } from '../results/runFolder';
@@ -30,54 +23,32 @@ import { runStore } from '../evaluation/runStore';
 import { ratesText, resultLine, resultTable, type ResultLine } from '../results/resultTable';
 import { plural } from '../domain/plural';
 import { batchProgressHooks } from './batchProgress';
+import { EXIT, terminalReporter, type CommandContext } from './context';
 import {
-  EXIT,
-  openDatasetOption,
-  sourcesFor,
-  terminalReporter,
-  type CommandContext,
-} from './context';
-import { engineRequest, withEngineOptions, type EngineOptions } from './options/engineOptions';
+  readEvaluationInput,
+  type EvaluateOptions,
+  type EvaluationInput,
+} from './evaluating/evaluationInput';
+import { engineRequest, withEngineOptions } from './options/engineOptions';
 import { positive } from './options/optionValues';
-import {
-  selectedInstances,
-  withSelectingOptions,
-  type SelectingOptions,
-} from './options/selectingOptions';
+import { withSelectingOptions } from './options/selectingOptions';
 import {
   datasetOption,
   formatOption,
   jsonOption,
+  kindOption,
   modeOption,
   sourceOption,
   storageOption,
 } from './options/sharedOptions';
 import type { RegisterCommand } from './registerCommand';
 
-export interface EvaluateOptions extends SelectingOptions, EngineOptions {
-  dataset: string;
-  /** Files, `gold`, `none` or `bundled`. */
-  predictions: string[];
-  source: string[];
-  /** By default derived from memory and cores. */
-  workers?: number;
-  timeout: number;
-  /** Chosen when absent. */
-  runId?: string;
-  out?: string;
-  format: AskedFormat;
-  testsOnly?: boolean;
-  mode: Mode;
-  fresh?: boolean;
-  storage: string;
-  json?: boolean;
-}
-
 /** Registers the command `evaluate`. */
 export const registerEvaluate: RegisterCommand = (program, context, finish) => {
   withEngineOptions(withSelectingOptions(program.command('evaluate')))
     .description('run candidates on R and R∘X* and grade them')
     .addOption(datasetOption())
+    .addOption(kindOption())
     .requiredOption(
       '--predictions <file...>',
       'files of JSON or JSONL, also gzipped, `gold`, `none` or `bundled`; a model in several files has several samples',
@@ -117,6 +88,10 @@ export async function evaluateCommand(
   options: EvaluateOptions,
   context: CommandContext,
 ): Promise<number> {
+  if (options.kind === 'repair') {
+    const { evaluateRepairs } = await import('./evaluating/evaluateRepairs');
+    return evaluateRepairs(options, context, () => readEvaluationInput(options, context));
+  }
   const asked = engineRequest(options, context);
   if (options.testsOnly === true && options.mode === 'reproduction-script') {
     throw new HumanError(
@@ -125,8 +100,14 @@ export async function evaluateCommand(
     );
   }
   const reporter = terminalReporter(context);
-  const input = await readBatch(options, context, reporter);
-  const { instances, problems } = input;
+  const read = await readEvaluationInput(options, context);
+  const { instances, problems } = read;
+  // Imported here, since most commands need no formats of trajectories.
+  const { withTrajectoryFindings } = await import('../trajectory/scan/findingsOfPredictions');
+  const predictions = await withTrajectoryFindings(read.predictions, read.origins, {
+    ...{ redact: redactKeys, signal: context.signal, reporter },
+  });
+  const input = { ...read, predictions };
   const gathered = new Gathered(options);
   const batch = await withEngine(asked, async (engine) => {
     const { memoryMb } = asked.docker;
@@ -166,57 +147,11 @@ export async function evaluateCommand(
   return failed.length > 0 || problems.length > 0 ? EXIT.negative : EXIT.done;
 }
 
-/** The input of a batch from files and options. */
-interface BatchInput {
-  readonly instances: readonly Instance[];
-  readonly predictions: readonly Prediction[];
-  readonly problems: readonly string[];
-  readonly predictionFiles: ResultsPlace['predictions'];
-  readonly sources: Sources;
-  readonly python: PythonParser;
-}
-
-/** @throws HumanError when no instance is selected, or input cannot be read; Cancelled */
-async function readBatch(
-  options: EvaluateOptions,
-  context: CommandContext,
-  reporter: Reporter,
-): Promise<BatchInput> {
-  const dataset = await openDatasetOption(options, context);
-  const selected = await selectedInstances(dataset, options, context);
-  if (selected.length === 0) {
-    throw new HumanError(
-      `No instance of ${options.dataset} is selected`,
-      'Run `swt-bench instances` to list the instances, and loosen --repo, --filter or --query',
-    );
-  }
-  const instances = await dataset.read(selected.map(({ entry }) => entry.id));
-  const from = options.predictions.map((name) =>
-    name === 'bundled' ? context.bundled.predictions : name,
-  );
-  const { origins, problems, ...read } = await loadPredictions(from, instances, dataset);
-  for (const problem of problems) {
-    const file = from.length > 1 ? '' : `${options.predictions.join(' ')}: `;
-    context.stderr(`swt-bench: ${file}${problem}\n`);
-  }
-  // Imported here, since most commands need no formats of trajectories.
-  const { withTrajectoryFindings } = await import('../trajectory/scan/findingsOfPredictions');
-  const predictions = await withTrajectoryFindings(read.predictions, origins, {
-    ...{ redact: redactKeys, signal: context.signal, reporter },
-  });
-  const sources = parseSources(sourcesFor(options, context));
-  const python = await createPythonParser((file) => join(context.assets, file));
-  const predictionFiles = await Promise.all(
-    options.predictions.map((name, index) => digested(name, from[index] ?? name)),
-  );
-  return { instances, predictions, problems, predictionFiles, sources, python };
-}
-
 const batchRequest = (
   options: EvaluateOptions,
   context: CommandContext,
   of: {
-    readonly input: BatchInput;
+    readonly input: EvaluationInput;
     readonly engine: Engine;
     readonly workers: number;
     readonly reporter: Reporter;
@@ -333,12 +268,6 @@ const reasonsText = (reasons: Readonly<Record<string, number>>): string =>
   Object.entries(reasons)
     .map(([reason, count]) => `${count} ${reason}`)
     .join(', ');
-
-/** A predictions file with its digest, for the record of the run. */
-async function digested(name: string, path: string): Promise<{ from: string; sha256?: string }> {
-  if (isMadeUp(path)) return { from: name };
-  return { from: name, sha256: await sha256OfFile(path) };
-}
 
 /**
  * Prints one JSON document. Its results are written one by one, since thousands of them exceed the

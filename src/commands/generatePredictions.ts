@@ -5,7 +5,8 @@ import { HumanError } from '../domain/humanError';
 import { containerEngine, runsInContainers, type Engine } from '../engine/engine';
 import { openEngine, type EngineRequest } from '../engine/openEngine';
 import { EXIT, openDatasetOption, terminalReporter, type CommandContext } from './context';
-import { evaluateCommand, type EvaluateOptions } from './evaluate';
+import { evaluateCommand } from './evaluate';
+import type { EvaluateOptions } from './evaluating/evaluationInput';
 import { dryRun } from './generating/dryRun';
 import {
   liveParts,
@@ -133,7 +134,7 @@ function evaluationOf(
     ids: instances.map(({ id }) => id),
     predictions: [predictions],
     ...(evaluate !== undefined && { out: evaluate }),
-    ...{ format: 'auto', mode: 'unit-test', testsOnly: false },
+    ...{ kind: 'tests', format: 'auto', mode: 'unit-test', testsOnly: false },
   };
 }
 

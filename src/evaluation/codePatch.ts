@@ -6,6 +6,7 @@ import { toUnified, type AskedFormat } from '../patch/toUnified';
 import { checkPatchPaths } from '../patch/unsafePath';
 import { splitTestEdits } from '../patch/testFiles';
 import { parseUnified } from '../patch/unified/parseUnified';
+import type { ParsedPatch } from '../patch/unified/parsedPatch';
 import { formatFilePatch, makeUnified } from '../patch/unified/makeUnified';
 import { GitError } from '../repository/git/git';
 import { resultsOf, whyBrokenOff, whyNotRunnable } from './results';
@@ -22,8 +23,31 @@ type CodeRunOptions = Pick<RunOptions, 'timeoutSeconds' | 'signal' | 'reporter'>
 export async function readCodePatch(
   session: Pick<InstanceSession, 'readFileOfR' | 'python'>,
   text: string,
-  { format, signal }: { readonly format: AskedFormat; readonly signal?: AbortSignal | undefined },
+  options: CodePatchOptions,
 ): Promise<string | { readonly failure: string }> {
+  const parsed = await parseCodePatch(session, text, options);
+  if ('failure' in parsed) return parsed;
+  const { others } = splitTestEdits(parsed);
+  if (others.length === 0) return { failure: 'the patch edits nothing but tests' };
+  return others.map(formatFilePatch).join('');
+}
+
+interface CodePatchOptions {
+  readonly format: AskedFormat;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * A code patch with all of its edits, those of tests included, as a diff that applies to R; or why
+ * it does not.
+ *
+ * @throws Cancelled
+ */
+export async function parseCodePatch(
+  session: Pick<InstanceSession, 'readFileOfR' | 'python'>,
+  text: string,
+  { format, signal }: CodePatchOptions,
+): Promise<ParsedPatch | { readonly failure: string }> {
   if (text.trim() === '') return { failure: 'the patch is empty' };
   const { patch, diagnostics } = await toUnified(text, {
     format,
@@ -35,10 +59,7 @@ export async function readCodePatch(
   if (error !== undefined) return { failure: error.message };
   const parsed = parseUnified(patch);
   const unsafe = checkPatchPaths(parsed)[0];
-  if (unsafe !== undefined) return { failure: unsafe.message };
-  const { others } = splitTestEdits(parsed);
-  if (others.length === 0) return { failure: 'the patch edits nothing but tests' };
-  return others.map(formatFilePatch).join('');
+  return unsafe === undefined ? parsed : { failure: unsafe.message };
 }
 
 /**

@@ -53,23 +53,20 @@ const manifest = z.object({
   same: z.record(z.string(), z.string()),
 });
 
-type Asked = Pick<
+/** Code patches, and what of a request their results depend on. */
+type CodePatches = Pick<
   FilterRequest,
-  | 'instances'
-  | 'tests'
-  | 'repairs'
-  | 'resolved'
-  | 'engine'
-  | 'sources'
-  | 'format'
-  | 'timeoutSeconds'
+  'instances' | 'repairs' | 'engine' | 'sources' | 'format' | 'timeoutSeconds'
 >;
+
+type Asked = CodePatches & Pick<FilterRequest, 'tests' | 'resolved'>;
 
 /** `DIR/repairs/<run>`, with journal, result and manifest. */
 export const repairFolder = (out: string, runId: string): string =>
   join(out, 'repairs', modelFolderName(runId));
 
-const asBatch = (request: Asked) => ({
+/** The request of a batch whose candidates are the code patches. */
+export const asBatch = <Request extends CodePatches>(request: Request) => ({
   ...request,
   predictions: request.repairs,
   mode: 'unit-test' as const,
@@ -85,17 +82,21 @@ export function repairKeys(request: Asked): string[] {
   });
 }
 
-/** Digests that must be equal for a run to resume, by the words that name them in a refusal. */
-function sameAs(request: Asked): Sameness {
+/** Digests that must be equal for a run over code patches to resume, whatever it does with them. */
+export function sameCodePatches(request: CodePatches): Sameness {
   const {
     'the predictions': patches = '',
     '--mode': _mode,
     '--tests-only': _testsOnly,
     ...rest
   } = sameness(asBatch(request));
+  return { ...rest, 'the code patches': patches };
+}
+
+/** Digests that must be equal for a run to resume, by the words that name them in a refusal. */
+function sameAs(request: Asked): Sameness {
   return {
-    ...rest,
-    'the code patches': patches,
+    ...sameCodePatches(request),
     'the generated tests': sha256OfJson(
       request.tests.map(({ instanceId, model, patch }) => [instanceId, model, patch]),
     ),

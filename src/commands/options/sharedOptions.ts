@@ -1,5 +1,6 @@
 // Options of several commands. Each call makes a new one, since commander stores state in it.
 import { Option } from 'commander';
+import { predictionKinds } from '../../dataset/predictions';
 import { meaningOfLocal } from '../../method/testsOfModels';
 import { askedFormats } from '../../patch/toUnified';
 import { defaultStorage } from '../../repository/storage';
@@ -28,6 +29,15 @@ export const storageOption = (): Option =>
 
 /** `--json`. */
 export const jsonOption = (): Option => new Option('--json', 'print one JSON document on stdout');
+
+/** `--kind`. */
+export const kindOption = (): Option =>
+  new Option(
+    '--kind <kind>',
+    'what the predictions are: tests, or code patches, which are judged as SWE-bench does',
+  )
+    .choices(predictionKinds)
+    .default('tests');
 
 /** `--mode`. */
 export const modeOption = (): Option =>

@@ -1,0 +1,153 @@
+import { layOut } from '../../domain/layOut';
+import { plural } from '../../domain/plural';
+import { HumanError } from '../../domain/humanError';
+import { repairName } from '../../domain/study/resolution/judgedRepair';
+import { withEngine } from '../../engine/openEngine';
+import { workersFor } from '../../batch/workersFor';
+import { runStore } from '../../evaluation/runStore';
+import { judgeRepairs } from '../../repair/judging/judgeRepairs';
+import { judgedDocument, type JudgedDocument } from '../../repair/judging/judgedRepairsSchema';
+import { usualJudgedRun } from '../../repair/judging/judgedRun';
+import type { JudgedBatch } from '../../repair/judging/judgeRequest';
+import { batchProgressHooks } from '../batchProgress';
+import { EXIT, terminalReporter, type CommandContext } from '../context';
+import { engineRequest } from '../options/engineOptions';
+import type { EvaluateOptions, EvaluationInput } from './evaluationInput';
+
+/**
+ * `swt-bench evaluate --kind repair`: judges code patches as SWE-bench does, and by the recorded
+ * outcomes.
+ *
+ * @param readInput reads the files that the options name
+ * @returns the exit status
+ * @throws HumanError when input or options cannot be used; Cancelled
+ */
+export async function evaluateRepairs(
+  options: EvaluateOptions,
+  context: CommandContext,
+  readInput: () => Promise<EvaluationInput>,
+): Promise<number> {
+  checkOptions(options);
+  const asked = engineRequest(options, context);
+  const {
+    instances,
+    predictions: repairs,
+    problems,
+    sources,
+    python,
+    ...input
+  } = await readInput();
+  const reporter = terminalReporter(context);
+  const { document, written } = await withEngine(asked, async (engine) => {
+    const { memoryMb } = asked.docker;
+    const workers = options.workers ?? workersFor({ name: engine.name, memoryMb }, engine.machine);
+    const means = `${plural(workers, 'worker')}, ${engine.description}`;
+    const hooks = batchProgressHooks(context, reporter, means);
+    const { out, storage, timeout: timeoutSeconds, format, dataset } = options;
+    const fresh = options.fresh === true;
+    const request = {
+      ...{ instances, repairs, engine, python, sources, storage, workers, timeoutSeconds },
+      ...{ format, fresh, signal: context.signal, reporter: hooks.reporter },
+      store: runStore(storage, { fresh }),
+    };
+    const run = options.runId ?? (await usualJudgedRun(out, request));
+    const results = { out, runId: run, dataset, predictions: input.predictionFiles };
+    const documentOf = (batch: Pick<JudgedBatch, 'judged' | 'reused'>): JudgedDocument =>
+      judgedDocument(batch, { instances, run, engine, problems });
+    const batch = await judgeRepairs(
+      { ...request, ...(out === undefined ? {} : { results: { ...results, out } }) },
+      (judged) => jsonText(documentOf(judged)),
+      {
+        onProgress: hooks.onProgress,
+        onPlan: ({ candidates, instances: count }) =>
+          reporter.log(
+            `${plural(candidates, 'prediction')} on ${plural(count, 'instance')}; ${means}`,
+          ),
+      },
+    );
+    return { document: documentOf(batch), written: batch.written };
+  });
+  reporter.clear();
+  if (options.json === true) context.stdout(jsonText(document));
+  else context.stdout(textOf(document, written));
+  const hindered = document.results.filter(({ hindrance }) => hindrance !== undefined);
+  for (const { instance, failure } of hindered) {
+    context.stderr(`swt-bench: ${instance}: ${failure ?? ''}\n`);
+  }
+  return hindered.length > 0 || problems.length > 0 ? EXIT.negative : EXIT.done;
+}
+
+/** @throws HumanError for options that only tests have */
+function checkOptions({ mode, testsOnly, predictions }: EvaluateOptions): void {
+  const wrong =
+    mode === 'reproduction-script'
+      ? '--mode reproduction-script'
+      : testsOnly === true
+        ? '--tests-only'
+        : predictions.includes('bundled')
+          ? '--predictions bundled'
+          : undefined;
+  if (wrong !== undefined) {
+    throw new HumanError(
+      `${wrong} is about tests, not about code patches`,
+      'Leave out one of them',
+    );
+  }
+}
+
+const jsonText = (document: JudgedDocument): string => `${JSON.stringify(document, null, 2)}\n`;
+
+function textOf({ results, rates }: JudgedDocument, written: readonly string[]): string {
+  const rows = results.map((each) => {
+    const { tests, strict, status, location } = each;
+    const passing = (group: { success: number; failure: number } | undefined): string =>
+      group === undefined ? '–' : `${group.success}/${group.success + group.failure}`;
+    return [
+      each.instance,
+      repairName(each),
+      `${status === 'resolved' ? '✓' : '✗'} ${status}`,
+      passing(tests?.FAIL_TO_PASS),
+      passing(tests?.PASS_TO_PASS),
+      strict === undefined ? '–' : strict.reason,
+      location === undefined ? '–' : placesOf(location),
+    ];
+  });
+  const head = ['Instance', 'Patch', 'SWE-bench', 'F2P', 'P2P', 'Strictly', 'Edits places of X*'];
+  const remarks = [
+    ...results.flatMap((each) =>
+      [each.failure, each.difference].flatMap((remark) =>
+        remark === undefined ? [] : [`${each.instance}, ${repairName(each)}: ${remark}`],
+      ),
+    ),
+    ...new Set(results.flatMap(remarksOnInstance)),
+  ];
+  const totals = rates.map(
+    ({ name, resolved, strictlyResolved, selected }) =>
+      `${name}: resolved ${resolved.length} of ${selected} (strictly ${strictlyResolved.length})`,
+  );
+  return [
+    layOut([head, ...rows]),
+    ...(remarks.length === 0 ? [] : ['', ...remarks]),
+    '',
+    ...totals,
+    ...written.map((path) => `written: ${path}`),
+    '',
+  ].join('\n');
+}
+
+/** What holds for every code patch of an instance. */
+const remarksOnInstance = ({
+  instance,
+  lists,
+  notes = [],
+}: JudgedDocument['results'][number]): string[] =>
+  [
+    ...(lists === 'golden runs'
+      ? ['the row lists no tests: FAIL_TO_PASS and PASS_TO_PASS are those of the golden runs']
+      : []),
+    ...notes,
+  ].map((remark) => `${instance}: ${remark}`);
+
+/** The finest granularity at which the patch edits the places of X*. */
+const placesOf = ({ line, function: inside, file }: Record<string, boolean>): string =>
+  line === true ? 'lines' : inside === true ? 'functions' : file === true ? 'files' : 'no';

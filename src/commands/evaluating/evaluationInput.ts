@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { sha256OfFile } from '../../files/sha256';
+import { isMadeUp, loadPredictions, type PredictionKind } from '../../dataset/predictions';
+import { HumanError } from '../../domain/humanError';
+import type { Instance, Prediction } from '../../domain/instance';
+import type { ResultsPlace } from '../../batch/batchRequest';
+import type { Mode } from '../../evaluation/prepareCandidate';
+import type { AskedFormat } from '../../patch/toUnified';
+import { createPythonParser, type PythonParser } from '../../python/parser';
+import { parseSources, type Sources } from '../../repository/source';
+import { openDatasetOption, sourcesFor, type CommandContext } from '../context';
+import type { EngineOptions } from '../options/engineOptions';
+import { selectedInstances, type SelectingOptions } from '../options/selectingOptions';
+
+/** The options of `evaluate`. */
+export interface EvaluateOptions extends SelectingOptions, EngineOptions {
+  dataset: string;
+  kind: PredictionKind;
+  /** Files, `gold`, `none` or `bundled`. */
+  predictions: string[];
+  source: string[];
+  /** By default derived from memory and cores. */
+  workers?: number;
+  timeout: number;
+  /** Chosen when absent. */
+  runId?: string;
+  out?: string;
+  format: AskedFormat;
+  testsOnly?: boolean;
+  mode: Mode;
+  fresh?: boolean;
+  storage: string;
+  json?: boolean;
+}
+
+/** The input of an evaluation from files and options. */
+export interface EvaluationInput {
+  readonly instances: readonly Instance[];
+  readonly predictions: readonly Prediction[];
+  /** The file of each prediction; undefined for those that are made up. */
+  readonly origins: readonly (string | undefined)[];
+  readonly problems: readonly string[];
+  readonly predictionFiles: ResultsPlace['predictions'];
+  readonly sources: Sources;
+  readonly python: PythonParser;
+}
+
+/** @throws HumanError when no instance is selected, or input cannot be read; Cancelled */
+export async function readEvaluationInput(
+  options: EvaluateOptions,
+  context: CommandContext,
+): Promise<EvaluationInput> {
+  const dataset = await openDatasetOption(options, context);
+  const selected = await selectedInstances(dataset, options, context);
+  if (selected.length === 0) {
+    throw new HumanError(
+      `No instance of ${options.dataset} is selected`,
+      'Run `swt-bench instances` to list the instances, and loosen --repo, --filter or --query',
+    );
+  }
+  const instances = await dataset.read(selected.map(({ entry }) => entry.id));
+  const from = options.predictions.map((name) =>
+    name === 'bundled' ? context.bundled.predictions : name,
+  );
+  const { predictions, origins, problems } = await loadPredictions(
+    from,
+    instances,
+    dataset,
+    options.kind,
+  );
+  for (const problem of problems) {
+    const file = from.length > 1 ? '' : `${options.predictions.join(' ')}: `;
+    context.stderr(`swt-bench: ${file}${problem}\n`);
+  }
+  const sources = parseSources(sourcesFor(options, context));
+  const python = await createPythonParser((file) => join(context.assets, file));
+  const predictionFiles = await Promise.all(
+    options.predictions.map((name, index) => digested(name, from[index] ?? name)),
+  );
+  return { instances, predictions, origins, problems, predictionFiles, sources, python };
+}
+
+/** A predictions file with its digest, for the record of the run. */
+async function digested(name: string, path: string): Promise<{ from: string; sha256?: string }> {
+  if (isMadeUp(path)) return { from: name };
+  return { from: name, sha256: await sha256OfFile(path) };
+}

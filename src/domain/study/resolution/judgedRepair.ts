@@ -1,0 +1,77 @@
+import { sampleName, type MakingCost } from '../entry';
+import type { NotEvaluatedReason } from '../../reason';
+import type { CorrectLocation } from './correctLocation';
+import type { InfraFailure } from './infraFailure';
+import type { StrictResolution } from './strictResolution';
+import type { ResolutionStatus } from './sweBenchGrade';
+
+/** In which of SWE-bench's lists of ids an instance stands. */
+export const repairStatuses = ['resolved', 'unresolved', 'empty patch', 'error'] as const;
+export type RepairStatus = (typeof repairStatuses)[number];
+
+/** Where FAIL_TO_PASS and PASS_TO_PASS come from. */
+export const listOrigins = ['dataset', 'golden runs'] as const;
+export type ListOrigin = (typeof listOrigins)[number];
+
+/** Numbers of tests of a list. */
+export interface GroupCounts {
+  readonly success: number;
+  readonly failure: number;
+}
+
+/** One code patch on one instance, judged as SWE-bench does and by the recorded outcomes. */
+export interface JudgedRepair {
+  readonly instance: string;
+  readonly model: string;
+  /** From 1. */
+  readonly sample: number;
+  /** As SWE-bench counts it. */
+  readonly status: RepairStatus;
+  /** Absent where no tests were graded, like `tests` and `lists`. */
+  readonly resolution?: ResolutionStatus;
+  readonly tests?: { readonly FAIL_TO_PASS: GroupCounts; readonly PASS_TO_PASS: GroupCounts };
+  readonly lists?: ListOrigin;
+  /** Why there is no grade; for a person. */
+  readonly failure?: string;
+  /** Set where the fault is not the patch's. */
+  readonly hindrance?: NotEvaluatedReason;
+  /** The sign of a fault of the environment in the log of a patch that is not resolved. */
+  readonly infra?: InfraFailure;
+  /** Absent where there is a hindrance. */
+  readonly strict?: StrictResolution;
+  /** Why the two judgements differ; absent where they agree. */
+  readonly difference?: string;
+  /** Absent for a patch that does not apply. */
+  readonly location?: CorrectLocation;
+  /** Further facts, one sentence each. */
+  readonly notes?: readonly string[];
+  readonly cost?: MakingCost;
+  /** Wall clock of judging it. */
+  readonly seconds: number;
+}
+
+/** Why SWE-bench's judgement and the strict one differ; undefined where they agree. */
+export function resolutionDifference({
+  status,
+  strict,
+  lists,
+}: Pick<JudgedRepair, 'status' | 'strict' | 'lists'>): string | undefined {
+  const resolved = status === 'resolved';
+  if (strict === undefined || status === 'error' || resolved === strict.resolved) return undefined;
+  const theirs = `SWE-bench's rules: ${resolved ? 'resolved' : 'not resolved'}`;
+  const { reason, explanation } = strict;
+  if (reason === 'golden tests unknown') {
+    return `${theirs}; strictly it is not known, since ${explanation}`;
+  }
+  if (reason === 'unsound') {
+    return `${theirs}, by the log alone; the records of the run contradict each other (${explanation})`;
+  }
+  if (resolved) {
+    return `${theirs}, by ${lists === 'dataset' ? 'the tests that the row lists' : 'the log'}; a test that passes on R∘X* does not pass: ${explanation}`;
+  }
+  return `${theirs}; every golden test that passes on R∘X* passes too, but a listed test has another name or status in the log`;
+}
+
+/** The name of a patch among several: its model, with @N for sample N. */
+export const repairName = ({ model, sample }: Pick<JudgedRepair, 'model' | 'sample'>): string =>
+  sampleName({ model, sample });

@@ -1,0 +1,135 @@
+import { markedAsOracle } from '../../oracleMark';
+import type { Total } from '../costs';
+import type { InstanceFacts, MakingCost } from '../entry';
+import { granularities, type Granularity } from './correctLocation';
+import type { JudgedRepair } from './judgedRepair';
+
+/** A saved run of judged code patches. */
+export interface RepairRun {
+  /** Name for people. */
+  readonly label: string;
+  /** All selected instances: the denominator of every rate. */
+  readonly instances: readonly InstanceFacts[];
+  readonly judged: readonly JudgedRepair[];
+  /** The run was interrupted or is still going. */
+  readonly unfinished?: true;
+  /** ISO 8601. */
+  readonly created?: string;
+  /** The dataset as it was named for the run. */
+  readonly dataset?: string;
+}
+
+/** A row of table 1 of the Agentless paper. Rates are shares of all selected instances. */
+export interface RepairRates {
+  /** The model; with the label of its run where several runs have the model. */
+  readonly name: string;
+  readonly model: string;
+  /** The best of several samples, as only an oracle can pick it. */
+  readonly oracle: boolean;
+  /** Number of samples of the instance with the most. */
+  readonly samples: number;
+  readonly selected: number;
+  /** Instances with a patch, not counting those that could not be judged. */
+  readonly judged: number;
+  /** Resolved by SWE-bench's rules. */
+  readonly resolved: readonly string[];
+  /** Resolved by the recorded outcomes. */
+  readonly strictlyResolved: readonly string[];
+  /** Instances on which the two judgements differ, or only one exists. */
+  readonly differing: number;
+  readonly emptyPatches: number;
+  readonly errors: number;
+  /** Instances whose patch edits a superset of the places of X*. */
+  readonly correctLocation: Readonly<Record<Granularity, number>>;
+  /** Costs of making the patches of an instance, over the instances that state them. */
+  readonly dollars?: Total;
+  readonly inputTokens?: Total;
+  readonly outputTokens?: Total;
+}
+
+/**
+ * The rows of some runs, one for each model. A model with several samples for an instance is its
+ * first sample, and has a second row for the best of them.
+ */
+export function repairRates(runs: readonly RepairRun[]): RepairRates[] {
+  const owners = new Map<string, number>();
+  for (const run of runs) {
+    for (const model of modelsOf(run)) owners.set(model, (owners.get(model) ?? 0) + 1);
+  }
+  return runs.flatMap((run) =>
+    modelsOf(run).flatMap((model) => {
+      const name = owners.get(model) === 1 ? model : `${model} [${run.label}]`;
+      return ratesOfModel(run, model, name);
+    }),
+  );
+}
+
+const modelsOf = ({ judged }: RepairRun): string[] => [
+  ...new Set(judged.map(({ model }) => model)),
+];
+
+function ratesOfModel(run: RepairRun, model: string, name: string): RepairRates[] {
+  const byInstance = new Map<string, JudgedRepair[]>(run.instances.map(({ id }) => [id, []]));
+  for (const each of run.judged) {
+    if (each.model === model) byInstance.get(each.instance)?.push(each);
+  }
+  const samples = [...byInstance.values()].map((all) =>
+    [...all].sort((left, right) => left.sample - right.sample),
+  );
+  const most = Math.max(0, ...samples.map(({ length }) => length));
+  const chosen = samples.map((all) => all.slice(0, 1));
+  const rates = (of: typeof samples, as: string, oracle: boolean): RepairRates => ({
+    name: as,
+    model,
+    oracle,
+    samples: oracle ? most : 1,
+    ...ratesOf(of),
+  });
+  const first = rates(chosen, name, false);
+  if (most < 2) return [first];
+  return [first, rates(samples, markedAsOracle(`${name}, best of ${most}`), true)];
+}
+
+/** @param of the patches of each selected instance; an instance counts for what any of them does */
+function ratesOf(
+  of: readonly (readonly JudgedRepair[])[],
+): Omit<RepairRates, 'name' | 'model' | 'oracle' | 'samples'> {
+  const where = (holds: (each: JudgedRepair) => boolean): string[] =>
+    of.flatMap((all) => all.find(holds)?.instance ?? []);
+  const every = (holds: (each: JudgedRepair) => boolean): number =>
+    of.filter((all) => all.length > 0 && all.every(holds)).length;
+  const total = (key: keyof MakingCost): Total | undefined => totalOf(of, key);
+  const dollars = total('dollars');
+  const inputTokens = total('inputTokens');
+  const outputTokens = total('outputTokens');
+  return {
+    selected: of.length,
+    judged: where(({ hindrance }) => hindrance === undefined).length,
+    resolved: where(({ status }) => status === 'resolved'),
+    strictlyResolved: where(({ strict }) => strict?.resolved === true),
+    differing: where(({ difference }) => difference !== undefined).length,
+    emptyPatches: every(({ status }) => status === 'empty patch'),
+    errors: every(({ status }) => status === 'error'),
+    correctLocation: Object.fromEntries(
+      granularities.map((each) => [
+        each,
+        where(({ location }) => location?.[each] === true).length,
+      ]),
+    ) as Record<Granularity, number>,
+    ...(dollars === undefined ? {} : { dollars }),
+    ...(inputTokens === undefined ? {} : { inputTokens }),
+    ...(outputTokens === undefined ? {} : { outputTokens }),
+  };
+}
+
+function totalOf(
+  of: readonly (readonly JudgedRepair[])[],
+  key: keyof MakingCost,
+): Total | undefined {
+  const sums = of.flatMap((all) => {
+    const stated = all.flatMap(({ cost }) => cost?.[key] ?? []);
+    return stated.length === 0 ? [] : [stated.reduce((sum, value) => sum + value, 0)];
+  });
+  const sum = sums.reduce((before, value) => before + value, 0);
+  return sums.length === 0 ? undefined : { sum, known: sums.length, mean: sum / sums.length };
+}

@@ -1,0 +1,129 @@
+import { throwIfAborted } from '../../domain/humanError';
+import type { Prediction } from '../../domain/instance';
+import type { JudgedRepair } from '../../domain/study/resolution/judgedRepair';
+import { checkModelFolders } from '../../batch/checkModelFolders';
+import type { ResultsPlace } from '../../batch/batchRequest';
+import { candidateKey } from '../../results/journal';
+import type { JudgedLine } from '../../results/judged/judgedJournal';
+import { writeSweBenchFiles, writeSweBenchSummaries } from '../../results/judged/sweBenchLayout';
+import type { LockedJournal } from '../../results/lockedRunFolder';
+import { writeResult } from '../../results/writeResult';
+import { workOnRepairs, type RepairHooks } from '../repairPool';
+import { goldenRunsOnce } from './goldenRuns';
+import { judgedKeys, judgedResultPath, withJudgedFolder } from './judgedRun';
+import { emptyRepair, judgeRepair, type RepairJudgement } from './judgeRepair';
+import type { JudgedBatch, JudgeRequest } from './judgeRequest';
+
+/**
+ * Judges code patches, several at once, as SWE-bench does and by the recorded outcomes. Every
+ * prediction of a selected instance gets one entry. A fault of one does not affect the others, and
+ * the same command does not repeat finished work.
+ *
+ * @param textOf the document of the run, which is written beside its journal at the end
+ * @throws Cancelled, or HumanError where results cannot be kept
+ */
+export async function judgeRepairs(
+  request: JudgeRequest,
+  textOf: (judged: JudgedBatch) => string,
+  hooks: RepairHooks = {},
+): Promise<JudgedBatch> {
+  const { instances, repairs, results, signal = new AbortController().signal } = request;
+  throwIfAborted(signal);
+  if (results === undefined) {
+    return { ...(await judgeAll(undefined, request, hooks, signal)), written: [] };
+  }
+  checkModelFolders(repairs);
+  const { out, runId } = results;
+  return withJudgedFolder(request, results, signal, async (folder, journal, held) => {
+    const found = await judgeAll({ ...results, journal }, request, hooks, held);
+    const ids = instances.map(({ id }) => id);
+    try {
+      const written = await writeSweBenchSummaries(out, runId, found.judged, ids);
+      const judged = { ...found, written };
+      await writeResult(judgedResultPath(folder), textOf(judged));
+      return judged;
+    } catch (error) {
+      throw journal.lost(error);
+    }
+  });
+}
+
+/** The place of results, with its open journal. */
+type JudgedPlace = Pick<ResultsPlace, 'out' | 'runId'> & {
+  readonly journal: LockedJournal<JudgedLine>;
+};
+
+/** A judged code patch, with the texts that are written about it. */
+interface Judged extends Pick<RepairJudgement, 'report' | 'output'> {
+  readonly judged: JudgedRepair;
+}
+
+async function judgeAll(
+  place: JudgedPlace | undefined,
+  request: JudgeRequest,
+  hooks: RepairHooks,
+  signal: AbortSignal,
+): Promise<Omit<JudgedBatch, 'written'>> {
+  const keys = judgedKeys(request);
+  const lines = new Map(place?.journal.lines.map((line) => [candidateKey(line), line]));
+  const { results, reused } = await workOnRepairs<Judged>(
+    request,
+    {
+      kept(repair, index) {
+        const line = lines.get(candidateKey(namesOf(repair)));
+        if (line === undefined || line.key !== keys[index] || line.hindrance !== undefined) {
+          return undefined;
+        }
+        const { key: _key, finished: _finished, ...judged } = line;
+        return { judged };
+      },
+      atOnce: (repair) => (repair.patch.trim() === '' ? ofRepair(repair, emptyRepair) : undefined),
+      begin(_instance, stop) {
+        const settings = { ...request, signal: stop };
+        const golden = goldenRunsOnce(settings);
+        return async (session, repair) => {
+          const started = performance.now();
+          const judgement = await judgeRepair(session, repair, await golden(session), settings);
+          return ofRepair(repair, judgement, (performance.now() - started) / 1000);
+        };
+      },
+      hindered: (repair, why) => ofRepair(repair, { status: 'error', ...why }),
+      async save({ judged, ...texts }, repair, index) {
+        await place?.journal.keep(async () => {
+          await writeSweBenchFiles(place.out, place.runId, { repair, judged, ...texts });
+          return { ...judged, key: keys[index] ?? '', finished: new Date().toISOString() };
+        });
+      },
+    },
+    hooks,
+    signal,
+  );
+  return { judged: results.map(({ judged }) => judged), reused };
+}
+
+const namesOf = ({
+  instanceId,
+  model,
+  sample = 1,
+}: Prediction): Pick<JudgedRepair, 'instance' | 'model' | 'sample'> => ({
+  instance: instanceId,
+  model,
+  sample,
+});
+
+function ofRepair(
+  repair: Prediction,
+  { report, output, ...judgement }: RepairJudgement,
+  seconds = 0,
+): Judged {
+  return {
+    judged: {
+      ...namesOf(repair),
+      ...judgement,
+      ...(repair.cost === undefined ? {} : { cost: repair.cost }),
+      seconds: Math.round(seconds * 1000) / 1000,
+    },
+    ...(report === undefined ? {} : { report }),
+    ...(output === undefined ? {} : { output }),
+  };
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import packageJson from '../../../package.json';
+import { granularities } from '../../domain/study/resolution/correctLocation';
+import { repairRates } from '../../domain/study/resolution/repairRates';
+import type { Engine } from '../../engine/engine';
+import { factsOf } from '../../results/manifest';
+import { judgedRepairSchema, judgedVersion } from '../../results/judged/judgedJournal';
+import type { JudgedBatch, JudgeRequest } from './judgeRequest';
+
+const count = z.number().int().nonnegative();
+const total = z
+  .object({ sum: z.number(), known: count, mean: z.number() })
+  .describe('Over the `known` instances whose predictions state it')
+  .exactOptional();
+
+/** A row of table 1 of the Agentless paper. */
+export const repairRatesSchema = z.object({
+  name: z.string(),
+  model: z.string(),
+  oracle: z.boolean().describe('The best of several samples'),
+  samples: count,
+  selected: count.describe('Selected instances, the denominator of every rate'),
+  judged: count.describe('Instances with a patch that could be judged'),
+  resolved: z.array(z.string()).readonly().describe('Instances resolved by SWE-bench’s rules'),
+  strictlyResolved: z.array(z.string()).readonly().describe('By the recorded outcomes'),
+  differing: count.describe('Instances on which the two judgements differ'),
+  emptyPatches: count,
+  errors: count,
+  correctLocation: z
+    .object(Object.fromEntries(granularities.map((each) => [each, count])))
+    .describe('Instances whose patch edits a superset of the places of X*'),
+  dollars: total,
+  inputTokens: total,
+  outputTokens: total,
+});
+
+/** The document that `evaluate --kind repair --json` prints, and that `result.json` contains. */
+export const judgedRepairsSchema = z.object({
+  version: z.literal(judgedVersion),
+  product: z.string().describe('Version of the program'),
+  run_id: z.string(),
+  engine: z.string(),
+  selected: z.array(z.string()).describe('Ids of all selected instances'),
+  results: z.array(judgedRepairSchema).describe('In the order of the predictions'),
+  rates: z.array(repairRatesSchema).describe('One row for each model'),
+  reused: count.describe('Patches that an earlier command had finished'),
+  problems: z.array(z.string()).describe('What could not be read'),
+});
+
+export type JudgedDocument = z.infer<typeof judgedRepairsSchema>;
+
+/** The published JSON schema, for `media/schema/judged-repairs.schema.json`. */
+export const judgedRepairsJsonSchema = (): unknown => ({
+  title: `Judged code patches, version ${judgedVersion}`,
+  description: 'What `swt-bench evaluate --kind repair --json` prints.',
+  // In input mode the schema allows unknown keys: a later version of this program may add some.
+  ...z.toJSONSchema(judgedRepairsSchema, { io: 'input' }),
+});
+
+/** Builds the document. */
+export function judgedDocument(
+  { judged, reused }: Pick<JudgedBatch, 'judged' | 'reused'>,
+  of: Pick<JudgeRequest, 'instances'> & {
+    readonly run: string;
+    readonly engine: Engine;
+    readonly problems: readonly string[];
+  },
+): JudgedDocument {
+  const instances = of.instances.map(factsOf);
+  const document = {
+    version: judgedVersion,
+    product: packageJson.version,
+    run_id: of.run,
+    engine: of.engine.description,
+    selected: instances.map(({ id }) => id),
+    results: judged,
+    rates: repairRates([{ label: of.run, instances, judged }]),
+    reused,
+    problems: of.problems,
+  };
+  // In its written form: without undefined values.
+  return JSON.parse(JSON.stringify(document)) as JudgedDocument;
+}

@@ -1,0 +1,89 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sha256OfJson } from '../../files/sha256';
+import { entryKeys } from '../../batch/entryKeys';
+import { manifestOf } from '../../batch/manifestOf';
+import type { ResultsPlace } from '../../batch/batchRequest';
+import { journalPath, readJournalLines } from '../../results/journal';
+import {
+  judgedFolder,
+  judgedLineSchema,
+  judgedVersion,
+  type JudgedLine,
+} from '../../results/judged/judgedJournal';
+import {
+  digestOfSame,
+  firstRunId,
+  otherRun,
+  unwritableResults,
+  withLockedRunFolder,
+  type LockedJournal,
+} from '../../results/lockedRunFolder';
+import { manifestVersion, readManifest, writeManifest } from '../../results/manifest';
+import { asBatch, sameCodePatches } from '../repairFolder';
+import type { JudgeRequest } from './judgeRequest';
+
+/** For each code patch, a digest of all that its judgement depends on. */
+export const judgedKeys = (request: JudgeRequest): string[] =>
+  entryKeys(asBatch(request)).map((key) => sha256OfJson([key, judgedVersion]));
+
+/**
+ * The name of a run that the caller did not name.
+ *
+ * @param out absent where no results are written
+ * @throws HumanError when a manifest in the folder cannot be read
+ */
+export const usualJudgedRun = (
+  out: string | undefined,
+  request: Omit<JudgeRequest, 'results'>,
+): Promise<string> =>
+  firstRunId(async (runId) => {
+    if (out === undefined) return true;
+    const known = await readManifest(judgedFolder(out, runId));
+    return known === undefined || known.digest === digestOfSame(sameCodePatches(request));
+  });
+
+/**
+ * Locks the folder of a run during `work`: a new one, or one that the same command left unfinished.
+ *
+ * @throws HumanError when the folder cannot be written, is full, belongs to another run, or is in
+ *   use
+ */
+export function withJudgedFolder<T>(
+  request: JudgeRequest,
+  place: ResultsPlace,
+  signal: AbortSignal,
+  work: (folder: string, journal: LockedJournal<JudgedLine>, held: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { out, runId } = place;
+  const folder = judgedFolder(out, runId);
+  const begin = async (): Promise<readonly JudgedLine[]> => {
+    const same = sameCodePatches(request);
+    const known = request.fresh ? undefined : await readManifest(folder);
+    if (known !== undefined) {
+      if (known.digest !== digestOfSame(same)) throw otherRun(out, runId, known.same, same);
+      return (await readJournalLines(folder, judgedLineSchema)).lines;
+    }
+    await rm(journalPath(folder), { force: true });
+    await rm(judgedResultPath(folder), { force: true });
+    await writeManifest(folder, {
+      ...manifestOf(asBatch(request), place, candidatesOf(request)),
+      ...{ version: manifestVersion, created: new Date().toISOString() },
+      ...{ same: { ...same }, digest: digestOfSame(same) },
+    }).catch((error: unknown) => {
+      throw unwritableResults(out, error);
+    });
+    return [];
+  };
+  return withLockedRunFolder(folder, { out, runId, signal }, begin, (journal, held) =>
+    work(folder, journal, held),
+  );
+}
+
+function candidatesOf({ instances, repairs }: JudgeRequest): number {
+  const ids = new Set(instances.map(({ id }) => id));
+  return repairs.filter(({ instanceId }) => ids.has(instanceId)).length;
+}
+
+/** Path of the document of a run, which `--json` prints too. */
+export const judgedResultPath = (folder: string): string => join(folder, 'result.json');

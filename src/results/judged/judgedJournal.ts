@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import { notEvaluatedReasons } from '../../domain/reason';
+import {
+  listOrigins,
+  repairStatuses,
+  type JudgedRepair,
+} from '../../domain/study/resolution/judgedRepair';
+import { granularities } from '../../domain/study/resolution/correctLocation';
+import { strictReasons } from '../../domain/study/resolution/strictResolution';
+import { resolutionStatuses } from '../../domain/study/resolution/sweBenchGrade';
+import { modelFolderName } from '../runFolder';
+
+/** Raised when a key of a line of the journal, or of the document of a run, changes its meaning. */
+export const judgedVersion = 1;
+
+const count = z.number().int().nonnegative();
+const group = z.object({ success: count, failure: count });
+
+/** A judged code patch, as journals and documents have it. */
+export const judgedRepairSchema = z.object({
+  instance: z.string(),
+  model: z.string(),
+  sample: z.number().int().positive(),
+  status: z.enum(repairStatuses).describe('The list of ids of SWE-bench in which it stands'),
+  resolution: z.enum(resolutionStatuses).exactOptional().describe('By the rules of SWE-bench 5'),
+  tests: z
+    .object({ FAIL_TO_PASS: group, PASS_TO_PASS: group })
+    .exactOptional()
+    .describe('Numbers of listed tests that did, and did not, what the row asks for'),
+  lists: z
+    .enum(listOrigins)
+    .exactOptional()
+    .describe('Where FAIL_TO_PASS and PASS_TO_PASS come from'),
+  failure: z.string().exactOptional().describe('Why there is no grade'),
+  hindrance: z.enum(notEvaluatedReasons).exactOptional().describe('The fault is not the patch’s'),
+  infra: z
+    .object({ reason: z.string(), tier: z.enum(['environment', 'ambiguous']) })
+    .exactOptional()
+    .describe('A sign of a fault of the environment in the log; it changes no grade'),
+  strict: z
+    .object({
+      resolved: z.boolean().nullable().describe('Null where the golden tests do not tell'),
+      reason: z.enum(strictReasons),
+      explanation: z.string(),
+    })
+    .exactOptional()
+    .describe('By the recorded outcomes: every test that passes on R∘X* passes'),
+  difference: z.string().exactOptional().describe('Why the two judgements differ'),
+  location: z
+    .object(
+      Object.fromEntries(granularities.map((each) => [each, z.boolean()])) as Record<
+        (typeof granularities)[number],
+        z.ZodBoolean
+      >,
+    )
+    .exactOptional()
+    .describe('Whether it edits a superset of the places of X*'),
+  notes: z.array(z.string()).readonly().exactOptional(),
+  cost: z
+    .object({
+      dollars: z.number().exactOptional(),
+      inputTokens: z.number().exactOptional(),
+      outputTokens: z.number().exactOptional(),
+      seconds: z.number().exactOptional(),
+    })
+    .exactOptional(),
+  seconds: z.number().nonnegative().describe('Wall clock of judging it'),
+});
+
+export const judgedLineSchema = judgedRepairSchema.extend({
+  /** Digest of all that the line depends on. */
+  key: z.string(),
+  /** ISO 8601. */
+  finished: z.string(),
+});
+
+/** A finished code patch, as a line of `entries.jsonl` keeps it. */
+export interface JudgedLine extends JudgedRepair {
+  readonly key: string;
+  readonly finished: string;
+}
+
+/** `DIR/resolutions/<run>`, with the journal, the manifest and the result of a run. */
+export const judgedFolder = (out: string, runId: string): string =>
+  join(out, 'resolutions', modelFolderName(runId));
