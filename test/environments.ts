@@ -29,12 +29,9 @@ export async function environment(
   if (existsSync(ready)) return folder;
   await rm(folder, { recursive: true, force: true });
   await mkdir(dirname(folder), { recursive: true });
-  await run(python, ['-m', 'venv', folder]);
-  const pip = join(folder, 'bin', 'python');
+  const program = join(__dirname, 'scripts', 'makeEnvironment.mjs');
   await orSkip(test, `packages ${packages.join(', ')}`, () =>
-    run(pip, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages], {
-      maxBuffer: 1 << 26,
-    }),
+    run(process.execPath, [program, python, folder, ...packages], { maxBuffer: 1 << 26 }),
   );
   await writeFile(ready, packages.join('\n'));
   return folder;

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { makeEnvironment } from './makeEnvironment.mjs';
 import { cache } from './setup.mjs';
 
 const bin = process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python';
@@ -23,10 +24,7 @@ export function pythonWithPytest() {
   try {
     if (!existsSync(ready)) {
       rmSync(environment, { recursive: true, force: true });
-      const quietly = { stdio: ['ignore', 'ignore', 'pipe'] };
-      execFileSync('python3', ['-m', 'venv', environment], quietly);
-      const install = ['install', '--quiet', '--disable-pip-version-check', ...packages];
-      execFileSync(made, ['-m', 'pip', ...install], quietly);
+      makeEnvironment('python3', environment, packages);
       writeFileSync(ready, packages.join('\n'));
     }
   } catch (error) {
