@@ -29,7 +29,7 @@ import { shownTitle, usesAnswer, type Method } from '../method/method';
 import { methodOf, methods } from '../method/methods';
 import { budgetOf, spentOn, told, type Budget } from '../method/models/budget';
 import { openModel, parseModelName } from '../method/models/openModel';
-import { reasoningEfforts, type Provider } from '../method/models/providers';
+import { addressVariables, reasoningEfforts, type Provider } from '../method/models/providers';
 import {
   predictionsFile,
   predictionsLock,
@@ -47,11 +47,12 @@ import { openTrace, type MethodTrace } from '../method/trace';
  * @throws HumanError when options contradict each other, or input cannot be read; Cancelled
  */
 export async function generatePredictions(
-  options: GenerateOptions,
+  given: GenerateOptions,
   context: CommandContext,
   among: readonly Method[] = methods,
 ): Promise<number> {
-  const method = methodWithGiven(checkedMethod(options, among), options);
+  const method = methodWithGiven(checkedMethod(given, among), given);
+  const options = withAddress(given);
   const asked = engineRequest(options, context);
   checkRuns(method, options, among);
   const out = resolve(options.out);
@@ -174,6 +175,25 @@ function checkedMethod(options: GenerateOptions, among: readonly Method[]): Meth
     );
   }
   return method;
+}
+
+/**
+ * The options with the address that the environment has for the provider, if they have none.
+ *
+ * @throws HumanError when the environment has something else there
+ */
+function withAddress(options: GenerateOptions): GenerateOptions {
+  const variable = addressVariables[parseModelName(options.model).provider];
+  if (options.baseUrl !== undefined || variable === undefined) return options;
+  const baseUrl = process.env[variable]?.trim() ?? '';
+  if (baseUrl === '') return options;
+  if (!/^https?:\/\/[^\s/]/.test(baseUrl)) {
+    throw new HumanError(
+      `The environment variable ${variable} is not an address`,
+      'Write it as https://host/v1, or unset it',
+    );
+  }
+  return { ...options, baseUrl };
 }
 
 const dollarsOfRun = ({ budget, budgetDollars }: GenerateOptions): number | undefined =>

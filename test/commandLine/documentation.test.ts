@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cli, root, scratch, type Answer } from './cli';
+import { codeBlocks } from './pastedCommands';
 
 /** Pages with commands, in the order in which a reader would run them. */
 const pages = ['README.md', 'docs/command-line.md', 'docs/evaluate.md', 'docs/patch-formats.md'];
@@ -13,14 +14,9 @@ const others = [
   ...['docs/models.md', 'docs/containers.md', 'docs/author.md', 'docs/trajectories.md'],
 ];
 
-const blocks = (text: string, language: string): string[] =>
-  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(
-    ([, block = '']) => block,
-  );
-
 /** Commands of a page, one on each line; a backslash continues a line. */
 const commandsIn = (text: string): string[] =>
-  blocks(text, 'sh').flatMap((block) =>
+  codeBlocks(text, 'sh').flatMap((block) =>
     block
       .replace(/\\\n/g, ' ')
       .split('\n')
@@ -54,7 +50,7 @@ describe('commands of the documentation', () => {
       const commands = commandsIn(text);
       assert.ok(commands.length > 0, page);
       // The answer of a model in the page.
-      const [answer] = blocks(text, 'text');
+      const [answer] = codeBlocks(text, 'text');
       if (answer !== undefined) await writeFile(join(folder.path, 'answer.md'), answer);
       const storage = join(folder.path, 'storage');
       await mkdir(storage, { recursive: true });

@@ -10,6 +10,12 @@ export const keyVariables: Readonly<Record<Provider, readonly string[]>> = {
   google: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
 };
 
+/** Environment variables that may have the address of a provider, as its own clients read them. */
+export const addressVariables: Readonly<Partial<Record<Provider, string>>> = {
+  openai: 'OPENAI_BASE_URL',
+  anthropic: 'ANTHROPIC_BASE_URL',
+};
+
 /** The words of providers for how much a model reasons; undefined where a server may have any. */
 export const reasoningEfforts: Readonly<Record<Provider, readonly string[] | undefined>> = {
   openai: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { methodNames } from '../../src/method/methods';
+import { root, scratch } from './cli';
+import {
+  blocksOfMethods,
+  gatewayOfAllMethods,
+  methodsIn,
+  paste,
+  ratesIn,
+  rowName,
+} from './pastedCommands';
+
+describe('every method of docs/models.md', () => {
+  const folder = scratch();
+
+  it('is in a table, and in the commands for the bundled instance', async () => {
+    const page = await readFile(join(root, 'docs', 'models.md'), 'utf8');
+    const blocks = await blocksOfMethods();
+    assert.equal(blocks.length, 2);
+    assert.deepEqual(blocks.flatMap(methodsIn).sort(), [...methodNames].sort());
+    for (const name of methodNames) assert.match(page, new RegExp(`^\\| \`${name}\` +\\|`, 'm'));
+  });
+
+  it('goes from generate through evaluate to report, pasted as it stands @full', async () => {
+    const [block = ''] = await blocksOfMethods();
+    const gateway = await gatewayOfAllMethods();
+    const printed = await paste(block, { cwd: folder.path, gateway }).finally(() =>
+      gateway.close(),
+    );
+    const report = printed.slice(printed.indexOf('Rates in %'));
+    const rates = ratesIn(report);
+    for (const method of methodsIn(block)) {
+      const [selected, applies, success] = rates.get(rowName(method)) ?? [];
+      assert.equal(selected, '1', `${method} in ${report}`);
+      assert.match(applies ?? '', /^100\.0/, method);
+      assert.match(success ?? '', /^100\.0/, method);
+    }
+  });
+});
