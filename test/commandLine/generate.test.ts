@@ -436,6 +436,16 @@ describe('generate', () => {
     ['a replay of nothing', ['--replay'], /trace .* cannot be read/],
     ['an option of another engine', ['--memory', '4g'], /docker/],
   ];
+  it('refuses an address of the environment that is none, without showing it', async () => {
+    const of = args('zero-shot', newOut(), '--model', 'openai/m');
+    const at = of.indexOf('--base-url');
+    const answer = await cli(of.toSpliced(at, 2), {
+      ...{ OPENAI_API_KEY: 'sk-any-key', OPENAI_BASE_URL: 'ftp://user:secret@host' },
+    });
+    assert.equal(answer.status, 2);
+    assert.match(answer.stderr, /^swt-bench: The environment variable OPENAI_BASE_URL is not an/);
+    assert.doesNotMatch(answer.stderr, /secret/);
+  });
   for (const [what, more, message] of wrong) {
     it(`refuses ${what}`, async () => {
       const answer = await cli(args('zero-shot', newOut(), ...more), { OPENAI_API_KEY: '' });

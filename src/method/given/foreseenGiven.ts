@@ -35,7 +35,7 @@ export async function foreseenGiven(
     wrongPatch: () =>
       wrongPatch(
         {
-          fix: async ({ sample }) => {
+          fix: ({ sample }) => {
             const fix = known[sample - 1];
             if (fix === undefined) throw new Error(`fix ${sample} is not known`);
             return Promise.resolve(fix);

@@ -29,9 +29,12 @@ export function candidateFindings(
       ? maker !== undefined
       : isOnly || (submission !== undefined && isSame(submission, candidate.patch));
   if (!isTheirs) return undefined;
-  const steps = trajectory.steps.map((step) => (isStepOf(step, maker) ? step : withoutText(step)));
-  const found = scanTrajectory({ ...trajectory, steps, submission: candidate.patch });
-  const shown = found.map((each) => ({ ...each, text: asLabel(redact(each.text)) }));
+  // Keys go before the scan, which may quote a part of one.
+  const steps = trajectory.steps.map((step) =>
+    isStepOf(step, maker) ? { ...step, text: redact(step.text) } : withoutText(step),
+  );
+  const found = scanTrajectory({ ...trajectory, steps, submission: redact(candidate.patch) });
+  const shown = found.map((each) => ({ ...each, text: asLabel(each.text) }));
   return findingSeverities
     .flatMap((severity) => shown.filter((each) => each.severity === severity))
     .slice(0, mostFindings)

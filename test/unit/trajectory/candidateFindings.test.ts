@@ -87,6 +87,18 @@ describe('findings of a candidate in its trajectory', () => {
         { isOnly: true, redact: (text) => text.replaceAll('s3cr3t', '[key]') },
       ) ?? [];
     assert.equal(finding?.text, 'curl -H "key: [key]" \\');
+    // A long line is quoted from its middle, where a key could lose its beginning.
+    const long = `cat ${'x'.repeat(200)} s3cr3t${'y'.repeat(95)} .git/packed-refs`;
+    const [cut] =
+      candidateFindings(
+        {
+          ...{ instance, format: 'mini-swe-agent' },
+          steps: [{ kind: 'action', turn: 1, text: long }],
+        },
+        { model: 'm', patch: '' },
+        { isOnly: true, redact: (text) => text.replaceAll('s3cr3t', '[key]') },
+      ) ?? [];
+    assert.doesNotMatch(cut?.text ?? 's3cr3t', /cr3t/);
     const many = Array.from({ length: 300 }, (_, index) => ({
       ...{ kind: 'action', turn: 1 },
       text: index % 3 === 0 ? 'git log --all' : 'git log',
