@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { isFailure } from '../domain/outcome';
 import { HumanError } from '../domain/humanError';
+import { plural } from '../domain/plural';
 import type { Reporter } from '../domain/reporter';
 import { isTestPath } from '../patch/testFiles';
 import { findTests } from '../python/tests';
@@ -242,6 +243,8 @@ type Made<Kind extends Step['step']> = Omit<StepOf<Kind>, 'step' | 'key' | 'at' 
 export const stepsOf = (parts: StepsParts): Steps => new TracedSteps(parts);
 
 class TracedSteps implements Steps {
+  /** What the trace has of an agent's interrupted run; undefined once the person is told. */
+  private kept: { answers: number; actions: number } | undefined = { answers: 0, actions: 0 };
   private readonly underWay = new Map<string, Promise<Step>>();
   private digestOfR: Promise<string> | undefined;
 
@@ -759,6 +762,23 @@ class TracedSteps implements Steps {
     return (await this.recall('tree', keyOf('tree', instance), make, { isGood })).tree;
   }
 
+  /** Counts what an agent has from the trace of an interrupted run. */
+  private countOf(known: Step): void {
+    if (this.kept === undefined) return;
+    if (known.step === 'act') this.kept.actions += 1;
+    if (known.step === 'answer' && known.purpose === 'act') this.kept.answers += 1;
+  }
+
+  /** Says once, before the first new step, that the run of an agent goes on. */
+  private tellGoingOn(): void {
+    const { answers = 0, actions = 0 } = this.kept ?? {};
+    if (answers === 0) return;
+    this.kept = undefined;
+    const { instance, reporter } = this.parts;
+    const has = `${plural(answers, 'answer')} and ${plural(actions, 'action')}`;
+    reporter.log(`${instance.id}: goes on from its trace, which has ${has}`);
+  }
+
   /** Returns the step from the trace. Otherwise calls `make` and adds its result to the trace. */
   private async recall<Kind extends Step['step']>(
     kind: Kind,
@@ -769,7 +789,10 @@ class TracedSteps implements Steps {
     const { instance, live, trace } = this.parts;
     const known =
       trace.find(kind, key) ?? (formerKey === undefined ? undefined : trace.find(kind, formerKey));
-    if (known !== undefined && (live === undefined || isGood(known))) return known;
+    if (known !== undefined && (live === undefined || isGood(known))) {
+      this.countOf(known);
+      return known;
+    }
     if (live === undefined) {
       throw new HumanError(
         `${instance.id}: the trace has no ${nameOf[kind]} for this request`,
@@ -779,6 +802,7 @@ class TracedSteps implements Steps {
     const name = `${kind} ${key}`;
     const waiting = this.underWay.get(name);
     if (waiting !== undefined) return waiting as Promise<StepOf<Kind>>;
+    this.tellGoingOn();
     const making = within(async () => {
       const made = await make(live);
       const at = new Date().toISOString();

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cli, onSample, sample, scratch, start, type Evaluation } from './cli';
+import { cli, onSample, sample, scratch, type Evaluation } from './cli';
 import { fakeModels, type Asked, type FakeModels, type Reply } from './fakeModels';
+import { killedAtEachStep, type KeptStep } from './killedAtEachStep';
 import { scriptsOfFilesAgents } from './recordedSession';
 
 /** Agents that need the files of R alone run on the local engine, without a permission to run tests. */
@@ -26,11 +27,11 @@ describe('agents without a shell', () => {
     ...['--storage', join(folder.path, 'storage'), '--base-url', server?.url ?? 'http://0.0.0.0:9'],
     ...more,
   ];
-  const actsOf = async (out: string): Promise<{ isRestarted?: boolean; patch: string }[]> =>
+  const actsOf = async (out: string): Promise<KeptStep[]> =>
     (await readFile(`${out}.trace.jsonl`, 'utf8'))
       .trim()
       .split('\n')
-      .map((line) => JSON.parse(line) as { step: string; isRestarted?: boolean; patch: string })
+      .map((line) => JSON.parse(line) as KeptStep)
       .filter(({ step }) => step === 'act');
 
   for (const [method, script] of Object.entries(scriptsOfFilesAgents)) {
@@ -60,28 +61,20 @@ describe('agents without a shell', () => {
         assert.equal((await cli(args(method, whole))).status, 0);
         const expected = server?.asked.map(({ text }) => text) ?? [];
         const out = newOut();
-        const asked: string[] = [];
-        for (let round = 1; round <= script.length; round += 1) {
-          const running: { kill?: () => void } = {};
-          await serve(({ text }, number) => {
-            if (number === 1) asked.push(text);
-            if (number === 1) return { text: script[round - 1] ?? '' };
-            // The answer before is on the disk; this one never comes.
-            running.kill?.();
-            return { hang: true };
-          });
-          const { child, answer } = start(args(method, out));
-          running.kill = () => child.kill('SIGKILL');
-          const { status } = await answer;
-          assert.equal(status === 0, round === script.length);
-        }
+        const { asked, steps } = await killedAtEachStep(
+          (url) => args(method, out, '--base-url', url),
+          out,
+          script.map((text) => ({ text })),
+        );
         assert.deepEqual(asked, expected);
-        const [acts, unbroken] = [await actsOf(out), await actsOf(whole)];
+        const acts = steps.filter(({ step }) => step === 'act');
+        const unbroken = await actsOf(whole);
         assert.deepEqual(
           acts.map(({ patch }) => patch),
           unbroken.map(({ patch }) => patch),
         );
         assert.ok(acts.every(({ isRestarted }) => isRestarted === undefined));
+        assert.equal(await readFile(out, 'utf8'), await readFile(whole, 'utf8'));
       });
 
       it('ends by its limit of dollars in the middle, and says so', async () => {

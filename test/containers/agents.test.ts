@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cli, sample, start, type Answer, type Evaluation } from '../commandLine/cli';
+import { cli, sample, type Answer, type Evaluation } from '../commandLine/cli';
 import { fakeModels, type Asked, type FakeModels, type Reply } from '../commandLine/fakeModels';
+import { killedAtEachStep } from '../commandLine/killedAtEachStep';
 import { bundledRow, scriptsOfFilesAgents, withOtherAnswer } from '../commandLine/recordedSession';
 import {
   baseImage,
@@ -190,48 +191,48 @@ describe('agents in containers', () => {
     assert.doesNotMatch(turns.at(-1)?.patch ?? '', /junk|edited/);
   });
 
-  it('goes on after kill -9 at any call: no answer is paid twice, files and folder are as they were', async () => {
-    const script = [
-      says('cd tests; KEPT=1'),
-      says('create test_lost_cent.py'),
-      says(`edit 1:1\n${test}end_of_edit`),
-      says('pwd; ls; echo "[$KEPT]"'),
-      says('submit'),
-    ];
-    const out = newOut();
-    let asked = 0;
-    for (let round = 1; round <= script.length; round += 1) {
-      const running: { kill?: () => void } = {};
-      let number = 0;
-      await models?.close();
-      await serve(() => {
-        number += 1;
-        asked += 1;
-        // The answer before is on the disk; this one never comes.
-        if (number === 2) {
-          running.kill?.();
-          return { hang: true };
-        }
-        return { text: script[round - 1] ?? '' };
-      });
-      const { child, answer } = start(args('swe-agent', out));
-      running.kill = () => child.kill('SIGKILL');
-      const { status } = await answer;
-      assert.equal(status === 0, round === script.length);
-    }
-    assert.equal(asked, 2 * script.length - 1, 'each answer once, and those that were cut off');
-    const turns = await turnsOf(out);
-    assert.equal(turns.length, script.length);
-    assert.deepEqual(
-      turns.map(({ isRestarted }) => isRestarted === true),
-      [false, true, true, true, true],
-    );
-    assert.match(
-      turns[3]?.observation ?? '',
-      /^\[The workspace has been restarted[^]*\n\/testbed\/tests\n[^]*test_lost_cent\.py[^]*\[\]/,
-    );
-    assert.match(turns[4]?.patch ?? '', /test_no_cent_is_lost/);
-  });
+  const inWindow = [
+    says('cd tests; KEPT=1'),
+    says('create test_lost_cent.py'),
+    says(`edit 1:1\n${test}end_of_edit`),
+    says('pwd; ls; echo "[$KEPT]"'),
+    says('submit'),
+  ];
+  const inBash = [
+    bash('cd tests; KEPT=1'),
+    bash(`cat > tests/test_lost_cent.py <<'EOF'\n${test}EOF`),
+    bash('pwd; ls tests; echo "[$KEPT]"'),
+    bash('echo SUBMIT_REPRODUCING_TESTS'),
+  ];
+  for (const [method, script, folderOfShell] of [
+    ['swe-agent', inWindow, '/testbed/tests'],
+    ['swe-agent-plus', inWindow, '/testbed/tests'],
+    ['mini', inBash, '/testbed'],
+  ] as const) {
+    const full = method === 'swe-agent' ? '' : ' @full';
+    it(`${method} goes on after kill -9 at each step, and ends as without${full}`, async () => {
+      const whole = newOut();
+      await play(script);
+      done(await cli(args(method, whole)));
+      const out = newOut();
+      const { steps } = await killedAtEachStep(
+        (url) => args(method, out, '--base-url', url),
+        out,
+        script.map((text) => ({ text })),
+      );
+      assert.equal(await readFile(out, 'utf8'), await readFile(whole, 'utf8'));
+      const turns = steps.filter(({ step }) => step === 'act');
+      assert.deepEqual(
+        turns.map(({ isRestarted }) => isRestarted === true),
+        script.map((_, at) => at > 0),
+      );
+      const looked = turns.at(-2)?.observation ?? '';
+      assert.match(looked, /^\[The workspace has been restarted/);
+      assert.match(looked, new RegExp(`\n${folderOfShell}\n[^]*test_lost_cent\\.py[^]*\\[\\]`));
+      assert.match(turns.at(-1)?.patch ?? '', /test_no_cent_is_lost/);
+      assert.deepEqual(await containersOf(id), []);
+    });
+  }
 
   it('goes on after a command that ends the container, from the files before it', async () => {
     let number = 0;

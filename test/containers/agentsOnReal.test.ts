@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { cli, root, type Evaluation } from '../commandLine/cli';
 import { fakeModels, type Reply } from '../commandLine/fakeModels';
+import { killedAtEachStep } from '../commandLine/killedAtEachStep';
 import { lineEdit, namedIn, newFileDiff } from '../commandLine/recordedSession';
 import { sourceRelease } from '../environments';
-import { baseImage, needDocker, removeImagesOf } from './dockerForTests';
+import { baseImage, containersOf, needDocker, removeImagesOf } from './dockerForTests';
 
 const data =
   process.env['SWT_BENCH_DATA'] ??
@@ -143,6 +144,15 @@ describe('agents on real instances, in containers @full', () => {
     await rm(storage, { recursive: true, force: true });
   });
 
+  const onReal = (id: string, archive: string): string[] => [
+    ...['--dataset', data, '--ids', id, '--source', archive, '--storage', storage],
+    ...['--engine', 'docker', '--base-image', baseImage, '--prebuilt', ''],
+  ];
+  const generating = (method: string, out: string, url: string): string[] => [
+    ...['generate', '--method', method, '--model', 'openai-compatible/m', '--out', out],
+    ...['--base-url', url],
+  ];
+
   for (const each of cases)
     for (const [method, script] of Object.entries(scripts)) {
       const { id, release, seen } = each;
@@ -152,14 +162,8 @@ describe('agents on real instances, in containers @full', () => {
         const models = await fakeModels((_, number) => says[number - 1] ?? { text: 'no more' });
         try {
           const out = join(storage, `${method}-${id}.jsonl`);
-          const where = [
-            ...['--dataset', data, '--ids', id, '--source', archive, '--storage', storage],
-            ...['--engine', 'docker', '--base-image', baseImage, '--prebuilt', ''],
-          ];
-          const written = await cli([
-            ...['generate', '--method', method, '--model', 'openai-compatible/m', '--out', out],
-            ...['--base-url', models.url, ...where],
-          ]);
+          const where = onReal(id, archive);
+          const written = await cli([...generating(method, out, models.url), ...where]);
           assert.equal(written.status, 0, written.stderr);
           assert.equal(models.asked.length, says.length);
           if (seeing.has(method)) {
@@ -180,4 +184,36 @@ describe('agents on real instances, in containers @full', () => {
         }
       });
     }
+
+  // One agent with a shell, and one without.
+  for (const method of ['mini', 'autocoderover']) {
+    const of = cases[1]!;
+    it(`${method} goes on after kill -9 at each step on ${of.id}, and ends as without`, async function () {
+      const where = onReal(of.id, await sourceRelease(this, ...of.release));
+      const script = scripts[method]?.(of) ?? [];
+      const models = await fakeModels((_, number) => script[number - 1] ?? { text: 'no more' });
+      const [whole, out] = ['whole', 'killed'].map((each) =>
+        join(storage, each, `${method}-${of.id}.jsonl`),
+      ) as [string, string];
+      try {
+        const answer = await cli([...generating(method, whole, models.url), ...where]);
+        assert.equal(answer.status, 0, answer.stderr);
+      } finally {
+        await models.close();
+      }
+      const { steps } = await killedAtEachStep(
+        (url) => [...generating(method, out, url), ...where],
+        out,
+        script,
+      );
+      assert.equal(await readFile(out, 'utf8'), await readFile(whole, 'utf8'));
+      const turns = steps.filter(({ step }) => step === 'act');
+      const losesShell = method === 'mini';
+      assert.deepEqual(
+        turns.map(({ isRestarted }) => isRestarted === true),
+        turns.map((_, at) => losesShell && at > 0),
+      );
+      assert.deepEqual(await containersOf(of.id), []);
+    });
+  }
 });

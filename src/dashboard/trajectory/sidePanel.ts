@@ -18,7 +18,12 @@ export class SidePanel {
   readonly root: HTMLElement;
   private readonly chart: CostChart;
   private readonly diffTitle = element('summary');
-  private readonly diff = element('pre', { class: 'diff', tabindex: '0' });
+  private readonly diff = element('pre', {
+    class: 'diff',
+    tabindex: '0',
+    role: 'group',
+    'aria-label': 'Difference to R',
+  });
   private drawn: string | undefined;
 
   /** @param goTo shows a step by its number */

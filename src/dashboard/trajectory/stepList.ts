@@ -163,7 +163,8 @@ export class StepList {
       });
     return element(
       'div',
-      { class: 'step-body', role: 'region', 'aria-label': `Text of step ${at + 1}` },
+      // As regions, the texts of 200 steps would be 200 landmarks.
+      { class: 'step-body', role: 'group', 'aria-label': `Text of step ${at + 1}` },
       ...(this.findings.get(at) ?? []).map(findingNote),
       about !== '' && element('p', { class: 'quiet-text' }, about),
       place,

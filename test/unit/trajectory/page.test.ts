@@ -255,6 +255,35 @@ describe('the viewer of trajectories as a file', function () {
     assert.equal(await page.evaluate(asked), 'ready', 'another trajectory now stands in its row');
   });
 
+  it('has a name for each part, and landmarks for few', async () => {
+    await open(shown(turns(2)));
+    await page.getByRole('button', { name: 'Unfold' }).click();
+    const landmarks = ['search', 'complementary', 'region', 'navigation'] as const;
+    const counts = await Promise.all(landmarks.map((role) => page.getByRole(role).count()));
+    assert.deepEqual(counts, [1, 1, 1, 0], 'the steps are the only region');
+    for (const name of ['Text of step 1', 'Text of step 6', 'Difference to R', 'Kinds of steps']) {
+      assert.equal(await page.getByRole('group', { name, exact: true }).count(), 1, name);
+    }
+    const unnamed = await page.evaluate(`[...document.querySelectorAll(
+      'button, input, summary, [tabindex], [role=img]')]
+      .filter((each) => !(each.getAttribute('aria-label') || each.textContent || each.labels?.length))
+      .map((each) => each.outerHTML)`);
+    assert.deepEqual(unnamed, []);
+    // The Tab key: the head, search, kinds, unfold and fold, what stands beside the steps, the steps.
+    const stops: string[] = [];
+    await page.evaluate("document.querySelector('h1').focus()");
+    while (stops.at(-1) !== '') {
+      await page.keyboard.press('Tab');
+      stops.push(
+        await page.evaluate<string>(
+          "document.activeElement.closest('.controls, .side, .steps')?.classList[0] ?? ''",
+        ),
+      );
+    }
+    const places = stops.filter((each, at) => each !== stops[at - 1]);
+    assert.deepEqual(places, ['controls', 'side', 'steps', '']);
+  });
+
   it('draws thousands of steps folded, and a long text only in part', async () => {
     await open(shown(turns(1700, 'x'.repeat(12_000))));
     assert.equal(await count('.step'), 5100);
