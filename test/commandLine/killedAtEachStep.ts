@@ -79,3 +79,10 @@ export async function killedAtEachStep(
 
 const saysSomething = (reply: Reply): boolean =>
   'text' in reply && (reply.text !== '' || ('calls' in reply && reply.calls !== undefined));
+
+/**
+ * A line of predictions without its count of input tokens. The note of a restart is part of each request
+ * after it, so a killed run of an agent with a shell costs more than another.
+ */
+export const withoutInputTokens = (line: string): string =>
+  line.replace(/"input_tokens":\d+/, '"input_tokens":0');

@@ -287,6 +287,10 @@ describe('the viewer of trajectories as a file', function () {
   it('draws thousands of steps folded, and a long text only in part', async () => {
     await open(shown(turns(1700, 'x'.repeat(12_000))));
     assert.equal(await count('.step'), 5100);
+    // To hide steps that are list items takes a minute of layout.
+    const display = "getComputedStyle(document.querySelector('.step')).display";
+    assert.equal(await page.evaluate(display), 'block');
+    assert.equal(await page.locator('.steps').getByRole('listitem').count(), 5100);
     assert.equal(await count('.step-body'), 0);
     await page.getByRole('button', { name: 'Unfold' }).click();
     assert.equal(await count('.step-body'), 200);
