@@ -73,7 +73,12 @@ export class TrajectoryViewer {
       this.typing = setTimeout(() => this.filter(), typingPause);
     });
     this.search.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter') this.list.focus();
+      if (event.key !== 'Enter') return;
+      // The key would otherwise also press the step that gets the focus.
+      event.preventDefault();
+      clearTimeout(this.typing);
+      this.filter();
+      this.list.focus();
     });
     this.onlyFindings.addEventListener('change', () => this.filter());
     this.root.addEventListener('keydown', (event) => this.onKey(event));
