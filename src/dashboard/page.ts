@@ -228,7 +228,8 @@ export class Page {
       problems.length > 0 &&
         element(
           'details',
-          { class: 'problems' },
+          // Without a run they are all that there is to read.
+          { class: 'problems', open: runs.length === 0 ? '' : undefined },
           element(
             'summary',
             {},

@@ -13,6 +13,7 @@ import { studyVersion } from '../../domain/study/document';
 import { bundledPage } from '../shell/bundledPage';
 import { dashboardViewType } from '../shell/names';
 import { cellNameSchema } from './cellNameSchema';
+import { dashboardProblems } from './dashboardProblems';
 import type { RunLibrary } from './library';
 import type { RepairList } from './repairList';
 
@@ -149,18 +150,6 @@ export class DashboardPanel implements vscode.Disposable {
     return this.source.library.runs.filter(({ label }) => this.has(label));
   }
 
-  /** What is said of runs that are no longer listed, as after a reload. */
-  private goneRuns(): string[] {
-    return this.labels
-      .filter((label) => this.source.library.run(label) === undefined)
-      .map((label) =>
-        vscode.l10n.t(
-          'The run {0} is no longer in the list. "SWT-Bench: Add Run Folder…" lists its folder again',
-          label,
-        ),
-      );
-  }
-
   private send(told: ToPage): void {
     if (this.isReady && !this.disposed) void this.panel.webview.postMessage(told);
   }
@@ -178,7 +167,7 @@ export class DashboardPanel implements vscode.Disposable {
       published: [],
       repairs: repairs.results,
       asked: {},
-      problems: this.labels.length === 0 ? library.problems : this.goneRuns(),
+      problems: dashboardProblems(vscode.l10n, library, this.labels),
     });
     this.made = { runs: library.runs, repairs: repairs.listed, bytes };
     return bytes;

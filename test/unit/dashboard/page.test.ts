@@ -79,6 +79,15 @@ describe('the dashboard as a file', function () {
     assert.deepEqual(complaints.splice(0), []);
   });
 
+  it('tells what could not be read, openly where there is no run', async () => {
+    const study = { ...simulatedStudy({ instances: 1, methods: 1 }), problems: ['a run is gone'] };
+    await open(study);
+    assert.equal(await page.getByText('a run is gone').isVisible(), false);
+    writeFileSync(file, await dashboardHtml({ ...study, runs: [] }, folder));
+    await page.goto(pathToFileURL(file).href);
+    await page.getByText('a run is gone').waitFor({ state: 'visible' });
+  });
+
   it('holds only the rows in sight, and tells a screen reader of all', async () => {
     await open(simulatedStudy({ instances: 1500, methods: 3 }));
     assert.ok((await count('.matrix-row')) < 100);

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import type { RunData } from '../../../../src/domain/study/entry';
+import { dashboardProblems } from '../../../../src/editor/runs/dashboardProblems';
+import { english } from './english';
+
+describe('what a dashboard says beside its runs', () => {
+  const listed: RunData = { label: 'listed', instances: [], entries: [] };
+  const library = {
+    problems: ['/runs/broken: no manifest'],
+    run: (label: string) => (label === 'listed' ? listed : undefined),
+  };
+
+  it('is what could not be read, of all runs', () => {
+    assert.deepEqual(dashboardProblems(english, library, []), library.problems);
+  });
+
+  it('is which of the chosen runs are no longer listed', () => {
+    assert.deepEqual(dashboardProblems(english, library, ['listed']), []);
+    assert.deepEqual(dashboardProblems(english, library, ['listed', 'gone']), [
+      'The run gone is no longer in the list. "SWT-Bench: Add Run Folder…" lists its folder again',
+    ]);
+  });
+});
