@@ -49,7 +49,10 @@ async function showOwnSteps(): Promise<void> {
   const patch = `--- /dev/null\n+++ b/tests/test_own.py\n@@ -0,0 +1,4 @@\n${body}`;
   models.script(
     { text: 'I read the issue.', calls: [{ name: 'read_issue' }] },
-    { text: 'I search.', calls: [{ name: 'search_code', input: { query: 'def allocate' } }] },
+    {
+      text: 'I search.',
+      calls: [{ name: 'search_code', input: { kind: 'text', query: 'def allocate' } }],
+    },
     { calls: [{ name: 'apply_candidate', input: { patch } }, { name: 'run_tests' }] },
     'It fails as the issue says.',
   );
