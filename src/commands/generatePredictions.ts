@@ -10,6 +10,7 @@ import type { EvaluateOptions } from './evaluating/evaluationInput';
 import { dryRun } from './generating/dryRun';
 import {
   liveParts,
+  openModels,
   requestOf,
   type GenerateOptions,
   type GenerationParts,
@@ -24,11 +25,10 @@ import { sha256 } from '../files/sha256';
 import { removeAbandonedBeside } from '../repository/abandoned';
 import { withLock } from '../repository/lock';
 import { generate, type GenerationEntry, type LiveParts } from '../method/generation';
-import type { ChatModel } from '../method/models/chatModel';
 import { shownTitle, usesAnswer, type Method } from '../method/method';
 import { methodOf, methods } from '../method/methods';
 import { budgetOf, spentOn, told, type Budget } from '../method/models/budget';
-import { openModel, parseModelName } from '../method/models/openModel';
+import { parseModelName } from '../method/models/openModel';
 import { addressVariables, reasoningEfforts, type Provider } from '../method/models/providers';
 import {
   predictionsFile,
@@ -37,7 +37,7 @@ import {
   type PredictionsFile,
 } from '../method/predictionsFile';
 import { mayRunTestsOfModels, refusedLocally } from '../method/testsOfModels';
-import { openTrace, type MethodTrace } from '../method/trace';
+import { openTrace, paidSteps, type MethodTrace } from '../method/trace';
 
 /**
  * `swt-bench generate` and `repair`: writes a method's predictions with a model.
@@ -168,7 +168,14 @@ function checkedMethod(options: GenerateOptions, among: readonly Method[]): Meth
       `Leave --samples out, or choose ${oneOf(among, (each) => each.samples > 1)}`,
     );
   }
-  if (price === undefined && (dollarsOfRun(options) ?? options.instanceBudget) !== undefined) {
+  const hasBudget = (dollarsOfRun(options) ?? options.instanceBudget) !== undefined;
+  if (hasBudget && options.embeddingModel !== undefined && options.embeddingPrice === undefined) {
+    throw new HumanError(
+      '--budget and --instance-budget need to know what embeddings cost',
+      'Add --embedding-price in dollars for a million tokens, such as --embedding-price 0.02',
+    );
+  }
+  if (price === undefined && hasBudget) {
     throw new HumanError(
       '--budget and --instance-budget need to know what tokens cost',
       'Add --price INPUT,OUTPUT in dollars for a million tokens, such as --price 2.5,10',
@@ -247,15 +254,10 @@ async function run(parts: Run): Promise<number> {
   const live =
     options.replay === true
       ? undefined
-      : await liveParts(parts, await modelOf(options), parts.engine.open);
+      : await liveParts(parts, await openModels(options), parts.engine.open);
   const budget = budgetOf({ tokens: options.budgetTokens, dollars: dollarsOfRun(options) });
   // The budget covers the whole run, however often it was interrupted.
-  budget.add(
-    spentOn(
-      trace.steps.filter((step) => step.step === 'answer'),
-      options.price,
-    ),
-  );
+  budget.add(spentOn(paidSteps(trace.steps), options.price));
   const progress = new GenerationProgress(context, {
     ...{ total: instances.length, budget, isPriced: options.price !== undefined },
   });
@@ -292,6 +294,11 @@ async function writePredictions(
       reporter.log(`${entry.instance}: no prediction: ${entry.failure}`);
       return;
     }
+    const { until } = entry.choice;
+    if (until !== undefined) {
+      reporter.log(`${entry.instance}: ended after the stage ${until}`);
+      return;
+    }
     const { sample } = entry.choice.chosen ?? {};
     const picked = sample === undefined ? '' : `answer ${sample}, `;
     reporter.log(`${entry.instance}: ${picked}${entry.choice.why}`);
@@ -305,17 +312,6 @@ async function writePredictions(
     const model = row.model_name_or_path;
     grading?.add(instance, { instanceId: entry.instance, model, patch: entry.prediction });
   }).finally(() => grading?.finish());
-}
-
-function modelOf(options: GenerateOptions): Promise<ChatModel> {
-  const { model: name, baseUrl, price, stream } = options;
-  return openModel({
-    ...{ name, baseUrl, price, stream },
-    timeoutSeconds: options.requestTimeout,
-    retries: { count: options.retries, firstWaitMs: 1000 },
-    limits: options,
-    headers: options.header,
-  });
 }
 
 /** The ranked code patches of a method that writes those, beside its predictions. */
@@ -377,6 +373,7 @@ function rowOf(
     requests: cost.requests,
     input_tokens: cost.inputTokens,
     output_tokens: cost.outputTokens,
+    ...(cost.embeddedTokens > 0 && { embedded_tokens: cost.embeddedTokens }),
     ...(cost.reasoningTokens > 0 && { reasoning_tokens: cost.reasoningTokens }),
     ...(cost.cachedInputTokens > 0 && { cached_input_tokens: cost.cachedInputTokens }),
     ...(cost.emptyAnswers > 0 && { empty_answers: cost.emptyAnswers }),
@@ -394,7 +391,9 @@ function report(
   entries: readonly GenerationEntry[],
   budget: Budget,
 ): void {
-  const done = entries.filter((entry) => 'choice' in entry);
+  const ended = entries.filter((entry) => 'choice' in entry);
+  const done = ended.filter(({ choice }) => choice.until === undefined);
+  const [{ choice: { until } } = { choice: { until: undefined } }] = ended;
   const failed = entries.filter((entry) => 'failure' in entry);
   const { tokens, dollars } = budget.spent;
   if (options.json === true) {
@@ -404,19 +403,24 @@ function report(
       out,
       trace: `${out}.trace.jsonl`,
       spent: { tokens, ...(options.price !== undefined && { dollars: round(dollars) }) },
+      ...(until !== undefined && { until, ended: ended.map(({ instance }) => instance) }),
       results: done.map((entry) => rowOf(entry, method, options)),
       failed: failed.map(({ instance, failure }) => ({ instance_id: instance, error: failure })),
     };
     context.stdout(`${JSON.stringify(document, null, 2)}\n`);
     return;
   }
-  const empty = done.reduce((sum, { cost }) => sum + cost.emptyAnswers, 0);
+  const empty = ended.reduce((sum, { cost }) => sum + cost.emptyAnswers, 0);
   const applying = done.filter(({ choice }) => choice.chosen?.patch.applies === true).length;
+  const what =
+    until === undefined
+      ? `${done.length} of ${entries.length} instances have a prediction, ${applying} of them apply`
+      : `${ended.length} of ${entries.length} instances ended after the stage ${until}`;
+  const written = until === undefined ? out : `${out}.trace.jsonl`;
   context.stdout(
-    `${shownTitle(method)}, ${options.model}: ${done.length} of ${entries.length} instances have a prediction, ` +
-      `${applying} of them apply\n` +
+    `${shownTitle(method)}, ${options.model}: ${what}\n` +
       (empty > 0 ? `asked again: ${plural(empty, 'answer')} without a text\n` : '') +
-      `spent: ${told(budget.spent)}\nwritten: ${out}\n`,
+      `spent: ${told(budget.spent)}\nwritten: ${written}\n`,
   );
   if (failed.length > 0) {
     context.stderr(

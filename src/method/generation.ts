@@ -31,6 +31,7 @@ import {
   type ChatModel,
   type RequestSettings,
 } from './models/chatModel';
+import type { EmbeddingModel } from './models/embeddingModel';
 import { oracleOf, type Oracle } from './oracle';
 import type { CandidateFormat } from './prompts';
 import {
@@ -42,7 +43,7 @@ import {
   type Steps,
   type StepsParts,
 } from './steps';
-import { keyOf, type MethodTrace } from './trace';
+import { keyOf, paidSteps, type MethodTrace, type StepOf } from './trace';
 
 export interface GenerationRequest extends Omit<MethodOptions, 'onCandidate'> {
   readonly instances: readonly Instance[];
@@ -60,6 +61,10 @@ export interface GenerationRequest extends Omit<MethodOptions, 'onCandidate'> {
   /** The limits of an agent; those of its paper when absent. */
   readonly limits?: LimitProfile | undefined;
   readonly price: Price | undefined;
+  /** The embedding model; absent where there is none. */
+  readonly embedding?: StepsParts['embedding'];
+  /** Outputs of stages that are used instead of computed ones, by instance and stage. */
+  readonly givenStages?: ReadonlyMap<string, ReadonlyMap<string, unknown>> | undefined;
   readonly storage: string;
   readonly contextTokens: number;
   readonly maxOutputTokens: number;
@@ -93,6 +98,7 @@ export interface GenerationHooks {
 
 export interface LiveParts {
   readonly model: ChatModel;
+  readonly embedding?: EmbeddingModel | undefined;
   /** Requests in flight at once. */
   readonly requests: number;
   /** The number to which these may grow while answers do not take longer for it. */
@@ -116,6 +122,8 @@ export interface LiveParts {
 export interface Cost {
   readonly requests: number;
   readonly inputTokens: number;
+  /** Those of the input that an embedding model turned into vectors. */
+  readonly embeddedTokens: number;
   readonly outputTokens: number;
   /** Those of the output that are reasoning, as far as providers say. */
   readonly reasoningTokens: number;
@@ -253,7 +261,7 @@ function openSteps(
   instance: Instance,
   request: GenerationRequest,
   queues: Queues,
-  more: Pick<StepsParts, 'onAnswer'> & { readonly budget: Budget },
+  more: Pick<StepsParts, 'onAnswer' | 'onEmbedding'> & { readonly budget: Budget },
 ): { readonly steps: Steps; readonly dispose: () => Promise<void> } {
   const { live, method, trace, model, settings, price, storage } = request;
   const { contextTokens, maxOutputTokens, maxInputTokens, testsOnly } = request;
@@ -269,7 +277,12 @@ function openSteps(
     live:
       live === undefined || opened === undefined
         ? undefined
-        : { model: live.model, view: opened.view, oracle: opened.oracle, ...queues },
+        : {
+            ...{ model: live.model, embedding: live.embedding },
+            ...{ view: opened.view, oracle: opened.oracle, ...queues },
+          },
+    embedding: request.embedding,
+    givenStages: request.givenStages?.get(id),
     ...{ trace, model, settings, price, storage, contextTokens, maxOutputTokens, maxInputTokens },
     ...{ testsOnly, engine, timeoutSeconds, signal, reporter, onText, onAct, ...more },
   });
@@ -329,11 +342,13 @@ async function generateOne(
   const { live, method, trace } = request;
   const { id } = instance;
   const used = new Set<string>();
+  const embeddings = new Map<string, StepOf<'embedding'>>();
   const budget = budgetFor(id, request);
   request.hooks?.onBegin(id, () => budget.spent);
   const { steps, dispose } = openSteps(instance, request, queues, {
     budget,
     onAnswer: (answer) => used.add(answer.key),
+    onEmbedding: (step) => embeddings.set(step.key, step),
   });
   try {
     const choice = await method.produce(steps, {
@@ -353,12 +368,15 @@ async function generateOne(
       throw new ModelFailure(`no answer of ${request.model} has a text: ${why}`);
     }
     const prediction = predictionOf(choice);
-    if (live !== undefined) await noteChoice(request, id, choice, prediction);
+    if (live !== undefined && choice.until === undefined) {
+      await noteChoice(request, id, choice, prediction);
+    }
     // Also those that were asked again, which have the key of the answer that came in the end.
     const answers = trace.steps.filter(
       (step) => step.instance === id && step.step === 'answer' && used.has(step.key),
     ) as AnswerStep[];
-    return { instance: id, choice, prediction, cost: costOf(answers, request.price) };
+    const cost = costOf(answers, [...embeddings.values()], request.price);
+    return { instance: id, choice, prediction, cost };
   } finally {
     await dispose();
   }
@@ -380,12 +398,7 @@ function budgetFor(
 ): Budget {
   const own = budgetOf({ dollars: instanceDollars }, 'instance');
   const before = trace.steps.filter((step) => step.instance === instance);
-  own.add(
-    spentOn(
-      before.filter((step) => step.step === 'answer'),
-      price,
-    ),
-  );
+  own.add(spentOn(paidSteps(before), price));
   return budgetWithin(budget, own);
 }
 
@@ -452,18 +465,25 @@ function openParts(
   };
 }
 
-function costOf(answers: readonly AnswerStep[], price: Price | undefined): Cost {
+function costOf(
+  answers: readonly AnswerStep[],
+  embeddings: readonly StepOf<'embedding'>[],
+  price: Price | undefined,
+): Cost {
   const sum = (of: (answer: AnswerStep) => number): number =>
     answers.reduce((total, answer) => total + of(answer), 0);
   const isPriced = price !== undefined || answers.every(({ dollars }) => dollars !== undefined);
+  const paid = paidSteps([...answers, ...embeddings]);
+  const embedded = embeddings.reduce((total, { inputTokens }) => total + inputTokens, 0);
   return {
     requests: answers.length,
-    inputTokens: sum(({ inputTokens }) => inputTokens),
+    inputTokens: sum(({ inputTokens }) => inputTokens) + embedded,
+    embeddedTokens: embedded,
     outputTokens: sum(({ outputTokens }) => outputTokens),
     reasoningTokens: sum(({ reasoningTokens = 0 }) => reasoningTokens),
     cachedInputTokens: sum(({ cachedInputTokens = 0 }) => cachedInputTokens),
     emptyAnswers: answers.filter((answer) => !saysSomething(answer)).length,
-    dollars: isPriced && answers.length > 0 ? spentOn(answers, price).dollars : undefined,
-    isEstimate: answers.some(({ isEstimate }) => isEstimate === true),
+    dollars: isPriced && answers.length > 0 ? spentOn(paid, price).dollars : undefined,
+    isEstimate: [...answers, ...embeddings].some(({ isEstimate }) => isEstimate === true),
   };
 }

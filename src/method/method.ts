@@ -28,6 +28,8 @@ export interface MethodResult {
   readonly chosen: MethodCandidate | undefined;
   /** One sentence: the reason for the choice. */
   readonly why: string;
+  /** The last stage of a run that was to end there, before there is anything to choose from. */
+  readonly until?: string | undefined;
 }
 
 export interface MethodOptions {

@@ -9,11 +9,13 @@ import type { AgentKind, AgentOf, LimitProfile, ShellAgent, TextAgent } from './
 import { AgentRun, type AgentEnd, type AgentRunParts } from './agents/agentRun';
 import type { GivenContext } from './given/givenContext';
 import { givenPrompt } from './given/givenPrompt';
+import { embedDocuments, type EmbeddingUse } from './models/embedDocuments';
 import type { GoldenAnswer } from './given/goldenAnswer';
 import type { ModelView } from './modelView';
 import { inputTokensOf } from './models/answering';
 import { dollarsOf, type Budget, type Price } from './models/budget';
 import type { ChatModel, ChatRequest, RequestSettings } from './models/chatModel';
+import type { EmbeddingModel } from './models/embeddingModel';
 import { packFiles } from './pack';
 import {
   candidatePrompt,
@@ -100,6 +102,19 @@ export interface Steps {
    * none.
    */
   readCode(text: string, from: AnswerStep): Promise<PatchStep>;
+  /**
+   * The vectors of texts, for each document in the order of its texts. They are kept by content and
+   * model, so that nothing is paid twice.
+   *
+   * @throws HumanError when the run has no embedding model
+   */
+  embed(documents: readonly (readonly string[])[]): Promise<readonly (readonly Float32Array[])[]>;
+  /** Name of the embedding model; undefined where there is none. */
+  readonly embeddingModel: string | undefined;
+  /** Tokens of a whole prompt, at most. */
+  readonly contextTokens: number;
+  /** Tells the person something about this instance. */
+  tell(line: string): void;
   /** What a method sees of the instance; a replay has none. */
   view(): Promise<ModelView>;
   /** The issue and repository, as every prompt has them. */
@@ -167,6 +182,7 @@ export interface StepsParts {
   readonly live:
     | {
         readonly model: ChatModel;
+        readonly embedding?: EmbeddingModel | undefined;
         readonly view: () => Promise<ModelView>;
         readonly oracle: () => Promise<Oracle>;
         /** Limits how many requests run at once. */
@@ -184,6 +200,8 @@ export interface StepsParts {
   /** What all requests have besides what the method says. */
   readonly settings?: RequestSettings | undefined;
   readonly price: Price | undefined;
+  /** The embedding model, and its price. */
+  readonly embedding?: EmbeddingUse | undefined;
   /** Outputs of stages that are used instead of computed ones, by the name of the stage. */
   readonly givenStages?: ReadonlyMap<string, unknown> | undefined;
   /** Where indexes are kept. */
@@ -202,6 +220,8 @@ export interface StepsParts {
   readonly reporter: Reporter;
   /** Called with each answer that is used, paid now or before. */
   readonly onAnswer?: (answer: AnswerStep) => void;
+  /** Called with each request for vectors that are used, sent now or before. */
+  readonly onEmbedding?: (step: StepOf<'embedding'>) => void;
   /** Called with each action of an agent, done now or before. */
   readonly onAct?: ((act: ActStep) => void) | undefined;
   /** Called with each piece of an answer as it arrives; a retry starts the answer anew. */
@@ -359,6 +379,26 @@ class TracedSteps implements Steps {
 
   get instance() {
     return this.parts.instance;
+  }
+
+  get embeddingModel() {
+    return this.parts.embedding?.name;
+  }
+
+  get contextTokens() {
+    return this.parts.contextTokens;
+  }
+
+  tell(line: string): void {
+    this.parts.reporter.log(`${this.parts.instance.id}: ${line}`);
+  }
+
+  embed(documents: readonly (readonly string[])[]) {
+    const { live, embedding, ...parts } = this.parts;
+    if (live?.embedding === undefined || embedding === undefined) {
+      throw new HumanError('There is no embedding model', 'Name one with --embedding-model');
+    }
+    return embedDocuments(documents, { ...parts, ...embedding, model: live.embedding });
   }
 
   view(): Promise<ModelView> {
@@ -867,6 +907,7 @@ const nameOf: Readonly<Record<Step['step'], string>> = {
   verdict: 'verdict of the oracle',
   fix: 'verdict of the oracle on a fix',
   stage: 'output of the stage',
+  embedding: 'request for vectors',
   choice: 'choice',
 };
 

@@ -24,6 +24,19 @@ export interface MethodTrace {
 
 export type StepOf<Kind extends Step['step']> = Extract<Step, { step: Kind }>;
 
+/** The steps that a provider was paid for. */
+export const paidSteps = (steps: readonly Step[]): readonly PaidStep[] =>
+  steps.flatMap((step): readonly PaidStep[] => {
+    if (step.step === 'answer') return [step];
+    if (step.step !== 'embedding') return [];
+    // The price of answers is not that of embeddings.
+    return [{ ...step, outputTokens: 0, dollars: step.dollars ?? 0 }];
+  });
+
+/** What a paid step has cost. */
+type PaidStep = Pick<StepOf<'answer'>, 'inputTokens' | 'outputTokens' | 'dollars'> &
+  Partial<Pick<StepOf<'answer'>, 'cachedInputTokens' | 'cacheWriteTokens'>>;
+
 /** The digest of what a step depends on: steps with equal digests are equal. */
 export function keyOf(...parts: readonly unknown[]): string {
   return sha256OfJson(parts);

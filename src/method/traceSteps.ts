@@ -114,6 +114,20 @@ export const stepSchema = z.discriminatedUnion('step', [
     seconds: z.number(),
     oracle,
   }),
+  /** A request for the vectors of texts. The vectors are in the storage folder. */
+  z.object({
+    ...common,
+    step: z.literal('embedding'),
+    model: z.string(),
+    /** Digests of the lists of texts that the request had. */
+    documents: z.array(z.string()),
+    texts: z.number(),
+    inputTokens: z.number(),
+    isEstimate: z.boolean().optional(),
+    /** Absent where no price is known. */
+    dollars: z.number().optional(),
+    seconds: z.number(),
+  }),
   z.object({
     ...common,
     step: z.literal('patch'),

@@ -65,7 +65,7 @@ async function foreseen(parts: DryRunParts, format: CandidateFormat): Promise<Dr
   };
   const width = generationWidth(options, { runs: 'nothing' }, 0);
   const engine = () => Promise.reject(new Error('a dry run runs nothing'));
-  const live = await liveParts({ ...parts, width }, model, engine);
+  const live = await liveParts({ ...parts, width }, { model }, engine);
   const request = { ...requestOf({ ...parts, width }), live, trace, reporter };
   const all = await foresee({ ...request, budget: budgetOf({}) }, format);
   reporter.clear();

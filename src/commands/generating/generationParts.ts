@@ -3,10 +3,11 @@ import type { Instance } from '../../domain/instance';
 import type { Engine } from '../../engine/engine';
 import { runStore } from '../../evaluation/runStore';
 import type { LimitProfile } from '../../method/agents/agent';
-import type { LiveParts } from '../../method/generation';
+import type { GenerationRequest, LiveParts } from '../../method/generation';
 import type { Method } from '../../method/method';
 import type { Price } from '../../method/models/budget';
-import type { ChatModel } from '../../method/models/chatModel';
+import type { EmbeddingUse } from '../../method/models/embedDocuments';
+import { openEmbeddingModel, openModel, parseModelName } from '../../method/models/openModel';
 import { mayRunTestsOfModels, refusedLocally } from '../../method/testsOfModels';
 import { createPythonParser } from '../../python/parser';
 import { parseSources, sourceOf } from '../../repository/source';
@@ -46,6 +47,12 @@ export interface GenerateOptions extends SelectingOptions, EngineOptions, GivenO
   topP?: number;
   reasoningEffort?: string;
   price?: Price;
+  embeddingModel?: string;
+  embeddingBaseUrl?: string;
+  /** Dollars for a million tokens. */
+  embeddingPrice?: number;
+  /** Outputs of stages by instance and stage. */
+  givenStages?: GenerationRequest['givenStages'];
   concurrency?: number;
   /** The earlier name of `concurrency`. */
   requests?: number;
@@ -84,6 +91,8 @@ export function requestOf({ options, context, method, instances, width }: Genera
     temperature: options.temperature,
     price: options.price,
     instanceDollars: options.instanceBudget,
+    embedding: embeddingUse(options),
+    givenStages: options.givenStages,
     settings: {
       topP: options.topP,
       reasoningEffort: options.reasoningEffort,
@@ -101,15 +110,43 @@ export function requestOf({ options, context, method, instances, width }: Genera
   };
 }
 
+/** The embedding model that the options name; undefined for none. */
+function embeddingUse(options: GenerateOptions): EmbeddingUse | undefined {
+  const { embeddingModel: name, embeddingBaseUrl, embeddingPrice: price } = options;
+  if (name === undefined) return undefined;
+  const isSame = parseModelName(name).provider === parseModelName(options.model).provider;
+  return { name, price, baseUrl: embeddingBaseUrl ?? (isSame ? options.baseUrl : undefined) };
+}
+
+/** Opens the models that the options name; no request is sent. @throws HumanError */
+export async function openModels(options: GenerateOptions): Promise<OpenedModels> {
+  const { model: name, baseUrl, price, stream, header } = options;
+  const common = {
+    timeoutSeconds: options.requestTimeout,
+    retries: { count: options.retries, firstWaitMs: 1000 },
+    limits: options,
+  };
+  const use = embeddingUse(options);
+  // Headers are secrets of the provider of answers.
+  const headers = use !== undefined && use.baseUrl === baseUrl ? header : undefined;
+  return {
+    model: await openModel({ ...{ name, baseUrl, price, stream, headers: header }, ...common }),
+    embedding:
+      use === undefined ? undefined : await openEmbeddingModel({ ...common, ...use, headers }),
+  };
+}
+
+type OpenedModels = Pick<LiveParts, 'model' | 'embedding'>;
+
 /** What a method works with. @param engine opens the engine on first use */
 export async function liveParts(
   { options, context, method, width }: GenerationParts,
-  model: ChatModel,
+  models: OpenedModels,
   engine: () => Promise<Engine>,
 ): Promise<LiveParts> {
   const sources = parseSources(sourcesFor(options, context));
   return {
-    model,
+    ...models,
     requests: width.requests,
     mostRequests: width.mostRequests,
     runs: width.runs,

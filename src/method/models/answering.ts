@@ -214,7 +214,10 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const tooLate = (seconds: number): string => `no whole answer within ${seconds} s`;
 
 /** Classifies a failed try: worth a retry, the end of this request, or the end of all requests. */
-async function troubleOf(error: unknown, withoutSecrets: (text: string) => string): Promise<Error> {
+export async function troubleOf(
+  error: unknown,
+  withoutSecrets: (text: string) => string,
+): Promise<Error> {
   if (error instanceof ModelTrouble || error instanceof Cancelled || error instanceof HumanError) {
     return error;
   }

@@ -3,6 +3,7 @@ import { keyOfEnvironment, redactKeys, useKey } from '../../engine/keysInUse';
 import { withoutPassword } from '../../repository/git/unreachable';
 import { answering, type AnsweringOptions, type ModelBy } from './answering';
 import type { ChatModel } from './chatModel';
+import { embedding, type EmbeddingBy, type EmbeddingModel } from './embeddingModel';
 import { RateLimiter } from './rateLimiter';
 import type { RateLimits } from './requestPace';
 import { keyVariables, providers, type Provider } from './providers';
@@ -27,17 +28,51 @@ export interface ModelRequest extends Omit<AnsweringOptions, 'withoutSecrets' | 
  * @throws HumanError when the provider is unknown, or its key or address is missing
  */
 export async function openModel(request: ModelRequest): Promise<ChatModel> {
+  const { provider, name, access, options } = accessOf(request, '--base-url');
+  return answering(request.name, await load(provider, name, access), { ...request, ...options });
+}
+
+/**
+ * The embedding model of a provider, as `openModel` opens a language model.
+ *
+ * @throws HumanError as `openModel`, and when the provider has no embeddings
+ */
+export async function openEmbeddingModel(
+  request: Omit<ModelRequest, 'stream' | 'price'>,
+): Promise<EmbeddingModel> {
+  const { provider, name, access, options } = accessOf(request, '--embedding-base-url');
+  const model = await loadEmbedding(provider, name, access);
+  return embedding(request.name, model, { ...request, ...options });
+}
+
+/** How requests reach a provider. */
+interface Access {
+  readonly baseUrl: string | undefined;
+  readonly apiKey: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * The address and key of a model.
+ *
+ * @param option the option that names an address
+ * @throws HumanError when the provider is unknown, or its key or address is missing
+ */
+function accessOf(
+  request: Pick<ModelRequest, 'name' | 'baseUrl' | 'key' | 'env' | 'headers' | 'limits'>,
+  option: string,
+) {
   const { provider, name } = parseModelName(request.name);
   const { baseUrl } = request;
   if (baseUrl === undefined && provider === 'openai-compatible') {
     throw new HumanError(
       `The model ${request.name} has no address`,
-      'Add --base-url, such as http://localhost:11434/v1 for Ollama',
+      `Add ${option}, such as http://localhost:11434/v1 for Ollama`,
     );
   }
   if (baseUrl !== undefined && !/^https?:\/\/[^\s/]+/.test(baseUrl)) {
     throw new HumanError(
-      `--base-url ${JSON.stringify(withoutPassword(baseUrl))} is not an address`,
+      `${option} ${JSON.stringify(withoutPassword(baseUrl))} is not an address`,
       'Write it as https://host/v1',
     );
   }
@@ -52,18 +87,18 @@ export async function openModel(request: ModelRequest): Promise<ChatModel> {
   }
   const { headers = {} } = request;
   for (const [header, value] of Object.entries(headers)) useSecretsOf(header, value);
-  const model = await load(provider, name, { baseUrl, apiKey: given ?? '', headers });
-  return answering(request.name, model, {
-    ...request,
-    limiter: new RateLimiter(request.limits),
-    withoutSecrets: (text) =>
-      (given === undefined || given === ''
-        ? redactKeys(text)
-        : redactKeys(text).replaceAll(given, '[key]')
-      )
-        // Servers repeat the beginning and the end of an unknown key.
-        .replace(/\b(?:sk|key|AIza)[-_]?[\w-]*\*{3,}[\w*-]*/g, '[key]'),
-  });
+  const withoutSecrets = (text: string): string =>
+    (given === undefined || given === ''
+      ? redactKeys(text)
+      : redactKeys(text).replaceAll(given, '[key]')
+    )
+      // Servers repeat the beginning and the end of an unknown key.
+      .replace(/\b(?:sk|key|AIza)[-_]?[\w-]*\*{3,}[\w*-]*/g, '[key]');
+  const access: Access = { baseUrl, apiKey: given ?? '', headers };
+  return {
+    ...{ provider, name, access },
+    options: { limiter: new RateLimiter(request.limits), withoutSecrets },
+  };
 }
 
 /** @throws HumanError when the text is not `PROVIDER/NAME` */
@@ -92,23 +127,15 @@ function useSecretsOf(header: string, value: string): void {
   for (const word of value.split(/\s+/)) if (word.length >= shortestSecret) useKey(word);
 }
 
-async function load(
-  provider: Provider,
-  name: string,
-  {
-    baseUrl,
-    apiKey,
-    headers,
-  }: {
-    readonly baseUrl: string | undefined;
-    readonly apiKey: string;
-    readonly headers: Readonly<Record<string, string>>;
-  },
-): Promise<ModelBy> {
-  const at = {
-    headers,
-    ...(baseUrl !== undefined && { baseURL: baseUrl.replace(/\/+$/, '') }),
-  };
+/** The settings of a provider of the `ai` package. */
+const atOf = ({ baseUrl, headers }: Access) => ({
+  headers,
+  ...(baseUrl !== undefined && { baseURL: baseUrl.replace(/\/+$/, '') }),
+});
+
+async function load(provider: Provider, name: string, access: Access): Promise<ModelBy> {
+  const { apiKey } = access;
+  const at = atOf(access);
   switch (provider) {
     case 'anthropic': {
       const { createAnthropic } = await import('@ai-sdk/anthropic');
@@ -123,14 +150,45 @@ async function load(
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
       return (fetch) =>
         createOpenAICompatible({
-          name: provider,
-          baseURL: 'https://api.openai.com/v1',
-          fetch,
-          ...at,
-          ...(apiKey !== '' && { apiKey }),
+          ...openAiAt(provider, access, fetch),
           includeUsage: true,
           ...(provider === 'openai' && { transformRequestBody: asOpenAiWants }),
         })(name);
+    }
+  }
+}
+
+const openAiAt = (provider: Provider, access: Access, fetch: typeof globalThis.fetch) => ({
+  name: provider,
+  baseURL: 'https://api.openai.com/v1',
+  fetch,
+  ...atOf(access),
+  ...(access.apiKey !== '' && { apiKey: access.apiKey }),
+});
+
+/** @throws HumanError when the provider has no embeddings */
+async function loadEmbedding(
+  provider: Provider,
+  name: string,
+  access: Access,
+): Promise<EmbeddingBy> {
+  switch (provider) {
+    case 'anthropic':
+      throw new HumanError(
+        'anthropic has no embedding models',
+        'Name one of another provider with --embedding-model, such as openai/text-embedding-3-small',
+      );
+    case 'google': {
+      const { createGoogleGenerativeAI } = await import('@ai-sdk/google');
+      const { apiKey } = access;
+      return (fetch) =>
+        createGoogleGenerativeAI({ apiKey, fetch, ...atOf(access) }).embeddingModel(name);
+    }
+    case 'openai':
+    case 'openai-compatible': {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+      return (fetch) =>
+        createOpenAICompatible(openAiAt(provider, access, fetch)).embeddingModel(name);
     }
   }
 }

@@ -19,6 +19,10 @@ function stepsOf(answers: readonly string[]) {
       const text = answers[sample - 1] ?? '';
       return { ...common, ...counts, ...of, step: 'answer', parameters, sample, text };
     },
+    embed: () => Promise.reject(new Error('these methods embed nothing')),
+    embeddingModel: undefined,
+    contextTokens: 27_000,
+    tell: () => undefined,
     foresee: () => Promise.reject(new Error('methods foresee nothing')),
     foreseeFix: () => Promise.reject(new Error('methods foresee nothing')),
     async convert(answer) {
