@@ -43,12 +43,17 @@ export type Reply =
   /** No answer ever arrives. */
   | { readonly hang: true };
 
+/** What the server does with a request for vectors: a vector for each text, or nothing ever. */
+export type EmbeddingReply = readonly (readonly number[])[] | { readonly hang: true };
+
 export interface FakeModels {
   /** Base address for `openai-compatible` and `anthropic`. */
   readonly url: string;
   readonly asked: readonly Asked[];
   /** Requests whose answer was sent completely. */
   readonly answered: readonly Asked[];
+  /** The texts of each request for vectors that was answered. */
+  readonly embedded: readonly (readonly string[])[];
   close(): Promise<void>;
 }
 
@@ -57,14 +62,30 @@ export interface FakeModels {
  * follows a script.
  *
  * @param script what to do with a request; the first request has number 1
+ * @param embed the same for a request for vectors, in the protocol of OpenAI
  */
 export async function fakeModels(
   script: (asked: Asked, number: number) => Reply | Promise<Reply>,
+  embed?: (texts: readonly string[]) => EmbeddingReply,
 ): Promise<FakeModels> {
   const asked: Asked[] = [];
   const answered: Asked[] = [];
+  const embedded: (readonly string[])[] = [];
   const server: Server = createServer((request, response) => {
     void (async () => {
+      if (embed !== undefined && request.url?.endsWith('/embeddings') === true) {
+        const { input } = (await bodyOf(request)) as { readonly input: readonly string[] };
+        const vectors = embed(input);
+        if ('hang' in vectors) return;
+        response.writeHead(200, { 'content-type': 'application/json' });
+        const tokens = Math.ceil(input.join('').length / 4);
+        const data = vectors.map((embedding, index) => ({ embedding, index }));
+        await end(response, JSON.stringify({ data, usage: { prompt_tokens: tokens } })).then(
+          () => embedded.push(input),
+          () => undefined,
+        );
+        return;
+      }
       const one = await readRequest(request);
       if (one === undefined) {
         response.writeHead(404, { 'content-type': 'application/json' });
@@ -88,6 +109,7 @@ export async function fakeModels(
     url: `http://127.0.0.1:${port}/v1`,
     asked,
     answered,
+    embedded,
     close: () =>
       new Promise((done) => {
         server.close(() => done());
@@ -96,9 +118,13 @@ export async function fakeModels(
   };
 }
 
-async function readRequest(request: IncomingMessage): Promise<Asked | undefined> {
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
+  return JSON.parse(Buffer.concat(chunks).toString());
+}
+
+async function readRequest(request: IncomingMessage): Promise<Asked | undefined> {
   const path = request.url ?? '';
   const protocol = path.endsWith('/chat/completions')
     ? 'openai'
@@ -108,7 +134,7 @@ async function readRequest(request: IncomingMessage): Promise<Asked | undefined>
         ? 'google'
         : undefined;
   if (protocol === undefined) return undefined;
-  const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
+  const body = (await bodyOf(request)) as Record<string, unknown>;
   const settings = (body['generationConfig'] ?? body) as Record<string, unknown>;
   const texts: string[] = [];
   const collect = (value: unknown): void => {

@@ -1,0 +1,133 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { HumanError } from '../../domain/humanError';
+import {
+  agentlessNumbers,
+  agentlessSettings,
+  agentlessStages,
+  skippableStages,
+  type AgentlessNumber,
+  type AgentlessSettings,
+  type AgentlessStage,
+} from '../../method/agentless/agentlessSettings';
+import { list, natural, positive, temperature, whole } from './optionValues';
+
+/** The options of `repair` for the stages of Agentless, and for embeddings. */
+export interface AgentlessOptions extends Partial<Record<AgentlessNumber, number>> {
+  skip?: AgentlessStage[];
+  until?: AgentlessStage;
+  stagesFrom?: string;
+  embeddingModel?: string;
+  embeddingBaseUrl?: string;
+  embeddingPrice?: number;
+}
+
+const numbers = Object.entries(agentlessNumbers);
+
+const parsers = { whole, natural, temperature: numberOfTemperature };
+
+/** Adds the options, with what the table of settings says. */
+export function withAgentlessOptions(command: Command): Command {
+  for (const [, { option, stage, usual, kind, meaning }] of numbers) {
+    const value = kind === 'temperature' ? '<t>' : '<n>';
+    const said = `agentless, ${stage}: ${meaning} (default: ${usual})`;
+    command.addOption(new Option(`${option} ${value}`, said).argParser(parsers[kind]));
+  }
+  return command
+    .option(
+      '--embedding-model <provider/name>',
+      'agentless, retrieval: the model of the vectors, of openai, openai-compatible or google (default: no retrieval)',
+    )
+    .option(
+      '--embedding-base-url <address>',
+      'address of its provider (default: --base-url, where the provider is that of --model)',
+    )
+    .option(
+      '--embedding-price <d>',
+      'dollars for a million tokens that it turns into vectors',
+      positive,
+    )
+    .option(
+      '--skip <stages>',
+      `agentless: leave these stages out; some of ${skippableStages.join(',')}`,
+      stagesToSkip,
+    )
+    .addOption(
+      new Option(
+        '--until <stage>',
+        'agentless: end after this stage; its output is in the trace, and no prediction is written',
+      ).choices(agentlessStages),
+    )
+    .option(
+      '--stages-from <file>',
+      'agentless: outputs of stages to use instead of computing them (JSON lines with instance, stage and output, such as a trace)',
+    );
+}
+
+/**
+ * The settings that the options give.
+ *
+ * @throws HumanError when they are for another method, or make no sense together
+ */
+export function settingsOf(
+  options: AgentlessOptions & { readonly method: string },
+): AgentlessSettings {
+  const names = [
+    ...numbers.map(([name, { option }]) => [name, option] as const),
+    ...([
+      ['skip', '--skip'],
+      ['until', '--until'],
+      ['stagesFrom', '--stages-from'],
+    ] as const),
+    ...([['embeddingModel', '--embedding-model']] as const),
+  ];
+  const given = names.filter(([name]) => options[name as keyof AgentlessOptions] !== undefined);
+  const [[, option] = [undefined, undefined]] = given;
+  if (option !== undefined && !/^agent-?less$/i.test(options.method)) {
+    throw new HumanError(
+      `${option} is for agentless, and not for ${options.method}`,
+      `Write --method agentless, or leave ${option} out`,
+    );
+  }
+  const needless = (['embeddingBaseUrl', 'embeddingPrice'] as const).some(
+    (name) => options[name] !== undefined,
+  );
+  if (needless && options.embeddingModel === undefined) {
+    throw new HumanError(
+      '--embedding-base-url and --embedding-price need an embedding model',
+      'Add --embedding-model PROVIDER/NAME, such as openai/text-embedding-3-small',
+    );
+  }
+  const { skip, until } = options;
+  if (until !== undefined && skip?.includes(until) === true) {
+    throw new HumanError(
+      `--until ${until} ends after a stage that --skip leaves out`,
+      `Leave ${until} out of --skip, or name another stage with --until`,
+    );
+  }
+  const values = given.filter(
+    ([name]) => name in agentlessNumbers || name === 'skip' || name === 'until',
+  );
+  return agentlessSettings(
+    Object.fromEntries(values.map(([name]) => [name, options[name as keyof AgentlessOptions]])),
+  );
+}
+
+/** @throws InvalidArgumentError */
+function stagesToSkip(value: string): AgentlessStage[] {
+  return list(value).map((name) => {
+    const stage = skippableStages.find((each) => each === name);
+    if (stage === undefined) {
+      throw new InvalidArgumentError(`Write some of ${skippableStages.join(',')}.`);
+    }
+    return stage;
+  });
+}
+
+/** @throws InvalidArgumentError */
+function numberOfTemperature(value: string): number {
+  const number = temperature(value);
+  if (number !== null) return number;
+  throw new InvalidArgumentError(
+    'Write a number from 0 to 2. With --temperature none no request has a temperature.',
+  );
+}

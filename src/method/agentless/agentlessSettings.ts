@@ -1,0 +1,89 @@
+/** The stages of Agentless, in their order. */
+export const agentlessStages = [
+  'files',
+  'folders',
+  'retrieval',
+  'combined',
+  'elements',
+  'locations',
+  'repair',
+] as const;
+export type AgentlessStage = (typeof agentlessStages)[number];
+
+/** Stages that can be left out: those after them take what there is. */
+export const skippableStages = agentlessStages.filter((stage) => stage !== 'repair');
+
+/** Further outputs in a trace, which follow from those of the stages and R. */
+export const derivedStages = ['lines', 'code'] as const;
+
+interface NumberSetting {
+  /** The option on the command line. */
+  readonly option: string;
+  readonly stage: AgentlessStage;
+  /** That of the paper (https://arxiv.org/abs/2407.01489, section 4). */
+  readonly usual: number;
+  /** A whole number from 1, one from 0, or a temperature. */
+  readonly kind: 'whole' | 'natural' | 'temperature';
+  readonly meaning: string;
+}
+
+/** The numbers of Agentless, from which options, defaults, help and documentation come. */
+export const agentlessNumbers = {
+  suspiciousFiles: {
+    ...{ option: '--suspicious-files', stage: 'files', usual: 5, kind: 'whole' },
+    meaning: 'files that the model may name',
+  },
+  chunkTokens: {
+    ...{ option: '--chunk-tokens', stage: 'retrieval', usual: 512, kind: 'whole' },
+    meaning: 'tokens of a chunk of code',
+  },
+  chunkOverlap: {
+    ...{ option: '--chunk-overlap', stage: 'retrieval', usual: 0, kind: 'natural' },
+    meaning: 'tokens that a chunk shares with the one before',
+  },
+  topChunks: {
+    ...{ option: '--top-chunks', stage: 'retrieval', usual: 100, kind: 'whole' },
+    meaning: 'chunks nearest to the issue whose files are retrieved',
+  },
+  topFiles: {
+    ...{ option: '--top-files', stage: 'combined', usual: 3, kind: 'whole' },
+    meaning: 'files of both lists that go on',
+  },
+  locationSamples: {
+    ...{ option: '--location-samples', stage: 'locations', usual: 4, kind: 'whole' },
+    meaning: 'sets of edit locations',
+  },
+  locationTemperature: {
+    ...{ option: '--location-temperature', stage: 'locations', usual: 0.8, kind: 'temperature' },
+    meaning: 'temperature of their requests',
+  },
+  contextLines: {
+    ...{ option: '--context-lines', stage: 'repair', usual: 10, kind: 'natural' },
+    meaning: 'lines of code that are shown around each location',
+  },
+  repairSamples: {
+    ...{ option: '--repair-samples', stage: 'repair', usual: 10, kind: 'whole' },
+    meaning: 'patches for each set of locations, of which the first is greedy',
+  },
+  repairTemperature: {
+    ...{ option: '--repair-temperature', stage: 'repair', usual: 0.8, kind: 'temperature' },
+    meaning: 'temperature of the others',
+  },
+} as const satisfies Readonly<Record<string, NumberSetting>>;
+
+export type AgentlessNumber = keyof typeof agentlessNumbers;
+
+/** What a run of Agentless does. */
+export interface AgentlessSettings extends Readonly<Record<AgentlessNumber, number>> {
+  readonly skip: readonly AgentlessStage[];
+  /** The last stage of the run. */
+  readonly until: AgentlessStage;
+}
+
+/** The settings with the paper's values for those that are not given. */
+export function agentlessSettings(given: Partial<AgentlessSettings> = {}): AgentlessSettings {
+  const numbers = Object.fromEntries(
+    Object.entries(agentlessNumbers).map(([name, { usual }]) => [name, usual]),
+  ) as Record<AgentlessNumber, number>;
+  return { ...numbers, skip: [], until: 'repair', ...given };
+}

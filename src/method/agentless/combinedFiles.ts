@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { stagesVersion, type StageWork } from './agentlessStage';
+import type { NearFile } from './nearestFiles';
+
+/** Paths of R, the most suspicious first. */
+const combinedFilesSchema = z.array(z.string());
+
+/** The files of both lists that go on. */
+export function combinedFiles(
+  { steps, settings: { topFiles } }: StageWork,
+  named: readonly string[],
+  near: readonly NearFile[],
+): Promise<string[]> {
+  const of = [stagesVersion, named, near, topFiles];
+  return steps.stage({ stage: 'combined', of, schema: combinedFilesSchema }, () =>
+    Promise.resolve(
+      combine(
+        named,
+        near.map(({ path }) => path),
+        topFiles,
+      ),
+    ),
+  );
+}
+
+/**
+ * The first of two lists together: what both have, then the rest of the first list, then that of
+ * the second, each in the order of its list.
+ */
+export function combine(
+  named: readonly string[],
+  retrieved: readonly string[],
+  most: number,
+): string[] {
+  const both = named.filter((path) => retrieved.includes(path));
+  return [...new Set([...both, ...named, ...retrieved])].slice(0, most);
+}

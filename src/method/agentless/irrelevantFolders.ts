@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import type { Prompt } from '../prompts';
+import { askOnce, stagesVersion, type StageWork } from './agentlessStage';
+import { codeFiles, foldersOf, treeOfNames } from './codeFiles';
+import { fittingPrompt } from './fittingPrompt';
+import { readNamedPaths } from './namedPaths';
+import { stagePrompt } from './stagePrompt';
+import { shownTree } from './suspiciousFiles';
+
+/** Paths of folders of R, without `/` at their ends. */
+const irrelevantFoldersSchema = z.array(z.string());
+
+/** The folders whose files need not be searched. May be empty. */
+export function irrelevantFolders(work: StageWork): Promise<string[]> {
+  const { steps, greedy } = work;
+  const of = [stagesVersion, greedy, steps.contextTokens];
+  return steps.stage({ stage: 'folders', of, schema: irrelevantFoldersSchema }, async () => {
+    const paths = await codeFiles((await steps.view()).tree);
+    const prompt = await fittingPrompt(work, [treeOfNames(paths)], ([tree = '']) =>
+      irrelevantFoldersPrompt({ ...steps.instance, tree }),
+    );
+    const answer = await askOnce(work, 'folders', prompt);
+    const { paths: named, unknown } = readNamedPaths(answer, foldersOf(paths));
+    if (unknown.length > 0) {
+      steps.tell(`folders that the repository does not have are ignored: ${unknown.join(', ')}`);
+    }
+    return [...named];
+  });
+}
+
+/** The files outside of folders; all of them, where the folders hold every file. */
+export function withoutFolders(
+  paths: readonly string[],
+  folders: readonly string[],
+): readonly string[] {
+  const left = paths.filter((path) => !folders.some((folder) => path.startsWith(`${folder}/`)));
+  return left.length === 0 ? paths : left;
+}
+
+export const irrelevantFoldersPrompt = (parts: {
+  readonly repo: string;
+  readonly issue: string;
+  readonly tree: string;
+}): Prompt =>
+  stagePrompt({
+    ...parts,
+    shown: shownTree(parts.tree),
+    task: [
+      '- Decide which folders have nothing to do with the problem, so that nobody has to read their files to',
+      '  solve it. All folders below such a folder are left out with it.',
+      '- Answer with their paths from the root of the repository, one on each line and with / at the end, in a',
+      '  fenced block. For example:',
+      '',
+      '```',
+      'docs/',
+      'shapes/drawing/',
+      '```',
+    ],
+  });

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { skeletonOf } from '../../python/skeleton';
+import type { Prompt } from '../prompts';
+import { askOnce, stagesVersion, type StageWork } from './agentlessStage';
+import { fittingPrompt } from './fittingPrompt';
+import { readNamedPlaces } from './namedPlaces';
+import { stagePrompt } from './stagePrompt';
+
+/** Classes, functions and variables of files of R. */
+const relatedElementsSchema = z.array(
+  z.object({
+    path: z.string(),
+    kind: z.enum(['class', 'function', 'variable']),
+    name: z.string(),
+  }),
+);
+
+export type RelatedElement = z.infer<typeof relatedElementsSchema>[number];
+
+/** What the model wants to read of these files, of which it sees the skeletons. May be empty. */
+export function relatedElements(
+  work: StageWork,
+  paths: readonly string[],
+): Promise<RelatedElement[]> {
+  const { steps, greedy } = work;
+  const of = [stagesVersion, paths, greedy, steps.contextTokens];
+  return steps.stage({ stage: 'elements', of, schema: relatedElementsSchema }, async () => {
+    const { tree, python } = await steps.view();
+    const files: string[] = [];
+    for (const path of paths) {
+      const source = await tree.read(path);
+      if (source === undefined) steps.tell(`${path} is ignored: the repository has no such file`);
+      else files.push(`### ${path}\n${skeletonOf(python, source)}`);
+    }
+    if (files.length === 0) return [];
+    const prompt = await fittingPrompt(work, files, (skeletons) =>
+      relatedElementsPrompt({ ...steps.instance, skeletons }),
+    );
+    const { places, unknown } = readNamedPlaces(await askOnce(work, 'elements', prompt), paths);
+    if (unknown.length > 0) {
+      steps.tell(`elements of files that were not shown are ignored: ${unknown.join(', ')}`);
+    }
+    const elements = places.filter((place) => place.kind !== 'lines');
+    if (elements.length === 0) steps.tell('the model names no element, so whole files go on');
+    return elements;
+  });
+}
+
+export const relatedElementsPrompt = (parts: {
+  readonly repo: string;
+  readonly issue: string;
+  readonly skeletons: readonly string[];
+}): Prompt =>
+  stagePrompt({
+    ...parts,
+    shown: [
+      'Skeletons of some files follow between <code> and </code>: the headers of their classes and functions, ' +
+        'and their variables and comments. `...` stands for code that is left out.',
+      '',
+      '<code>',
+      parts.skeletons.join('\n\n'),
+      '</code>',
+    ],
+    task: [
+      '- Decide which classes, functions and variables have to be read or changed to solve the problem.',
+      '- Name a class only if all of it matters, and its methods one by one otherwise.',
+      '- Answer in a fenced block. Write the path of a file on a line of its own, and its elements below it, one',
+      '  on each line. For example:',
+      '',
+      '```',
+      'shapes/area.py',
+      'function: Square.area',
+      'variable: UNITS',
+      '',
+      'shapes/sides.py',
+      'class: Polygon',
+      '```',
+    ],
+  });

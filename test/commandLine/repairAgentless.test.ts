@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { agentlessStages, type AgentlessStage } from '../../src/method/agentless/agentlessSettings';
+import { agentlessAnswer, agentlessVectors, roundedDown, stageOf } from './agentlessScript';
+import { cli, sample, scratch, start, type Answer } from './cli';
+import { fakeModels, type FakeModels } from './fakeModels';
+
+type Row = Readonly<Record<string, unknown>>;
+
+const linesOf = async (path: string): Promise<Row[]> =>
+  (await readFile(path, 'utf8'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Row);
+
+const outputsIn = async (out: string): Promise<Map<unknown, unknown>> =>
+  new Map(
+    (await linesOf(`${out}.trace.jsonl`))
+      .filter(({ step }) => step === 'stage')
+      .map(({ stage, output }) => [stage, output]),
+  );
+
+describe('swt-bench repair --method agentless', () => {
+  const folder = scratch();
+  let server: FakeModels;
+  /** Called before a request is answered; what is true leaves it without an answer. */
+  let isHeld = (_: AgentlessStage): boolean => false;
+
+  const countOf = (stage: AgentlessStage): number =>
+    server.answered.filter((asked) => stageOf(asked) === stage).length;
+  beforeEach(async () => {
+    isHeld = () => false;
+    server = await fakeModels(
+      (asked) => {
+        if (isHeld(stageOf(asked))) return { hang: true };
+        return { text: agentlessAnswer(asked, countOf('locations')) };
+      },
+      (texts) => (isHeld('retrieval') ? { hang: true } : agentlessVectors(texts)),
+    );
+  });
+  afterEach(() => server.close());
+
+  const argsOf = (out: string, ...more: string[]): string[] => [
+    ...['repair', '--method', 'agentless', '--model', 'openai-compatible/m', '--out', out],
+    ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
+    // The samples of locations differ, so that one after the other is asked for.
+    ...['--base-url', server.url, '--concurrency', '1', ...more],
+    ...(more.includes('--storage') ? [] : ['--storage', join(folder.path, 'storage')]),
+  ];
+  const repair = (out: string, ...more: string[]): Promise<Answer> => cli(argsOf(out, ...more));
+  const embedding = ['--embedding-model', 'openai-compatible/e', '--embedding-price', '0.02'];
+  const priced = [...embedding, '--price', '2.5,10', '--budget', '5'];
+
+  it('goes from the issue to 40 patches, and chooses what most samples agree on', async () => {
+    const out = join(folder.path, 'whole.jsonl');
+    const answer = await repair(out, ...priced);
+    assert.equal(answer.status, 0, answer.stderr);
+    const outputs = await outputsIn(out);
+    assert.deepEqual(outputs.get('files'), ['tallybook/ledger.py', 'tallybook/money.py']);
+    assert.deepEqual(outputs.get('folders'), []);
+    const near = outputs.get('retrieval') as { readonly path: string }[];
+    assert.ok(near.some(({ path }) => path === 'tallybook/expense.py'));
+    assert.ok(!near.some(({ path }) => path.startsWith('tests/')));
+    const files = outputs.get('combined') as string[];
+    assert.equal(files.length, 3);
+    assert.ok(files.includes('tallybook/money.py'));
+    const sets = outputs.get('locations') as { readonly path: string }[][];
+    assert.deepEqual(
+      sets.map((set) => set.length > 0),
+      [true, true, false, true],
+    );
+    assert.equal((outputs.get('repair') as unknown[]).length, 40);
+    assert.match(answer.stderr, /files that the repository does not have are ignored: \S*gone\.py/);
+    assert.match(answer.stderr, /line 9999 of tallybook\/money\.py/);
+    const [row] = await linesOf(out);
+    assert.ok(String(row?.['model_patch']).includes(`+${roundedDown}\n`));
+    assert.deepEqual([row?.['chosen_sample'], row?.['requests']], [2, 47]);
+    assert.ok(Number(row?.['embedded_tokens']) > 500, JSON.stringify(row));
+    const ranked = await linesOf(`${out}.ranked.jsonl`);
+    assert.equal(ranked.length, 40);
+    assert.deepEqual([ranked[0]?.['rank'], ranked[0]?.['votes']], [1, 36]);
+    assert.deepEqual([ranked[39]?.['rank'], ranked[39]?.['votes']], [40, 4]);
+    const temperatures = server.asked.map((asked) => `${stageOf(asked)} ${asked.temperature}`);
+    const count = (what: string): number => temperatures.filter((each) => each === what).length;
+    assert.deepEqual(
+      [count('files 0'), count('locations 0.8'), count('repair 0'), count('repair 0.8')],
+      [1, 4, 4, 36],
+    );
+    const paid = (await linesOf(`${out}.trace.jsonl`)).filter(({ dollars }) => dollars !== undefined);
+    const dollars = paid.reduce((sum, each) => sum + Number(each['dollars']), 0);
+    assert.ok(Math.abs(dollars - Number(row?.['dollars'])) < 1e-6);
+    const before = [server.asked.length, server.embedded.length];
+    assert.deepEqual([(await repair(out, '--replay', ...embedding)).status], [0]);
+    assert.equal((await repair(out, ...priced)).status, 0);
+    assert.deepEqual([server.asked.length, server.embedded.length], before);
+  });
+
+  it('ends after a stage, leaves stages out, and takes outputs of stages', async () => {
+    const out = join(folder.path, 'parts.jsonl');
+    const first = await repair(out, '--until', 'elements', '--skip', 'folders');
+    assert.equal(first.status, 0, first.stderr);
+    assert.match(first.stdout, /^Agentless, \S+: 1 of 1 instances ended after the stage elements/);
+    assert.match(first.stderr, /embedding retrieval is skipped, since there is no --embedding-model/);
+    await assert.rejects(readFile(out), { code: 'ENOENT' });
+    assert.deepEqual([countOf('files'), countOf('folders'), countOf('locations')], [1, 0, 0]);
+    assert.ok((await outputsIn(out)).has('elements'));
+
+    const given = await folder.file(
+      'given.jsonl',
+      `${JSON.stringify({
+        ...{ instance: 'tallybook__tallybook-217', stage: 'locations' },
+        output: [[{ path: 'tallybook/money.py', intervals: [[48, 50]] }]],
+      })}\n`,
+    );
+    const all = 'files,folders,retrieval,combined,elements';
+    const own = join(folder.path, 'given-out.jsonl');
+    const second = await repair(
+      ...[own, '--skip', all, '--stages-from', given, '--repair-samples', '2'],
+      ...['--context-lines', '1'],
+    );
+    assert.equal(second.status, 0, second.stderr);
+    assert.deepEqual([countOf('files'), countOf('locations'), countOf('repair')], [1, 0, 2]);
+    const shown = server.asked.at(-1)?.text ?? '';
+    assert.ok(shown.includes('### tallybook/money.py\n...\n        total = sum(weights)'), shown);
+    const trace = `${out}.trace.jsonl`;
+    const third = await repair(join(folder.path, 'third.jsonl'), '--stages-from', trace);
+    assert.equal(third.status, 0, third.stderr);
+    assert.deepEqual([countOf('files'), countOf('elements'), countOf('locations')], [1, 1, 4]);
+  });
+
+  it('refuses options that make no sense together', async () => {
+    const cases = [
+      [['--method', 'rag', '--top-files', '2'], /--top-files is for agentless, and not for rag/],
+      [['--embedding-price', '1'], /need an embedding model/],
+      [['--until', 'files', '--skip', 'files'], /ends after a stage that --skip leaves out/],
+      [['--skip', 'repair'], /Write some of files,/],
+      [['--embedding-model', 'anthropic/x'], /There is no key|anthropic has no embedding models/],
+      [['--stages-from', join(sample, 'instance.jsonl')], /has no output of a stage/],
+      [[...embedding.slice(0, 2), '--price', '1,1', '--budget', '1'], /Add --embedding-price/],
+    ] as const;
+    for (const [more, said] of cases) {
+      const { status, stderr } = await repair(join(folder.path, 'refused.jsonl'), ...more);
+      assert.equal(status, 2, stderr);
+      assert.match(stderr, said);
+    }
+    assert.equal(server.asked.length, 0);
+  });
+
+  it('killed in each stage, repeats no answered request and ends with the same bytes @full', async () => {
+    const whole = join(folder.path, 'not-killed.jsonl');
+    const storage = (name: string): string[] => ['--storage', join(folder.path, name)];
+    assert.equal((await repair(whole, ...priced, ...storage('storage 1'))).status, 0);
+    const answered = [server.answered.length, server.embedded.length];
+    await server.close();
+    server = await fakeModels(
+      (asked) => {
+        if (isHeld(stageOf(asked))) return { hang: true };
+        return { text: agentlessAnswer(asked, countOf('locations')) };
+      },
+      (texts) => (isHeld('retrieval') ? { hang: true } : agentlessVectors(texts)),
+    );
+    const out = join(folder.path, 'killed.jsonl');
+    const args = argsOf(out, ...priced, ...storage('storage 2'));
+    let kills = 0;
+    for (const stage of agentlessStages.filter((each) => each !== 'combined')) {
+      // In the middle of a stage with several requests.
+      let left = { locations: 2, repair: 17 }[stage as string] ?? 0;
+      const { child, answer } = start(args);
+      isHeld = (asked) => {
+        if (asked !== stage || left-- > 0) return false;
+        kills += 1;
+        child.kill('SIGKILL');
+        return true;
+      };
+      await answer;
+    }
+    isHeld = () => false;
+    assert.equal(kills, 6);
+    const last = await cli(args);
+    assert.equal(last.status, 0, last.stderr);
+    assert.deepEqual([server.answered.length, server.embedded.length], answered);
+    for (const ending of ['', '.ranked.jsonl']) {
+      assert.equal(
+        await readFile(`${out}${ending}`, 'utf8'),
+        await readFile(`${whole}${ending}`, 'utf8'),
+      );
+    }
+  });
+});
