@@ -267,6 +267,8 @@ class TracedSteps implements Steps {
   private kept: { answers: number; actions: number } | undefined = { answers: 0, actions: 0 };
   private readonly underWay = new Map<string, Promise<Step>>();
   private digestOfR: Promise<string> | undefined;
+  /** Keys of what is paid for while stages are made; a set for each stage under way. */
+  private readonly origins = new Set<Set<string>>();
 
   constructor(private readonly parts: StepsParts) {}
 
@@ -398,7 +400,16 @@ class TracedSteps implements Steps {
     if (live?.embedding === undefined || embedding === undefined) {
       throw new HumanError('There is no embedding model', 'Name one with --embedding-model');
     }
-    return embedDocuments(documents, { ...parts, ...embedding, model: live.embedding });
+    const onEmbedding = (step: StepOf<'embedding'>): void => {
+      parts.onEmbedding?.(step);
+      for (const origin of this.origins) origin.add(step.key);
+    };
+    return embedDocuments(documents, {
+      ...parts,
+      ...embedding,
+      model: live.embedding,
+      onEmbedding,
+    });
   }
 
   view(): Promise<ModelView> {
@@ -426,12 +437,38 @@ class TracedSteps implements Steps {
       key,
       async () => ({
         stage,
-        output: isGiven ? checkedOutput(stage, schema, given) : await make(),
-        ...(isGiven && { isGiven }),
+        ...(isGiven
+          ? { output: checkedOutput(stage, schema, given), isGiven }
+          : await this.withOrigin(make)),
       }),
       { isGood: ({ output }) => schema.safeParse(output).success },
     );
+    this.useAgain(found.from ?? []);
     return schema.parse(found.output);
+  }
+
+  /** The output of a stage, with the keys of what was paid for while it was made. */
+  private async withOrigin(make: () => Promise<unknown>) {
+    const from = new Set<string>();
+    this.origins.add(from);
+    try {
+      const output = await make();
+      return { output, ...(from.size > 0 && { from: [...from] }) };
+    } finally {
+      this.origins.delete(from);
+    }
+  }
+
+  /** Tells of answers and vectors that an output of the trace comes from: they are used, too. */
+  private useAgain(keys: readonly string[]): void {
+    const { trace, onAnswer, onEmbedding } = this.parts;
+    for (const key of keys) {
+      const answer = trace.find('answer', key);
+      const embedding = trace.find('embedding', key);
+      if (answer !== undefined) onAnswer?.(answer);
+      if (embedding !== undefined) onEmbedding?.(embedding);
+      for (const origin of this.origins) origin.add(key);
+    }
   }
 
   async readCode(text: string, from: AnswerStep): Promise<PatchStep> {
@@ -732,6 +769,7 @@ class TracedSteps implements Steps {
       );
       if (saysSomething(answer) || live === undefined || tries === mostTries) {
         onAnswer?.(answer);
+        for (const origin of this.origins) origin.add(answer.key);
         return answer;
       }
     }

@@ -183,6 +183,8 @@ export const stepSchema = z.discriminatedUnion('step', [
     stage: z.string(),
     /** As the stage describes it. */
     output: z.unknown(),
+    /** Keys of the answers and requests for vectors that it comes from. */
+    from: z.array(z.string()).optional(),
     /** Whether it was given to the run instead of computed. */
     isGiven: z.boolean().optional(),
   }),

@@ -87,7 +87,9 @@ describe('swt-bench repair --method agentless', () => {
       [count('files 0'), count('locations 0.8'), count('repair 0'), count('repair 0.8')],
       [1, 4, 4, 36],
     );
-    const paid = (await linesOf(`${out}.trace.jsonl`)).filter(({ dollars }) => dollars !== undefined);
+    const paid = (await linesOf(`${out}.trace.jsonl`)).filter(
+      ({ dollars }) => dollars !== undefined,
+    );
     const dollars = paid.reduce((sum, each) => sum + Number(each['dollars']), 0);
     assert.ok(Math.abs(dollars - Number(row?.['dollars'])) < 1e-6);
     const before = [server.asked.length, server.embedded.length];
@@ -101,7 +103,10 @@ describe('swt-bench repair --method agentless', () => {
     const first = await repair(out, '--until', 'elements', '--skip', 'folders');
     assert.equal(first.status, 0, first.stderr);
     assert.match(first.stdout, /^Agentless, \S+: 1 of 1 instances ended after the stage elements/);
-    assert.match(first.stderr, /embedding retrieval is skipped, since there is no --embedding-model/);
+    assert.match(
+      first.stderr,
+      /embedding retrieval is skipped, since there is no --embedding-model/,
+    );
     await assert.rejects(readFile(out), { code: 'ENOENT' });
     assert.deepEqual([countOf('files'), countOf('folders'), countOf('locations')], [1, 0, 0]);
     assert.ok((await outputsIn(out)).has('elements'));
@@ -122,14 +127,14 @@ describe('swt-bench repair --method agentless', () => {
     assert.equal(second.status, 0, second.stderr);
     assert.deepEqual([countOf('files'), countOf('locations'), countOf('repair')], [1, 0, 2]);
     const shown = server.asked.at(-1)?.text ?? '';
-    assert.ok(shown.includes('### tallybook/money.py\n...\n        total = sum(weights)'), shown);
+    assert.ok(shown.includes('### tallybook/money.py\n...\n            raise ValueError('), shown);
     const trace = `${out}.trace.jsonl`;
     const third = await repair(join(folder.path, 'third.jsonl'), '--stages-from', trace);
     assert.equal(third.status, 0, third.stderr);
     assert.deepEqual([countOf('files'), countOf('elements'), countOf('locations')], [1, 1, 4]);
   });
 
-  it('refuses options that make no sense together', async () => {
+  it('refuses options that make no sense together @full', async () => {
     const cases = [
       [['--method', 'rag', '--top-files', '2'], /--top-files is for agentless, and not for rag/],
       [['--embedding-price', '1'], /need an embedding model/],
@@ -181,6 +186,7 @@ describe('swt-bench repair --method agentless', () => {
     assert.equal(last.status, 0, last.stderr);
     assert.deepEqual([server.answered.length, server.embedded.length], answered);
     for (const ending of ['', '.ranked.jsonl']) {
+      assert.deepEqual(await linesOf(`${out}${ending}`), await linesOf(`${whole}${ending}`));
       assert.equal(
         await readFile(`${out}${ending}`, 'utf8'),
         await readFile(`${whole}${ending}`, 'utf8'),
