@@ -14,10 +14,10 @@ export function skeletonOf(python: PythonParser, source: string): string {
   let last = 0;
   for (const declaration of declarationsOf(python, source)) {
     const { kind, startLine, headEndLine } = declaration;
-    // A comment behind a statement, or a second statement of a line, is there already.
-    if (startLine <= last) continue;
-    last = headEndLine;
     const own = lines.slice(startLine - 1, headEndLine);
+    // A second statement of a line is there already, and a comment goes with its statement.
+    if (startLine <= last || (kind === 'comment' && !/^\s*#/.test(own[0] ?? ''))) continue;
+    last = headEndLine;
     const isOutermost = !/^\s/.test(own[0] ?? '');
     if (isOutermost && (kind === 'class' || kind === 'function') && shown.length > 0)
       shown.push('');
@@ -26,7 +26,10 @@ export function skeletonOf(python: PythonParser, source: string): string {
   return shown.join('\n');
 }
 
-function withoutBody(own: readonly string[], { kind }: Declaration): readonly string[] {
+function withoutBody(own: readonly string[], declaration: Declaration): readonly string[] {
+  const { kind, endLine, headEndLine } = declaration;
+  // A function of one line stays as it is.
+  if (kind === 'function' && endLine === headEndLine) return own;
   if (kind === 'function') return [...own, `${indentOf(own[0])}    ...`];
   const { most, kept } = longAssignment;
   if (kind !== 'variable' || own.length <= most) return own;
