@@ -16,6 +16,9 @@ export function stageOf({ text }: Pick<Asked, 'text'>): AgentlessStage {
   return found[0];
 }
 
+/** Whether a text is a request of a stage. */
+export const isOfStage = (text: string): boolean => marks.some(([, mark]) => text.includes(mark));
+
 const fenced = (...lines: string[]): string =>
   ['Some thoughts.', '', '```', ...lines, '```', ''].join('\n');
 
@@ -43,9 +46,12 @@ const locations = [
 /**
  * A model that answers by the stage alone, whatever came before, but for the samples of locations.
  *
- * @param sample number of the answered requests for locations
+ * @param sample number of the requests for locations before this one
  */
-export function agentlessAnswer(asked: Asked, sample: number): string {
+export function agentlessAnswer(
+  asked: Pick<Asked, 'text' | 'temperature'>,
+  sample: number,
+): string {
   switch (stageOf(asked)) {
     case 'files':
       return fenced('tallybook/ledger.py', 'tallybook/money.py', 'tallybook/gone.py');

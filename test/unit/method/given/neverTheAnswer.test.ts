@@ -18,6 +18,9 @@ import { zeroShotPlus } from '../../../../src/method/zeroShotPlus';
 import type { PythonParser } from '../../../../src/python/parser';
 import { sourceOf } from '../../../../src/repository/source';
 import { prepareTrees } from '../../../../src/repository/trees';
+import { agentless } from '../../../../src/method/agentless/agentless';
+import { runsFolder } from '../../../../src/repository/storage';
+import { agentlessAnswer, agentlessVectors, isOfStage } from '../../../commandLine/agentlessScript';
 import { everydayRuns } from '../../../everyday';
 import { loadParser } from '../../python/loadParser';
 
@@ -29,7 +32,17 @@ async function addedLine(path: string, line: string): Promise<string> {
   return `diff --git a/${path} b/${path}\n--- a/${path}\n+++ b/${path}\n@@ -1 +1,2 @@\n+# ${line}\n ${first}\n`;
 }
 
-describe('requests in a setting of Table 5', () => {
+/** What a model says that knows the stages of Agentless, and nothing else. */
+function answerOf({ messages, temperature }: ChatRequest, all: readonly ChatRequest[]): string {
+  const textOf = (request: Pick<ChatRequest, 'messages'>): string =>
+    request.messages.map(({ content }) => content).join('\n');
+  const text = textOf({ messages });
+  const isOfLocations = (each: ChatRequest): boolean => textOf(each).includes('which places have');
+  const sample = all.filter(isOfLocations).length - 1;
+  return isOfStage(text) ? agentlessAnswer({ text, temperature }, sample) : 'no patch';
+}
+
+describe('requests in a setting of Table 5, and of Agentless', () => {
   let storage: string;
   let bundled: Instance;
   let python: PythonParser;
@@ -62,6 +75,10 @@ describe('requests in a setting of Table 5', () => {
   /** Everything that a model receives of a run. */
   const requestsOf = async (instance: Instance, method: Method): Promise<string> => {
     const requests: ChatRequest[] = [];
+    const embedded: string[] = [];
+    // What is kept of an earlier run is not asked for again.
+    const kept = join(runsFolder(storage, instance.id), 'embeddings');
+    await rm(kept, { recursive: true, force: true });
     const path = join(storage, `out-${count++}.trace.jsonl`);
     const trace = await openTrace(path, { readOnly: false, told: () => undefined });
     const entries = await generate(
@@ -72,8 +89,16 @@ describe('requests in a setting of Table 5', () => {
             name: 'fake/m',
             complete(request) {
               requests.push(request);
-              const text = 'no patch';
+              const text = answerOf(request, requests);
               return Promise.resolve({ text, finish: 'stop', inputTokens: 1, outputTokens: 1 });
+            },
+          },
+          embedding: {
+            name: 'fake/e',
+            embed(texts) {
+              embedded.push(...texts);
+              const vectors = agentlessVectors(texts).map((each) => Float32Array.from(each));
+              return Promise.resolve({ vectors, inputTokens: texts.length });
             },
           },
           requests: 1,
@@ -88,6 +113,7 @@ describe('requests in a setting of Table 5', () => {
         },
         budget: budgetOf({}),
         price: undefined,
+        embedding: { name: 'fake/e', baseUrl: undefined, price: undefined },
         ...{ contextTokens: 8000, maxOutputTokens: 100, testsOnly: false, engine: 'local' },
         ...{ timeoutSeconds: 10, samples: 1, workers: 1 },
       },
@@ -95,7 +121,7 @@ describe('requests in a setting of Table 5', () => {
     );
     await trace.close();
     assert.ok(entries.every((entry) => 'choice' in entry));
-    return JSON.stringify(requests);
+    return JSON.stringify([requests, embedded]);
   };
 
   /** Another answer to the same issue. */
@@ -127,6 +153,15 @@ describe('requests in a setting of Table 5', () => {
     it(`are the same, byte for byte, for every answer: ${given} retrieved`, () =>
       isEqual(methodOf(given, 'retrieved')));
   }
+
+  it('are the same, byte for byte, for every answer: each stage of Agentless', async () => {
+    await isEqual(agentless(), everydayRuns(3));
+    const usual = await requestsOf(bundled, agentless());
+    const [requests, embedded] = JSON.parse(usual) as [ChatRequest[], string[]];
+    assert.equal(requests.length, 47);
+    assert.ok(embedded.some((text) => text.includes('def allocate')));
+    assert.doesNotMatch(usual, /tallybook-217|#217|by_loss|Rounding down first/);
+  });
 
   it('are those of ZeroShotPlus when files are retrieved', async () => {
     assert.equal(
