@@ -11,7 +11,13 @@ const pages = ['README.md', 'docs/command-line.md', 'docs/evaluate.md', 'docs/pa
  * Pages whose commands need an engine or a model: only the existence of their options is checked.
  */
 const others = [
-  ...['docs/models.md', 'docs/containers.md', 'docs/author.md', 'docs/trajectories.md'],
+  ...[
+    'docs/models.md',
+    'docs/containers.md',
+    'docs/author.md',
+    'docs/trajectories.md',
+    'docs/repair.md',
+  ],
 ];
 
 /** Commands of a page, one on each line; a backslash continues a line. */
