@@ -64,7 +64,9 @@ export function agentlessAnswer(
       );
     case 'locations':
       return locations[sample] ?? '';
-    default:
+    case 'retrieval':
+    case 'combined':
+    case 'repair':
       return asked.temperature === 0 ? edit(rounded, roundedUp) : edit(rounded, roundedDown);
   }
 }

@@ -25,7 +25,7 @@ describe('swt-bench repair --method agentless', () => {
   const folder = scratch();
   let server: FakeModels;
   /** Called before a request is answered; what is true leaves it without an answer. */
-  let isHeld = (_: AgentlessStage): boolean => false;
+  let isHeld: (stage: AgentlessStage) => boolean = () => false;
 
   const countOf = (stage: AgentlessStage): number =>
     server.answered.filter((asked) => stageOf(asked) === stage).length;

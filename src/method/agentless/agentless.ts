@@ -5,14 +5,14 @@ import {
   type AgentlessStage,
 } from './agentlessSettings';
 import type { StageWork } from './agentlessStage';
-import { combinedFiles } from './combinedFiles';
-import { editLocations, linesOfElements, type EditLocations } from './editLocations';
-import { embeddingRetrieval } from './embeddingRetrieval';
-import { irrelevantFolders } from './irrelevantFolders';
+import { combinedFiles } from './localisation/combinedFiles';
+import { editLocations, linesOfElements, type EditLocations } from './localisation/editLocations';
+import { embeddingRetrieval } from './localisation/embeddingRetrieval';
+import { irrelevantFolders } from './localisation/irrelevantFolders';
 import { rankRepairs } from './rankRepairs';
-import { relatedElements } from './relatedElements';
+import { relatedElements } from './localisation/relatedElements';
 import { sampledRepairs } from './sampledRepairs';
-import { suspiciousFiles } from './suspiciousFiles';
+import { suspiciousFiles } from './localisation/suspiciousFiles';
 
 /**
  * Agentless (https://arxiv.org/abs/2407.01489): from the issue to files, elements and lines, and from

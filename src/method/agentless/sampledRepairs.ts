@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { allOf, type MethodCandidate } from '../method';
-import type { Prompt } from '../prompts';
 import { stagesVersion, type StageWork } from './agentlessStage';
-import { shownCode, type EditLocations } from './editLocations';
+import { shownCode, type EditLocations } from './localisation/editLocations';
 import { fittingPrompt } from './fittingPrompt';
-import { stagePrompt } from './stagePrompt';
+import { repairPrompt } from './stagePrompts';
 
 /** The code around the locations of each set, as its prompt shows it: a text for each file. */
 const shownSchema = z.array(z.array(z.string()));
@@ -66,43 +65,3 @@ export async function sampledRepairs(
   );
   return candidates;
 }
-
-export const repairPrompt = (parts: {
-  readonly repo: string;
-  readonly issue: string;
-  readonly files: readonly string[];
-}): Prompt =>
-  stagePrompt({
-    ...parts,
-    shown: [
-      'The code to change follows between <code> and </code>. `...` stands for code that is left out.',
-      '',
-      '<code>',
-      parts.files.join('\n\n'),
-      '</code>',
-    ],
-    task: [
-      '- Think step by step first: where the problem comes from, and which small change solves it.',
-      '- Then write the change as search/replace edits, each in a fenced block of its own: the path of the file,',
-      '  the lines to find, and the lines in their place.',
-      '- The lines to find stand in the file exactly so, with their indentation and without a gap. Take as many',
-      '  as it needs for them to be there only once.',
-      '- Change the code only, and leave the tests as they are. For example:',
-      '',
-      ...repairExample,
-    ],
-  });
-
-/** The edits that the prompt shows as an example. */
-export const repairExample = [
-  '```python',
-  '### shapes/area.py',
-  '<<<<<<< SEARCH',
-  '    def area(self):',
-  '        return self.width * self.width',
-  '=======',
-  '    def area(self):',
-  '        return self.width * self.height',
-  '>>>>>>> REPLACE',
-  '```',
-];

@@ -1,21 +1,25 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import {
   intervalsOf,
   mergedIntervals,
   shownIntervals,
   type Interval,
-} from '../../../../src/method/agentless/codeIntervals';
-import { foldersOf, treeOfNames } from '../../../../src/method/agentless/codeFiles';
+} from '../../../../src/method/agentless/localisation/codeIntervals';
+import { foldersOf, treeOfNames } from '../../../../src/method/agentless/localisation/codeFiles';
 import { fittingText } from '../../../../src/method/agentless/fittingText';
 import { readGivenStages } from '../../../../src/method/agentless/givenStages';
-import { readNamedPaths } from '../../../../src/method/agentless/namedPaths';
-import { readNamedPlaces } from '../../../../src/method/agentless/namedPlaces';
-import { irrelevantFoldersPrompt } from '../../../../src/method/agentless/irrelevantFolders';
-import { relatedElementsPrompt } from '../../../../src/method/agentless/relatedElements';
-import { repairExample, repairPrompt } from '../../../../src/method/agentless/sampledRepairs';
-import { suspiciousFilesPrompt } from '../../../../src/method/agentless/suspiciousFiles';
-import { editLocationsPrompt } from '../../../../src/method/agentless/editLocations';
+import { readNamedPaths } from '../../../../src/method/agentless/localisation/namedPaths';
+import { readNamedPlaces } from '../../../../src/method/agentless/localisation/namedPlaces';
+import {
+  editLocationsPrompt,
+  irrelevantFoldersPrompt,
+  relatedElementsPrompt,
+  repairPrompt,
+  suspiciousFilesPrompt,
+} from '../../../../src/method/agentless/stagePrompts';
 import { declarationsOf } from '../../../../src/python/declarations';
 import { toUnified } from '../../../../src/patch/toUnified';
 import { loadParser } from '../../python/loadParser';
@@ -188,18 +192,24 @@ describe('the prompts of the stages', () => {
       assert.match(content, /SHOWN(?:\n\nTOO)?\n<\/(?:tree|code)>\n\nYour task:\n- /);
     }
     assert.match(prompts[0]?.messages[0]?.content ?? '', /at most 7\./);
+    const text = prompts
+      .flatMap(({ system, messages }) => [system, ...messages.map(({ content }) => content)])
+      .join('\n\n=====\n\n');
+    const path = join(__dirname, 'golden', 'prompts.txt');
+    // UPDATE_GOLDEN=1 writes it anew.
+    if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(path, `${text}\n`);
+    assert.equal(`${text}\n`, readFileSync(path, 'utf8'));
   });
 
   it('has an example of a repair that is one', async () => {
     const before = 'class Square:\n    def area(self):\n        return self.width * self.width\n';
-    const { files, diagnostics } = await toUnified(
-      `Some thoughts.\n\n${repairExample.join('\n')}`,
-      {
-        format: 'auto',
-        tree: { read: (path) => Promise.resolve(path === 'shapes/area.py' ? before : undefined) },
-        python: await loadParser(),
-      },
-    );
+    const [{ content } = { content: '' }] = repairPrompt({ ...of, files: [] }).messages;
+    const answer = `Some thoughts.\n\n${content.slice(content.indexOf('```python'))}`;
+    const { files, diagnostics } = await toUnified(answer, {
+      format: 'auto',
+      tree: { read: (path) => Promise.resolve(path === 'shapes/area.py' ? before : undefined) },
+      python: await loadParser(),
+    });
     assert.deepEqual(diagnostics, []);
     assert.equal(files.get('shapes/area.py'), before.replace('self.width\n', 'self.height\n'));
   });

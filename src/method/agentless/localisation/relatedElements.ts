@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { skeletonOf } from '../../python/skeleton';
-import type { Prompt } from '../prompts';
-import { askOnce, stagesVersion, type StageWork } from './agentlessStage';
-import { fittingPrompt } from './fittingPrompt';
+import { skeletonOf } from '../../../python/skeleton';
+import { askOnce, stagesVersion, type StageWork } from '../agentlessStage';
+import { fittingPrompt } from '../fittingPrompt';
 import { readNamedPlaces } from './namedPlaces';
-import { stagePrompt } from './stagePrompt';
+import { relatedElementsPrompt } from '../stagePrompts';
 
 /** Classes, functions and variables of files of R. */
 const relatedElementsSchema = z.array(
@@ -45,35 +44,3 @@ export function relatedElements(
     return elements;
   });
 }
-
-export const relatedElementsPrompt = (parts: {
-  readonly repo: string;
-  readonly issue: string;
-  readonly skeletons: readonly string[];
-}): Prompt =>
-  stagePrompt({
-    ...parts,
-    shown: [
-      'Skeletons of some files follow between <code> and </code>: the headers of their classes and functions, ' +
-        'and their variables and comments. `...` stands for code that is left out.',
-      '',
-      '<code>',
-      parts.skeletons.join('\n\n'),
-      '</code>',
-    ],
-    task: [
-      '- Decide which classes, functions and variables have to be read or changed to solve the problem.',
-      '- Name a class only if all of it matters, and its methods one by one otherwise.',
-      '- Answer in a fenced block. Write the path of a file on a line of its own, and its elements below it, one',
-      '  on each line. For example:',
-      '',
-      '```',
-      'shapes/area.py',
-      'function: Square.area',
-      'variable: UNITS',
-      '',
-      'shapes/sides.py',
-      'class: Polygon',
-      '```',
-    ],
-  });

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { declarationsOf } from '../../python/declarations';
-import { allOf } from '../method';
-import type { ModelView } from '../modelView';
-import type { Prompt } from '../prompts';
-import { stagesVersion, type StageWork } from './agentlessStage';
+import { declarationsOf } from '../../../python/declarations';
+import { allOf } from '../../method';
+import type { ModelView } from '../../modelView';
+import { stagesVersion, type StageWork } from '../agentlessStage';
 import {
   intervalsOf,
   linesOfCode,
@@ -11,10 +10,10 @@ import {
   shownIntervals,
   type Interval,
 } from './codeIntervals';
-import { fittingPrompt } from './fittingPrompt';
+import { fittingPrompt } from '../fittingPrompt';
 import { readNamedPlaces, type NamedPlace } from './namedPlaces';
 import type { RelatedElement } from './relatedElements';
-import { stagePrompt } from './stagePrompt';
+import { editLocationsPrompt } from '../stagePrompts';
 
 /** The lines of files to change: 1-based, both ends included, sorted, and apart from each other. */
 const locationsSchema = z.array(
@@ -133,37 +132,3 @@ export async function shownCode(
   }
   return shown;
 }
-
-export const editLocationsPrompt = (parts: {
-  readonly repo: string;
-  readonly issue: string;
-  readonly files: readonly string[];
-}): Prompt =>
-  stagePrompt({
-    ...parts,
-    shown: [
-      'Code that may matter follows between <code> and </code>. The number at the beginning of each line is ' +
-        'its number in the file. `...` stands for code that is left out.',
-      '',
-      '<code>',
-      parts.files.join('\n\n'),
-      '</code>',
-    ],
-    task: [
-      '- Decide which places have to be changed to solve the problem: lines, functions or classes. New code',
-      '  comes at such a place too.',
-      '- Think about it first, in a few sentences.',
-      '- End with a fenced block. Write the path of a file on a line of its own, and its places below it, one on',
-      '  each line. For example:',
-      '',
-      '```',
-      'shapes/area.py',
-      'line: 12',
-      'lines: 30-34',
-      'function: Square.area',
-      '',
-      'shapes/sides.py',
-      'class: Polygon',
-      '```',
-    ],
-  });

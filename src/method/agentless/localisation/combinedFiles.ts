@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { stagesVersion, type StageWork } from './agentlessStage';
+import { stagesVersion, type StageWork } from '../agentlessStage';
+import { combineFiles } from './combineFiles';
 import type { NearFile } from './nearestFiles';
 
 /** Paths of R, the most suspicious first. */
@@ -14,24 +15,11 @@ export function combinedFiles(
   const of = [stagesVersion, named, near, topFiles];
   return steps.stage({ stage: 'combined', of, schema: combinedFilesSchema }, () =>
     Promise.resolve(
-      combine(
+      combineFiles(
         named,
         near.map(({ path }) => path),
         topFiles,
       ),
     ),
   );
-}
-
-/**
- * The first of two lists together: what both have, then the rest of the first list, then that of
- * the second, each in the order of its list.
- */
-export function combine(
-  named: readonly string[],
-  retrieved: readonly string[],
-  most: number,
-): string[] {
-  const both = named.filter((path) => retrieved.includes(path));
-  return [...new Set([...both, ...named, ...retrieved])].slice(0, most);
 }

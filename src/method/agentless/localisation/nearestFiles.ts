@@ -32,7 +32,7 @@ const byScore = (one: NearFile, other: NearFile): number =>
   other.score - one.score || (one.path < other.path ? -1 : one.path > other.path ? 1 : 0);
 
 /** The cosine of the angle between two vectors; 0 where one has no length. */
-export function cosine(one: Float32Array, other: Float32Array): number {
+function cosine(one: Float32Array, other: Float32Array): number {
   let product = 0;
   let ofOne = 0;
   let ofOther = 0;

@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import type { Prompt } from '../prompts';
-import { askOnce, stagesVersion, type StageWork } from './agentlessStage';
+import { askOnce, stagesVersion, type StageWork } from '../agentlessStage';
 import { codeFiles, foldersOf, treeOfNames } from './codeFiles';
-import { fittingPrompt } from './fittingPrompt';
+import { fittingPrompt } from '../fittingPrompt';
 import { readNamedPaths } from './namedPaths';
-import { stagePrompt } from './stagePrompt';
-import { shownTree } from './suspiciousFiles';
+import { irrelevantFoldersPrompt } from '../stagePrompts';
 
 /** Paths of folders of R, without `/` at their ends. */
 const irrelevantFoldersSchema = z.array(z.string());
@@ -36,24 +34,3 @@ export function withoutFolders(
   const left = paths.filter((path) => !folders.some((folder) => path.startsWith(`${folder}/`)));
   return left.length === 0 ? paths : left;
 }
-
-export const irrelevantFoldersPrompt = (parts: {
-  readonly repo: string;
-  readonly issue: string;
-  readonly tree: string;
-}): Prompt =>
-  stagePrompt({
-    ...parts,
-    shown: shownTree(parts.tree),
-    task: [
-      '- Decide which folders have nothing to do with the problem, so that nobody has to read their files to',
-      '  solve it. All folders below such a folder are left out with it.',
-      '- Answer with their paths from the root of the repository, one on each line and with / at the end, in a',
-      '  fenced block. For example:',
-      '',
-      '```',
-      'docs/',
-      'shapes/drawing/',
-      '```',
-    ],
-  });
