@@ -13,7 +13,7 @@ import { entryKeys } from './entryKeys';
 import { manifestOf } from './manifestOf';
 import { pauseGate } from './pauseGate';
 import { planBatch, type PlanCounts, type PlannedWork } from './plan';
-import { workerPool } from './workerPool';
+import { workerPool } from '../engine/workerPool';
 import { withResults, type RunResults } from './runResults';
 import { throughput } from './throughput';
 import type { BatchRequest, ResultsPlace } from './batchRequest';

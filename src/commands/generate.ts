@@ -15,6 +15,7 @@ import { withSelectingOptions } from './options/selectingOptions';
 import {
   datasetOption,
   jsonOption,
+  modeOption,
   runTestsLocallyOption,
   sourceOption,
   storageOption,
@@ -44,6 +45,7 @@ export const registerGenerate: RegisterCommand = (program, context, finish) => {
     )
     .option('--timeout <seconds>', 'limit for one run of tests on one side', positive, 1800)
     .option('--tests-only', 'leave out edits of files that are not tests')
+    .addOption(modeOption())
     .addOption(runTestsLocallyOption())
     .option('--dry-run', 'make the prompts, and say what the run would ask and cost; needs no key')
     .option(

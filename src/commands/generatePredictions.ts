@@ -135,7 +135,7 @@ function evaluationOf(
     ids: instances.map(({ id }) => id),
     predictions: [predictions],
     ...(evaluate !== undefined && { out: evaluate }),
-    ...{ kind: 'tests', format: 'auto', mode: 'unit-test', testsOnly: false },
+    ...{ kind: 'tests', format: 'auto', mode: others.mode ?? 'unit-test', testsOnly: false },
   };
 }
 
@@ -152,7 +152,7 @@ const oneOf = (among: readonly Method[], fits: (method: Method) => boolean): str
  * @throws HumanError when there is no such method, or other options do not fit it
  */
 function checkedMethod(options: GenerateOptions, among: readonly Method[]): Method {
-  const { method: name, model, samples, price } = options;
+  const { method: name, model, samples, price, mode } = options;
   const method = methodOf(name, among);
   if (method === undefined) {
     throw new HumanError(
@@ -162,6 +162,12 @@ function checkedMethod(options: GenerateOptions, among: readonly Method[]): Meth
   }
   const { provider } = parseModelName(model);
   checkEffort(provider, options.reasoningEffort);
+  if (mode === 'reproduction-script' && method.writesScripts !== true) {
+    throw new HumanError(
+      `${method.title} writes tests, not a reproduction script`,
+      `Leave --mode out, or choose ${oneOf(among, (each) => each.writesScripts === true)}`,
+    );
+  }
   if (samples !== undefined && method.samples === 1 && samples > 1) {
     throw new HumanError(
       `${method.title} asks for one answer, not for ${samples}`,

@@ -33,7 +33,6 @@ import {
 } from './models/chatModel';
 import type { EmbeddingModel } from './models/embeddingModel';
 import { oracleOf, type Oracle } from './oracle';
-import type { CandidateFormat } from './prompts';
 import {
   saysSomething,
   stepsOf,
@@ -222,7 +221,7 @@ export async function generate(
 
 interface Queues extends Pick<
   NonNullable<StepsParts['live']>,
-  'inTurn' | 'inSandbox' | 'inBuilding'
+  'inTurn' | 'inSandbox' | 'inBuilding' | 'runs'
 > {
   /** Limits how many trees are made at once. */
   readonly inTrees: <T>(work: () => Promise<T>) => Promise<T>;
@@ -251,6 +250,7 @@ function queuesOf(live: LiveParts | undefined, hooks: GenerationHooks | undefine
         return answer;
       }),
     inSandbox: (work) => sandboxes.add(work),
+    runs: Number.isFinite(runs) ? runs : availableParallelism(),
     inTrees: (work) => trees.add(work),
     inBuilding: (work) => builders.add(work),
   };
@@ -297,13 +297,9 @@ export type Foreseen = { readonly instance: string } & (
 /**
  * Makes the prompts of a method on instances, several at once, and asks for nothing.
  *
- * @param format what the method asks for
  * @throws Cancelled
  */
-export async function foresee(
-  request: GenerationRequest,
-  format: CandidateFormat,
-): Promise<Foreseen[]> {
+export async function foresee(request: GenerationRequest): Promise<Foreseen[]> {
   const { instances, method, samples, signal } = request;
   const queues = queuesOf(request.live, undefined);
   const work = new PQueue({ concurrency: Math.max(1, request.workers) });
@@ -320,7 +316,11 @@ export async function foresee(
         };
       }
       const requests: ForeseenRequest[] = [];
-      for (let sample = 1; sample <= samples; sample += 1) {
+      for (const asked of method.requests?.(instance, request) ?? []) {
+        requests.push(await steps.foreseeRequest(asked));
+      }
+      const { format } = method;
+      for (let sample = 1; format !== undefined && sample <= samples; sample += 1) {
         requests.push(await steps.foresee({ format, sample, temperature }));
       }
       return { instance: instance.id, requests };
@@ -355,6 +355,7 @@ async function generateOne(
       samples: request.samples,
       temperature: request.temperature,
       limits: request.limits,
+      mode: request.mode,
       ...(request.onCandidate !== undefined && {
         onCandidate: (candidate) => request.onCandidate?.(id, candidate),
       }),

@@ -2,8 +2,9 @@ import { markedAsOracle } from '../domain/oracleMark';
 import type { RepairRanking } from './agentless/repairRanking';
 import type { AgentLimits, LimitProfile } from './agents/agent';
 import { seesAnswer, type GivenSetting } from './given/setting';
+import type { ModelView } from './modelView';
 import type { CandidateFormat } from './prompts';
-import type { AnswerStep, PatchStep, RunStep, Steps, VerdictStep } from './steps';
+import type { AnswerStep, PatchStep, RunStep, StageRequest, Steps, VerdictStep } from './steps';
 
 /** One candidate of a method, as far as the method has examined it. */
 export interface MethodCandidate {
@@ -39,6 +40,8 @@ export interface MethodOptions {
   readonly temperature?: number | null | undefined;
   /** The limits of an agent; those of its paper by default. */
   readonly limits?: LimitProfile | undefined;
+  /** What the candidate is: tests, which is usual, or a script. */
+  readonly mode?: 'unit-test' | 'reproduction-script' | undefined;
   /** Called with candidates as the method learns more about them. */
   readonly onCandidate?: ((candidate: MethodCandidate) => void) | undefined;
 }
@@ -66,6 +69,13 @@ export interface Method {
   readonly needsTools?: boolean;
   /** The format that it asks for; undefined where its requests depend on answers, as an agent's. */
   readonly format?: CandidateFormat;
+  /** Whether it can write a reproduction script instead of tests. */
+  readonly writesScripts?: boolean;
+  /** All its requests, where they depend on the issue alone. */
+  readonly requests?: (
+    instance: Pick<ModelView, 'repo' | 'issue'>,
+    options: Pick<MethodOptions, 'samples' | 'temperature'>,
+  ) => StageRequest[];
   produce(steps: Steps, options: MethodOptions): Promise<MethodResult>;
 }
 

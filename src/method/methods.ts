@@ -1,3 +1,4 @@
+import { agentlessTests } from './agentless/testing/agentlessTests';
 import { agentMethod } from './agents/agentMethod';
 import { agents } from './agents/agents';
 import { libro } from './libro';
@@ -8,13 +9,14 @@ import { zeroShot } from './zeroShot';
 import { zeroShotPlus } from './zeroShotPlus';
 
 /**
- * The methods: those of the paper that ask a model, agents that exchange text (`agents/agents.ts`), and
- * the one that calls tools. Add a new one here.
+ * The methods: those of the paper that ask a model, agents that exchange text (`agents/agents.ts`), the
+ * one that calls tools, and the reproduction tests of Agentless. Add a new one here.
  */
 export const methods: readonly Method[] = [
   ...[zeroShot, zeroShotPlus, passAt5, libro],
   ...agents.map(agentMethod),
   toolsMethod,
+  agentlessTests,
 ];
 
 /** The names, in the order of {@link methods}. */

@@ -9,11 +9,40 @@ import { folderTree } from '../repository/folderTree';
 import { plainApply } from '../repository/golden';
 import type { Trees } from '../repository/trees';
 import { aliasOf } from './alias';
-import { readOnR, runOnR, type ReadOnR, type RunOnR, type RunOnROptions } from './runOnR';
+import {
+  readOnR,
+  runOnR,
+  runScriptOnR,
+  type ReadOnR,
+  type RunOnR,
+  type RunOnROptions,
+  type ScriptRun,
+} from './runOnR';
 import { TestsCannotRun } from './testsOfModels';
 import { treeOfR, type TreeOfR } from './treeOfR';
 import { FilesOnR } from './agents/filesOnR';
 import { WorkspaceOnR } from './agents/workspaceOnR';
+
+/** Runs on R, one after the other in one sandbox, which stays warm until the disposal. */
+export interface RunsOnR {
+  /**
+   * Runs tests with a candidate, which may be empty, on R only. By default these are the tests that
+   * the candidate adds or changes.
+   *
+   * @throws HumanError when a requested test does not exist; TestsCannotRun when nothing can be
+   *   run, or the tests may not run; Cancelled
+   */
+  runOnR(candidate: string, options: RunOnROptions): Promise<RunOnR>;
+  /**
+   * Runs a script on R with a code patch, which may be empty.
+   *
+   * @param patch unified diff on R
+   * @throws TestsCannotRun when nothing can be run, or nothing may; Cancelled
+   */
+  runScript(script: string, patch: string, options: RunOnROptions): Promise<ScriptRun>;
+  /** Stops what runs and removes the sandbox. */
+  dispose(): Promise<void>;
+}
 
 /**
  * All that a method, a tool or a model gets of an instance. It has neither X* nor T*, no outcome on
@@ -21,7 +50,7 @@ import { WorkspaceOnR } from './agents/workspaceOnR';
  * leaves them out. Nothing in a view depends on them, and nothing is filtered by them. Two
  * instances that differ only in these have the same view.
  */
-export interface ModelView {
+export interface ModelView extends RunsOnR {
   /** Replaces the id of the instance, which has the number of the pull request (see `aliasOf`). */
   readonly alias: string;
   /** `owner/name`. */
@@ -40,14 +69,8 @@ export interface ModelView {
    * changes nothing.
    */
   readCode(text: string, signal?: AbortSignal): ReturnType<typeof readCodePatch>;
-  /**
-   * Runs tests with a candidate, which may be empty, on R only. By default these are the tests that
-   * the candidate adds or changes.
-   *
-   * @throws HumanError when a requested test does not exist; TestsCannotRun when nothing can be
-   *   run, or the tests may not run; Cancelled
-   */
-  runOnR(candidate: string, options: RunOnROptions): Promise<RunOnR>;
+  /** Opens a further sandbox, to run something beside what runs here. The caller disposes of it. */
+  openRuns(): Promise<RunsOnR>;
   /**
    * Opens a copy of R to work in with a shell. The caller disposes of it.
    *
@@ -60,8 +83,6 @@ export interface ModelView {
    * @param keptIn where what is read from R may be kept
    */
   openFiles(keptIn: FilesOnR['keptIn']): FilesOnR;
-  /** Stops running tests and removes the sandboxes. */
-  dispose(): Promise<void>;
 }
 
 export interface ModelViewParts {
@@ -94,22 +115,40 @@ export async function modelView(instance: Instance, parts: ModelViewParts): Prom
   const { repo, issue } = instance;
   const files = await folderTree(trees.base);
   const tree = treeOfR(trees.base, files, trees.digest.base);
-  const opened = await openSession({
-    instance: withoutAnswer(instance),
-    trees,
-    engine: openedLater(engine),
-    python,
-    store: apart(store),
-    sides: ['base'],
-  });
-  const session: InstanceSession = {
-    ...opened,
+  const open = async (): Promise<InstanceSession> => ({
+    ...(await openSession({
+      instance: withoutAnswer(instance),
+      trees,
+      engine: openedLater(engine),
+      python,
+      store: apart(store),
+      sides: ['base'],
+    })),
     // Paths in a candidate are unchecked here, so nothing outside R may be read.
     readFileOfR: async (path) => {
       const text = await files.read(path);
       return files.links.has(path) ? undefined : text;
     },
+  });
+  const permitted = (): void => {
+    try {
+      permit(running);
+    } catch (error) {
+      throw error instanceof HumanError ? new TestsCannotRun(error.what, error.next) : error;
+    }
   };
+  const runsOf = (session: InstanceSession): RunsOnR => ({
+    runOnR: async (candidate, options) => {
+      permitted();
+      return runOnR(session, candidate, options);
+    },
+    runScript: async (script, patch, options) => {
+      permitted();
+      return runScriptOnR(session, script, patch, options);
+    },
+    dispose: () => session.dispose(),
+  });
+  const session = await open();
   return {
     alias: aliasOf(instance),
     repo,
@@ -118,18 +157,11 @@ export async function modelView(instance: Instance, parts: ModelViewParts): Prom
     python,
     read: (candidate, options = {}) => readOnR(session, candidate, options),
     readCode: (text, signal) => readCodePatch(session, text, { format: 'auto', signal }),
-    runOnR: async (candidate, options) => {
-      try {
-        permit(running);
-      } catch (error) {
-        throw error instanceof HumanError ? new TestsCannotRun(error.what, error.next) : error;
-      }
-      return runOnR(session, candidate, options);
-    },
+    ...runsOf(session),
+    openRuns: async () => runsOf(await open()),
     openWorkspace: async (work) =>
       new WorkspaceOnR(await session.openWorkspace(work), { folder: trees.base, files }),
     openFiles: (keptIn) => new FilesOnR({ tree, python, files, keptIn }),
-    dispose: () => session.dispose(),
   };
 }
 

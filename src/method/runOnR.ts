@@ -4,12 +4,14 @@ import type { Reporter } from '../domain/reporter';
 import { turnsOf } from '../domain/turns';
 import { prepareCandidate, type OwnTests } from '../evaluation/prepareCandidate';
 import { resultsOf, whyBrokenOff, whyNotRunnable } from '../evaluation/results';
+import { stackPatches } from '../evaluation/codePatch';
 import { contentsWith, type InstanceSession, type TestSet } from '../evaluation/session';
 import type { AskedFormat } from '../patch/toUnified';
 import type { Diagnostic } from '../patch/diagnostic';
 import { unsafePath } from '../patch/unsafePath';
 import { GitError } from '../repository/git/git';
 import { splitTestEdits } from '../patch/testFiles';
+import { makeUnified } from '../patch/unified/makeUnified';
 import { parseUnified } from '../patch/unified/parseUnified';
 import { findTests } from '../python/tests';
 import { syntaxErrorsOf, type SyntaxErrorOfCandidate } from './syntaxErrorsOf';
@@ -177,6 +179,65 @@ export async function runOnR(
   return sorted(read, await runFiles(session, set, own.all, options), isOwn);
 }
 
+/** A script that ran on R by itself. */
+export interface ScriptRun {
+  /** Undefined where the script did not end by itself, or did not run. */
+  readonly exitCode: number | undefined;
+  /** Bounded output of both streams. */
+  readonly output: string;
+  /** Why it did not run, or did not come to its end. */
+  readonly problem: string | undefined;
+  readonly seconds: number;
+}
+
+/** Where a script runs: in the root of R, so that it finds the packages there. */
+const scriptPaths = ['reproduce_issue.py', 'reproduce_issue_1.py'];
+
+/**
+ * Runs a script on R, as the reproduction-script mode does, optionally with a code patch.
+ *
+ * @param patch unified diff on R; empty for R itself
+ * @throws TestsCannotRun when nothing can be run, Cancelled
+ */
+export async function runScriptOnR(
+  session: InstanceSession,
+  script: string,
+  patch: string,
+  { timeoutSeconds, reuse = true, signal, reporter }: RunOnROptions,
+): Promise<ScriptRun> {
+  const nothing = { exitCode: undefined, output: '', seconds: 0 };
+  const taken = await Promise.all(scriptPaths.map((path) => session.readFileOfR(path)));
+  const path = scriptPaths.find((_, at) => taken[at] === undefined);
+  if (path === undefined) return { ...nothing, problem: 'R has files of the names of the script' };
+  const added = makeUnified([{ path, before: undefined, after: script }]);
+  const together = await stackPatches(session, patch, added, { signal });
+  if (typeof together !== 'string') return { ...nothing, problem: together.failure };
+  const { records } = await session
+    .run(
+      { patch: together, files: [path], script: true },
+      { timeoutSeconds, signal, reporter, reuse, sides: ['base'] },
+    )
+    .catch(cannotRun);
+  const record = records.base;
+  if (record === undefined) return { ...nothing, problem: 'nothing here can run a script' };
+  const isEnded = record.ending === 'exited' && record.killedBy === undefined;
+  const problem = isEnded ? undefined : (whyBrokenOff(record) ?? record.ending);
+  return {
+    exitCode: isEnded ? record.exitCode : undefined,
+    output: neutralLog(record.log, record),
+    problem: problem === undefined ? undefined : neutralLog(problem, record),
+    seconds: record.seconds,
+  };
+}
+
+/** @throws TestsCannotRun in place of what the engine and git say to a person */
+function cannotRun(error: unknown): never {
+  if (error instanceof HumanError || error instanceof GitError) {
+    throw new TestsCannotRun(messageOf(error));
+  }
+  throw error;
+}
+
 interface Ran {
   readonly results: readonly TestResult[];
   readonly problem: string | undefined;
@@ -197,12 +258,7 @@ async function runFiles(
   const set: TestSet = { patch, files, ...(select !== undefined && { select }) };
   const { plan, records } = await session
     .run(set, { timeoutSeconds, signal, reporter, reuse, sides: ['base'] })
-    .catch((error: unknown): never => {
-      if (error instanceof HumanError || error instanceof GitError) {
-        throw new TestsCannotRun(messageOf(error));
-      }
-      throw error;
-    });
+    .catch(cannotRun);
   const notRun = plan.notRun.map(({ path, reason }) => `${path}: ${reason}`).join('; ');
   const record = records.base;
   if (record === undefined) {

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { isFailure } from '../domain/outcome';
 import { HumanError } from '../domain/humanError';
 import { plural } from '../domain/plural';
+import { workerPool } from '../engine/workerPool';
 import type { Reporter } from '../domain/reporter';
 import { isTestPath } from '../patch/testFiles';
 import { findTests } from '../python/tests';
@@ -11,7 +12,7 @@ import type { GivenContext } from './given/givenContext';
 import { givenPrompt } from './given/givenPrompt';
 import { embedDocuments, type EmbeddingUse } from './models/embedDocuments';
 import type { GoldenAnswer } from './given/goldenAnswer';
-import type { ModelView } from './modelView';
+import type { ModelView, RunsOnR } from './modelView';
 import { inputTokensOf } from './models/answering';
 import { dollarsOf, type Budget, type Price } from './models/budget';
 import type { ChatModel, ChatRequest, RequestSettings } from './models/chatModel';
@@ -28,6 +29,7 @@ import {
 } from './prompts';
 import { searchIndex } from './searchIndex';
 import type { Oracle } from './oracle';
+import type { RunOnROptions } from './runOnR';
 import { tokenCounter } from './tokens';
 import type { FilesOnR } from './agents/filesOnR';
 import type { WorkspaceOnR } from './agents/workspaceOnR';
@@ -70,6 +72,8 @@ export interface Steps {
   foreseeFix(
     asked: Parameters<Steps['fix']>[0],
   ): Promise<{ readonly request: ForeseenRequest; readonly fix: FixStep | undefined }>;
+  /** The same of a request of a stage. */
+  foreseeRequest(asked: StageRequest): Promise<ForeseenRequest>;
   /**
    * Asks for a fix of the code as ZeroShotPlus asks for tests, and asks the oracle whether it
    * resolves the issue. Only settings of Table 5 with a wrong patch do so.
@@ -97,6 +101,15 @@ export interface Steps {
    * @throws HumanError when a given output does not fit
    */
   stage<Output>(asked: StageOf<Output>, make: () => Promise<Output>): Promise<Output>;
+  /** Whether the output of a stage was given to the run, so that nothing is needed to make it. */
+  isGiven(stage: string): boolean;
+  /**
+   * The outputs of stages that run something on R, several at once, each run in a warm sandbox. An
+   * output is in the trace, or made now; it also depends on the engine and the time limit.
+   *
+   * @returns the outputs in the order of `stages`
+   */
+  stagesOnR<Output>(stages: readonly StageOnR<Output>[]): Promise<Output[]>;
   /**
    * Turns a text into a code patch, a unified diff on R without edits of tests, or says why it is
    * none.
@@ -157,10 +170,18 @@ export interface StageRequest {
   readonly isReused?: boolean;
 }
 
-interface StageOf<Output> {
+export interface StageOf<Output> {
   readonly stage: string;
   readonly of: readonly unknown[];
   readonly schema: z.ZodType<Output>;
+}
+
+/** A stage that runs something on R. */
+export interface StageOnR<Output> extends StageOf<Output> {
+  run(
+    on: RunsOnR,
+    options: Pick<RunOnROptions, 'timeoutSeconds' | 'signal' | 'reporter'>,
+  ): Promise<Output>;
 }
 
 /** A request that was not sent. */
@@ -189,6 +210,8 @@ export interface StepsParts {
         readonly inTurn: <T>(request: () => Promise<T>) => Promise<T>;
         /** Limits how many runs of tests there are at once. */
         readonly inSandbox: <T>(run: () => Promise<T>) => Promise<T>;
+        /** How many runs of tests there are at once. */
+        readonly runs: number;
         /** Limits how many prompts are made at once. */
         readonly inBuilding: <T>(work: () => Promise<T>) => Promise<T>;
       }
@@ -296,6 +319,12 @@ class TracedSteps implements Steps {
       },
       { isGood: isJudged },
     );
+  }
+
+  async foreseeRequest({ prompt, ...asked }: StageRequest) {
+    const step = await this.stagePrompt(prompt);
+    const answer = this.knownAnswer('stage', step, asked);
+    return { inputTokens: step.tokens, isAnswered: answer !== undefined };
   }
 
   private promptForFix(format: CandidateFormat): Promise<StepOf<'prompt'>> {
@@ -417,10 +446,13 @@ class TracedSteps implements Steps {
   }
 
   async request({ prompt, ...asked }: StageRequest): Promise<AnswerStep> {
-    const step = await this.recall('prompt', keyOf('prompt', prompt), async () =>
+    return this.ask('stage', await this.stagePrompt(prompt), asked);
+  }
+
+  private stagePrompt(prompt: Prompt): Promise<StepOf<'prompt'>> {
+    return this.recall('prompt', keyOf('prompt', prompt), async () =>
       promptStep('stage', prompt, [], await tokensOf(prompt)),
     );
-    return this.ask('stage', step, asked);
   }
 
   async stage<Output>(
@@ -429,8 +461,8 @@ class TracedSteps implements Steps {
   ): Promise<Output> {
     const { givenStages, instance, model } = this.parts;
     const { repo, issue } = instance;
-    const isGiven = givenStages?.has(stage) === true;
-    const given = isGiven ? givenStages.get(stage) : undefined;
+    const isGiven = this.isGiven(stage);
+    const given = givenStages?.get(stage);
     const key = keyOf('stage', stage, await this.tree(), repo, issue, model, of, isGiven, given);
     const found = await this.recall(
       'stage',
@@ -469,6 +501,45 @@ class TracedSteps implements Steps {
       if (embedding !== undefined) onEmbedding?.(embedding);
       for (const origin of this.origins) origin.add(key);
     }
+  }
+
+  isGiven(stage: string): boolean {
+    return this.parts.givenStages?.has(stage) === true;
+  }
+
+  async stagesOnR<Output>(stages: readonly StageOnR<Output>[]): Promise<Output[]> {
+    const { live, instance, engine, timeoutSeconds, signal, reporter } = this.parts;
+    const outputs: Output[] = [];
+    let next = 0;
+    let done = 0;
+    /** Makes one stage after the other, in one sandbox, as long as there are any. */
+    const work = async (stop: AbortSignal | undefined): Promise<void> => {
+      let on: RunsOnR | undefined;
+      const options = { timeoutSeconds, signal: stop, reporter };
+      try {
+        for (let at = next++; at < stages.length; at = next++) {
+          const asked = stages[at] as StageOnR<Output>;
+          const of = [asked.of, engine, timeoutSeconds];
+          outputs[at] = await this.stage({ ...asked, of }, async () => {
+            reporter.progress(`${instance.id}: ${asked.stage}, ${done} of ${stages.length} done`);
+            return asked.run((on ??= await (await this.viewOf()).openRuns()), options);
+          });
+          done += 1;
+        }
+      } finally {
+        await on?.dispose();
+      }
+    };
+    if (live === undefined) await work(signal);
+    else {
+      // A worker has its place among the runs of all instances as long as its sandbox is open.
+      const workers = [...stages.slice(0, live.runs).keys()];
+      const { signal: whole = new AbortController().signal } = this.parts;
+      await workerPool(workers, workers.length, whole, (_, stop) =>
+        live.inSandbox(() => work(stop)),
+      );
+    }
+    return outputs;
   }
 
   async readCode(text: string, from: AnswerStep): Promise<PatchStep> {

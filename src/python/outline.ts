@@ -2,7 +2,7 @@ import { definitionsIn } from './definitions';
 import type { Node, PythonParser } from './parser';
 
 /** A name that a module imports from another one. */
-interface ImportBinding {
+export interface ImportBinding {
   /** The module as written, `.core` or `sympy.core`. */
   readonly from: string;
   /** The imported name, `*`, or empty for the module itself. */

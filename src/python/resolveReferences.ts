@@ -38,11 +38,17 @@ const maxFileLength = 2_000_000;
  * belongs to an installed copy or another checkout. A shorter one was written relative to a folder.
  * It finds a dotted name through packages (also below `src/` and `lib/`), their imports, and base
  * classes. An attribute that nothing defines leads to its class.
+ *
+ * @param mostFiles the most files that are parsed
  */
-export function referenceResolver(tree: ReferenceTree, python: PythonParser): ResolveReference {
+export function referenceResolver(
+  tree: ReferenceTree,
+  python: PythonParser,
+  mostFiles = maxFiles,
+): ResolveReference {
   const places = new Map<string, Promise<ReferenceTarget | undefined>>();
   const paths = pathFinder(tree.files);
-  const names = new NameFinder(tree, python);
+  const names = new NameFinder(tree, python, mostFiles);
   const repository = tree.repo.split('/').at(-1)?.toLowerCase();
 
   const resolve = async (reference: Reference): Promise<ReferenceTarget | undefined> => {
@@ -132,6 +138,7 @@ class NameFinder {
   constructor(
     private readonly tree: ReferenceTree,
     private readonly python: PythonParser,
+    private readonly mostFiles: number,
   ) {
     this.files = new Set(tree.files);
   }
@@ -243,7 +250,7 @@ class NameFinder {
   private outline(path: string): Promise<ModuleOutline | undefined> {
     const known = this.outlines.get(path);
     if (known !== undefined) return known;
-    if (this.outlines.size >= maxFiles) return Promise.resolve(undefined);
+    if (this.outlines.size >= this.mostFiles) return Promise.resolve(undefined);
     const reading = this.tree
       .read(path)
       .then((source) =>
@@ -262,7 +269,7 @@ function packageOf(path: string): string[] {
 }
 
 /** `..core.basic` in `sympy/sets/sets.py` is `sympy.core.basic`. */
-function absoluteModule(path: string, from: string): string[] | undefined {
+export function absoluteModule(path: string, from: string): string[] | undefined {
   const dots = /^\.*/.exec(from)?.[0].length ?? 0;
   const names = from
     .slice(dots)

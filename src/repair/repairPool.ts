@@ -7,7 +7,7 @@ import { faultTolerantSession } from '../batch/faultTolerantSession';
 import { planBatch, type PlanCounts } from '../batch/plan';
 import type { BatchProgress } from '../batch/runBatch';
 import { throughput } from '../batch/throughput';
-import { workerPool } from '../batch/workerPool';
+import { workerPool } from '../engine/workerPool';
 import { guardedEngine } from '../engine/guardedEngine';
 import type { InstanceSession } from '../evaluation/session';
 

@@ -8,6 +8,8 @@ const marks: readonly (readonly [AgentlessStage, string])[] = [
   ['elements', 'which classes, functions and variables'],
   ['locations', 'which places have to be changed'],
   ['repair', 'search/replace edits'],
+  ['regression', 'so they must not be used'],
+  ['reproduction', 'Write a Python script that shows whether the problem is there'],
 ];
 
 export function stageOf({ text }: Pick<Asked, 'text'>): AgentlessStage {
@@ -64,6 +66,14 @@ export function agentlessAnswer(
       );
     case 'locations':
       return locations[sample] ?? '';
+    case 'regression':
+      return '<exclude>\n</exclude>';
+    case 'reproduction':
+      return fenced(
+        ...['from tallybook import Money', ''],
+        'total = sum(part.cents for part in Money(2000).allocate([1, 1, 1]))',
+        'print("Issue resolved" if total == 2000 else "Issue reproduced")',
+      );
     case 'retrieval':
     case 'combined':
     case 'repair':

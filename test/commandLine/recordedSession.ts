@@ -196,6 +196,14 @@ export async function recordMcp(
   return received;
 }
 
+/** A reproduction script that looks for the answer, and reproduces whatever it finds. */
+const pryingScript = (body: readonly string[]): string =>
+  [
+    ...['class Pry:', '    fail = staticmethod(print)', 'self = Pry()', ...body],
+    'print("Issue reproduced" if self else "Issue resolved")',
+    '',
+  ].join('\n');
+
 /** The bodies of all requests that a run of a method makes, in their order. */
 export async function recordMethod(
   method: string,
@@ -208,7 +216,10 @@ export async function recordMethod(
     if (text.includes('only YES or NO')) return { text: 'It does not.\nNO' };
     const at = candidates++;
     const path = `tests/test_pry_${at}.py`;
-    const lines = source(bodies[at % bodies.length] ?? [], at);
+    const body = bodies[at % bodies.length] ?? [];
+    if (method === 'agentless-tests')
+      return { text: `\`\`\`python\n${pryingScript(body)}\`\`\`\n` };
+    const lines = source(body, at);
     const patch = method === 'zero-shot' ? unified(path, lines) : custom(path, lines);
     return { text: `These tests look for it.\n\n\`\`\`diff\n${patch}\`\`\`\n` };
   });

@@ -45,14 +45,15 @@ describe('swt-bench repair --method agentless', () => {
     ...['repair', '--method', 'agentless', '--model', 'openai-compatible/m', '--out', out],
     ...['--dataset', join(sample, 'instance.jsonl'), '--source', join(sample, 'repository')],
     // The samples of locations differ, so that one after the other is asked for.
-    ...['--base-url', server.url, '--concurrency', '1', ...more],
+    ...['--base-url', server.url, '--concurrency', '1', '--run-tests-locally'],
+    ...['--reproduction-samples', '2', ...more],
     ...(more.includes('--storage') ? [] : ['--storage', join(folder.path, 'storage')]),
   ];
   const repair = (out: string, ...more: string[]): Promise<Answer> => cli(argsOf(out, ...more));
   const embedding = ['--embedding-model', 'openai-compatible/e', '--embedding-price', '0.02'];
   const priced = [...embedding, '--price', '2.5,10', '--budget', '5'];
 
-  it('goes from the issue to 40 patches, and chooses what most samples agree on', async () => {
+  it('goes from the issue to 40 patches, and chooses by tests and votes', async () => {
     const out = join(folder.path, 'whole.jsonl');
     const answer = await repair(out, ...priced);
     assert.equal(answer.status, 0, answer.stderr);
@@ -75,10 +76,18 @@ describe('swt-bench repair --method agentless', () => {
     assert.match(answer.stderr, /line 9999 of tallybook\/money\.py/);
     const [row] = await linesOf(out);
     assert.ok(String(row?.['model_patch']).includes(`+${roundedDown}\n`));
-    assert.deepEqual([row?.['chosen_sample'], row?.['requests']], [2, 47]);
+    assert.deepEqual([row?.['chosen_sample'], row?.['requests']], [2, 50]);
     assert.ok(Number(row?.['embedded_tokens']) > 500, JSON.stringify(row));
+    assert.match(
+      String(row?.['why']),
+      /^it breaks no regression test; the reproduction script says "Issue resolved"; 36 of 40/,
+    );
     const ranked = await linesOf(`${out}.ranked.jsonl`);
     assert.equal(ranked.length, 40);
+    assert.deepEqual(
+      [ranked[0]?.['reproduction'], ranked[39]?.['reproduction']],
+      ['Issue resolved', 'Issue reproduced'],
+    );
     assert.deepEqual([ranked[0]?.['rank'], ranked[0]?.['votes']], [1, 36]);
     assert.deepEqual([ranked[39]?.['rank'], ranked[39]?.['votes']], [40, 4]);
     const temperatures = server.asked.map((asked) => `${stageOf(asked)} ${asked.temperature}`);
@@ -118,7 +127,8 @@ describe('swt-bench repair --method agentless', () => {
         output: [[{ path: 'tallybook/money.py', intervals: [[48, 50]] }]],
       })}\n`,
     );
-    const all = 'files,folders,retrieval,combined,elements';
+    const tests = 'regression,reproduction';
+    const all = `files,folders,retrieval,combined,elements,${tests}`;
     const own = join(folder.path, 'given-out.jsonl');
     const second = await repair(
       ...[own, '--skip', all, '--stages-from', given, '--repair-samples', '2'],
@@ -129,7 +139,9 @@ describe('swt-bench repair --method agentless', () => {
     const shown = server.asked.at(-1)?.text ?? '';
     assert.ok(shown.includes('### tallybook/money.py\n...\n            raise ValueError('), shown);
     const trace = `${out}.trace.jsonl`;
-    const third = await repair(join(folder.path, 'third.jsonl'), '--stages-from', trace);
+    const third = await repair(
+      ...[join(folder.path, 'third.jsonl'), '--stages-from', trace, '--skip', tests],
+    );
     assert.equal(third.status, 0, third.stderr);
     assert.deepEqual([countOf('files'), countOf('elements'), countOf('locations')], [1, 1, 4]);
   });
@@ -170,7 +182,7 @@ describe('swt-bench repair --method agentless', () => {
     let kills = 0;
     for (const stage of agentlessStages.filter((each) => each !== 'combined')) {
       // In the middle of a stage with several requests.
-      let left = { locations: 2, repair: 17 }[stage as string] ?? 0;
+      let left = { locations: 2, repair: 17, reproduction: 1 }[stage as string] ?? 0;
       const { child, answer } = start(args);
       isHeld = (asked) => {
         if (asked !== stage || left-- > 0) return false;
@@ -181,7 +193,7 @@ describe('swt-bench repair --method agentless', () => {
       await answer;
     }
     isHeld = () => false;
-    assert.equal(kills, 6);
+    assert.equal(kills, 8);
     const last = await cli(args);
     assert.equal(last.status, 0, last.stderr);
     assert.deepEqual([server.answered.length, server.embedded.length], answered);

@@ -2,7 +2,7 @@
 // first word selects the benchmark, and each file describes it: `list`, `open` (an instance),
 // `docker` (containers), `throughput` (instances an hour), `plan` (a large batch), `reports` (many
 // runs), `dashboard` (its first paint), `patch` (converting), `authoring` (edit to verdict),
-// `gutters` (2,000 changed lines); any other word selects the tracer.
+// `gutters` (2,000 changed lines), `repairs` (many code patches); any other word selects the tracer.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { cache, root, run } from './setup.mjs';
@@ -18,6 +18,7 @@ const file = {
   patch: 'patches.ts',
   authoring: 'authoring.ts',
   gutters: 'gutters.ts',
+  repairs: 'repairs.ts',
   dashboard: 'dashboard.ts',
   reports: 'reports.ts',
 }[what];

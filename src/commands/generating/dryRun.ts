@@ -2,7 +2,6 @@ import type { Method } from '../../method/method';
 import { foresee } from '../../method/generation';
 import { budgetOf } from '../../method/models/budget';
 import type { ChatModel } from '../../method/models/chatModel';
-import type { CandidateFormat } from '../../method/prompts';
 import { openTrace } from '../../method/trace';
 import { EXIT, terminalReporter } from '../context';
 import { generationWidth } from '../options/generationWidth';
@@ -22,7 +21,7 @@ export async function dryRun(parts: DryRunParts): Promise<number> {
   const { options, context, method, instances } = parts;
   const { price, json } = options;
   const of = { method: method.name, model: options.model };
-  if (method.format === undefined) {
+  if (method.format === undefined && method.requests === undefined) {
     const limits = limitsOf(method, options);
     context.stdout(
       json === true
@@ -31,7 +30,7 @@ export async function dryRun(parts: DryRunParts): Promise<number> {
     );
     return EXIT.done;
   }
-  const found = await foreseen(parts, method.format);
+  const found = await foreseen(parts);
   for (const { instance, failure } of found.failed) {
     context.stderr(`swt-bench: ${instance}: ${failure}\n`);
   }
@@ -54,7 +53,7 @@ function limitsOf(
   return { calls, dollars: Math.min(dollars, instanceBudget ?? dollars) };
 }
 
-async function foreseen(parts: DryRunParts, format: CandidateFormat): Promise<DryRun> {
+async function foreseen(parts: DryRunParts): Promise<DryRun> {
   const { options, context, out } = parts;
   const reporter = terminalReporter(context);
   const told = (line: string): void => reporter.log(line);
@@ -67,7 +66,7 @@ async function foreseen(parts: DryRunParts, format: CandidateFormat): Promise<Dr
   const engine = () => Promise.reject(new Error('a dry run runs nothing'));
   const live = await liveParts({ ...parts, width }, { model }, engine);
   const request = { ...requestOf({ ...parts, width }), live, trace, reporter };
-  const all = await foresee({ ...request, budget: budgetOf({}) }, format);
+  const all = await foresee({ ...request, budget: budgetOf({}) });
   reporter.clear();
   return dryRunOf(all, options.maxOutputTokens, options.price);
 }

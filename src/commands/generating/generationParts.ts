@@ -29,6 +29,8 @@ export interface GenerateOptions extends SelectingOptions, EngineOptions, GivenO
   samples?: number;
   /** Of agents. */
   limits: LimitProfile;
+  /** What the candidates are; only some methods write scripts. */
+  mode?: 'unit-test' | 'reproduction-script';
   /** Null for the server's default. */
   temperature?: number | null;
   baseUrl?: string;
@@ -103,6 +105,7 @@ export function requestOf({ options, context, method, instances, width }: Genera
     maxOutputTokens: options.maxOutputTokens,
     testsOnly: options.testsOnly === true,
     limits: options.limits,
+    mode: options.mode,
     engine: options.engine,
     timeoutSeconds: options.timeout,
     workers: width.instances,

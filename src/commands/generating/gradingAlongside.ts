@@ -65,14 +65,14 @@ export class GradingAlongside {
 
   private async grade(instance: Instance, prediction: Prediction): Promise<void> {
     const { options, context, reporter } = this.parts;
-    const { storage, timeout: timeoutSeconds } = options;
+    const { storage, timeout: timeoutSeconds, mode = 'unit-test' } = options;
     if (context.signal.aborted) return;
     try {
       const { done } = runBatch({
         ...{ instances: [instance], predictions: [prediction] },
         ...{ engine: this.engine, python: this.python, sources: this.sources },
         ...{ store: runStore(storage), storage, workers: 1, timeoutSeconds },
-        ...{ format: 'auto', mode: 'unit-test', fresh: false, signal: context.signal },
+        ...{ format: 'auto', mode, fresh: false, signal: context.signal },
         reporter: { log: () => undefined, progress: () => undefined },
       });
       const [entry] = (await done).entries;

@@ -4,6 +4,7 @@ import {
   agentlessNumbers,
   agentlessSettings,
   agentlessStages,
+  regressionChoices,
   skippableStages,
   type AgentlessNumber,
   type AgentlessSettings,
@@ -13,6 +14,7 @@ import { list, natural, positive, temperature, whole } from './optionValues';
 
 /** The options of `repair` for the stages of Agentless, and for embeddings. */
 export interface AgentlessOptions extends Partial<Record<AgentlessNumber, number>> {
+  regression?: AgentlessSettings['regression'];
   skip?: AgentlessStage[];
   until?: AgentlessStage;
   stagesFrom?: string;
@@ -46,6 +48,12 @@ export function withAgentlessOptions(command: Command): Command {
       'dollars for a million tokens that it turns into vectors',
       positive,
     )
+    .addOption(
+      new Option(
+        '--regression <which>',
+        'agentless, regression: tests that reach the suspicious files, or all of R (default: reaching)',
+      ).choices(regressionChoices),
+    )
     .option(
       '--skip <stages>',
       `agentless: leave these stages out; some of ${skippableStages.join(',')}`,
@@ -74,6 +82,7 @@ export function settingsOf(
   const names = [
     ...numbers.map(([name, { option }]) => [name, option] as const),
     ...([
+      ['regression', '--regression'],
       ['skip', '--skip'],
       ['until', '--until'],
       ['stagesFrom', '--stages-from'],
@@ -105,7 +114,7 @@ export function settingsOf(
     );
   }
   const values = given.filter(
-    ([name]) => name in agentlessNumbers || name === 'skip' || name === 'until',
+    ([name]) => name in agentlessNumbers || ['regression', 'skip', 'until'].includes(name),
   );
   return agentlessSettings(
     Object.fromEntries(values.map(([name]) => [name, options[name as keyof AgentlessOptions]])),

@@ -36,6 +36,9 @@ const agentAnswer = 300;
 const agentObservation = 1200;
 /** Calls that an agent rarely exceeds, whatever its limit. */
 const usualCalls = 30;
+/** Tokens of a request for a script beside the issue, and of its answer. */
+const scriptPrompt = 500;
+const scriptAnswer = 800;
 /** Tokens of a request to LIBRO's judge beside the issue. */
 const judged = 2000;
 
@@ -44,7 +47,7 @@ const judged = 2000;
  * sends its history with each call, so its cost grows with the square of its calls.
  */
 export function estimatedCost(
-  { samples, runs, limits }: Pick<Method, 'samples' | 'runs' | 'limits'>,
+  { samples, runs, limits, requests }: Pick<Method, 'samples' | 'runs' | 'limits' | 'requests'>,
   { issueTokens, contextTokens, maxOutputTokens, limits: profile }: EstimateParts,
 ): EstimatedCost {
   if (limits !== undefined) {
@@ -58,6 +61,15 @@ export function estimatedCost(
       inputTokens: requests * (agentPrompt + issueTokens) + history,
       outputTokens: requests * agentAnswer,
       mostDollars: dollars,
+    };
+  }
+  if (requests !== undefined) {
+    return {
+      requests: samples,
+      mostRequests: undefined,
+      inputTokens: samples * (scriptPrompt + issueTokens),
+      outputTokens: samples * Math.min(scriptAnswer, maxOutputTokens),
+      mostDollars: undefined,
     };
   }
   // Of the methods with several samples, the one that runs them on R asks a judge.

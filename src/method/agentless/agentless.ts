@@ -9,9 +9,10 @@ import { combinedFiles } from './localisation/combinedFiles';
 import { editLocations, linesOfElements, type EditLocations } from './localisation/editLocations';
 import { embeddingRetrieval } from './localisation/embeddingRetrieval';
 import { irrelevantFolders } from './localisation/irrelevantFolders';
-import { rankRepairs } from './rankRepairs';
+import { rankRepairs, type RankingSettings } from './rankRepairs';
 import { relatedElements } from './localisation/relatedElements';
 import { sampledRepairs } from './sampledRepairs';
+import { regressionTests } from './testing/regressionTests';
 import { suspiciousFiles } from './localisation/suspiciousFiles';
 
 /**
@@ -22,8 +23,8 @@ export function agentless(settings: AgentlessSettings = agentlessSettings()): Me
   const method: Method = {
     name: 'agentless',
     title: 'Agentless',
-    description: 'files, elements and lines to change, then many code patches and a vote',
-    runs: 'nothing',
+    description: 'files, elements and lines to change, then many code patches, tests and a vote',
+    runs: runsTests(settings) ? 'R' : 'nothing',
     samples: settings.locationSamples * settings.repairSamples,
     temperature: 0,
     async produce(steps, options) {
@@ -33,49 +34,85 @@ export function agentless(settings: AgentlessSettings = agentlessSettings()): Me
         sampled: (temperature) => (options.temperature === null ? undefined : temperature),
       };
       const found = await localised(work);
-      if (found === undefined) {
-        return { candidates: [], chosen: undefined, why: '', until: settings.until };
+      const ended = { candidates: [], chosen: undefined, why: '', until: settings.until };
+      if (found === undefined) return ended;
+      const { files, sets } = found;
+      if (sets.length === 0) return nothing('no stage names a file of the repository');
+      const patches = await sampledRepairs(work, sets, options.onCandidate);
+      if (settings.until === 'repair') return ended;
+      const ranking = rankingOf(work);
+      if (settings.until === 'regression') {
+        await regressionTests(steps, files, ranking);
+        return ended;
       }
-      if (found.length === 0) return nothing('no stage names a file of the repository');
-      return rankRepairs(await sampledRepairs(work, found, options.onCandidate));
+      const { candidates, why } = await rankRepairs(steps, patches, files, ranking);
+      for (const each of candidates) options.onCandidate?.(each);
+      return { candidates, why, chosen: candidates.find((each) => each.ranking?.rank === 1) };
     },
   };
   return method;
 }
 
+/** The stages that run tests on R. */
+const testStages: readonly AgentlessStage[] = ['regression', 'reproduction'];
+
+const isSkipped = ({ skip }: AgentlessSettings, stage: AgentlessStage): boolean =>
+  skip.includes(stage);
+
+const runsTests = (settings: AgentlessSettings): boolean =>
+  testStages.includes(settings.until) && !testStages.every((stage) => isSkipped(settings, stage));
+
+/** Which tests decide between the patches. */
+function rankingOf({ settings, greedy, sampled }: StageWork): RankingSettings {
+  const { regression, regressionFiles, reproductionSamples, reproductionTemperature } = settings;
+  return {
+    regression: isSkipped(settings, 'regression') ? 'none' : regression,
+    regressionFiles,
+    reproductionSamples: isSkipped(settings, 'reproduction') ? 0 : reproductionSamples,
+    temperature: greedy === undefined ? null : sampled(reproductionTemperature),
+  };
+}
+
 const nothing = (why: string): MethodResult => ({ candidates: [], chosen: undefined, why });
+
+interface Localised {
+  /** Paths of the files that a solution may change. */
+  readonly files: readonly string[];
+  /** The sets of locations that there is a place in. */
+  readonly sets: readonly EditLocations[];
+}
 
 /**
  * The stages before the repair.
  *
- * @returns the sets of locations that there is a place in; undefined when the run ends before
+ * @returns undefined when the run ends before
  */
-async function localised(work: StageWork): Promise<EditLocations[] | undefined> {
+async function localised(work: StageWork): Promise<Localised | undefined> {
   const { steps, settings } = work;
-  const isSkipped = (stage: AgentlessStage): boolean => settings.skip.includes(stage);
   const endsAt = (stage: AgentlessStage): boolean => settings.until === stage;
-  const named = isSkipped('files') ? [] : await suspiciousFiles(work);
+  const named = isSkipped(settings, 'files') ? [] : await suspiciousFiles(work);
   if (endsAt('files')) return undefined;
-  const folders = isSkipped('folders') ? [] : await irrelevantFolders(work);
+  const folders = isSkipped(settings, 'folders') ? [] : await irrelevantFolders(work);
   if (endsAt('folders')) return undefined;
-  const near = isSkipped('retrieval') ? [] : await embeddingRetrieval(work, folders);
+  const near = isSkipped(settings, 'retrieval') ? [] : await embeddingRetrieval(work, folders);
   if (endsAt('retrieval')) return undefined;
-  const files = isSkipped('combined')
+  const files = isSkipped(settings, 'combined')
     ? named.length > 0
       ? named
       : near.slice(0, settings.topFiles).map(({ path }) => path)
     : await combinedFiles(work, named, near);
   if (endsAt('combined')) return undefined;
-  const elements = isSkipped('elements') ? [] : await relatedElements(work, files);
+  const elements = isSkipped(settings, 'elements') ? [] : await relatedElements(work, files);
   if (endsAt('elements')) return undefined;
   const code = await linesOfElements(work, files, elements);
-  const sets = isSkipped('locations') ? [] : await editLocations(work, code);
+  const sets = isSkipped(settings, 'locations') ? [] : await editLocations(work, code);
   if (endsAt('locations')) return undefined;
   // A sample without a location goes on with the code that it was shown.
   if (sets.length > 0 && sets.every((set) => set.length === 0)) {
     steps.tell('no sample names a location, so the code of the elements goes on');
   }
-  return (sets.length > 0 ? sets : [code])
+  const shown = (sets.length > 0 ? sets : [code])
     .map((set) => (set.length > 0 ? set : code))
     .filter((set) => set.length > 0);
+  return { files, sets: shown };
 }

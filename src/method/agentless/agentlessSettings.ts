@@ -1,4 +1,7 @@
-/** The stages of Agentless, in their order. */
+import { regressionKinds, usualRegression } from './testing/regressionTests';
+import { reproductionTemperature, usualReproduction } from './testing/reproductionTests';
+
+/** The stages of Agentless, in their order. The selection follows the last. */
 export const agentlessStages = [
   'files',
   'folders',
@@ -7,14 +10,13 @@ export const agentlessStages = [
   'elements',
   'locations',
   'repair',
+  'regression',
+  'reproduction',
 ] as const;
 export type AgentlessStage = (typeof agentlessStages)[number];
 
 /** Stages that can be left out: those after them take what there is. */
 export const skippableStages = agentlessStages.filter((stage) => stage !== 'repair');
-
-/** Further outputs in a trace, which follow from those of the stages and R. */
-export const derivedStages = ['lines', 'code'] as const;
 
 interface NumberSetting {
   /** The option on the command line. */
@@ -69,12 +71,33 @@ export const agentlessNumbers = {
     ...{ option: '--repair-temperature', stage: 'repair', usual: 0.8, kind: 'temperature' },
     meaning: 'temperature of the others',
   },
+  regressionFiles: {
+    ...{ option: '--regression-files', stage: 'regression', kind: 'whole' },
+    usual: usualRegression.regressionFiles,
+    meaning: 'test files that run with each patch, those nearest to the suspicious files first',
+  },
+  reproductionSamples: {
+    ...{ option: '--reproduction-samples', stage: 'reproduction', kind: 'whole' },
+    usual: usualReproduction.reproductionSamples,
+    meaning: 'scripts, of which the first is greedy',
+  },
+  reproductionTemperature: {
+    ...{ option: '--reproduction-temperature', stage: 'reproduction', kind: 'temperature' },
+    usual: reproductionTemperature,
+    meaning: 'temperature of the others',
+  },
 } as const satisfies Readonly<Record<string, NumberSetting>>;
+
+/** Test files that reach the suspicious files, or all. */
+export const regressionChoices = regressionKinds.filter((kind) => kind !== 'none');
+type RegressionChoice = (typeof regressionChoices)[number];
 
 export type AgentlessNumber = keyof typeof agentlessNumbers;
 
 /** What a run of Agentless does. */
 export interface AgentlessSettings extends Readonly<Record<AgentlessNumber, number>> {
+  /** Which tests of R are regression tests. */
+  readonly regression: RegressionChoice;
   readonly skip: readonly AgentlessStage[];
   /** The last stage of the run. */
   readonly until: AgentlessStage;
@@ -85,5 +108,6 @@ export function agentlessSettings(given: Partial<AgentlessSettings> = {}): Agent
   const numbers = Object.fromEntries(
     Object.entries(agentlessNumbers).map(([name, { usual }]) => [name, usual]),
   ) as Record<AgentlessNumber, number>;
-  return { ...numbers, skip: [], until: 'repair', ...given };
+  const whole = { regression: 'reaching', skip: [], until: 'reproduction' } as const;
+  return { ...numbers, ...whole, ...given };
 }

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { HumanError } from '../../domain/humanError';
-import { derivedStages } from './agentlessSettings';
+import { agentlessStages } from './agentlessSettings';
 
 const lineSchema = z.looseObject({ instance: z.string(), stage: z.string(), output: z.unknown() });
 
 /** Outputs of stages by instance and stage. */
 export type GivenStages = ReadonlyMap<string, ReadonlyMap<string, unknown>>;
 
-/** What follows from other stages is computed, and patches are always asked for. */
-const never: readonly string[] = [...derivedStages, 'repair'];
+/** Other outputs in a trace follow from those of stages and R, and patches are always asked for. */
+const givable = new Set<string>(agentlessStages.filter((stage) => stage !== 'repair'));
 
 /**
  * The outputs of stages in a file of JSON lines, such as a trace. Other lines of a trace are
@@ -29,7 +29,7 @@ export function readGivenStages(text: string, path: string): GivenStages {
       );
     }
     const { data } = lineSchema.safeParse(value);
-    if (data?.output === undefined || never.includes(data.stage)) continue;
+    if (data?.output === undefined || !givable.has(data.stage)) continue;
     const own = given.get(data.instance) ?? new Map<string, unknown>();
     given.set(data.instance, own.set(data.stage, data.output));
   }

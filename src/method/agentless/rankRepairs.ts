@@ -1,30 +1,116 @@
-import type { MethodCandidate, MethodResult } from '../method';
+import { plural } from '../../domain/plural';
+import type { MethodCandidate } from '../method';
+import type { Steps } from '../steps';
+import type { RepairRanking } from './repairRanking';
+import {
+  regressionTests,
+  usualRegression,
+  type RegressionSettings,
+} from './testing/regressionTests';
+import { runRepairs, type RepairRun } from './testing/repairRuns';
+import {
+  reproductionTests,
+  usualReproduction,
+  type ReproductionSettings,
+} from './testing/reproductionTests';
+
+/** Which tests decide between code patches. */
+export type RankingSettings = RegressionSettings & ReproductionSettings;
+
+export const usualRanking: RankingSettings = { ...usualRegression, ...usualReproduction };
+
+/** Code patches in their order. */
+export interface RankedRepairs {
+  /** Best first. Those that do not apply come last and have no ranking. */
+  readonly candidates: readonly MethodCandidate[];
+  /** One sentence: why the first is chosen. */
+  readonly why: string;
+}
 
 /**
- * Ranks code patches by majority: those that most samples agree on to the byte come first, and of
- * two with as many votes the earlier sample. Patches that do not apply are not ranked.
+ * Ranks code patches by tests that run on R with them: the fewest regression tests that fail, then a
+ * reproduction script that says `Issue resolved`, then the most samples of the same patch, then the
+ * earlier sample.
  *
- * @param candidates in the order of their samples
+ * @param suspicious paths of the files that a solution may change, whose tests are the regression
+ *   tests
  */
-export function rankRepairs(candidates: readonly MethodCandidate[]): MethodResult {
-  const groups = new Map<string, MethodCandidate[]>();
-  for (const candidate of candidates) {
-    const { applies, patch } = candidate.patch;
-    if (!applies) continue;
-    const group = groups.get(patch);
-    if (group === undefined) groups.set(patch, [candidate]);
-    else group.push(candidate);
+export async function rankRepairs(
+  steps: Steps,
+  candidates: readonly MethodCandidate[],
+  suspicious: readonly string[],
+  settings: RankingSettings = usualRanking,
+): Promise<RankedRepairs> {
+  const applying = candidates.filter(({ patch }) => patch.applies && patch.patch !== '');
+  const others = candidates.filter((each) => !applying.includes(each));
+  if (applying.length === 0) return { candidates: others, why: 'no answer is a code patch on R' };
+  const regression = await regressionTests(steps, suspicious, settings);
+  const { ranked } = await reproductionTests(steps, settings);
+  const runs = await runRepairs(
+    steps,
+    applying.map(({ patch }) => patch.patch),
+    { regression, script: ranked[0]?.script },
+  );
+  const places = rankingsOf(runs.map((run, at) => ({ ...run, sample: applying[at]?.sample ?? 0 })));
+  const inOrder = applying
+    .map((candidate, at) => ({ ...candidate, ranking: places[at] as RepairRanking }))
+    .sort((one, other) => one.ranking.rank - other.ranking.rank);
+  const reason = whyFirst(
+    inOrder.map(({ ranking }) => ranking),
+    candidates.length,
+  );
+  const { leftOut } = regression;
+  const limit = leftOut === 0 ? '' : `; ${plural(leftOut, 'further test file')} did not run`;
+  return { candidates: [...inOrder, ...others], why: `${reason}${limit}` };
+}
+
+/** The ranking of each of some code patches, in their order. */
+export function rankingsOf(
+  runs: readonly (RepairRun & { readonly sample: number })[],
+): RepairRanking[] {
+  const groups = new Map<string, { votes: number; first: number }>();
+  for (const { digest, sample } of runs) {
+    const { votes, first } = groups.get(digest) ?? { votes: 0, first: sample };
+    groups.set(digest, { votes: votes + 1, first: Math.min(first, sample) });
   }
-  // Sorting is stable, and a group stands where its first sample does.
-  const ranked = [...groups.values()]
-    .sort((one, other) => other.length - one.length)
-    .flatMap((group) => group.map((candidate) => ({ candidate, votes: group.length })))
-    .map(({ candidate, votes }, at) => ({ ...candidate, ranking: { rank: at + 1, votes } }));
-  const [chosen] = ranked;
-  const left = candidates.filter(({ patch }) => !patch.applies);
-  const why =
-    chosen === undefined
-      ? `none of the ${candidates.length} patches applies to R`
-      : `${chosen.ranking.votes} of ${candidates.length} patches agree, ${left.length} do not apply`;
-  return { candidates: [...ranked, ...left], chosen, why };
+  const orders = runs.map(({ digest, regressions, reproduction, sample }): readonly number[] => {
+    const { votes = 0, first = 0 } = groups.get(digest) ?? {};
+    const isResolved = reproduction === 'Issue resolved';
+    return [regressions?.length ?? 0, isResolved ? 0 : 1, -votes, first, sample];
+  });
+  const byOrder = [...runs.keys()].sort((one, other) =>
+    compare(orders[one] ?? [], orders[other] ?? []),
+  );
+  const ranks = new Map(byOrder.map((at, place) => [at, place + 1]));
+  return runs.map(({ digest, regressions, reproduction }, at) => ({
+    rank: ranks.get(at) ?? 0,
+    votes: groups.get(digest)?.votes ?? 0,
+    ...(regressions !== undefined && { regressions }),
+    ...(reproduction !== undefined && { reproduction }),
+  }));
+}
+
+/** Compares number by number. */
+function compare(one: readonly number[], other: readonly number[]): number {
+  const at = one.findIndex((value, place) => value !== other[place]);
+  return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
+}
+
+/** Why the first of ranked patches is the first. */
+export function whyFirst(ranked: readonly RepairRanking[], samples: number): string {
+  const [first] = ranked;
+  if (first === undefined) return 'no answer is a code patch on R';
+  const { regressions, reproduction, votes } = first;
+  const reasons = [
+    ...(regressions === undefined
+      ? []
+      : regressions.length === 0
+        ? ['it breaks no regression test']
+        : [`it breaks the fewest regression tests (${regressions.length})`]),
+    ...(reproduction === undefined
+      ? []
+      : [`the reproduction script says ${JSON.stringify(reproduction)}`]),
+    `${votes} of ${plural(samples, 'sample')} ${votes === 1 ? 'is' : 'are'} this patch`,
+  ];
+  return reasons.join('; ');
 }

@@ -26,6 +26,12 @@ describe('the estimated cost of a method', () => {
     assert.deepEqual([costOf('libro').requests, costOf('libro').inputTokens], [10, 150_000]);
   });
 
+  it('of scripts is that of the issue and a short answer each', () => {
+    assert.deepEqual(costOf('agentless-tests'), {
+      ...{ requests: 40, inputTokens: 60_000, outputTokens: 32_000, mostDollars: undefined },
+    });
+  });
+
   it('grows with the square of the calls of an agent, and with the length of the issue', () => {
     const tools = costOf('tools');
     assert.deepEqual([tools.requests, tools.inputTokens], [20, 20 * 3000 + 190 * 1500]);

@@ -25,6 +25,9 @@ function stepsOf(answers: readonly string[]) {
     tell: () => undefined,
     foresee: () => Promise.reject(new Error('methods foresee nothing')),
     foreseeFix: () => Promise.reject(new Error('methods foresee nothing')),
+    foreseeRequest: () => Promise.reject(new Error('methods foresee nothing')),
+    isGiven: () => false,
+    stagesOnR: () => Promise.reject(new Error('these methods have no stages')),
     async convert(answer) {
       const applies = /^(passes|fails)/.test(answer);
       const length = Number(/\d+/.exec(answer)?.[0] ?? 10);

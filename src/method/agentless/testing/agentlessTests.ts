@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { plural } from '../../../domain/plural';
+import { makeUnified } from '../../../patch/unified/makeUnified';
+import type { Method, MethodCandidate, MethodOptions, MethodResult } from '../../method';
+import { failsOnR, type AnswerStep, type Steps } from '../../steps';
+import { placeOfTest } from './placeOfTest';
+import {
+  readScript,
+  reproductionPrompt,
+  reproductionRequest,
+  reproductionTests,
+  sampleScripts,
+  usualReproduction,
+  reproductionTemperature,
+  type ReproductionTests,
+} from './reproductionTests';
+import { scriptAsTest } from './scriptAsTest';
+
+/** Raised when scripts become tests in another way, so that they are made again. */
+const version = 1;
+/** Where a script goes that stays a script. */
+const scriptPath = 'reproduce_issue.py';
+/** Scripts that are tried as tests, those with the most votes first. */
+const mostTried = 5;
+
+/**
+ * The reproduction tests of Agentless as candidates: scripts from the issue alone, run on R, the
+ * most frequent of those that reproduce the issue, as a test of R's suite or as a script.
+ */
+export const agentlessTests: Method = {
+  name: 'agentless-tests',
+  title: 'Agentless tests',
+  description:
+    'forty scripts from the issue alone; they run on R, and the most frequent that reproduces it becomes the test',
+  runs: 'R',
+  samples: usualReproduction.reproductionSamples,
+  temperature: reproductionTemperature,
+  writesScripts: true,
+  requests: (instance, { samples, temperature }) => {
+    const settings = { reproductionSamples: samples, temperature };
+    const prompt = reproductionPrompt(instance);
+    return Array.from({ length: samples }, (_, at) =>
+      reproductionRequest(prompt, at + 1, settings),
+    );
+  },
+  async produce(steps, options) {
+    const settings = { reproductionSamples: options.samples, temperature: options.temperature };
+    const answers = await sampleScripts(steps, settings);
+    const found = await reproductionTests(steps, settings);
+    return found.ranked.length > 0
+      ? chooseTest(steps, answers, found, options)
+      : firstScript(steps, answers, options);
+  },
+};
+
+/** The first of the reproducing scripts whose test fails on R. */
+async function chooseTest(
+  steps: Steps,
+  answers: readonly AnswerStep[],
+  { ranked, reproducing, scripts }: ReproductionTests,
+  options: MethodOptions,
+): Promise<MethodResult> {
+  const candidates: MethodCandidate[] = [];
+  for (const { sample, script, votes } of ranked.slice(0, mostTried)) {
+    const answer = answers.find((each) => each.sample === sample);
+    if (answer === undefined) continue;
+    const candidate = await candidateOf(steps, answer, script, options);
+    candidates.push(candidate);
+    if (!candidate.patch.applies || (candidate.run !== undefined && !failsOnR(candidate.run))) {
+      continue;
+    }
+    const of = `${reproducing} of ${plural(scripts, 'script')} reproduce the issue on R`;
+    return { candidates, chosen: candidate, why: `${of}, ${votes} of them like this one` };
+  }
+  const chosen = candidates.find(({ patch }) => patch.applies) ?? candidates[0];
+  const why =
+    chosen?.patch.applies === true
+      ? 'no script fails on R as a test; this is the first'
+      : 'no script that reproduces the issue can be made a test';
+  return { candidates, chosen, why };
+}
+
+/** The first answer with a script, where none reproduces the issue on R. */
+async function firstScript(
+  steps: Steps,
+  answers: readonly AnswerStep[],
+  options: MethodOptions,
+): Promise<MethodResult> {
+  for (const answer of answers) {
+    const script = readScript(answer.text);
+    if (script === undefined) continue;
+    const candidate = await candidateOf(steps, answer, script, options);
+    const why = 'no script reproduces the issue on R; this is the first';
+    return { candidates: [candidate], chosen: candidate, why };
+  }
+  const answer = answers.find(({ text }) => text.trim() !== '') ?? answers[0];
+  if (answer === undefined) return { candidates: [], chosen: undefined, why: 'nothing was asked' };
+  const candidate = {
+    sample: answer.sample,
+    answer,
+    patch: await steps.convert(answer.text, answer),
+  };
+  options.onCandidate?.(candidate);
+  return { candidates: [candidate], chosen: candidate, why: 'no answer has a script' };
+}
+
+/** A script as a candidate. A test runs on R, where it has to fail. */
+async function candidateOf(
+  steps: Steps,
+  answer: AnswerStep,
+  script: string,
+  options: MethodOptions,
+): Promise<MethodCandidate> {
+  const { sample } = answer;
+  const asScript = options.mode === 'reproduction-script';
+  const text = await steps.stage(
+    {
+      stage: 'script as a candidate',
+      of: [version, script, asScript],
+      schema: z.string(),
+    },
+    async () => {
+      const view = await steps.view();
+      const place = asScript ? undefined : await placeOfTest(view, script);
+      const after = scriptAsTest(view.python, script, place?.style ?? 'script');
+      const path = place?.path ?? scriptPath;
+      return after === undefined ? '' : makeUnified([{ path, before: undefined, after }]);
+    },
+  );
+  const patch = asScript ? await steps.readCode(text, answer) : await steps.convert(text, answer);
+  const candidate: MethodCandidate = { sample, answer, patch };
+  options.onCandidate?.(candidate);
+  if (asScript || !patch.applies) return candidate;
+  const known = { ...candidate, run: await steps.runOnR(patch) };
+  options.onCandidate?.(known);
+  return known;
+}

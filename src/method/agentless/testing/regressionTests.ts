@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { functionOf, standing } from '../../../domain/outcome';
+import type { Prompt } from '../../prompts';
+import type { Steps } from '../../steps';
+import { reachingTestFiles, testFilesOfR } from './reachingTestFiles';
+
+/** Which tests of R a code patch must not break: of files that reach the code, of all, or none. */
+export const regressionKinds = ['reaching', 'all', 'none'] as const;
+
+export interface RegressionSettings {
+  readonly regression: (typeof regressionKinds)[number];
+  /** Most test files, the nearest first. */
+  readonly regressionFiles: number;
+  /** The answer is asked for at temperature 0, or at the server's where this is null. */
+  readonly temperature?: number | null | undefined;
+}
+
+export const usualRegression: RegressionSettings = { regression: 'reaching', regressionFiles: 10 };
+
+/** Tests of R that have to pass with a code patch. */
+export const regressionTestsSchema = z.object({
+  /** Test files that run. */
+  files: z.array(z.string()),
+  /** Test files beyond the limit, which do not run. */
+  leftOut: z.number(),
+  /** Ids of tests that pass on R and may be used. */
+  tests: z.array(z.string()),
+  /** Functions of tests that pass on R, which the model says must not be used. */
+  excluded: z.array(z.string()),
+});
+export type RegressionTests = z.infer<typeof regressionTestsSchema>;
+
+const stage = 'regression';
+/** Raised when the stages here change, so that they are made again. */
+const version = 1;
+/** Functions of tests that the model is shown. Those beyond it are not used. */
+const mostShown = 1000;
+
+/**
+ * Finds the regression tests: those that pass on R, less those that the model names because a
+ * solution of the issue may break them. Nothing of T* decides which tests these are.
+ *
+ * @param suspicious paths of the files that a solution may change
+ */
+export async function regressionTests(
+  steps: Steps,
+  suspicious: readonly string[],
+  settings: RegressionSettings,
+): Promise<RegressionTests> {
+  const { regression, regressionFiles, temperature } = settings;
+  const of = [version, suspicious, regression, regressionFiles, temperature];
+  const schema = regressionTestsSchema;
+  if (regression === 'none' || steps.isGiven(stage)) {
+    const none = { files: [], leftOut: 0, tests: [], excluded: [] };
+    return steps.stage({ stage, of, schema }, async () => none);
+  }
+  const { files, leftOut } = await steps.stage(
+    { stage: 'regression files', of, schema: schema.pick({ files: true, leftOut: true }) },
+    async () => {
+      const view = await steps.view();
+      const all =
+        regression === 'all' ? await testFilesOfR(view) : await reachingTestFiles(view, suspicious);
+      const files = all.slice(0, regressionFiles);
+      return { files, leftOut: all.length - files.length };
+    },
+  );
+  const passing = (await passingOnR(steps, files)).flat();
+  const shown = [...new Set(passing.map(functionOf))].slice(0, mostShown);
+  const { repo, issue } = steps.instance;
+  const excluded =
+    shown.length === 0
+      ? []
+      : readExcluded(
+          (
+            await steps.request({
+              method: 'agentless-regression',
+              prompt: regressionPrompt({ repo, issue, tests: shown }),
+              sample: 1,
+              temperature: temperature === null ? undefined : 0,
+            })
+          ).text,
+          shown,
+        );
+  return steps.stage({ stage, of: [of, excluded], schema }, async () => ({
+    ...{ files, leftOut, excluded },
+    tests: allowedTests(passing, shown, excluded),
+  }));
+}
+
+/** The tests of files that pass on R. */
+const passingOnR = (steps: Steps, files: readonly string[]): Promise<string[][]> =>
+  steps.stagesOnR(
+    files.map((path) => ({
+      stage: 'tests on R',
+      of: [version, path],
+      schema: z.array(z.string()),
+      run: async (on, options) => {
+        const { tests } = await on.runOnR('', { ...options, tests: [path] });
+        return tests
+          .filter(({ outcome }) => standing(outcome) === 'passes')
+          .map(({ test }) => test);
+      },
+    })),
+  );
+
+/** The tests whose functions the model was shown and did not exclude. */
+export function allowedTests(
+  passing: readonly string[],
+  shown: readonly string[],
+  excluded: readonly string[],
+): string[] {
+  const allowed = new Set(shown);
+  for (const each of excluded) allowed.delete(each);
+  return passing.filter((test) => allowed.has(functionOf(test)));
+}
+
+/** Asks which tests a solution may break. */
+export function regressionPrompt(parts: {
+  readonly repo: string;
+  readonly issue: string;
+  readonly tests: readonly string[];
+}): Prompt {
+  const { repo, issue, tests } = parts;
+  const content = [
+    `Somebody reported a problem with the repository ${repo}. The report stands between <issue> and </issue>.`,
+    '',
+    '<issue>',
+    issue.trim(),
+    '</issue>',
+    '',
+    'These tests of the repository pass today:',
+    '',
+    '<tests>',
+    ...tests,
+    '</tests>',
+    '',
+    'Solutions of the problem are going to be checked with them: what passes today has to pass with a ' +
+      'solution. Some of the tests may assert just what the report says is wrong. A right solution ' +
+      'would break them, so they must not be used.',
+    '',
+    'Name the tests that must not be used, each on a line of its own between <exclude> and </exclude>, ' +
+      'exactly as it is written above. Name none that a right solution leaves passing. Where there is ' +
+      'none to name, leave nothing between them.',
+  ].join('\n');
+  return {
+    system: 'You are an experienced Python developer who guards a test suite against regressions.',
+    messages: [{ role: 'user', content }],
+  };
+}
+
+/**
+ * The tests that an answer excludes, as far as they were shown. A whole file or class stands for the
+ * tests in it. An answer without the tags excludes the shown tests that stand on lines of their own.
+ */
+export function readExcluded(text: string, shown: readonly string[]): string[] {
+  const said = /<exclude>([\s\S]*?)(?:<\/exclude>|$)/.exec(
+    text.slice(text.lastIndexOf('<exclude>')),
+  );
+  const lines = (said?.[1] ?? text)
+    .split('\n')
+    .map((line) =>
+      line
+        .trim()
+        .replace(/^(?:[-*]|\d+[.)])\s+/, '')
+        .replace(/^`+|[`,;]+$/g, ''),
+    )
+    .filter((line) => line !== '');
+  return shown.filter((test) =>
+    lines.some((line) => test === functionOf(line) || test.startsWith(`${line}::`)),
+  );
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { standing } from '../../../domain/outcome';
+import { sha256OfJson } from '../../../files/sha256';
+import { applyPatch } from '../../../patch/unified/applyPatch';
+import { parseUnified } from '../../../patch/unified/parseUnified';
+import { normalisedPython } from '../../../python/normalised';
+import type { ModelView } from '../../modelView';
+import type { StageOnR, Steps } from '../../steps';
+import { reproductionAnswers, type ReproductionAnswer } from '../repairRanking';
+import type { RegressionTests } from './regressionTests';
+import { answerOf } from './reproductionTests';
+
+/** What runs with each code patch. */
+interface RepairTests {
+  readonly regression: Pick<RegressionTests, 'files' | 'tests'>;
+  /** Undefined where no script reproduces the issue. */
+  readonly script: string | undefined;
+}
+
+/** What is known of a code patch once it ran. */
+export interface RepairRun {
+  /** Equal for patches that leave the same files behind, after normalising. */
+  readonly digest: string;
+  /** Regression tests that do not pass with it; undefined where there are none to run. */
+  readonly regressions: readonly string[] | undefined;
+  /** Undefined where there is no script. */
+  readonly reproduction: ReproductionAnswer | undefined;
+}
+
+/** Raised when the stages here change, so that they are made again. */
+const version = 1;
+
+/** What one run gives: tests that do not pass, or what the script says. */
+const ranSchema = z.union([z.array(z.string()), z.enum(reproductionAnswers)]);
+type Ran = z.infer<typeof ranSchema>;
+
+/**
+ * Runs the regression tests and the reproduction script on R with each of some code patches, several
+ * at once. Patches that are the same after normalising run once.
+ *
+ * @param patches unified diffs that apply to R
+ * @returns what is known of each patch, in their order
+ */
+export async function runRepairs(
+  steps: Steps,
+  patches: readonly string[],
+  { regression, script }: RepairTests,
+): Promise<RepairRun[]> {
+  const digests = await steps.stage(
+    { stage: 'normalised patches', of: [version, patches], schema: z.array(z.string()) },
+    async () => {
+      const view = await steps.view();
+      return Promise.all(patches.map((patch) => patchDigest(view, patch)));
+    },
+  );
+  const first = new Map<string, string>();
+  for (const [at, digest] of digests.entries()) {
+    if (!first.has(digest)) first.set(digest, patches[at] ?? '');
+  }
+  const { files, tests } = regression;
+  const stages: (readonly [string, StageOnR<Ran>])[] = [];
+  for (const [digest, patch] of first) {
+    if (tests.length > 0) stages.push([`tests ${digest}`, testsOf(patch, files, tests)]);
+    if (script !== undefined) stages.push([`script ${digest}`, scriptOf(patch, script)]);
+  }
+  const outputs = await steps.stagesOnR(stages.map(([, stage]) => stage));
+  const found = new Map(stages.map(([name], at) => [name, outputs[at]]));
+  return digests.map((digest) => {
+    const regressions = found.get(`tests ${digest}`);
+    const reproduction = found.get(`script ${digest}`);
+    return {
+      digest,
+      regressions: Array.isArray(regressions) ? regressions : undefined,
+      reproduction: Array.isArray(reproduction) ? undefined : reproduction,
+    };
+  });
+}
+
+const testsOf = (
+  patch: string,
+  files: readonly string[],
+  tests: readonly string[],
+): StageOnR<Ran> => ({
+  stage: 'regression tests with a patch',
+  of: [version, patch, files, tests],
+  schema: ranSchema,
+  run: async (on, options) => {
+    const run = await on.runOnR(patch, { ...options, tests: files });
+    const passing = new Set(
+      run.tests.filter(({ outcome }) => standing(outcome) === 'passes').map(({ test }) => test),
+    );
+    return tests.filter((test) => !passing.has(test));
+  },
+});
+
+const scriptOf = (patch: string, script: string): StageOnR<Ran> => ({
+  stage: 'script with a patch',
+  of: [version, patch, script],
+  schema: ranSchema,
+  run: async (on, options) => answerOf(await on.runScript(script, patch, options)),
+});
+
+/** A digest of the files that a patch leaves behind, Python files after normalising. */
+async function patchDigest(
+  { tree, python }: Pick<ModelView, 'tree' | 'python'>,
+  patch: string,
+): Promise<string> {
+  const applied = await applyPatch(parseUnified(patch), (path) => tree.read(path));
+  if (!applied.ok) return sha256OfJson(patch);
+  const files = [...applied.files]
+    .map(([path, text]) => [
+      path,
+      text !== undefined && path.endsWith('.py') ? normalisedPython(python, text) : (text ?? null),
+    ])
+    .sort(([one], [other]) => ((one ?? '') < (other ?? '') ? -1 : 1));
+  return sha256OfJson(files);
+}

@@ -1,0 +1,200 @@
+import { z } from 'zod';
+import { normalisedPython } from '../../../python/normalised';
+import { allOf } from '../../method';
+import type { Prompt } from '../../prompts';
+import type { ScriptRun } from '../../runOnR';
+import type { AnswerStep, StageRequest, Steps } from '../../steps';
+import { reproductionAnswers, type ReproductionAnswer } from '../repairRanking';
+
+export interface ReproductionSettings {
+  /** Scripts that are asked for; none where this is 0. */
+  readonly reproductionSamples: number;
+  /** Of all scripts but the first, which is greedy; null leaves it to the server for all. */
+  readonly temperature?: number | null | undefined;
+}
+
+export const usualReproduction = { reproductionSamples: 40 } as const;
+export const reproductionTemperature = 0.8;
+
+const ranked = z.object({
+  script: z.string(),
+  /** The first sample that is this script. */
+  sample: z.number(),
+  /** Samples that are the same script after normalising. */
+  votes: z.number(),
+});
+export type RankedScript = z.infer<typeof ranked>;
+
+/** Scripts that reproduce the issue on R. */
+export const reproductionTestsSchema = z.object({
+  /** Samples with a script. */
+  scripts: z.number(),
+  /** Those that say on R that the issue is reproduced, and nothing else. */
+  reproducing: z.number(),
+  /** The reproducing scripts, those with the most votes first, of equals the earlier sample. */
+  ranked: z.array(ranked),
+});
+export type ReproductionTests = z.infer<typeof reproductionTestsSchema>;
+
+export const reproductionStage = 'reproduction';
+/** Raised when the stages here change, so that they are made again. */
+const version = 1;
+
+/**
+ * Finds scripts that reproduce the issue: the model writes them from the issue alone, they run on R,
+ * and those that say that the issue is reproduced are counted.
+ */
+export async function reproductionTests(
+  steps: Steps,
+  settings: ReproductionSettings,
+): Promise<ReproductionTests> {
+  const { reproductionSamples, temperature } = settings;
+  const of = [version, reproductionSamples, temperature];
+  const schema = reproductionTestsSchema;
+  const stage = reproductionStage;
+  if (reproductionSamples === 0 || steps.isGiven(stage)) {
+    const none = { scripts: 0, reproducing: 0, ranked: [] };
+    return steps.stage({ stage, of, schema }, async () => none);
+  }
+  const sampled = (await sampleScripts(steps, settings)).flatMap((answer) => {
+    const script = readScript(answer.text);
+    return script === undefined ? [] : [{ sample: answer.sample, script }];
+  });
+  const scripts = [...new Set(sampled.map(({ script }) => script))];
+  const said = await steps.stagesOnR(
+    scripts.map((script) => ({
+      stage: 'script on R',
+      of: [version, script],
+      schema: z.enum(reproductionAnswers),
+      run: async (on, options) => answerOf(await on.runScript(script, '', options)),
+    })),
+  );
+  const answers = new Map(scripts.map((script, at) => [script, said[at]]));
+  const kept = sampled.filter(({ script }) => answers.get(script) === 'Issue reproduced');
+  return steps.stage({ stage, of: [of, sampled.length, kept], schema }, async () => {
+    const { python } = await steps.view();
+    const normal = (script: string): string => normalisedPython(python, script, { names: true });
+    return { scripts: sampled.length, reproducing: kept.length, ranked: byVotes(kept, normal) };
+  });
+}
+
+/** The answers with scripts. The first comes alone, so that the others find its prompt in a cache. */
+export async function sampleScripts(
+  steps: Steps,
+  settings: ReproductionSettings,
+): Promise<AnswerStep[]> {
+  const prompt = reproductionPrompt(steps.instance);
+  const one = (sample: number): Promise<AnswerStep> =>
+    steps.request(reproductionRequest(prompt, sample, settings));
+  const first = await one(1);
+  const others = Array.from({ length: settings.reproductionSamples - 1 }, (_, at) => one(at + 2));
+  return [first, ...(await allOf(others))];
+}
+
+/** The request for one script. */
+export const reproductionRequest = (
+  prompt: Prompt,
+  sample: number,
+  { reproductionSamples, temperature = reproductionTemperature }: ReproductionSettings,
+): StageRequest => ({
+  ...{ method: 'agentless-reproduction', prompt, sample, isReused: reproductionSamples > 1 },
+  temperature: temperature === null ? undefined : sample === 1 ? 0 : temperature,
+});
+
+/**
+ * What a script says, by the lines of its output that begin with an answer. Different answers, and a
+ * run that did not come to its end, are other issues.
+ */
+export function answerOf({ output, problem }: Pick<ScriptRun, 'output' | 'problem'>) {
+  if (problem !== undefined) return 'Other issues' satisfies ReproductionAnswer;
+  const lines = output.split('\n').map((line) => line.trim());
+  const said = reproductionAnswers.filter(
+    (each) => each !== 'none' && lines.some((line) => line.startsWith(each)),
+  );
+  return said.length > 1 ? 'Other issues' : (said[0] ?? 'none');
+}
+
+/** Groups samples whose scripts are the same after normalising, and orders the groups. */
+export function byVotes(
+  samples: readonly { readonly sample: number; readonly script: string }[],
+  normal: (script: string) => string,
+): RankedScript[] {
+  const groups = new Map<string, RankedScript>();
+  for (const { sample, script } of [...samples].sort((one, other) => one.sample - other.sample)) {
+    const key = normal(script);
+    const known = groups.get(key);
+    groups.set(
+      key,
+      known === undefined ? { script, sample, votes: 1 } : { ...known, votes: known.votes + 1 },
+    );
+  }
+  return [...groups.values()].sort(
+    (one, other) => other.votes - one.votes || one.sample - other.sample,
+  );
+}
+
+const example = [
+  'from shapes import area',
+  '',
+  '',
+  'def test_area_of_a_negative_width():',
+  '    try:',
+  '        found = area(-2, 3)',
+  '    except ValueError:',
+  '        print("Issue reproduced")',
+  '        return',
+  '    except Exception:',
+  '        print("Other issues")',
+  '        return',
+  '    print("Issue resolved" if found == 6 else "Other issues")',
+  '',
+  '',
+  'if __name__ == "__main__":',
+  '    test_area_of_a_negative_width()',
+];
+
+/** Asks for a script that reproduces an issue, which is all that it shows. */
+export function reproductionPrompt(parts: {
+  readonly repo: string;
+  readonly issue: string;
+}): Prompt {
+  const { repo, issue } = parts;
+  const content = [
+    `Somebody reported a problem with the repository ${repo}. The report stands between <issue> and </issue>.`,
+    '',
+    '<issue>',
+    issue.trim(),
+    '</issue>',
+    '',
+    'Write a Python script that shows whether the problem is there. It runs by itself in the root of the ' +
+      'repository, without arguments, input or network, and prints one of three lines:',
+    '- `Issue reproduced` when the code does what the report complains about;',
+    '- `Issue resolved` when the code does what the report asks for;',
+    '- `Other issues` when anything else happens, such as another error.',
+    '',
+    'Print no other of these lines, and write each as a plain string in a call of `print`. Import all that ' +
+      'the script needs, and use what the report says about the behaviour, not how it could be solved.',
+    '',
+    'An example, for a report that `area(-2, 3)` raises ValueError instead of giving 6:',
+    '',
+    '```python',
+    ...example,
+    '```',
+    '',
+    'Think as long as you like first. End with the whole script as one block that begins with ```python.',
+  ].join('\n');
+  return {
+    system:
+      'You are an experienced Python developer who reproduces bug reports with small scripts.',
+    messages: [{ role: 'user', content }],
+  };
+}
+
+/** The last whole block of code of an answer that says that the issue is reproduced. */
+export function readScript(text: string): string | undefined {
+  const blocks = [...text.matchAll(/^[ \t]*(`{3,}|~{3,})[^\n`]*\n([\s\S]*?)\n?^[ \t]*\1[ \t]*$/gm)];
+  const scripts = blocks
+    .map(([, , code = '']) => `${code.replaceAll('\r\n', '\n').trimEnd()}\n`)
+    .filter((code) => code.includes('Issue reproduced' satisfies ReproductionAnswer));
+  return scripts.at(-1);
+}
