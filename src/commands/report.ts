@@ -4,6 +4,10 @@ import type { Grading } from '../domain/study/document';
 import type { InstanceFacts } from '../domain/study/entry';
 import { publishedRows } from '../domain/study/published';
 import { studyReport, type StudyReport } from '../domain/study/report';
+import type { RunData } from '../domain/study/entry';
+import type { RepairRun } from '../domain/study/resolution/judgedRepair';
+import { repairResultsOf } from '../domain/study/resolution/repairRates';
+import { readJudgedRuns } from '../results/judged/readJudgedRuns';
 import { readRuns } from '../results/readRuns';
 import { dashboardHtml } from '../study/dashboardHtml';
 import { studyDocument, studyRequest } from '../study/studyDocument';
@@ -42,7 +46,7 @@ export const registerReport: RegisterCommand = (program, context, finish) => {
     .description('rates of saved runs, side by side, without running anything')
     .argument(
       '<dir...>',
-      'folders that `evaluate --out` or the SWT-Bench harness wrote, or single runs in them',
+      'folders that `evaluate --out` or the SWT-Bench harness wrote, or single runs in them; runs over code patches too',
     )
     .addOption(
       new Option(
@@ -89,11 +93,11 @@ export async function reportCommand(
 ): Promise<number> {
   const format = options.json === true ? 'json' : options.format;
   const facts = await factsOfDataset(options, context);
-  const { runs, problems } = await readRuns(dirs, {
-    instances: facts,
-    signal: context.signal,
-  });
-  if (runs.length === 0) {
+  const read = await readRuns(dirs, { instances: facts, signal: context.signal });
+  const judged = await readJudgedRuns(dirs);
+  const { runs } = read;
+  const problems = [...read.problems, ...judged.problems];
+  if (runs.length === 0 && judged.runs.length === 0) {
     throw new HumanError(
       problems[0] ?? 'There is no run to report',
       'Name the folder that `swt-bench evaluate --out` wrote, or that of the SWT-Bench harness',
@@ -101,11 +105,15 @@ export async function reportCommand(
   }
   for (const problem of problems) context.stderr(`swt-bench: ${problem}\n`);
   const asked = studyRequest(runs, options.compare, options.splitDate);
-  const repairs = await Promise.all(options.repairs.map(readRepairResults));
+  const kept = keptInstances(options, facts, [...runs, ...judged.runs]);
+  const [tests, repairRuns] = selectedParts([runs, judged.runs], kept);
+  const named = await Promise.all(options.repairs.map(readRepairResults));
   const study = studyDocument({
-    runs: selectedParts(runs, keptInstances(options, facts, runs)),
+    runs: tests,
     published: options.published === true ? publishedRows : [],
-    repairs,
+    repairs: [...named, ...repairResultsOf(repairRuns)],
+    // The page has no table of them.
+    ...(format === 'html' ? {} : { repairRuns }),
     asked,
     problems,
   });
@@ -122,26 +130,28 @@ export async function reportCommand(
 }
 
 /**
- * Runs with the kept instances only: the page has no instance that a filter leaves out.
+ * Runs over tests and over code patches with the kept instances only: the page has no instance that
+ * a filter leaves out.
  *
  * @param kept ids; undefined for all
  * @throws HumanError when no run has any of them
  */
-function selectedParts<Run extends { readonly instances: readonly InstanceFacts[] }>(
-  runs: readonly Run[],
+function selectedParts(
+  [tests, repairs]: readonly [readonly RunData[], readonly RepairRun[]],
   kept: ReadonlySet<string> | undefined,
-): readonly Run[] {
-  if (kept === undefined) return runs;
-  if (!runs.some((run) => run.instances.some(({ id }) => kept.has(id)))) {
+): readonly [readonly RunData[], readonly RepairRun[]] {
+  if (kept === undefined) return [tests, repairs];
+  const isKept = ({ id }: InstanceFacts): boolean => kept.has(id);
+  if (![...tests, ...repairs].some((run) => run.instances.some(isKept))) {
     throw new HumanError(
       'No instance of these runs is selected',
       'Name the dataset that the runs are of, or loosen --ids, --repo, --filter or --query',
     );
   }
-  return runs.map((run) => ({
-    ...run,
-    instances: run.instances.filter(({ id }) => kept.has(id)),
-  }));
+  return [
+    tests.map((run) => ({ ...run, instances: run.instances.filter(isKept) })),
+    repairs.map((run) => ({ ...run, instances: run.instances.filter(isKept) })),
+  ];
 }
 
 function rendered(report: StudyReport, format: Exclude<ReportFormat, 'html'>): string {

@@ -198,7 +198,18 @@ function readRow(
     model: model ?? 'unnamed',
     patch: patch ?? '',
     ...(cost === undefined ? {} : { cost }),
+    ...madeByOf(parsed.data),
     ...(parsed.data['oracle'] === true && { oracle: true as const }),
   };
   return { instance: instanceId, model: prediction.model, row: parsed.data, prediction };
+}
+
+/** The method and the language model, where a row names both as `generate` does. */
+function madeByOf({
+  method,
+  model,
+}: Readonly<Record<string, unknown>>): Pick<Prediction, 'madeBy'> {
+  return typeof method === 'string' && typeof model === 'string'
+    ? { madeBy: { method, model } }
+    : {};
 }

@@ -92,6 +92,8 @@ export interface Prediction {
   readonly chosenSample?: number;
   /** What making it cost, if the row says so. */
   readonly cost?: MakingCost;
+  /** The method and the language model, if the row names both. */
+  readonly madeBy?: { readonly method: string; readonly model: string };
   /** Set where making it used the answer (`domain/oracleMark.ts`). */
   readonly oracle?: true;
   /** What was found in its trajectory; absent where none is known. */

@@ -4,6 +4,8 @@ import { messageOf, throwIfAborted, systemCode } from '../domain/humanError';
 import type { InstanceFacts, RunData, RunEntry } from '../domain/study/entry';
 import { withoutAnswerNumbers } from './withoutAnswerNumbers';
 import { readJournal } from './journal';
+import { judgedFolderName } from './judged/judgedJournal';
+import { isJudgedFolder } from './judged/readJudgedRuns';
 import { readManifest } from './manifest';
 import { readReports } from './readReports';
 
@@ -29,6 +31,7 @@ const logs = 'run_instance_swt_logs';
  * - results folders (`evaluate --out`);
  * - folders of one run in them (`DIR/runs/<run>`);
  * - folders of the reference harness (its `run_instance_swt_logs`, or one run in it).
+ * Runs over code patches are left to `readJudgedRuns`.
  * Labels are made unique. Damaged, half-written or foreign files become problems, and the rest is
  * read.
  *
@@ -70,6 +73,7 @@ async function placesIn(dir: string, asked: string, problems: string[]): Promise
     problems.push(`${asked}: ${names}`);
     return [];
   }
+  if (isJudgedFolder(dir)) return [];
   if (await isFile(join(dir, 'run.json'))) {
     return [{ kind: 'ours', folder: dir, results: dirname(dirname(dir)) }];
   }
@@ -94,7 +98,7 @@ async function placesIn(dir: string, asked: string, problems: string[]): Promise
     const others = await harnessPlaces(join(dir, logs), problems);
     places.push(...others.filter((place) => !known.has(basename(place.folder))));
   }
-  if (places.length === 0) {
+  if (places.length === 0 && !names.includes(judgedFolderName)) {
     problems.push(`${asked} holds no run: neither runs/*/run.json nor ${logs}`);
   }
   return places;

@@ -2,6 +2,8 @@ import { stringify } from 'csv-stringify/sync';
 import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
 import { entryReasons } from '../domain/reason';
 import type { StudyReport } from '../domain/study/report';
+import { granularities } from '../domain/study/resolution/correctLocation';
+import type { RepairRates } from '../domain/study/resolution/repairRates';
 import { deltaKeys, shareKeys } from '../domain/study/summary';
 import { layOut } from '../domain/layOut';
 import { tablesOf } from './tables';
@@ -112,12 +114,48 @@ const trajectoryColumns: readonly Column[] = [
   ['trajectory_notes_only', ({ method }) => method.trajectoryFindings?.notesOnly],
 ];
 
+/** Columns of code repair, after those of tests. */
+const repairColumns: readonly (readonly [
+  head: string,
+  cell: (row: RepairRates) => Cell | undefined,
+])[] = [
+  ['repair_model', ({ madeBy }) => madeBy?.model],
+  ['repair_resolved_count', ({ resolved }) => resolved.length],
+  ['repair_resolved', ({ resolved, selected }) => shareOf(resolved.length, selected)],
+  ['repair_strictly_resolved_count', ({ strictlyResolved }) => strictlyResolved.length],
+  ['repair_dollars_mean', ({ dollars }) => dollars?.mean],
+  ['repair_input_tokens_mean', ({ inputTokens }) => inputTokens?.mean],
+  ['repair_output_tokens_mean', ({ outputTokens }) => outputTokens?.mean],
+  ...granularities.map(
+    (each) =>
+      [
+        `repair_correct_${each}`,
+        ({ correctLocation, selected }: RepairRates) => shareOf(correctLocation[each], selected),
+      ] as const,
+  ),
+  ['repair_empty_patches', ({ emptyPatches }) => emptyPatches],
+  ['repair_errors', ({ errors }) => errors],
+];
+
+const shareOf = (count: number, of: number): Cell | undefined =>
+  of === 0 ? undefined : count / of;
+
+/** The cells of a row of code repair in the columns that it shares with tests. */
+const sharedCells: Readonly<Record<string, (row: RepairRates) => Cell>> = {
+  method: ({ name }) => name,
+  source: () => 'measured',
+  oracle: ({ oracle }) => String(oracle),
+  selected: ({ selected }) => selected,
+  evaluated: ({ tried }) => tried.length,
+};
+
 /**
  * The report for a spreadsheet: one row for each method, RFC 4180, UTF-8. Shares, means and
  * intervals are from 0 to 1; unknown values are empty cells. Values that a spreadsheet would take
  * for a formula get a leading `'`.
  */
-export function reportCsv({ methods, comparisons, costs, published }: StudyReport): string {
+export function reportCsv(report: StudyReport): string {
+  const { methods, comparisons, costs, published, repairRates } = report;
   const measured = methods.map((method, index): MeasuredRow => ({
     method,
     comparison: comparisons.find((each) => each.first === method.method),
@@ -127,10 +165,16 @@ export function reportCsv({ methods, comparisons, costs, published }: StudyRepor
     ({ trajectoryFindings: found }) => found !== undefined && found.any + found.notesOnly > 0,
   );
   const shown = isFound ? [...columns, ...trajectoryColumns] : columns;
+  const ofRepair = repairRates === undefined ? [] : repairColumns;
+  const noRepair = ofRepair.map(() => '');
   const rows = [
-    shown.map(([head]) => head),
-    ...measured.map((row) => shown.map(([, cell]) => cell(row) ?? '')),
-    ...published.map((row) => shown.map(([, , cell]) => cell?.(row) ?? '')),
+    [...shown, ...ofRepair].map(([head]) => head),
+    ...measured.map((row) => [...shown.map(([, cell]) => cell(row) ?? ''), ...noRepair]),
+    ...published.map((row) => [...shown.map(([, , cell]) => cell?.(row) ?? ''), ...noRepair]),
+    ...(repairRates ?? []).map((row) => [
+      ...shown.map(([head]) => sharedCells[head]?.(row) ?? ''),
+      ...ofRepair.map(([, cell]) => cell(row) ?? ''),
+    ]),
   ];
   return stringify(rows, {
     record_delimiter: 'windows',

@@ -8,6 +8,7 @@ import {
 } from '../domain/study/document';
 import type { RunData } from '../domain/study/entry';
 import { methodsOf } from '../domain/study/methods';
+import type { RepairRun } from '../domain/study/resolution/judgedRepair';
 import { HumanError } from '../domain/humanError';
 
 /** The parts of a study. */
@@ -15,6 +16,7 @@ interface StudyParts {
   readonly runs: readonly RunData[];
   readonly published?: readonly PublishedRow[];
   readonly repairs?: readonly RepairResults[];
+  readonly repairRuns?: readonly RepairRun[];
   readonly asked?: StudyRequest;
   readonly problems?: readonly string[];
 }
@@ -27,6 +29,9 @@ export const studyDocument = (parts: StudyParts): StudyDocument => ({
   runs: parts.runs,
   published: parts.published ?? [],
   repairs: parts.repairs ?? [],
+  ...(parts.repairRuns === undefined || parts.repairRuns.length === 0
+    ? {}
+    : { repairRuns: parts.repairRuns }),
   asked: parts.asked ?? {},
   problems: parts.problems ?? [],
 });

@@ -3,6 +3,7 @@ import { findingKinds, trajectoryFindingKinds } from '../domain/finding';
 import { entryReasons } from '../domain/reason';
 import { studyVersion } from '../domain/study/document';
 import { gradings } from '../domain/study/grading';
+import { repairRatesSchema } from './repairRatesSchema';
 
 const count = z.number().int().nonnegative();
 const p = z.number().min(0).max(1);
@@ -174,6 +175,10 @@ export const studyReportSchema = z.object({
       }),
     )
     .describe('Table 6'),
+  repairRates: z
+    .array(repairRatesSchema)
+    .exactOptional()
+    .describe('Table 1 of the Agentless paper, for judged code patches'),
   costs: z
     .array(
       z.object({

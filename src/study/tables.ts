@@ -4,6 +4,7 @@ import type { Interval } from '../domain/study/resampling';
 import type { PublishedRow } from '../domain/study/document';
 import type { Costs, Total } from '../domain/study/costs';
 import type { GroupReport, StudyReport } from '../domain/study/report';
+import type { RepairRates } from '../domain/study/resolution/repairRates';
 import {
   deltaKeys,
   deltaTitles,
@@ -32,6 +33,7 @@ export function tablesOf(report: StudyReport): StudyTable[] {
     ...groupTables(report),
     ...splitTable(report),
     ...overlapTables(report),
+    repairRatesTable(report),
     repairsTable(report),
     costsTable(report),
   ].filter((table) => table.rows.length > 1);
@@ -376,6 +378,54 @@ function overlapTables({ overlap }: StudyReport): StudyTable[] {
     },
   ];
 }
+
+function repairRatesTable({ repairRates = [] }: StudyReport): StudyTable {
+  const mean = (total: Total | undefined, digits: number): string =>
+    total === undefined ? '–' : total.mean.toFixed(digits);
+  const tokens = ({ inputTokens, outputTokens }: RepairRates): string =>
+    inputTokens === undefined && outputTokens === undefined
+      ? '–'
+      : String(Math.round((inputTokens?.mean ?? 0) + (outputTokens?.mean ?? 0)));
+  const rows = repairRates.map((row) => {
+    const share = (count: number): string =>
+      row.selected === 0 ? '–' : percent(count / row.selected);
+    const counted = (ids: readonly string[]): string => `${share(ids.length)} (${ids.length})`;
+    return [
+      row.madeBy === undefined ? row.name : row.name.replace(row.model, row.madeBy.method),
+      row.madeBy?.model ?? '–',
+      String(row.selected),
+      ...[counted(row.resolved), counted(row.strictlyResolved)],
+      ...[mean(row.dollars, 2), tokens(row)],
+      ...reportedGranularities.map((each) => share(row.correctLocation[each])),
+      ...[String(row.emptyPatches), String(row.errors)],
+    ];
+  });
+  const partly = repairRates.flatMap(({ name, dollars, selected }) =>
+    dollars === undefined || dollars.known === selected
+      ? []
+      : [
+          `${name}: ${dollars.known} of ${selected} instances have patches that say what they cost.`,
+        ],
+  );
+  return {
+    title: 'Code repair in % of all selected instances (Agentless paper, Table 1)',
+    rows: [
+      [
+        ...['Method', 'Model', 'n', 'resolved', 'strictly', 'mean USD', 'mean tokens'],
+        ...reportedGranularities.map((each) => `correct ${each}`),
+        ...['empty', 'errors'],
+      ],
+      ...rows,
+    ],
+    notes: [
+      'resolved: by the rules of SWE-bench 5. strictly: every test that passes on R∘X* passes. Correct location: the patch edits a superset of the lines, functions or files of X*.',
+      ...partly,
+    ],
+  };
+}
+
+/** In the order of the paper. */
+const reportedGranularities = ['line', 'function', 'file'] as const;
 
 function repairsTable({ repairs }: StudyReport): StudyTable {
   return {

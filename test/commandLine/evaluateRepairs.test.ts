@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { judgedRepairsSchema } from '../../src/repair/judging/judgedRepairsSchema';
+import { studyReportSchema } from '../../src/study/studyReportSchema';
 import { cli, sample, scratch } from './cli';
 
 interface Row {
@@ -119,6 +120,31 @@ describe('swt-bench evaluate --kind repair', function () {
 
     const again = judgedRepairsSchema.parse(JSON.parse((await cli(asked)).stdout));
     assert.deepEqual([again.reused, again.results], [8, document.results]);
+
+    // Beside tests of the same instance: the overlap of both.
+    const tests = await cli([
+      ...['evaluate', '--dataset', 'bundled', '--predictions', 'gold', '--out', out],
+      ...['--storage', join(here.path, 'storage')],
+    ]);
+    assert.equal(tests.status, 0, tests.stderr);
+    const reported = await cli(['report', out, '--format', 'json']);
+    assert.equal(reported.status, 0, reported.stderr);
+    const study = studyReportSchema.strict().parse(JSON.parse(reported.stdout));
+    assert.deepEqual(study.repairRates, document.rates);
+    const overlap = new Map(study.repairs.map((each) => [each.repairs, each]));
+    assert.deepEqual(
+      ['gold', 'wrong'].map((name) => {
+        const { tests: successful, fixes, overlap: both } = overlap.get(name) ?? {};
+        return [successful, fixes, both];
+      }),
+      [
+        [1, 1, [row.instance_id]],
+        [1, 0, []],
+      ],
+    );
+    const alone = await cli(['report', join(out, 'resolutions', 'judged')]);
+    assert.equal(alone.status, 0, alone.stderr);
+    assert.match(alone.stdout, /^gold +– +1 +100\.0 \(1\)/m);
   });
 
   it('takes the lists from the golden runs where a row has none, and says so @full', async () => {

@@ -1,4 +1,5 @@
 import type { RunData } from './entry';
+import type { RepairRun } from './resolution/judgedRepair';
 
 export type { Grading } from './grading';
 
@@ -21,6 +22,8 @@ export interface StudyDocument {
   readonly published: readonly PublishedRow[];
   /** Results of code repair to compare with (Table 6). */
   readonly repairs: readonly RepairResults[];
+  /** Judged code patches (Table 1 of the Agentless paper); absent where there are none. */
+  readonly repairRuns?: readonly RepairRun[];
   /** The choices made with the request for the report. A reader may choose otherwise. */
   readonly asked: StudyRequest;
   /** Sources that could not be read, one sentence each. Untrusted: may quote file names. */

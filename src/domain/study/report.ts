@@ -18,6 +18,7 @@ import {
 import { methodsOf, type EvaluatedMethod } from './methods';
 import { overlapOf, overlapWithRepairs, type Overlap, type RepairOverlap } from './overlap';
 import { passAtK, type PassAtK } from './passAtK';
+import { repairRates, type RepairRates } from './resolution/repairRates';
 import { summariseMethod, type Summary } from './summary';
 
 /** A summary over part of the instances, without the lists of single instances. */
@@ -84,6 +85,8 @@ export interface StudyReport {
   readonly overlap?: Overlap;
   /** Table 6. */
   readonly repairs: readonly RepairOverlap[];
+  /** Table 1 of the Agentless paper; absent without judged code patches. */
+  readonly repairRates?: readonly RepairRates[];
   /** Tables 9 to 11. */
   readonly costs: readonly Costs[];
   /** Of methods with several samples. */
@@ -146,6 +149,7 @@ export function studyReport(
     repairs: document.repairs.flatMap((repairs) =>
       methods.map((method) => overlapWithRepairs(method, repairs, grading)),
     ),
+    ...(document.repairRuns === undefined ? {} : { repairRates: repairRates(document.repairRuns) }),
     costs: methods.map((method) => costsOf(method, grading)),
     passAtK: several.map((method) => ({
       method: method.id,

@@ -100,9 +100,12 @@ function expectedOf(
     return { tests, origin: 'dataset' };
   }
   if (typeof outcomes === 'string') return `the row lists no tests, and ${outcomes}`;
-  const statuses = (record: RunRecord): StatusMap =>
-    statusesInLog(sweBenchLogOf(record), sweBenchParsing(session, record, runner).parse) ??
-    new Map<string, string>();
+  const statuses = (record: RunRecord): StatusMap => {
+    const { parse, recorded } = sweBenchParsing(session, record, runner);
+    // One name for each test: a log of unittest has others than the ids.
+    if (recorded !== undefined && recorded.size > 0) return recorded;
+    return statusesInLog(sweBenchLogOf(record), parse) ?? new Map<string, string>();
+  };
   const before = statuses(outcomes.records.base);
   const after = statuses(outcomes.records.fixed);
   const passing = [...after.keys()].filter((test) => sweBenchPassed(test, after));
@@ -132,7 +135,9 @@ const words: Readonly<Record<TestResult['outcome'], string | undefined>> = {
 /** How the statuses of a run are read. */
 interface SweBenchParsing {
   readonly parse: (output: string) => StatusMap;
-  /** Set where SWE-bench could not read the log, so that recorded outcomes take part. */
+  /** The outcomes that were recorded, where SWE-bench could not read the log. */
+  readonly recorded?: StatusMap;
+  /** Says so; set together with `recorded`. */
   readonly note?: string;
 }
 
@@ -147,13 +152,16 @@ export function sweBenchParsing(
 ): SweBenchParsing {
   const parser = sweBenchParserOf(instance);
   if (parser !== undefined && runner !== unittest.name) return { parse: parser };
-  const recorded = record.trace.outcomes.flatMap(({ test, outcome }) => {
-    const word = words[outcome];
-    return word === undefined ? [] : [[test, word] as const];
-  });
+  const recorded = new Map(
+    record.trace.outcomes.flatMap(({ test, outcome }) => {
+      const word = words[outcome];
+      return word === undefined ? [] : [[test, word] as const];
+    }),
+  );
   const inLog = parser ?? ((output: string) => parseLog(output, instance.repo));
   return {
     parse: (output) => new Map([...inLog(output), ...recorded]),
+    recorded,
     note:
       parser === undefined
         ? `SWE-bench has no log parser for ${instance.repo}; recorded outcomes count under their ids`

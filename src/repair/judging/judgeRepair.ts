@@ -1,8 +1,14 @@
 import type { Prediction } from '../../domain/instance';
 import { isLimit } from '../../domain/reason';
-import { correctLocation, type CorrectLocation } from '../../domain/study/resolution/correctLocation';
+import {
+  correctLocation,
+  type CorrectLocation,
+} from '../../domain/study/resolution/correctLocation';
 import { infraFailure } from '../../domain/study/resolution/infraFailure';
-import { resolutionDifference, type JudgedRepair } from '../../domain/study/resolution/judgedRepair';
+import {
+  resolutionDifference,
+  type JudgedRepair,
+} from '../../domain/study/resolution/judgedRepair';
 import {
   strictResolution,
   type Disqualified,
@@ -35,7 +41,7 @@ import type { JudgeSettings } from './judgeRequest';
 /** What is found out about one code patch, with the texts that SWE-bench writes about it. */
 export interface RepairJudgement extends Omit<
   JudgedRepair,
-  'instance' | 'model' | 'sample' | 'cost' | 'seconds'
+  'instance' | 'model' | 'sample' | 'cost' | 'madeBy' | 'seconds'
 > {
   /** Absent where SWE-bench writes none: nothing was graded. */
   readonly report?: SweBenchReport;

@@ -1,38 +1,13 @@
 import { z } from 'zod';
 import packageJson from '../../../package.json';
-import { granularities } from '../../domain/study/resolution/correctLocation';
 import { repairRates } from '../../domain/study/resolution/repairRates';
 import type { Engine } from '../../engine/engine';
 import { factsOf } from '../../results/manifest';
+import { repairRatesSchema } from '../../study/repairRatesSchema';
 import { judgedRepairSchema, judgedVersion } from '../../results/judged/judgedJournal';
 import type { JudgedBatch, JudgeRequest } from './judgeRequest';
 
 const count = z.number().int().nonnegative();
-const total = z
-  .object({ sum: z.number(), known: count, mean: z.number() })
-  .describe('Over the `known` instances whose predictions state it')
-  .exactOptional();
-
-/** A row of table 1 of the Agentless paper. */
-export const repairRatesSchema = z.object({
-  name: z.string(),
-  model: z.string(),
-  oracle: z.boolean().describe('The best of several samples'),
-  samples: count,
-  selected: count.describe('Selected instances, the denominator of every rate'),
-  judged: count.describe('Instances with a patch that could be judged'),
-  resolved: z.array(z.string()).readonly().describe('Instances resolved by SWE-bench’s rules'),
-  strictlyResolved: z.array(z.string()).readonly().describe('By the recorded outcomes'),
-  differing: count.describe('Instances on which the two judgements differ'),
-  emptyPatches: count,
-  errors: count,
-  correctLocation: z
-    .object(Object.fromEntries(granularities.map((each) => [each, count])))
-    .describe('Instances whose patch edits a superset of the places of X*'),
-  dollars: total,
-  inputTokens: total,
-  outputTokens: total,
-});
 
 /** The document that `evaluate --kind repair --json` prints, and that `result.json` contains. */
 export const judgedRepairsSchema = z.object({

@@ -65,6 +65,7 @@ export const judgedRepairSchema = z.object({
       seconds: z.number().exactOptional(),
     })
     .exactOptional(),
+  madeBy: z.object({ method: z.string(), model: z.string() }).exactOptional(),
   seconds: z.number().nonnegative().describe('Wall clock of judging it'),
 });
 
@@ -81,6 +82,9 @@ export interface JudgedLine extends JudgedRepair {
   readonly finished: string;
 }
 
+/** The folder of runs over code patches in a results folder. */
+export const judgedFolderName = 'resolutions';
+
 /** `DIR/resolutions/<run>`, with the journal, the manifest and the result of a run. */
 export const judgedFolder = (out: string, runId: string): string =>
-  join(out, 'resolutions', modelFolderName(runId));
+  join(out, judgedFolderName, modelFolderName(runId));

@@ -1,4 +1,4 @@
-import { sampleName, type MakingCost } from '../entry';
+import { sampleName, type InstanceFacts, type MakingCost } from '../entry';
 import type { NotEvaluatedReason } from '../../reason';
 import type { CorrectLocation } from './correctLocation';
 import type { InfraFailure } from './infraFailure';
@@ -46,8 +46,25 @@ export interface JudgedRepair {
   /** Further facts, one sentence each. */
   readonly notes?: readonly string[];
   readonly cost?: MakingCost;
+  /** As its prediction says. */
+  readonly madeBy?: { readonly method: string; readonly model: string };
   /** Wall clock of judging it. */
   readonly seconds: number;
+}
+
+/** A saved run of judged code patches. */
+export interface RepairRun {
+  /** Name for people. */
+  readonly label: string;
+  /** All selected instances: the denominator of every rate. */
+  readonly instances: readonly InstanceFacts[];
+  readonly judged: readonly JudgedRepair[];
+  /** The run was interrupted or is still going. */
+  readonly unfinished?: true;
+  /** ISO 8601. */
+  readonly created?: string;
+  /** The dataset as it was named for the run. */
+  readonly dataset?: string;
 }
 
 /** Why SWE-bench's judgement and the strict one differ; undefined where they agree. */

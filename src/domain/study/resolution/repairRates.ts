@@ -1,36 +1,23 @@
 import { markedAsOracle } from '../../oracleMark';
 import type { Total } from '../costs';
-import type { InstanceFacts, MakingCost } from '../entry';
+import type { RepairResults } from '../document';
+import type { MakingCost } from '../entry';
 import { granularities, type Granularity } from './correctLocation';
-import type { JudgedRepair } from './judgedRepair';
-
-/** A saved run of judged code patches. */
-export interface RepairRun {
-  /** Name for people. */
-  readonly label: string;
-  /** All selected instances: the denominator of every rate. */
-  readonly instances: readonly InstanceFacts[];
-  readonly judged: readonly JudgedRepair[];
-  /** The run was interrupted or is still going. */
-  readonly unfinished?: true;
-  /** ISO 8601. */
-  readonly created?: string;
-  /** The dataset as it was named for the run. */
-  readonly dataset?: string;
-}
+import type { JudgedRepair, RepairRun } from './judgedRepair';
 
 /** A row of table 1 of the Agentless paper. Rates are shares of all selected instances. */
 export interface RepairRates {
   /** The model; with the label of its run where several runs have the model. */
   readonly name: string;
   readonly model: string;
+  readonly madeBy?: JudgedRepair['madeBy'];
   /** The best of several samples, as only an oracle can pick it. */
   readonly oracle: boolean;
   /** Number of samples of the instance with the most. */
   readonly samples: number;
   readonly selected: number;
-  /** Instances with a patch, not counting those that could not be judged. */
-  readonly judged: number;
+  /** Instances with a patch that could be judged. */
+  readonly tried: readonly string[];
   /** Resolved by SWE-bench's rules. */
   readonly resolved: readonly string[];
   /** Resolved by the recorded outcomes. */
@@ -64,6 +51,12 @@ export function repairRates(runs: readonly RepairRun[]): RepairRates[] {
   );
 }
 
+/** For the overlap with tests: what the first sample of each model was tried on, and resolved. */
+export const repairResultsOf = (runs: readonly RepairRun[]): RepairResults[] =>
+  repairRates(runs)
+    .filter(({ oracle }) => !oracle)
+    .map(({ name, resolved, tried }) => ({ name, resolved, attempted: tried }));
+
 const modelsOf = ({ judged }: RepairRun): string[] => [
   ...new Set(judged.map(({ model }) => model)),
 ];
@@ -78,9 +71,11 @@ function ratesOfModel(run: RepairRun, model: string, name: string): RepairRates[
   );
   const most = Math.max(0, ...samples.map(({ length }) => length));
   const chosen = samples.map((all) => all.slice(0, 1));
+  const madeBy = chosen.flat().find((each) => each.madeBy !== undefined)?.madeBy;
   const rates = (of: typeof samples, as: string, oracle: boolean): RepairRates => ({
     name: as,
     model,
+    ...(madeBy === undefined ? {} : { madeBy }),
     oracle,
     samples: oracle ? most : 1,
     ...ratesOf(of),
@@ -93,7 +88,7 @@ function ratesOfModel(run: RepairRun, model: string, name: string): RepairRates[
 /** @param of the patches of each selected instance; an instance counts for what any of them does */
 function ratesOf(
   of: readonly (readonly JudgedRepair[])[],
-): Omit<RepairRates, 'name' | 'model' | 'oracle' | 'samples'> {
+): Omit<RepairRates, 'name' | 'model' | 'madeBy' | 'oracle' | 'samples'> {
   const where = (holds: (each: JudgedRepair) => boolean): string[] =>
     of.flatMap((all) => all.find(holds)?.instance ?? []);
   const every = (holds: (each: JudgedRepair) => boolean): number =>
@@ -104,7 +99,7 @@ function ratesOf(
   const outputTokens = total('outputTokens');
   return {
     selected: of.length,
-    judged: where(({ hindrance }) => hindrance === undefined).length,
+    tried: where(({ hindrance }) => hindrance === undefined),
     resolved: where(({ status }) => status === 'resolved'),
     strictlyResolved: where(({ strict }) => strict?.resolved === true),
     differing: where(({ difference }) => difference !== undefined).length,

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import {
+  judgedDocument,
+  judgedRepairsJsonSchema,
+  judgedRepairsSchema,
+} from '../../../src/repair/judging/judgedRepairsSchema';
+import { simulatedEngine } from '../../processes/simulatedEngine';
+import { assertPublished } from '../evaluation/publishedSchema';
+
+describe('the published schema of judged code patches', () => {
+  it('is the one in media/schema (UPDATE_SCHEMAS=1 writes it)', async () => {
+    await assertPublished('judged-repairs.schema.json', judgedRepairsJsonSchema());
+  });
+
+  it('allows every kind of result, with nothing that it does not name', () => {
+    const group = { success: 1, failure: 0 };
+    const document = judgedDocument(
+      {
+        judged: [
+          {
+            ...{ instance: 'a', model: 'm', sample: 1, status: 'resolved', seconds: 1 },
+            ...{ resolution: 'RESOLVED_FULL', lists: 'golden runs', difference: 'd' },
+            tests: { FAIL_TO_PASS: group, PASS_TO_PASS: group },
+            strict: { resolved: null, reason: 'golden tests unknown', explanation: 'why' },
+            location: { file: true, function: false, line: false },
+            notes: ['note'],
+            cost: { dollars: 1, inputTokens: 1, outputTokens: 1, seconds: 1 },
+            madeBy: { method: 'x', model: 'y' },
+          },
+          {
+            ...{ instance: 'a', model: 'm', sample: 2, status: 'error', seconds: 0 },
+            ...{ failure: 'no disk', hindrance: 'environment failed' },
+            infra: { reason: 'out_of_memory', tier: 'environment' },
+          },
+        ],
+        reused: 1,
+      },
+      { instances: [], run: 'run', engine: simulatedEngine(), problems: ['line 3 is not JSON'] },
+    );
+    assert.deepEqual(judgedRepairsSchema.strict().parse(document), document);
+    assert.equal(document.rates.length, 1);
+  });
+});
