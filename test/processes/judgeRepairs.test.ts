@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Cancelled, HumanError } from '../../src/domain/humanError';
+import type { Instance, Prediction } from '../../src/domain/instance';
+import type { Outcome } from '../../src/domain/outcome';
+import { silent } from '../../src/domain/reporter';
+import type { JudgedRepair } from '../../src/domain/study/resolution/judgedRepair';
+import type { RunRecord } from '../../src/engine/engine';
+import { runStore } from '../../src/evaluation/runStore';
+import { judgeRepairs } from '../../src/repair/judging/judgeRepairs';
+import type { JudgedBatch, JudgeRequest } from '../../src/repair/judging/judgeRequest';
+import { journalPath } from '../../src/results/journal';
+import { judgedFolder } from '../../src/results/judged/judgedJournal';
+import { runRecord } from '../unit/evaluation/examples';
+import { loadParser } from '../unit/python/loadParser';
+import { added, goldenPatch, useExample, type Example } from './exampleRepository';
+import { simulatedEngine, type SimulatedOptions } from './simulatedEngine';
+
+const goldenTests = `diff --git a/tests/test_cat.py b/tests/test_cat.py
+--- a/tests/test_cat.py
++++ b/tests/test_cat.py
+@@ -1,2 +1,7 @@
++import cat
++
+ def test_purr():
+     pass
++
++def test_two():
++    assert cat.purr() == 2
+`;
+const two = 'tests/test_cat.py::test_two';
+const purr = 'tests/test_cat.py::test_purr';
+const wrong = goldenPatch.replace('+    return 2', '+    return 3');
+const idOf = (index: number): string => `octo__cat-${index}`;
+
+type At = NonNullable<SimulatedOptions['at']>;
+
+/** A run in which the tests have these outcomes, as pytest prints and records them. */
+function ran(
+  outcomes: Readonly<Record<string, Outcome>>,
+  more: Partial<RunRecord> = {},
+): RunRecord {
+  const words: Partial<Record<Outcome, string>> = {
+    passed: 'PASSED',
+    failed: 'FAILED',
+    error: 'ERROR',
+    skipped: 'SKIPPED',
+    xfailed: 'XFAIL',
+  };
+  const all = Object.entries(outcomes);
+  return runRecord({
+    exitCode: all.some(([, outcome]) => outcome === 'failed' || outcome === 'error') ? 1 : 0,
+    log: all.map(([test, outcome]) => `${words[outcome] ?? ''} ${test}`).join('\n'),
+    ...more,
+    trace: {
+      outcomes: all.map(([test, outcome]) => ({ test, outcome })),
+      ...more.trace,
+    },
+  });
+}
+
+/** `test_two` passes on R∘X*, and on R where the loaded patch has the fix. */
+const answer: At = (step, { side, patch = '' }) =>
+  step === 'run'
+    ? ran({
+        [purr]: 'passed',
+        [two]: side === 'fixed' || patch.includes('+    return 2') ? 'passed' : 'failed',
+      })
+    : undefined;
+
+describe('judging code patches, several at once', function () {
+  let example: Example;
+  useExample((made) => (example = made));
+
+  const request = async (
+    repairs: readonly Prediction[],
+    at: At,
+    more: Partial<JudgeRequest> = {},
+    row: Partial<Instance> = {},
+  ): Promise<JudgeRequest> => {
+    const storage = await example.storage();
+    const ids = [...new Set(repairs.map(({ instanceId }) => instanceId))];
+    const listed = { failToPass: [two], passToPass: [purr] };
+    return {
+      instances: ids.map((id) =>
+        // A repository whose logs SWE-bench can read.
+        example.instance({ id, repo: 'pallets/flask', goldenTests, ...listed, ...row }),
+      ),
+      repairs,
+      engine: simulatedEngine({ at }),
+      python: await loadParser(),
+      store: runStore(storage),
+      sources: new Map([['*', example.origin]]),
+      storage,
+      workers: 3,
+      timeoutSeconds: 30,
+      format: 'unified',
+      fresh: false,
+      retry: { times: 3, firstDelay: 5 },
+      reporter: silent,
+      ...more,
+    };
+  };
+  const textOf = ({ judged }: JudgedBatch): string => `${JSON.stringify(judged)}\n`;
+  const of = (patch: string, more: Partial<Prediction> = {}): Prediction => ({
+    ...{ instanceId: idOf(0), model: 'm', patch },
+    ...more,
+  });
+  /** Judges one patch; its run on R has this record. */
+  const judgeOne = async (
+    patch: string,
+    record: (patch: string) => RunRecord,
+    row: Partial<Instance> = {},
+  ): Promise<JudgedRepair> => {
+    const at: At = (step, { side, patch: loaded = '' }) => {
+      if (step !== 'run') return undefined;
+      const isRepaired = side === 'base' && loaded !== goldenTests;
+      return isRepaired ? record(loaded) : answer(step, { instance: '', side, patch: loaded });
+    };
+    const { judged } = await judgeRepairs(await request([of(patch)], at, {}, row), textOf);
+    assert.equal(judged.length, 1);
+    return judged[0] ?? assert.fail();
+  };
+
+  it('tells them in the order of the predictions, with progress', async () => {
+    const told: number[] = [];
+    const repairs = [0, 1, 2].flatMap((index) => [
+      of(goldenPatch, { instanceId: idOf(index) }),
+      of(wrong, { instanceId: idOf(index), sample: 2 }),
+      of('', { instanceId: idOf(index), model: 'none' }),
+    ]);
+    const { judged } = await judgeRepairs(await request(repairs, answer), textOf, {
+      onProgress: ({ done, total }) => told.push(done, total),
+    });
+    assert.deepEqual(
+      judged.map(({ instance, model, sample, status, strict }) => [
+        ...[instance, `${model}@${sample}`, status, strict?.resolved],
+      ]),
+      [0, 1, 2].flatMap((index) => [
+        [idOf(index), 'm@1', 'resolved', true],
+        [idOf(index), 'm@2', 'unresolved', false],
+        [idOf(index), 'none@1', 'empty patch', false],
+      ]),
+    );
+    assert.deepEqual(told.slice(0, 2), [0, 9]);
+    assert.deepEqual(told.slice(-2), [9, 9]);
+  });
+
+  it('says where the records make another judgement than the log', async () => {
+    const passes = { [two]: 'passed', [purr]: 'passed' } as const;
+    const unsound = await judgeOne(goldenPatch, () =>
+      ran(passes, { trace: { ...ran(passes).trace, contradictions: ['two do not fit'] } }),
+    );
+    assert.deepEqual([unsound.status, unsound.strict?.reason], ['resolved', 'unsound']);
+    assert.match(unsound.difference ?? '', /by the log alone; .*two do not fit/);
+
+    const skipped = await judgeOne(goldenPatch, () => ran({ ...passes, [purr]: 'skipped' }));
+    assert.deepEqual([skipped.status, skipped.strict?.reason], ['resolved', 'breaks a test']);
+    assert.match(skipped.difference ?? '', /test_purr \(skipped\)/);
+
+    const unlisted = { failToPass: [two], passToPass: [] };
+    const gone = await judgeOne(goldenPatch, () => ran({ [two]: 'passed' }), unlisted);
+    assert.deepEqual([gone.status, gone.strict?.reason], ['resolved', 'breaks a test']);
+    assert.match(gone.difference ?? '', /test_purr \(missing\)/);
+    const listed = await judgeOne(goldenPatch, () => ran({ [two]: 'passed' }));
+    assert.deepEqual([listed.status, listed.difference], ['unresolved', undefined]);
+
+    const renamed = await judgeOne(goldenPatch, () => ran(passes), { failToPass: ['elsewhere'] });
+    assert.deepEqual([renamed.status, renamed.strict?.resolved], ['unresolved', true]);
+    assert.match(renamed.difference ?? '', /a listed test has another name/);
+  });
+
+  it('has no grade, and an error as in SWE-bench, where the time ran out', async () => {
+    const judged = await judgeOne(goldenPatch, () => ran({}, { ending: 'timed out', log: 'a' }));
+    assert.deepEqual(
+      [judged.status, judged.failure, judged.strict?.reason, judged.infra?.reason],
+      ['error', 'Test timed out after 30 seconds.', 'timed out', 'tests_timed_out'],
+    );
+    assert.equal(judged.hindrance, undefined);
+  });
+
+  it('undoes edits of the files of T*; strictly it leaves out all edits of tests', async () => {
+    const undone = await judgeOne(
+      goldenPatch + goldenTests.replace('assert cat.purr() == 2', 'pass'),
+      (patch) => {
+        assert.ok(patch.includes('assert cat.purr() == 2'), patch);
+        return ran({ [two]: 'passed', [purr]: 'passed' });
+      },
+    );
+    assert.equal(undone.status, 'resolved');
+    const seen: boolean[] = [];
+    const cheats = await judgeOne(wrong + added('tests/conftest.py'), (patch) => {
+      const has = patch.includes('conftest.py');
+      seen.push(has);
+      return ran({ [two]: has ? 'passed' : 'failed', [purr]: 'passed' });
+    });
+    assert.deepEqual(seen, [true, false]);
+    assert.deepEqual([cheats.status, cheats.strict?.reason], ['resolved', 'still fails']);
+    assert.match(cheats.difference ?? '', /test_two \(failed\)/);
+  });
+
+  it('does not know strictly what the golden tests do not tell', async () => {
+    const at: At = (step, { side, patch = '' }) =>
+      step === 'run' && side === 'fixed'
+        ? ran({ [purr]: 'passed' }, { ending: 'out of memory' })
+        : answer(step, { instance: '', patch });
+    const { judged } = await judgeRepairs(await request([of(goldenPatch)], at), textOf);
+    const [only] = judged;
+    assert.deepEqual([only?.status, only?.strict?.resolved], ['resolved', null]);
+    assert.match(only?.difference ?? '', /strictly it is not known, since the golden tests/);
+    const unlisted = { failToPass: undefined, passToPass: undefined };
+    const second = await judgeRepairs(await request([of(goldenPatch)], at, {}, unlisted), textOf);
+    assert.equal(second.judged[0]?.status, 'error');
+    assert.match(second.judged[0]?.failure ?? '', /the row lists no tests, and the golden tests/);
+  });
+
+  it('goes on where it was interrupted, and judges anew only what failed', async () => {
+    const out = join(await example.storage(), 'out');
+    const results = { out, runId: 'run', dataset: 'd', predictions: [] };
+    const folder = judgedFolder(out, 'run');
+    const repairs = [0, 1, 2, 3, 4].flatMap((index) => [
+      of(goldenPatch, { instanceId: idOf(index) }),
+      of(wrong, { instanceId: idOf(index), model: 'wrong' }),
+    ]);
+    const interrupt = new AbortController();
+    let runs = 0;
+    const first = await request(
+      repairs,
+      (step, at) => {
+        if (step === 'run' && ++runs === 8) interrupt.abort();
+        if (at.instance === idOf(0)) throw new HumanError('no disk');
+        return answer(step, at);
+      },
+      { results, signal: interrupt.signal, workers: 1 },
+    );
+    await assert.rejects(judgeRepairs(first, textOf), Cancelled);
+    const journal = await readFile(journalPath(folder), 'utf8');
+    const kept = journal.split('\n').filter((line) => line !== '');
+    assert.ok(kept.length >= 3 && kept.length < 10, `${kept.length} lines`);
+    // What a killed process leaves.
+    await writeFile(journalPath(folder), `${journal}{"instance": "octo__c`);
+
+    const { signal: _signal, ...rest } = first;
+    const again = { ...rest, engine: simulatedEngine({ at: answer }), workers: 3 };
+    const found = await judgeRepairs(again, textOf);
+    assert.deepEqual(
+      found.judged.map(({ status }) => status),
+      repairs.map(({ model }) => (model === 'm' ? 'resolved' : 'unresolved')),
+    );
+    assert.equal(found.reused, kept.length - 2, 'all but those of the first instance');
+    const third = await judgeRepairs(
+      { ...again, engine: simulatedEngine({ at: assert.fail }) },
+      textOf,
+    );
+    assert.deepEqual([third.reused, third.judged], [10, found.judged]);
+    assert.deepEqual(JSON.parse(await readFile(join(folder, 'result.json'), 'utf8')), found.judged);
+    const summary = JSON.parse(await readFile(join(out, 'm.run.json'), 'utf8')) as object;
+    assert.deepEqual(
+      (summary as { resolved_ids: string[] }).resolved_ids,
+      [0, 1, 2, 3, 4].map(idOf),
+    );
+    await assert.rejects(
+      judgeRepairs({ ...again, repairs: repairs.slice(1) }, textOf),
+      /holds a different run run: the code patches differ/,
+    );
+  });
+});
