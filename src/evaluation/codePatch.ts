@@ -2,7 +2,7 @@ import { standing, type Side, type TestResult } from '../domain/outcome';
 import { turnsOf } from '../domain/turns';
 import type { RunRecord } from '../engine/engine';
 import { applyPatch } from '../patch/unified/applyPatch';
-import { toUnified, type AskedFormat } from '../patch/toUnified';
+import { toUnified, type AskedFormat, type Conversion } from '../patch/toUnified';
 import { checkPatchPaths } from '../patch/unsafePath';
 import { splitTestEdits } from '../patch/testFiles';
 import { parseUnified } from '../patch/unified/parseUnified';
@@ -32,6 +32,9 @@ export async function readCodePatch(
   return others.map(formatFilePatch).join('');
 }
 
+/** A patch on R, and the format that it was written in. */
+type ReadPatch = ParsedPatch & Pick<Conversion, 'format'>;
+
 interface CodePatchOptions {
   readonly format: AskedFormat;
   readonly signal?: AbortSignal | undefined;
@@ -47,9 +50,13 @@ export async function parseCodePatch(
   session: Pick<InstanceSession, 'readFileOfR' | 'python'>,
   text: string,
   { format, signal }: CodePatchOptions,
-): Promise<ParsedPatch | { readonly failure: string }> {
+): Promise<ReadPatch | { readonly failure: string }> {
   if (text.trim() === '') return { failure: 'the patch is empty' };
-  const { patch, diagnostics } = await toUnified(text, {
+  const {
+    patch,
+    diagnostics,
+    format: found,
+  } = await toUnified(text, {
     format,
     tree: { read: (path) => session.readFileOfR(path) },
     python: session.python,
@@ -59,7 +66,7 @@ export async function parseCodePatch(
   if (error !== undefined) return { failure: error.message };
   const parsed = parseUnified(patch);
   const unsafe = checkPatchPaths(parsed)[0];
-  return unsafe === undefined ? parsed : { failure: unsafe.message };
+  return unsafe === undefined ? { ...parsed, format: found } : { failure: unsafe.message };
 }
 
 /**

@@ -1,12 +1,7 @@
-import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import type { Instance } from '../domain/instance';
-import { Cancelled, HumanError } from '../domain/humanError';
-import { parseUnified } from '../patch/unified/parseUnified';
-import { bytesOf } from '../patch/bytes';
-import { git, GitError, neutralFolder } from './git/git';
+import { HumanError } from '../domain/humanError';
+import { git, GitError } from './git/git';
+import { applyFuzzily } from './git/applyFuzzily';
 import type { TreeSource } from './source';
 import { withoutPassword } from './git/unreachable';
 import { commitAlone, stageAll } from './repositoryOfR';
@@ -114,72 +109,5 @@ export async function applyToTree(
     input: patch.endsWith('\n') ? patch : `${patch}\n`,
     signal,
     env,
-  });
-}
-
-/**
- * Applies a patch with GNU patch, after a dry run in which every hunk must apply. Undefined when
- * one does not, or without a GNU patch that keeps paths inside the tree (2.7 and later do).
- */
-async function applyFuzzily(
-  tree: string,
-  patch: string,
-  signal: AbortSignal | undefined,
-): Promise<string | undefined> {
-  // GNU patch accepts a truncated hunk as one with less context.
-  const { files, problems } = parseUnified(patch);
-  if (!files.every(isInside) || problems.some((each) => each.severity === 'error'))
-    return undefined;
-  const version = await runPatch(['--version'], tree, signal);
-  if (!/^GNU patch (2\.([7-9]|\d\d)|[3-9])/.test(version?.text ?? '')) return undefined;
-  const file = join(dirname(tree), `golden.${randomUUID()}.patch`);
-  // Never reversed, and never as an ed script, which runs commands. No .orig and .rej files remain.
-  const options = [
-    ...['--unified', '--force', '--forward', '--fuzz=5', '-p1', '--binary'],
-    ...['--no-backup-if-mismatch', '--reject-file=-', '--silent', '-i', file],
-  ];
-  try {
-    await writeFile(file, bytesOf(patch.endsWith('\n') ? patch : `${patch}\n`));
-    const trial = await runPatch(['--dry-run', ...options], tree, signal);
-    if (trial?.status !== 0 || /ignor|skipp|reversed/i.test(trial.text)) return undefined;
-    const real = await runPatch(options, tree, signal);
-    if (real?.status !== 0) {
-      throw new GitError('apply', `patch: ${real?.text ?? 'cannot be run'}`, real?.status);
-    }
-    return 'patch --fuzz=5 -p1';
-  } finally {
-    await rm(file, { force: true });
-  }
-}
-
-function isInside(file: { readonly oldPath: string | null; readonly newPath: string | null }) {
-  return [file.oldPath, file.newPath].every(
-    (path) =>
-      path === null ||
-      (!/^([/\\]|[A-Za-z]:)/.test(path) &&
-        !path.split(/[/\\]/).some((part) => part === '..' || part.toLowerCase() === '.git')),
-  );
-}
-
-/** Undefined when patch cannot be run. */
-function runPatch(
-  args: readonly string[],
-  tree: string,
-  signal: AbortSignal | undefined,
-): Promise<{ readonly status: number; readonly text: string } | undefined> {
-  const { PATH } = process.env;
-  return new Promise((done, fail) => {
-    execFile(
-      'patch',
-      ['--directory', tree, ...args],
-      // Leaves out POSIXLY_CORRECT, PATCH_GET and similar variables, which change how patch works.
-      { cwd: neutralFolder, signal, env: { ...(PATH === undefined ? {} : { PATH }), LC_ALL: 'C' } },
-      (error, stdout, stderr) => {
-        if (signal?.aborted === true) return fail(new Cancelled());
-        if (error === null) return done({ status: 0, text: stdout + stderr });
-        const { code } = error;
-        done(typeof code === 'number' ? { status: code, text: stdout + stderr } : undefined);
-      },
-    );
   });
 }

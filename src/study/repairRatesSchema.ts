@@ -12,8 +12,10 @@ export const repairRatesSchema = z.object({
   name: z.string(),
   model: z.string(),
   madeBy: z.object({ method: z.string(), model: z.string() }).exactOptional(),
-  oracle: z.boolean().describe('The best of several samples'),
-  samples: count,
+  oracle: z
+    .boolean()
+    .describe('Made with the answer, or the best of several samples; `name` is marked then'),
+  samples: count.describe('1, or the number of samples of which the row is the best'),
   selected: count.describe('Selected instances, the denominator of every rate'),
   tried: z.array(z.string()).readonly().describe('Instances with a patch that could be judged'),
   resolved: z.array(z.string()).readonly().describe('Instances resolved by SWE-bench’s rules'),

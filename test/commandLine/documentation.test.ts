@@ -6,7 +6,13 @@ import { cli, root, scratch, type Answer } from './cli';
 import { codeBlocks } from './pastedCommands';
 
 /** Pages with commands, in the order in which a reader would run them. */
-const pages = ['README.md', 'docs/command-line.md', 'docs/evaluate.md', 'docs/patch-formats.md'];
+const pages = [
+  'README.md',
+  'docs/command-line.md',
+  'docs/evaluate.md',
+  'docs/repairs.md',
+  'docs/patch-formats.md',
+];
 /**
  * Pages whose commands need an engine or a model: only the existence of their options is checked.
  */

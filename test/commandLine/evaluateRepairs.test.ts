@@ -47,7 +47,7 @@ describe('swt-bench evaluate --kind repair', function () {
         line('wrong', stray),
         line('wrong', row.patch, { sample: 2 }),
         line('empty', ''),
-        line('unfit', row.patch.replace(/^ (.+)$/m, ' $1 not so')),
+        line('unfit', row.patch.replace(/^-( .+)$/m, '-$1 not so')),
         line('tests', row.test_patch),
       ].join('\n'),
     );

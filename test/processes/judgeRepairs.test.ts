@@ -116,7 +116,9 @@ describe('judging code patches, several at once', function () {
     const at: At = (step, { side, patch: loaded = '' }) => {
       if (step !== 'run') return undefined;
       const isRepaired = side === 'base' && loaded !== goldenTests;
-      return isRepaired ? record(loaded) : answer(step, { instance: '', side, patch: loaded });
+      return isRepaired
+        ? record(loaded)
+        : answer(step, { instance: '', ...(side && { side }), patch: loaded });
     };
     const { judged } = await judgeRepairs(await request([of(patch)], at, {}, row), textOf);
     assert.equal(judged.length, 1);
@@ -198,6 +200,34 @@ describe('judging code patches, several at once', function () {
     assert.deepEqual(seen, [true, false]);
     assert.deepEqual([cheats.status, cheats.strict?.reason], ['resolved', 'still fails']);
     assert.match(cheats.difference ?? '', /test_two \(failed\)/);
+  });
+
+  it('applies a diff as SWE-bench does, with patch and its fuzz too', async () => {
+    const passes = (): RunRecord => ran({ [two]: 'passed', [purr]: 'passed' });
+    const far = goldenPatch.replace(' def purr():', ' def meow():');
+    const fuzzed = await judgeOne(far, passes);
+    assert.deepEqual([fuzzed.status, fuzzed.strict?.reason], ['resolved', 'does not apply']);
+    assert.deepEqual(fuzzed.notes, ['it applies with `patch --fuzz=5 -p1`']);
+    assert.match(fuzzed.difference ?? '', /strictly it does not apply/);
+    assert.equal(fuzzed.location?.line, true);
+
+    // No-break spaces, as copying leaves them: SWE-bench repairs nothing.
+    const mended = await judgeOne(goldenPatch.replaceAll('    return', '\u00a0   return'), passes);
+    assert.deepEqual([mended.status, mended.strict?.resolved], ['error', true]);
+    assert.match(mended.difference ?? '', /no grade \(>>>>> Patch Apply Failed: .* as written\)/);
+
+    const neither = await judgeOne(goldenPatch.replaceAll('return 1', 'return 7'), passes);
+    assert.deepEqual([neither.status, neither.strict?.reason], ['error', 'does not apply']);
+    assert.deepEqual([neither.difference, neither.location], [undefined, undefined]);
+  });
+
+  it('runs once what breaks off, though both judgements need it', async () => {
+    let runs = 0;
+    const judged = await judgeOne(goldenPatch, () => {
+      runs += 1;
+      return ran({}, { ending: 'timed out' });
+    });
+    assert.deepEqual([judged.status, runs], ['error', 1]);
   });
 
   it('does not know strictly what the golden tests do not tell', async () => {

@@ -1,5 +1,6 @@
 import type { Prediction } from '../../domain/instance';
 import { isLimit } from '../../domain/reason';
+import { retryingMemoOf } from '../../domain/retryingMemo';
 import {
   correctLocation,
   type CorrectLocation,
@@ -34,6 +35,8 @@ import { applyPatch } from '../../patch/unified/applyPatch';
 import { formatFilePatch } from '../../patch/unified/makeUnified';
 import type { FilePatch, ParsedPatch } from '../../patch/unified/parsedPatch';
 import { GitError } from '../../repository/git/git';
+import { plainApply } from '../../repository/golden';
+import { appliedBySweBench } from './sweBenchPatch';
 import { editedPlaces } from './editedPlaces';
 import { sweBenchLogOf, sweBenchParsing, type GoldenRuns } from './goldenRuns';
 import type { JudgeSettings } from './judgeRequest';
@@ -41,7 +44,7 @@ import type { JudgeSettings } from './judgeRequest';
 /** What is found out about one code patch, with the texts that SWE-bench writes about it. */
 export interface RepairJudgement extends Omit<
   JudgedRepair,
-  'instance' | 'model' | 'sample' | 'cost' | 'madeBy' | 'seconds'
+  'instance' | 'model' | 'sample' | 'cost' | 'madeBy' | 'oracle' | 'seconds'
 > {
   /** Absent where SWE-bench writes none: nothing was graded. */
   readonly report?: SweBenchReport;
@@ -67,26 +70,51 @@ export async function judgeRepair(
   golden: GoldenRuns,
   settings: JudgeSettings,
 ): Promise<RepairJudgement> {
-  const parsed = await parseCodePatch(session, repair.patch, settings);
-  if ('failure' in parsed) return notApplied(parsed.failure);
   const { id } = session.instance;
   settings.reporter.progress(`${id}: golden tests on R with the patch of ${repair.model}`);
-  const location = await locationOf(session, parsed, golden);
-  const isKept = ({ oldPath, newPath }: FilePatch): boolean =>
-    ![oldPath, newPath].some((path) => path !== null && golden.paths.has(path));
-  const code = textOf(parsed.files.filter(isKept));
-  const run = await runWith(session, code, settings);
-  if ('failure' in run) return { ...notApplied(run.failure), location };
-  const graded = gradeRun(session, run, golden, settings);
-  if (graded.hindrance !== undefined) return { ...graded, location };
-  const own = textOf(splitTestEdits(parsed).others);
-  const strict = await judgeStrictly(session, { own, code, run }, golden, settings);
-  const judged = { ...graded, strict, location };
-  const difference = resolutionDifference(judged);
-  return { ...judged, ...(difference === undefined ? {} : { difference }) };
+  const read = await parseCodePatch(session, repair.patch, settings);
+  // SWE-bench takes diffs alone. One that was converted from another format counts as such.
+  const isDiff = 'failure' in read || read.format === 'unified';
+  const applied = isDiff
+    ? await appliedBySweBench(session, repair.patch, settings.signal)
+    : { patch: read, with: plainApply };
+  const runs = new PatchedRuns(session, settings);
+  const theirs = await gradeApplied(session, applied, { golden, runs }, settings);
+  if (theirs.hindrance !== undefined) return theirs;
+  const strict =
+    'failure' in read
+      ? strictly('does not apply', read.failure)
+      : await judgeStrictly(read, golden, runs);
+  const graded = {
+    ...theirs,
+    ...(applied === undefined && 'failure' in read ? notApplied(read.failure) : {}),
+    strict,
+  };
+  const patch = 'failure' in read ? applied?.patch : read;
+  const difference = resolutionDifference(graded);
+  return {
+    ...graded,
+    ...(patch === undefined ? {} : { location: await locationOf(session, patch, golden) }),
+    ...(difference === undefined ? {} : { difference }),
+  };
 }
 
-const textOf = (files: readonly FilePatch[]): string => files.map(formatFilePatch).join('');
+/** The judgement by SWE-bench's rules of a patch as SWE-bench applies it, if it does. */
+async function gradeApplied(
+  session: InstanceSession,
+  applied: Awaited<ReturnType<typeof appliedBySweBench>>,
+  { golden, runs }: { readonly golden: GoldenRuns; readonly runs: PatchedRuns },
+  settings: JudgeSettings,
+): Promise<RepairJudgement> {
+  if (applied === undefined) return notApplied('git apply and patch --fuzz=5 refuse it as written');
+  const isKept = ({ oldPath, newPath }: FilePatch): boolean =>
+    ![oldPath, newPath].some((path) => path !== null && golden.paths.has(path));
+  const run = await runs.with(applied.patch.files.filter(isKept));
+  if ('failure' in run) return notApplied(run.failure);
+  const graded = gradeRun(session, run, golden, settings);
+  if (applied.with === plainApply) return graded;
+  return { ...graded, notes: [`it applies with \`${applied.with}\``, ...(graded.notes ?? [])] };
+}
 
 const strictly = (reason: StrictReason, explanation: string): StrictResolution => ({
   resolved: false,
@@ -94,13 +122,10 @@ const strictly = (reason: StrictReason, explanation: string): StrictResolution =
   explanation,
 });
 
-function notApplied(why: string): RepairJudgement {
-  return {
-    status: 'error',
-    failure: `${sweBenchMarks.patchFailed}: ${why}`,
-    strict: strictly('does not apply', why),
-  };
-}
+const notApplied = (why: string): RepairJudgement => ({
+  status: 'error',
+  failure: `${sweBenchMarks.patchFailed}: ${why}`,
+});
 
 async function locationOf(
   session: InstanceSession,
@@ -119,30 +144,43 @@ interface PatchedRun {
   readonly plan: SessionRun['plan'];
 }
 
-/** Runs the golden tests on R with a code patch, or says why they cannot be put on top of it. */
-async function runWith(
-  session: InstanceSession,
-  code: string,
-  { timeoutSeconds, signal, reporter }: JudgeSettings,
-): Promise<PatchedRun | { readonly failure: string }> {
-  const { goldenFiles: files, instance } = session;
-  const patch =
-    code === ''
-      ? instance.goldenTests
-      : await stackPatches(session, code, instance.goldenTests, { signal });
-  if (typeof patch !== 'string') return { failure: `with the golden tests: ${patch.failure}` };
-  try {
-    const options = { timeoutSeconds, signal, reporter, reuse: true, sides: ['base'] as const };
-    const { records, plan } = await session.run({ patch, files }, options);
-    const why = plan.notRun.map(({ path, reason }) => `${path}: ${reason}`).join('; ');
-    return records.base === undefined
-      ? {
-          failure: `the golden tests cannot be run here (${why || 'T* touches no Python test file'})`,
-        }
-      : { record: records.base, plan };
-  } catch (error) {
-    if (error instanceof GitError) return { failure: error.message };
-    throw error;
+/**
+ * The runs of the golden tests on R with one code patch. A run that breaks off is not kept in the
+ * store, so runs of the same text are shared here.
+ */
+class PatchedRuns {
+  private readonly known = new Map<string, Promise<PatchedRun | { readonly failure: string }>>();
+
+  constructor(
+    private readonly session: InstanceSession,
+    private readonly settings: JudgeSettings,
+  ) {}
+
+  /** A run with some parts of the patch, or why the golden tests cannot be put on top of them. */
+  async with(parts: readonly FilePatch[]): Promise<PatchedRun | { readonly failure: string }> {
+    const { goldenTests } = this.session.instance;
+    const code = parts.map(formatFilePatch).join('');
+    const { signal } = this.settings;
+    const patch =
+      code === '' ? goldenTests : await stackPatches(this.session, code, goldenTests, { signal });
+    if (typeof patch !== 'string') return { failure: `with the golden tests: ${patch.failure}` };
+    return retryingMemoOf(this.known, patch, () => this.run(patch));
+  }
+
+  private async run(patch: string): Promise<PatchedRun | { readonly failure: string }> {
+    const { goldenFiles: files } = this.session;
+    const { timeoutSeconds, signal, reporter } = this.settings;
+    try {
+      const options = { timeoutSeconds, signal, reporter, reuse: true, sides: ['base'] as const };
+      const { records, plan } = await this.session.run({ patch, files }, options);
+      if (records.base !== undefined) return { record: records.base, plan };
+      const [notRun] = plan.notRun;
+      const why = notRun?.reason ?? 'T* touches no Python test file';
+      return { failure: `the golden tests cannot be run here (${why})` };
+    } catch (error) {
+      if (error instanceof GitError) return { failure: error.message };
+      throw error;
+    }
   }
 }
 
@@ -204,20 +242,15 @@ function countsOf(status: TestsStatus): Pick<JudgedRepair, 'resolution' | 'tests
   };
 }
 
-/**
- * The judgement by the recorded outcomes.
- *
- * @param of.own the patch without any edit of tests; where it is another text than `code`, the
- *   golden tests run once more
- */
+/** The judgement by the recorded outcomes. */
 async function judgeStrictly(
-  session: InstanceSession,
-  of: { readonly own: string; readonly code: string; readonly run: PatchedRun },
+  patch: ParsedPatch,
   { outcomes, functions }: GoldenRuns,
-  settings: JudgeSettings,
+  runs: PatchedRuns,
 ): Promise<StrictResolution> {
-  if (of.own === '') return strictly('edits only tests', 'it edits nothing but tests');
-  const run = of.own === of.code ? of.run : await runWith(session, of.own, settings);
+  const { others } = splitTestEdits(patch);
+  if (others.length === 0) return strictly('edits only tests', 'it edits nothing but tests');
+  const run = await runs.with(others);
   if ('failure' in run) return strictly('does not apply', run.failure);
   const disqualified = whyDisqualified(run);
   if (disqualified !== undefined) return { resolved: false, ...disqualified };

@@ -121,6 +121,7 @@ function ofRepair(
       ...namesOf(repair),
       ...judgement,
       ...(repair.cost === undefined ? {} : { cost: repair.cost }),
+      ...(repair.oracle === true && { oracle: true as const }),
       ...(repair.madeBy === undefined ? {} : { madeBy: repair.madeBy }),
       seconds: Math.round(seconds * 1000) / 1000,
     },

@@ -66,6 +66,7 @@ export const judgedRepairSchema = z.object({
     })
     .exactOptional(),
   madeBy: z.object({ method: z.string(), model: z.string() }).exactOptional(),
+  oracle: z.literal(true).exactOptional().describe('Making the patch used the answer'),
   seconds: z.number().nonnegative().describe('Wall clock of judging it'),
 });
 

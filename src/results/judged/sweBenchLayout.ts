@@ -117,6 +117,7 @@ export function sweBenchSummary(
     failure_reasons: Object.fromEntries(reasons.sort(([left], [right]) => (left < right ? -1 : 1))),
     error_ids: errors,
     schema_version: 2,
+    ...(group.some(({ oracle }) => oracle === true) && { oracle: true }),
   };
 }
 

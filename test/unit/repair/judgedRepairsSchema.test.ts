@@ -26,6 +26,7 @@ describe('the published schema of judged code patches', () => {
             notes: ['note'],
             cost: { dollars: 1, inputTokens: 1, outputTokens: 1, seconds: 1 },
             madeBy: { method: 'x', model: 'y' },
+            oracle: true,
           },
           {
             ...{ instance: 'a', model: 'm', sample: 2, status: 'error', seconds: 0 },

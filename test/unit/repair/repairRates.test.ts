@@ -74,6 +74,22 @@ describe('rates of code patches', () => {
     assert.deepEqual(best?.correctLocation, { file: 1, function: 1, line: 0 });
   });
 
+  it('are marked where patches were made with the answer', () => {
+    const marked = {
+      ...run,
+      judged: run.judged.map((each) => ({ ...each, oracle: true as const })),
+    };
+    assert.deepEqual(
+      repairRates([marked]).map(({ name, oracle }) => [name, oracle]),
+      [
+        ['a/x (oracle)', true],
+        ['b (oracle)', true],
+        ['b, best of 2 (oracle)', true],
+      ],
+    );
+    assert.equal(repairResultsOf([marked]).length, 2);
+  });
+
   it('name the run of a model that several runs have, and give the instances for table 6', () => {
     const again = { ...run, label: 'again', judged: run.judged.slice(0, 1) };
     assert.deepEqual(repairResultsOf([run, again]), [

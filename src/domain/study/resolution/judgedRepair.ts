@@ -48,6 +48,8 @@ export interface JudgedRepair {
   readonly cost?: MakingCost;
   /** As its prediction says. */
   readonly madeBy?: { readonly method: string; readonly model: string };
+  /** Set where making the patch used the answer; its prediction says so. */
+  readonly oracle?: true;
   /** Wall clock of judging it. */
   readonly seconds: number;
 }
@@ -72,23 +74,29 @@ export function resolutionDifference({
   status,
   strict,
   lists,
-}: Pick<JudgedRepair, 'status' | 'strict' | 'lists'>): string | undefined {
+  failure,
+}: Pick<JudgedRepair, 'status' | 'strict' | 'lists' | 'failure'>): string | undefined {
   const resolved = status === 'resolved';
-  if (strict === undefined || status === 'error' || resolved === strict.resolved) return undefined;
+  if (strict === undefined || resolved === strict.resolved) return undefined;
   const theirs = `SWE-bench's rules: ${resolved ? 'resolved' : 'not resolved'}`;
   const { reason, explanation } = strict;
   if (reason === 'golden tests unknown') {
+    if (status === 'error') return undefined;
     return `${theirs}; strictly it is not known, since ${explanation}`;
   }
   if (reason === 'unsound') {
     return `${theirs}, by the log alone; the records of the run contradict each other (${explanation})`;
   }
+  if (status === 'error') {
+    return `${theirs}, since there is no grade (${failure ?? ''}); strictly it is resolved`;
+  }
+  if (reason === 'does not apply') return `${theirs}; strictly it does not apply: ${explanation}`;
   if (resolved) {
     return `${theirs}, by ${lists === 'dataset' ? 'the tests that the row lists' : 'the log'}; a test that passes on R∘X* does not pass: ${explanation}`;
   }
   return `${theirs}; every golden test that passes on R∘X* passes too, but a listed test has another name or status in the log`;
 }
 
-/** The name of a patch among several: its model, with @N for sample N. */
-export const repairName = ({ model, sample }: Pick<JudgedRepair, 'model' | 'sample'>): string =>
-  sampleName({ model, sample });
+/** The name of a patch among several: its model, with @N for sample N, marked as oracle. */
+export const repairName = (of: Pick<JudgedRepair, 'model' | 'sample' | 'oracle'>): string =>
+  sampleName(of);

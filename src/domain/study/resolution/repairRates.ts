@@ -11,9 +11,9 @@ export interface RepairRates {
   readonly name: string;
   readonly model: string;
   readonly madeBy?: JudgedRepair['madeBy'];
-  /** The best of several samples, as only an oracle can pick it. */
+  /** Patches that were made with the answer, or the best of several, which needs it. */
   readonly oracle: boolean;
-  /** Number of samples of the instance with the most. */
+  /** 1, or the number of samples of which the row is the best. */
   readonly samples: number;
   readonly selected: number;
   /** Instances with a patch that could be judged. */
@@ -54,7 +54,7 @@ export function repairRates(runs: readonly RepairRun[]): RepairRates[] {
 /** For the overlap with tests: what the first sample of each model was tried on, and resolved. */
 export const repairResultsOf = (runs: readonly RepairRun[]): RepairResults[] =>
   repairRates(runs)
-    .filter(({ oracle }) => !oracle)
+    .filter(({ samples }) => samples === 1)
     .map(({ name, resolved, tried }) => ({ name, resolved, attempted: tried }));
 
 const modelsOf = ({ judged }: RepairRun): string[] => [
@@ -72,17 +72,21 @@ function ratesOfModel(run: RepairRun, model: string, name: string): RepairRates[
   const most = Math.max(0, ...samples.map(({ length }) => length));
   const chosen = samples.map((all) => all.slice(0, 1));
   const madeBy = chosen.flat().find((each) => each.madeBy !== undefined)?.madeBy;
-  const rates = (of: typeof samples, as: string, oracle: boolean): RepairRates => ({
-    name: as,
-    model,
-    ...(madeBy === undefined ? {} : { madeBy }),
-    oracle,
-    samples: oracle ? most : 1,
-    ...ratesOf(of),
-  });
-  const first = rates(chosen, name, false);
-  if (most < 2) return [first];
-  return [first, rates(samples, markedAsOracle(`${name}, best of ${most}`), true)];
+  const usesAnswer = samples.flat().some(({ oracle }) => oracle === true);
+  const rates = (of: typeof samples, count: number): RepairRates => {
+    const oracle = usesAnswer || count > 1;
+    const shown = count > 1 ? `${name}, best of ${count}` : name;
+    return {
+      name: oracle ? markedAsOracle(shown) : shown,
+      model,
+      ...(madeBy === undefined ? {} : { madeBy }),
+      oracle,
+      samples: count,
+      ...ratesOf(of),
+    };
+  };
+  const first = rates(chosen, 1);
+  return most < 2 ? [first] : [first, rates(samples, most)];
 }
 
 /** @param of the patches of each selected instance; an instance counts for what any of them does */
