@@ -2,26 +2,31 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { judgedRepairsSchema } from '../../src/repair/judging/judgedRepairsSchema';
 import { cli, root } from '../commandLine/cli';
 import { sourceRelease } from '../environments';
+import { askSweBench } from '../unit/repair/askSweBench';
 import { baseImage, needDocker, removeImagesOf } from './dockerForTests';
 
 const data =
   process.env['SWT_BENCH_DATA'] ??
   resolve(root, '..', 'shared', 'data', 'swe-bench-lite.dev.jsonl');
 
+type Row = Readonly<Record<'instance_id' | 'FAIL_TO_PASS' | 'PASS_TO_PASS', string>>;
+
 interface Case {
   readonly id: string;
   readonly release: readonly [string, string];
+  /** The log parser that rows of SWE-bench 5 name. */
+  readonly parser: string;
 }
 
 /** Instances whose listed tests are all in a source release, with the log parsers of SWE-bench. */
 const cases: readonly Case[] = [
-  { id: 'pallets__flask-4992', release: ['flask', '2.2.5'] },
-  { id: 'django__django-15814', release: ['django', '4.1a1'] },
-  { id: 'sympy__sympy-24152', release: ['sympy', '1.11.1'] },
+  { id: 'pallets__flask-4992', release: ['flask', '2.2.5'], parser: 'parse_log_flask' },
+  { id: 'django__django-15814', release: ['django', '4.1a1'], parser: 'parse_log_django' },
+  { id: 'sympy__sympy-24152', release: ['sympy', '1.11.1'], parser: 'parse_log_sympy' },
 ];
 
 describe('judging code patches of real instances, in containers @full', () => {
@@ -43,7 +48,7 @@ describe('judging code patches of real instances, in containers @full', () => {
     await rm(storage, { recursive: true, force: true });
   });
 
-  for (const { id, release } of cases) {
+  for (const { id, release, parser } of cases) {
     it(`resolves ${id} by X*, and not by nothing`, async function () {
       const archive = await sourceRelease(this, ...release);
       const out = join(storage, `out-${id}`);
@@ -64,6 +69,23 @@ describe('judging code patches of real instances, in containers @full', () => {
       assert.equal(gold.notes, undefined, why);
       assert.equal(gold.strict?.resolved, true, why);
       assert.deepEqual(gold.location, { file: true, function: true, line: true });
+
+      // SWE-bench's own code makes the same report from the same log.
+      const ask = await askSweBench(this);
+      const rows = (await readFile(data, 'utf8')).trim().split('\n');
+      const row = rows
+        .map((line) => JSON.parse(line) as Row)
+        .find((each) => each.instance_id === id);
+      const lists = {
+        FAIL_TO_PASS: JSON.parse(row?.FAIL_TO_PASS ?? '') as string[],
+        PASS_TO_PASS: JSON.parse(row?.PASS_TO_PASS ?? '') as string[],
+      };
+      const theirs = ask([{ name: id, log: text, parser, eval_type: 'pass_and_fail', ...lists }]);
+      const written = await readFile(join(dirname(log), 'report.json'), 'utf8');
+      assert.deepEqual(
+        (JSON.parse(written) as Record<string, object>)[id],
+        theirs.cases[0]?.report,
+      );
     });
   }
 });

@@ -221,6 +221,14 @@ describe('judging code patches, several at once', function () {
     assert.deepEqual([neither.difference, neither.location], [undefined, undefined]);
   });
 
+  it('blames no patch where the golden tests cannot be run here', async () => {
+    const only = { goldenTests: added('notes.txt') };
+    const judged = await judgeOne(goldenPatch, assert.fail, only);
+    assert.deepEqual([judged.status, judged.hindrance], ['error', 'environment failed']);
+    assert.match(judged.failure ?? '', /golden tests .* cannot be run here/);
+    assert.equal(judged.strict, undefined);
+  });
+
   it('runs once what breaks off, though both judgements need it', async () => {
     let runs = 0;
     const judged = await judgeOne(goldenPatch, () => {

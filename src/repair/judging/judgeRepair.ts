@@ -1,3 +1,4 @@
+import { HumanError } from '../../domain/humanError';
 import type { Prediction } from '../../domain/instance';
 import { isLimit } from '../../domain/reason';
 import { retryingMemoOf } from '../../domain/retryingMemo';
@@ -167,8 +168,9 @@ class PatchedRuns {
     return retryingMemoOf(this.known, patch, () => this.run(patch));
   }
 
+  /** @throws HumanError where no golden test can be run here */
   private async run(patch: string): Promise<PatchedRun | { readonly failure: string }> {
-    const { goldenFiles: files } = this.session;
+    const { goldenFiles: files, instance } = this.session;
     const { timeoutSeconds, signal, reporter } = this.settings;
     try {
       const options = { timeoutSeconds, signal, reporter, reuse: true, sides: ['base'] as const };
@@ -176,7 +178,10 @@ class PatchedRuns {
       if (records.base !== undefined) return { record: records.base, plan };
       const [notRun] = plan.notRun;
       const why = notRun?.reason ?? 'T* touches no Python test file';
-      return { failure: `the golden tests cannot be run here (${why})` };
+      throw new HumanError(
+        `The golden tests of ${instance.id} cannot be run here (${why})`,
+        'Use an environment that has what they need',
+      );
     } catch (error) {
       if (error instanceof GitError) return { failure: error.message };
       throw error;

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Prediction } from '../../domain/instance';
 import { repairName, type JudgedRepair } from '../../domain/study/resolution/judgedRepair';
@@ -12,7 +13,7 @@ type Named = Pick<JudgedRepair, 'instance' | 'model' | 'sample'>;
  * Path of the report on a code patch, as SWE-bench has it:
  * `logs/run_evaluation/<run>/<model>/<instance>/report.json`.
  */
-export const sweBenchReportPath = (out: string, runId: string, of: Named): string =>
+const sweBenchReportPath = (out: string, runId: string, of: Named): string =>
   join(
     ...[out, 'logs', 'run_evaluation', modelFolderName(runId)],
     ...[modelFolder(of.model, of.sample), of.instance, 'report.json'],
@@ -36,8 +37,10 @@ export async function writeSweBenchFiles(
   runId: string,
   { repair, judged, report, output }: SweBenchFiles,
 ): Promise<void> {
-  if (judged.status === 'empty patch') return;
   const path = sweBenchReportPath(out, runId, judged);
+  // Of an earlier judgement nothing may remain: its report would count.
+  await rm(dirname(path), { recursive: true, force: true });
+  if (judged.status === 'empty patch') return;
   const write = (name: string, text: string): Promise<void> =>
     writeResult(join(dirname(path), name), text);
   const story = judged.failure ?? sweBenchMarks.patchApplied;
@@ -79,7 +82,7 @@ export async function writeSweBenchSummaries(
 }
 
 /** The summary of one model (`make_run_report`). */
-export function sweBenchSummary(
+function sweBenchSummary(
   group: readonly JudgedRepair[],
   selected: readonly string[],
 ): Record<string, unknown> {

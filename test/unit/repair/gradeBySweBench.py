@@ -7,11 +7,13 @@ is made from reports where the input asks for one.
 Only the modules that grade are loaded: the package itself imports clients of services.
 """
 import importlib.util
+import io
 import json
 import os
 import sys
 import tempfile
 import types
+from contextlib import redirect_stdout
 from pathlib import Path
 from unittest import mock
 
@@ -61,16 +63,15 @@ def main():
     summary = asked.get("summary")
     if summary is not None:
         os.chdir(summary["folder"])
-        stdout, sys.stdout = sys.stdout, sys.stderr
-        written = make_run_report(
-            {each["instance_id"]: each for each in summary["predictions"]},
-            [{"instance_id": each} for each in summary["selected"]],
-            summary["run"],
-            None,
-            tempfile.mkdtemp(),
-        )
-        sys.stdout = stdout
-        answer["summary"] = json.loads(Path(written).read_text())
+        with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
+            written = make_run_report(
+                {each["instance_id"]: each for each in summary["predictions"]},
+                [{"instance_id": each} for each in summary["selected"]],
+                summary["run"],
+                None,
+                folder,
+            )
+            answer["summary"] = json.loads(Path(written).read_text())
     json.dump(answer, sys.stdout)
 
 

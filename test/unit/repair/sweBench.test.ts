@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,9 +16,12 @@ import {
   sweBenchLog,
 } from '../../../src/domain/study/resolution/sweBenchLog';
 import { sweBenchParserOf } from '../../../src/engine/runners/parseSweBenchLog';
-import { sweBenchSummary, writeSweBenchFiles } from '../../../src/results/judged/sweBenchLayout';
-import { environment } from '../../environments';
+import {
+  writeSweBenchFiles,
+  writeSweBenchSummaries,
+} from '../../../src/results/judged/sweBenchLayout';
 import { everydayRuns } from '../../everyday';
+import { askSweBench, type AskSweBench } from './askSweBench';
 import {
   asObject,
   parserNames,
@@ -31,7 +33,6 @@ import {
 } from './sweBenchCases';
 
 const golden = join(__dirname, 'golden', 'sweBench.json');
-const script = join(__dirname, 'gradeBySweBench.py');
 const stored = [...ruleCases, ...savedLogCases];
 
 function graded({ log, parser, eval_type: evalType, ...expected }: GradingCase): GradedCase {
@@ -119,21 +120,10 @@ describe('grading of code patches by the rules of SWE-bench 5', () => {
 });
 
 describe('SWE-bench’s own grading code @full', function () {
-  let python = '';
+  let ask: AskSweBench;
   before(async function () {
-    python = join(
-      await environment(this, 'python3', ['--no-deps', 'swebench==5.0.2']),
-      ...['bin', 'python'],
-    );
+    ask = await askSweBench(this);
   });
-  const ask = (cases: readonly GradingCase[], summary?: object) =>
-    JSON.parse(
-      execFileSync(python, [script], {
-        input: JSON.stringify({ cases, summary }),
-        env: { ...process.env, PYTHONUTF8: '1' },
-        maxBuffer: 1 << 28,
-      }).toString(),
-    ) as { readonly cases: readonly GradedCase[]; readonly summary?: object };
 
   it('gave the stored results (UPDATE_GOLDEN=1 writes them)', async () => {
     const { cases } = ask(stored);
@@ -212,7 +202,9 @@ describe('SWE-bench’s own grading code @full', function () {
         model_patch: status === 'empty patch' ? '' : 'x',
       }));
       const { summary } = ask([], { folder, run: 'run', predictions, selected });
-      assert.deepEqual(sweBenchSummary(all, selected), summary);
+      const [written = ''] = await writeSweBenchSummaries(folder, 'run', all, selected);
+      assert.equal(written, join(folder, 'x__m.run.json'));
+      assert.deepEqual(JSON.parse(await readFile(written, 'utf8')), summary);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
