@@ -207,7 +207,7 @@ describe('judging code patches, several at once', function () {
     const far = goldenPatch.replace(' def purr():', ' def meow():');
     const fuzzed = await judgeOne(far, passes);
     assert.deepEqual([fuzzed.status, fuzzed.strict?.reason], ['resolved', 'does not apply']);
-    assert.deepEqual(fuzzed.notes, ['it applies with `patch --fuzz=5 -p1`']);
+    assert.equal(fuzzed.appliedWith, 'patch --fuzz=5 -p1');
     assert.match(fuzzed.difference ?? '', /strictly it does not apply/);
     assert.equal(fuzzed.location?.line, true);
 

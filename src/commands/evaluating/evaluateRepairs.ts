@@ -1,5 +1,6 @@
 import { layOut } from '../../domain/layOut';
 import { plural } from '../../domain/plural';
+import { withoutControl } from '../../domain/withoutControl';
 import { HumanError } from '../../domain/humanError';
 import { repairName } from '../../domain/study/resolution/judgedRepair';
 import { withEngine } from '../../engine/openEngine';
@@ -115,12 +116,17 @@ function textOf({ results, rates }: JudgedDocument, written: readonly string[]):
   const head = ['Instance', 'Patch', 'SWE-bench', 'F2P', 'P2P', 'Strictly', 'Edits places of X*'];
   const remarks = [
     ...results.flatMap((each) =>
-      [each.failure, each.difference].flatMap((remark) =>
+      [
+        each.failure,
+        each.appliedWith === undefined ? undefined : `it applies with \`${each.appliedWith}\``,
+        each.difference,
+      ].flatMap((remark) =>
         remark === undefined ? [] : [`${each.instance}, ${repairName(each)}: ${remark}`],
       ),
     ),
     ...new Set(results.flatMap(remarksOnInstance)),
-  ];
+    // They may quote lines of a patch.
+  ].map(withoutControl);
   const totals = rates.map(
     ({ name, resolved, strictlyResolved, selected }) =>
       `${name}: resolved ${resolved.length} of ${selected} (strictly ${strictlyResolved.length})`,
@@ -135,7 +141,7 @@ function textOf({ results, rates }: JudgedDocument, written: readonly string[]):
   ].join('\n');
 }
 
-/** What holds for every code patch of an instance. */
+/** What holds for the code patches of an instance. */
 const remarksOnInstance = ({
   instance,
   lists,

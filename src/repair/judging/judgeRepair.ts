@@ -113,8 +113,7 @@ async function gradeApplied(
   const run = await runs.with(applied.patch.files.filter(isKept));
   if ('failure' in run) return notApplied(run.failure);
   const graded = gradeRun(session, run, golden, settings);
-  if (applied.with === plainApply) return graded;
-  return { ...graded, notes: [`it applies with \`${applied.with}\``, ...(graded.notes ?? [])] };
+  return applied.with === plainApply ? graded : { ...graded, appliedWith: applied.with };
 }
 
 const strictly = (reason: StrictReason, explanation: string): StrictResolution => ({

@@ -56,6 +56,10 @@ export const judgedRepairSchema = z.object({
     )
     .exactOptional()
     .describe('Whether it edits a superset of the places of X*'),
+  appliedWith: z
+    .string()
+    .exactOptional()
+    .describe('The command that SWE-bench needs to apply it, where that is not `git apply`'),
   notes: z.array(z.string()).readonly().exactOptional(),
   cost: z
     .object({

@@ -24,6 +24,7 @@ describe('the published schema of judged code patches', () => {
             strict: { resolved: null, reason: 'golden tests unknown', explanation: 'why' },
             location: { file: true, function: false, line: false },
             notes: ['note'],
+            appliedWith: 'patch',
             cost: { dollars: 1, inputTokens: 1, outputTokens: 1, seconds: 1 },
             madeBy: { method: 'x', model: 'y' },
             oracle: true,

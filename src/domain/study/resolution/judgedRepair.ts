@@ -43,7 +43,9 @@ export interface JudgedRepair {
   readonly difference?: string;
   /** Absent for a patch that does not apply. */
   readonly location?: CorrectLocation;
-  /** Further facts, one sentence each. */
+  /** The command that SWE-bench needs to apply it; absent where that is `git apply`. */
+  readonly appliedWith?: string;
+  /** Further facts about the grade, one sentence each. */
   readonly notes?: readonly string[];
   readonly cost?: MakingCost;
   /** As its prediction says. */
