@@ -4,7 +4,7 @@ import type { NotEvaluatedReason } from '../domain/reason';
 import { sampleName } from '../domain/study/entry';
 import type { BatchRequest } from '../batch/batchRequest';
 import { faultTolerantSession } from '../batch/faultTolerantSession';
-import { planBatch, type PlanCounts } from '../batch/plan';
+import { planBatch, type PlanCounts, type PlannedWork } from '../batch/plan';
 import type { BatchProgress } from '../batch/runBatch';
 import { throughput } from '../batch/throughput';
 import { workerPool } from '../engine/workerPool';
@@ -91,16 +91,7 @@ export async function workOnRepairs<Result>(
   const plan = planBatch(instances, repairs, workers);
   hooks.onPlan?.(plan.counts);
   const known = new Map(instances.map((instance) => [instance.id, instance]));
-  const results = new Map<number, Result>();
-  const left = plan.work.flatMap((part) => {
-    const candidates = part.candidates.filter((place) => {
-      const repair = repairs[place];
-      const kept = repair && work.kept(repair, place);
-      if (kept !== undefined) results.set(place, kept);
-      return kept === undefined;
-    });
-    return candidates.length > 0 ? [{ ...part, candidates }] : [];
-  });
+  const { results, left } = keptResults(plan.work, repairs, work);
   const reused = results.size;
   const total = plan.counts.candidates;
   const speed = throughput();
@@ -140,4 +131,23 @@ export async function workOnRepairs<Result>(
     }
   });
   return { results: [...results].sort(([a], [b]) => a - b).map(([, result]) => result), reused };
+}
+
+/** The results that an earlier command has saved, by the index of their repair, and what is left. */
+function keptResults<Result>(
+  parts: readonly PlannedWork[],
+  repairs: readonly Prediction[],
+  work: Pick<RepairWork<Result>, 'kept'>,
+): { readonly results: Map<number, Result>; readonly left: readonly PlannedWork[] } {
+  const results = new Map<number, Result>();
+  const left = parts.flatMap((part) => {
+    const candidates = part.candidates.filter((place) => {
+      const repair = repairs[place];
+      const kept = repair && work.kept(repair, place);
+      if (kept !== undefined) results.set(place, kept);
+      return kept === undefined;
+    });
+    return candidates.length > 0 ? [{ ...part, candidates }] : [];
+  });
+  return { results, left };
 }
