@@ -3,6 +3,7 @@ import { agentMethod } from './agents/agentMethod';
 import { agents } from './agents/agents';
 import { libro } from './libro';
 import type { Method } from './method';
+import { repairMethods } from './agentless/repairMethods';
 import { passAt5 } from './passAt5';
 import { toolsMethod } from './toolCalls/toolsMethod';
 import { zeroShot } from './zeroShot';
@@ -22,13 +23,19 @@ export const methods: readonly Method[] = [
 /** The names, in the order of {@link methods}. */
 export const methodNames: readonly string[] = methods.map(({ name }) => name);
 
+/** The names of all methods, also of those that write code patches. */
+export const allMethodNames: readonly string[] = [
+  ...methodNames,
+  ...repairMethods.map(({ name }) => name),
+];
+
 /**
  * The method with a name that was already checked, such as one of a saved record.
  *
  * @throws Error when there is none
  */
 export function methodNamed(name: string): Method {
-  const method = methods.find((each) => each.name === name);
+  const method = [...methods, ...repairMethods].find((each) => each.name === name);
   if (method === undefined) throw new Error(`${name} is not a method`);
   return method;
 }

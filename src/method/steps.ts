@@ -247,6 +247,8 @@ export interface StepsParts {
   readonly onEmbedding?: (step: StepOf<'embedding'>) => void;
   /** Called with each action of an agent, done now or before. */
   readonly onAct?: ((act: ActStep) => void) | undefined;
+  /** Called with the output of each stage, found now or before. */
+  readonly onStage?: ((stage: StepOf<'stage'>) => void) | undefined;
   /** Called with each piece of an answer as it arrives; a retry starts the answer anew. */
   readonly onText?:
     | ((asked: Pick<AnswerStep, 'instance' | 'purpose' | 'sample'>, piece: string) => void)
@@ -476,6 +478,7 @@ class TracedSteps implements Steps {
       { isGood: ({ output }) => schema.safeParse(output).success },
     );
     this.useAgain(found.from ?? []);
+    this.parts.onStage?.(found);
     return schema.parse(found.output);
   }
 

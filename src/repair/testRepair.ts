@@ -87,28 +87,41 @@ export async function testRepair(
   const { id } = session.instance;
   const told = settings.resolved === undefined ? {} : { resolved: settings.resolved.has(id) };
   if ('failure' in tests) return { ...told, failure: tests.failure };
-  const onR = { base: tests.base };
   const code = await readCodePatch(session, repair.patch, settings);
   // A patch that does not apply repairs nothing.
   if (typeof code !== 'string') {
-    return { resolved: false, ...told, ...onR, failure: code.failure };
-  }
-  const together = await stackPatches(session, code, tests.patch, settings);
-  if (typeof together !== 'string') {
-    return { ...told, ...onR, failure: `with the tests: ${together.failure}` };
+    return { resolved: false, ...told, base: tests.base, failure: code.failure };
   }
   settings.reporter.progress(`${id}: tests on R with the patch of ${repair.model}`);
-  const record = await recordOfSide(session, 'base', together, tests.files, settings);
+  const found = await testsOnRepair(session, code, tests, settings);
   const resolved =
     settings.resolved === undefined ? await isResolved(session, code, settings) : told.resolved;
-  const known = resolved === undefined ? {} : { resolved };
-  if (typeof record === 'string') return { ...known, ...onR, failure: record };
+  return { ...(resolved === undefined ? {} : { resolved }), ...found };
+}
+
+/**
+ * Runs the tests of a candidate on R with a code patch. Runs are kept. Nothing of X* or T* takes
+ * part.
+ *
+ * @param code unified diff on R without edits of tests, as `readCodePatch` gives it
+ * @throws Cancelled; what the engine throws
+ */
+export async function testsOnRepair(
+  session: InstanceSession,
+  code: string,
+  tests: Tested,
+  settings: Omit<RepairSettings, 'resolved' | 'format'>,
+): Promise<Pick<RepairFindings, 'base' | 'standings' | 'failure'>> {
+  const { base } = tests;
+  const together = await stackPatches(session, code, tests.patch, settings);
+  if (typeof together !== 'string') return { base, failure: `with the tests: ${together.failure}` };
+  const record = await recordOfSide(session, 'base', together, tests.files, settings);
+  if (typeof record === 'string') return { base, failure: record };
   const own = new Set(tests.own.functions);
   const pairs = transitionsBetween(tests.record, record, tests.own.all).filter(({ test }) =>
     own.has(functionOf(test)),
   );
   return {
-    ...known,
     standings: standingsOf(pairs.map((pair) => pair.fixed)),
     base: standingsOf(pairs.map((pair) => pair.base)),
   };

@@ -17,12 +17,12 @@ import { makeLargeChange } from './largeChange.mjs';
 
 const bundles = join(cache, 'vscode-tests');
 /** Suites with scripted language models. */
-const withModels = ['models', 'modelsReload', 'panelsReload', 'noInstance'];
+const withModels = ['models', 'modelsReload', 'panelsReload', 'fixes', 'noInstance'];
 const baseImage = process.env.SWT_BENCH_TEST_BASE_IMAGE ?? 'swt-test/python:{python}-bookworm';
 /** Suites with their own workspace of the bundled instance. */
 const withOwnCopy = [
   ...['authoring', 'firstSteps', 'reload', 'customDiff'],
-  ...['models', 'modelsReload', 'panelsReload'],
+  ...['models', 'modelsReload', 'panelsReload', 'fixes'],
 ];
 /** Id of the instance of the docker suite. */
 const inContainers = `tallybook__tallybook-${randomBytes(3).readUIntBE(0, 3)}`;
@@ -34,7 +34,7 @@ const named = process.argv.slice(2);
 const everyday = ['instance', 'customDiff', 'untrusted'];
 const others = [
   ...['authoring', 'models', 'instances', 'firstSteps', 'dashboard'],
-  ...['reload', 'modelsReload', 'panelsReload', 'large', 'noInstance', 'trajectories'],
+  ...['reload', 'modelsReload', 'panelsReload', 'large', 'noInstance', 'trajectories', 'fixes'],
 ];
 const isEveryday = process.env.SWT_BENCH_TESTS === 'everyday';
 const suites = named.length > 0 ? named : [...everyday, ...(isEveryday ? [] : others)];

@@ -7,7 +7,7 @@ import { methodNamed, methodNames, methodOf, methods } from '../../method/method
 import { told } from '../../method/models/budget';
 import { tokenCounter } from '../../method/tokens';
 import { withNotification } from '../shell/withNotification';
-import { candidateCommandIds, contextKeys, viewIds } from '../shell/names';
+import { candidateAuthority, candidateCommandIds, contextKeys, viewIds } from '../shell/names';
 import { withoutLinkMarkup } from '../shell/withoutLinkMarkup';
 import type { OpenInstance } from '../instance/openInstance';
 import { showProblem } from '../shell/problems';
@@ -28,6 +28,7 @@ import {
 } from './generations';
 import { Knowledge } from './candidateGrades';
 import { entryOfGrade } from './entryOfGrade';
+import { withOutcomesOnR } from './records';
 import { generateSettings } from './settings';
 import { refuseUntrusted } from './trust';
 import { applyToWorkspace } from './applyToWorkspace';
@@ -68,17 +69,29 @@ export class Candidates implements vscode.Disposable {
     private readonly reporter: Reporter,
   ) {
     const { version } = context.extension.packageJSON as { readonly version: string };
-    const generations = new Generations(context, open, reporter);
+    const generations = new Generations(context, open, reporter, {
+      kept: 'generate',
+      shown: withOutcomesOnR,
+      busy: () =>
+        new HumanError(
+          vscode.l10n.t('A model is already writing tests'),
+          vscode.l10n.t('Wait for it, or cancel it'),
+        ),
+    });
     this.generations = generations;
     this.knowledge = new Knowledge(context.workspaceState, open, version, reporter);
     this.models = new ChoosableModels(context, reporter);
-    this.documents = new CandidateDocuments(open, {
-      patchOf: (digest) =>
-        all(generations).find(({ patch }) => patchDigest(patch.patch) === digest)?.patch.patch,
-      answerOf: (key) => all(generations).find(({ answer }) => answer.key === key)?.answer,
-      actsOf: (key) => generations.actsOf(key),
-      promptOf: (answer) => generations.promptOf(answer),
-    });
+    this.documents = new CandidateDocuments(
+      open,
+      {
+        patchOf: (digest) =>
+          all(generations).find(({ patch }) => patchDigest(patch.patch) === digest)?.patch.patch,
+        answerOf: (key) => all(generations).find(({ answer }) => answer.key === key)?.answer,
+        actsOf: (key) => generations.actsOf(key),
+        promptOf: (answer) => generations.promptOf(answer),
+      },
+      candidateAuthority,
+    );
     const tree = new CandidateTree(generations, this.knowledge, open.onDidChange);
     this.view = vscode.window.createTreeView(viewIds.candidates, { treeDataProvider: tree });
     const follow = (): void => {

@@ -3,7 +3,7 @@ import { asShown } from '../../patch/bytes';
 import type { AnswerStep } from '../../method/steps';
 import type { StepOf } from '../../method/trace';
 import { patchDigest } from '../instance/edits';
-import { candidateAuthority, scheme } from '../shell/names';
+import { scheme } from '../shell/names';
 import type { FilesOfR } from '../instance/instanceRoles';
 import { filesWith } from './applyToWorkspace';
 
@@ -30,6 +30,8 @@ export class CandidateDocuments {
   constructor(
     private readonly open: FilesOfR,
     private readonly source: DocumentSource,
+    /** Tells these documents from those of other views. */
+    private readonly authority: string,
   ) {}
 
   /**
@@ -46,8 +48,8 @@ export class CandidateDocuments {
         const before = await this.open.textOfR(path);
         return {
           path,
-          left: before === undefined ? undefined : sideUri(path, digest, 'before'),
-          right: after === undefined ? undefined : sideUri(path, digest, 'after'),
+          left: before === undefined ? undefined : this.sideUri(path, digest, 'before'),
+          right: after === undefined ? undefined : this.sideUri(path, digest, 'after'),
         };
       }),
     );
@@ -57,25 +59,30 @@ export class CandidateDocuments {
       await vscode.commands.executeCommand(
         'vscode.changes',
         vscode.l10n.t('{0} on R', name),
-        sides.map(({ path, left, right }) => [sideUri(path, digest, 'after'), left, right]),
+        sides.map(({ path, left, right }) => [this.sideUri(path, digest, 'after'), left, right]),
       );
       return;
     }
     await vscode.commands.executeCommand(
       'vscode.diff',
       // A side without the file is an empty document.
-      sideUri(one.path, digest, 'before'),
-      sideUri(one.path, digest, 'after'),
+      this.sideUri(one.path, digest, 'before'),
+      this.sideUri(one.path, digest, 'after'),
       vscode.l10n.t('{0} ({1} on R)', one.path, name),
       { preview: true },
     );
+  }
+
+  private sideUri(path: string, digest: string, side: Side): vscode.Uri {
+    const { authority } = this;
+    return vscode.Uri.from({ scheme, authority, path: `/${path}`, query: `${side}&${digest}` });
   }
 
   /** Opens the prompt and the answer of a model as plain text. */
   async showAnswer(answer: AnswerStep, name: string): Promise<void> {
     const uri = vscode.Uri.from({
       scheme,
-      authority: candidateAuthority,
+      authority: this.authority,
       path: `/${name.replace(/[^\w .@-]+/g, '-')}.txt`,
       query: `answer&${answer.key}`,
     });
@@ -84,7 +91,7 @@ export class CandidateDocuments {
     await vscode.window.showTextDocument(document, { preview: true });
   }
 
-  /** Content of a document of {@link candidateAuthority}. */
+  /** Content of a document of {@link authority}. */
   async contentOf({ path, query }: vscode.Uri): Promise<string> {
     const [kind = '', key = ''] = query.split('&');
     if (kind === 'answer') {
@@ -103,14 +110,6 @@ export class CandidateDocuments {
     return asShown(text ?? '').replace(/^\ufeff/, '');
   }
 }
-
-const sideUri = (path: string, digest: string, side: Side): vscode.Uri =>
-  vscode.Uri.from({
-    scheme,
-    authority: candidateAuthority,
-    path: `/${path}`,
-    query: `${side}&${digest}`,
-  });
 
 function answerText(
   answer: AnswerStep,

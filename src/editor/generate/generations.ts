@@ -28,13 +28,7 @@ import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings
 import { requireTestsOfModels } from '../tools/testsOfModels';
 import { recordedLimits } from './agentLimits';
 import type { ChosenModel } from './choosableModels';
-import {
-  readGenerationRecords,
-  recordId,
-  spentSince,
-  withOutcomesOnR,
-  type GenerationRecord,
-} from './records';
+import { readGenerationRecords, recordId, spentSince, type GenerationRecord } from './records';
 import { generateSettings, type GenerateSettings } from './settings';
 
 /** A run of a method on the open instance: under way, done, or interrupted. */
@@ -45,6 +39,8 @@ export interface Generation {
   readonly candidates: ReadonlyMap<number, MethodCandidate>;
   /** What an agent has done, in its order; empty for other methods. */
   readonly acts: readonly StepOf<'act'>[];
+  /** What the stages of a pipeline have found, in their order; empty for other methods. */
+  readonly stages: readonly StepOf<'stage'>[];
   /** Characters received of unfinished answers, by sample. */
   readonly writing: ReadonlyMap<number, number>;
   readonly state: 'running' | 'done' | 'partial';
@@ -57,6 +53,7 @@ export interface Generation {
 interface Mutable extends Generation {
   readonly candidates: Map<number, MethodCandidate>;
   readonly acts: StepOf<'act'>[];
+  readonly stages: StepOf<'stage'>[];
   readonly writing: Map<number, number>;
   state: Generation['state'];
   chosen: Generation['chosen'];
@@ -69,6 +66,16 @@ export interface AskedRun {
   readonly model: ChosenModel;
   /** Counts for agents. */
   readonly limits: LimitProfile;
+}
+
+/** What the runs of one view write. */
+export interface GenerationKind {
+  /** Names their records and the folder of their trace. */
+  readonly kept: 'generate' | 'repair';
+  /** A method, with what a person wants to see beyond what it needs itself. */
+  readonly shown: (method: Method, reporter: Reporter) => Method;
+  /** Refuses a second run at once. */
+  readonly busy: () => HumanError;
 }
 
 /** The result of a run. */
@@ -102,11 +109,16 @@ export class Generations implements vscode.Disposable {
     private readonly context: vscode.ExtensionContext,
     private readonly open: InstanceSource & TestsOfInstance,
     private readonly reporter: Reporter,
+    private readonly kind: GenerationKind,
   ) {
     this.folder = join(
       context.storageUri?.fsPath ?? instanceFolder(storageFolder(), open.marker.id),
-      'generate',
+      kind.kept,
     );
+  }
+
+  private get recordsKey(): string {
+    return this.kind.kept === 'generate' ? 'generations' : 'repairs';
   }
 
   /** The latest begun first. */
@@ -120,7 +132,7 @@ export class Generations implements vscode.Disposable {
 
   /** Reads back the runs of earlier windows. */
   async load(): Promise<void> {
-    const records = readGenerationRecords(this.context.workspaceState.get(recordsKey));
+    const records = readGenerationRecords(this.context.workspaceState.get(this.recordsKey));
     if (records.length === 0) return;
     const instance = await this.open.instance();
     const trace = await this.openTrace({ readOnly: true }).catch(() => undefined);
@@ -155,12 +167,7 @@ export class Generations implements vscode.Disposable {
    * @throws HumanError, Cancelled; answers are kept
    */
   async start(run: AskedRun, signal: AbortSignal, reporter: Reporter): Promise<FinishedGeneration> {
-    if (this.running !== undefined) {
-      throw new HumanError(
-        vscode.l10n.t('A model is already writing tests'),
-        vscode.l10n.t('Wait for it, or cancel it'),
-      );
-    }
+    if (this.running !== undefined) throw this.kind.busy();
     const settings = generateSettings();
     const asked = this.recordOf(run, settings);
     const before = this.all.find(({ id }) => id === recordId(asked));
@@ -274,7 +281,7 @@ export class Generations implements vscode.Disposable {
       ...{ model, samples, contextTokens, maxOutputTokens, maxInputTokens, price },
       ...{ engine, timeoutSeconds, limits },
       instances: [instance],
-      method: withOutcomesOnR(methodNamed(method), more.reporter),
+      method: this.kind.shown(methodNamed(method), more.reporter),
       storage: storageFolder(),
       // A candidate applies with one click, so it must not change the code under test.
       testsOnly: true,
@@ -288,6 +295,10 @@ export class Generations implements vscode.Disposable {
       },
       onAct: (act) => {
         generation.acts.push(act);
+        if (more.live !== undefined) this.tell();
+      },
+      onStage: (stage) => {
+        generation.stages.push(stage);
         if (more.live !== undefined) this.tell();
       },
       onText: ({ purpose, sample }, piece) => {
@@ -361,12 +372,12 @@ export class Generations implements vscode.Disposable {
   ): Promise<T> {
     const digest = sha256(this.tracePath).slice(0, 16);
     const path = join(storageFolder(), 'locks', `generate-${digest}`);
-    return withLock(path, { signal, reporter, what: 'writes tests with a model' }, work);
+    return withLock(path, { signal, reporter, what: 'works with a model' }, work);
   }
 
   private async keepRecords(): Promise<void> {
     const records = this.all.slice(0, most).map(({ record }) => record);
-    await this.context.workspaceState.update(recordsKey, records);
+    await this.context.workspaceState.update(this.recordsKey, records);
   }
 
   private tell(): void {
@@ -385,15 +396,13 @@ export class Generations implements vscode.Disposable {
   }
 }
 
-const recordsKey = 'generations';
-
 const begun = (record: GenerationRecord, state: Generation['state']): Mutable => ({
-  ...{ id: recordId(record), record, state, candidates: new Map(), acts: [], writing: new Map() },
-  ...{ chosen: undefined, failure: undefined },
+  ...{ id: recordId(record), record, state, candidates: new Map(), acts: [] },
+  ...{ stages: [], writing: new Map(), chosen: undefined, failure: undefined },
 });
 
-const hasResults = ({ candidates, acts }: Generation): boolean =>
-  candidates.size > 0 || acts.length > 0;
+const hasResults = ({ candidates, acts, stages }: Generation): boolean =>
+  candidates.size > 0 || acts.length > 0 || stages.length > 0;
 
 /** The model, which counts the answers that it gives. */
 function counting(chat: ChatModel): ChatModel & { readonly answers: number } {

@@ -3,7 +3,7 @@ import { isFailure, type TestResult } from '../../domain/outcome';
 import { engineNames } from '../../engine/engine';
 import { limitProfiles } from '../../method/agents/agent';
 import type { MethodCandidate } from '../../method/method';
-import { methodNames } from '../../method/methods';
+import { allMethodNames } from '../../method/methods';
 import { failsOnR, type Steps } from '../../method/steps';
 import type { Method } from '../../method/method';
 import { Cancelled, messageOf } from '../../domain/humanError';
@@ -13,7 +13,7 @@ import { keyOf, type MethodTrace } from '../../method/trace';
 
 /** The request of a run of a method: enough to read it back from the trace, or to resume it. */
 const recordSchema = z.object({
-  method: z.enum(methodNames),
+  method: z.enum(allMethodNames),
   /** `PROVIDER/NAME` or `vscode/VENDOR/ID`. */
   model: z.string(),
   samples: z.number(),

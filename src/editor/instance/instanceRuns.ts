@@ -1,12 +1,14 @@
 import type { Uri } from 'vscode';
 import type { Side } from '../../domain/outcome';
 import { throwIfAborted } from '../../domain/humanError';
+import type { TestedRepair } from '../../domain/study/filterRepairs';
 import type { DebuggedProgram } from '../../engine/engine';
 import type { CompleteRun } from '../../evaluation/affected';
 import { evaluateCandidate, evaluateSince } from '../../evaluation/candidate';
 import type { CandidateResult } from '../../evaluation/candidateResult';
 import type { FirstResult } from '../../evaluation/firstResult';
 import type { DebuggedRun, InstanceSession, SessionRun } from '../../evaluation/session';
+import { testsOnR, testsOnRepair } from '../../repair/testRepair';
 import { timeoutSeconds } from '../shell/settings';
 import { textsOfTests } from '../testing/textsOfTests';
 import type { Evaluated } from '../verdict/evaluated';
@@ -27,6 +29,12 @@ export interface InstanceRunsParts {
   candidatePatch(signal: AbortSignal): Promise<string>;
   /** Called when a run begins to wait, has a first result, or ends. */
   changed(): void;
+}
+
+/** What the tests of the workspace do on R, and on R with a code patch. */
+interface RanOnFix extends Pick<TestedRepair, 'base' | 'standings' | 'failure'> {
+  /** Of the author's changes that ran. */
+  readonly digest: string;
 }
 
 /** A complete run, which runs of few tests bring up to date. */
@@ -169,6 +177,25 @@ export class InstanceRuns {
         { ...work, reuse: true },
       ),
     );
+  }
+
+  /**
+   * Runs the tests of the workspace on R, and on R with a code patch in place of X*. Nothing of X*
+   * or T* takes part. The last verdict stays.
+   *
+   * @param code unified diff on R without edits of tests
+   * @throws HumanError, Cancelled
+   */
+  onFix(code: string, options: RunRequestOptions): Promise<RanOnFix> {
+    return this.inTurn(options, async (work) => {
+      const patch = await this.parts.candidatePatch(work.signal);
+      const digest = patchDigest(patch);
+      const session = await this.parts.session.withPair(work);
+      const candidate = { instanceId: session.instance.id, model: 'workspace', patch };
+      const tests = await testsOnR(session, candidate, { ...work, format: 'unified' });
+      const found = 'failure' in tests ? tests : await testsOnRepair(session, code, tests, work);
+      return { digest, ...found };
+    });
   }
 
   /**

@@ -12,6 +12,7 @@ import { offerChatParticipant } from '../chat/chatParticipant';
 import type { EngineReadiness } from './engineReadiness';
 import type { Inline } from '../testing/inline';
 import { FirstSteps } from './firstSteps';
+import type { Fixes } from '../fixes/fixes';
 import type { Candidates } from '../generate/candidates';
 import type { CandidateTesting } from '../testing/candidateTesting';
 import { offerToAgents, type ForAgents } from './forAgents';
@@ -21,6 +22,8 @@ import type { ListNode } from '../instances/instanceTreeRow';
 import type { Instances } from '../instances/instances';
 import {
   candidateAuthority,
+  fixAuthority,
+  fixCommandIds,
   candidateCommandIds,
   commandIds,
   contextKeys,
@@ -54,6 +57,7 @@ interface OpenedParts {
   readonly inline: Inline;
   readonly coverage: ChangeCoverageViews;
   readonly candidates: Candidates;
+  readonly fixes: Fixes;
 }
 
 /** Runs a command with the arguments of VS Code. */
@@ -140,6 +144,9 @@ export class ExtensionWindow {
       ),
       ...handlers(candidateCommandIds, async (id, [about]) =>
         (await this.requireOpened()).candidates.run(id, about),
+      ),
+      ...handlers(fixCommandIds, async (id, [about]) =>
+        (await this.requireOpened()).fixes.run(id, about),
       ),
       ...handlers(modelCommandIds, async (id) => {
         const { ModelKeys } = await import('./parts');
@@ -318,8 +325,9 @@ export class ExtensionWindow {
     if (authority === resultAuthority) return (await this.runs.loaded()).gutters.contentOf(uri);
     await this.opening;
     if (this.opened === undefined) return '';
-    const { instance, candidates } = this.opened;
+    const { instance, candidates, fixes } = this.opened;
     if (authority === candidateAuthority) return (await candidates.contentOf(uri)) ?? '';
+    if (authority === fixAuthority) return fixes.contentOf(uri);
     const { documentText, outputText } = await import('./parts');
     return authority === outputAuthority ? outputText(instance, uri) : documentText(instance, uri);
   }
@@ -362,9 +370,10 @@ export class ExtensionWindow {
     );
     const coverage = new parts.ChangeCoverageViews(instance, context.extensionUri);
     const candidates = new parts.Candidates(context, instance, reporter);
-    this.opened = { instance, readiness, testing, inline, coverage, candidates };
+    const fixes = new parts.Fixes(context, instance, reporter);
+    this.opened = { instance, readiness, testing, inline, coverage, candidates, fixes };
     context.subscriptions.push(
-      ...[readiness, tests, testing, inline, coverage, candidates],
+      ...[readiness, tests, testing, inline, coverage, candidates, fixes],
       ...[steps.follow(instance, tests), new parts.StatusBar(instance)],
     );
     this.tree.show(instance, readiness);

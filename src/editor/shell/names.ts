@@ -123,6 +123,16 @@ export const candidateCommandIds = {
   remove: 'swt-bench.forgetCandidates',
 } as const;
 
+/** Commands about the fixes that a model proposes; they need an open instance. */
+export const fixCommandIds = {
+  propose: 'swt-bench.proposeFixes',
+  preview: 'swt-bench.previewFix',
+  runTests: 'swt-bench.runTestsOnFix',
+  openPlace: 'swt-bench.openFoundPlace',
+  resume: 'swt-bench.resumeFixes',
+  remove: 'swt-bench.forgetFixes',
+} as const;
+
 /** Commands about the keys of models; they need no open instance. */
 export const modelCommandIds = {
   setKey: 'swt-bench.setModelKey',
@@ -167,6 +177,8 @@ export const contextKeys = {
   coverageShown: 'swt-bench.changeCoverageShown',
   /** A model has written candidates for the open instance. */
   candidates: 'swt-bench.hasCandidates',
+  /** A model has proposed fixes for the open instance. */
+  fixes: 'swt-bench.hasFixes',
   /** State of the Instances view: none, reading, failed, loaded. */
   dataset: 'swt-bench.datasetState',
   filtered: 'swt-bench.instancesFiltered',
@@ -182,6 +194,7 @@ export const contextKeys = {
 export const viewIds = {
   instance: 'swt-bench.instance',
   candidates: 'swt-bench.candidates',
+  fixes: 'swt-bench.fixes',
   changeCoverage: 'swt-bench.changeCoverage',
   instances: 'swt-bench.instances',
   runs: 'swt-bench.runs',
@@ -195,6 +208,8 @@ export const previewAuthority = 'preview';
 
 /** Authority of documents that show a model's candidate, its prompt and its answer. */
 export const candidateAuthority = 'candidate';
+/** Read-only documents of fixes. */
+export const fixAuthority = 'fix';
 
 /** Authority of documents that show what tests printed on a side. */
 export const outputAuthority = 'output';

@@ -10,6 +10,7 @@ export { ChangeCoverageGutters } from '../coverage/changeCoverageGutters';
 export { ChangeCoverageViews } from '../coverage/changeCoverageViews';
 export { closeComparisons, compareWithGolden } from '../coverage/compareWithGolden';
 export { CustomDiffCommands } from '../customFormat/customDiffCommands';
+export { Fixes } from '../fixes/fixes';
 export { Candidates } from '../generate/candidates';
 export { ModelKeys } from '../generate/modelKeys';
 export { documentText } from './documents';

@@ -80,6 +80,7 @@ function generation(
     },
     candidates: new Map(candidates.map((each) => [each.sample, each])),
     acts: [],
+  stages: [],
     writing: new Map(),
     state: 'done',
     chosen: undefined,

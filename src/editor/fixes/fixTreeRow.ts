@@ -1,0 +1,257 @@
+import type * as vscode from 'vscode';
+import type { Standing } from '../../domain/outcome';
+import type { MethodCandidate } from '../../method/method';
+import { methodNamed } from '../../method/methods';
+import type { StepOf } from '../../method/trace';
+import type { Generation } from '../generate/generations';
+import { fixCommandIds } from '../shell/names';
+import type { TreeRow } from '../shell/treeRow';
+import { placesOfStage, type FoundPlace } from './placesOfStage';
+
+/** What a row of the Fixes view is about. */
+export type FixNode =
+  | { readonly kind: 'generation'; readonly generation: Generation }
+  | { readonly kind: 'fix'; readonly generation: Generation; readonly fix: MethodCandidate }
+  | { readonly kind: 'test'; readonly test: TestOnFix }
+  | { readonly kind: 'stages'; readonly generation: Generation }
+  | { readonly kind: 'stage'; readonly generation: Generation; readonly stage: StepOf<'stage'> }
+  | { readonly kind: 'place'; readonly place: FoundPlace };
+
+/** One of the author's tests: on R, and on R with a fix. */
+export interface TestOnFix {
+  readonly test: string;
+  /** Undefined when it did not run there. */
+  readonly base: Standing | undefined;
+  readonly fixed: Standing | undefined;
+}
+
+/** The author's tests on a fix, or why they did not run. */
+export type TestsOnFix = { readonly tests: readonly TestOnFix[] } | { readonly problem: string };
+
+/** What the Fixes view shows. */
+export interface ShownFixes {
+  /** The latest run first. */
+  readonly generations: readonly Generation[];
+  /** The author's tests as they are saved now, on a fix; undefined when they have not run there. */
+  readonly testsOn: (patch: string) => TestsOnFix | undefined;
+}
+
+/** The rows below a row, or at the top without one. */
+export function fixNodes({ generations, testsOn }: ShownFixes, node?: FixNode): FixNode[] {
+  if (node === undefined) {
+    return generations.map((generation) => ({ kind: 'generation', generation }));
+  }
+  switch (node.kind) {
+    case 'generation': {
+      const { generation } = node;
+      const fixes = distinctFixes(generation).map((fix): FixNode => ({
+        ...node,
+        kind: 'fix',
+        fix,
+      }));
+      return generation.stages.length > 0 ? [...fixes, { kind: 'stages', generation }] : fixes;
+    }
+    case 'fix': {
+      const found = testsOn(node.fix.patch.patch);
+      return found === undefined || 'problem' in found
+        ? []
+        : found.tests.map((test) => ({ kind: 'test', test }));
+    }
+    case 'stages':
+      return node.generation.stages.map((stage) => ({ ...node, kind: 'stage', stage }));
+    case 'stage':
+      return placesOfStage(node.stage.output).map((place) => ({ kind: 'place', place }));
+    case 'test':
+    case 'place':
+      return [];
+  }
+}
+
+/** The different fixes that apply, best first; without a ranking in the order of their samples. */
+export function distinctFixes({ candidates }: Pick<Generation, 'candidates'>): MethodCandidate[] {
+  const seen = new Set<string>();
+  const placeOf = ({ ranking, sample }: MethodCandidate): number => ranking?.rank ?? 1e6 + sample;
+  return [...candidates.values()]
+    .filter(({ patch }) => patch.applies)
+    .sort((one, other) => placeOf(one) - placeOf(other))
+    .filter(({ patch: { patch } }) => !seen.has(patch) && seen.add(patch));
+}
+
+/** A row of the view. All texts are plain, since models and tested code wrote them. */
+export function fixTreeRow(l10n: typeof vscode.l10n, shown: ShownFixes, node: FixNode): TreeRow {
+  switch (node.kind) {
+    case 'generation':
+      return generationRow(l10n, node.generation, node.generation === shown.generations[0]);
+    case 'fix':
+      return fixRow(l10n, shown, node);
+    case 'test':
+      return testRow(l10n, node.test);
+    case 'stages':
+      return stagesRow(l10n, node.generation);
+    case 'stage':
+      return stageRow(l10n, node.generation, node.stage);
+    case 'place':
+      return placeRow(l10n, node.place);
+  }
+}
+
+function generationRow(l10n: typeof vscode.l10n, generation: Generation, isLast: boolean): TreeRow {
+  const { id, record, state, failure, chosen } = generation;
+  const method = methodNamed(record.method);
+  const fixes = distinctFixes(generation).length;
+  const count = fixes === 1 ? l10n.t('1 fix') : l10n.t('{0} fixes', fixes);
+  const told = state === 'partial' ? l10n.t('interrupted, {0}', count) : count;
+  return {
+    label: method.title,
+    id,
+    description: `${record.model} · ${told}`,
+    tooltip: [method.description, failure ?? chosen?.why ?? ''].filter(Boolean).join('\n'),
+    icon: { id: stateIcons[state] },
+    children: isLast ? 'unfolded' : 'folded',
+    contextValue: `fixes.${state}`,
+  };
+}
+
+const stateIcons: Readonly<Record<Generation['state'], string>> = {
+  running: 'sync~spin',
+  partial: 'debug-pause',
+  done: 'wrench',
+};
+
+function fixRow(
+  l10n: typeof vscode.l10n,
+  { testsOn }: ShownFixes,
+  { generation, fix }: Extract<FixNode, { kind: 'fix' }>,
+): TreeRow {
+  const place = distinctFixes(generation).indexOf(fix) + 1;
+  const isChosen = generation.chosen?.sample === fix.sample;
+  const found = testsOn(fix.patch.patch);
+  const mine = found === undefined ? [] : [testsInWords(l10n, found)];
+  const why = whyInWords(l10n, fix, generation.candidates.size);
+  const description = [...mine, ...why].join(' · ');
+  return {
+    label: l10n.t('Fix {0}', place),
+    // What runs on it changes the id, since VS Code remembers by id whether a row is open.
+    id: `${generation.id}-${fix.sample}-${found === undefined ? 'untested' : 'tested'}`,
+    description,
+    tooltip: [
+      ...(isChosen ? [l10n.t('Chosen: {0}', generation.chosen?.why ?? '')] : []),
+      ...mine,
+      ...why,
+      ...(fix.ranking?.regressions ?? []).map((test) => l10n.t('fails with it: {0}', test)),
+      ...(found !== undefined && 'problem' in found ? [found.problem] : []),
+    ].join('\n'),
+    icon: { id: isChosen ? 'star-full' : 'git-pull-request-draft' },
+    ...(found !== undefined && 'tests' in found ? { children: 'unfolded' as const } : {}),
+    contextValue: 'fix',
+    command: {
+      command: fixCommandIds.preview,
+      title: l10n.t('Preview Fix'),
+      arguments: [{ kind: 'fix', generation, fix } satisfies FixNode],
+    },
+    spoken: `${l10n.t('Fix {0}', place)}. ${isChosen ? `${l10n.t('chosen')}. ` : ''}${description}`,
+  };
+}
+
+/** Why a fix has its place: regressions, the reproduction script, and votes. */
+function whyInWords(l10n: typeof vscode.l10n, { ranking }: MethodCandidate, of: number): string[] {
+  if (ranking === undefined) return [];
+  const { regressions, reproduction, votes } = ranking;
+  return [
+    ...(of > 1 ? [l10n.t('{0} of {1} alike', votes, of)] : []),
+    ...(regressions === undefined
+      ? []
+      : [
+          regressions.length === 0
+            ? l10n.t('no regression')
+            : regressions.length === 1
+              ? l10n.t('1 regression')
+              : l10n.t('{0} regressions', regressions.length),
+        ]),
+    ...(reproduction === undefined ? [] : [l10n.t('its script says: {0}', reproduction)]),
+  ];
+}
+
+function testsInWords(l10n: typeof vscode.l10n, found: TestsOnFix): string {
+  if ('problem' in found) return l10n.t('your tests could not run');
+  const passing = found.tests.filter(({ fixed }) => fixed === 'passes').length;
+  return l10n.t('{0} of {1} of your tests pass', passing, found.tests.length);
+}
+
+function testRow(l10n: typeof vscode.l10n, { test, base, fixed }: TestOnFix): TreeRow {
+  const words: Readonly<Record<Standing, string>> = {
+    passes: l10n.t('passes'),
+    fails: l10n.t('fails'),
+    neither: l10n.t('neither passes nor fails'),
+  };
+  const said = (standing: Standing | undefined): string =>
+    standing === undefined ? l10n.t('did not run') : words[standing];
+  const description = l10n.t('with the fix: {0}; on R: {1}', said(fixed), said(base));
+  const label = test.split('::').slice(1).join('::') || test;
+  return {
+    label,
+    description,
+    tooltip: test,
+    icon: { id: fixed === 'passes' ? 'pass' : fixed === 'fails' ? 'error' : 'circle-slash' },
+    spoken: `${label}. ${description}`,
+  };
+}
+
+function stagesRow(l10n: typeof vscode.l10n, { id, state, stages }: Generation): TreeRow {
+  const isRunning = state === 'running';
+  return {
+    label: l10n.t('Stages'),
+    id: `${id}-stages-${isRunning ? 'running' : 'ended'}`,
+    description: stages.length === 1 ? l10n.t('1 stage') : l10n.t('{0} stages', stages.length),
+    icon: { id: 'list-ordered' },
+    children: isRunning ? 'unfolded' : 'folded',
+  };
+}
+
+/** Most characters of an output in its row. */
+const shownOfOutput = 120;
+
+function stageRow(
+  l10n: typeof vscode.l10n,
+  { id }: Generation,
+  { key, stage, output, isGiven }: StepOf<'stage'>,
+): TreeRow {
+  const places = placesOfStage(output);
+  const text = JSON.stringify(output) ?? '';
+  return {
+    label: stage,
+    id: `${id}-${key}`,
+    description: [
+      ...(isGiven === true ? [l10n.t('given')] : []),
+      places.length === 0
+        ? text.slice(0, shownOfOutput)
+        : places.length === 1
+          ? l10n.t('1 place')
+          : l10n.t('{0} places', places.length),
+    ].join(' · '),
+    tooltip: text.slice(0, 10 * shownOfOutput),
+    icon: { id: 'circle-small' },
+    ...(places.length > 0 ? { children: 'folded' as const } : {}),
+  };
+}
+
+function placeRow(l10n: typeof vscode.l10n, place: FoundPlace): TreeRow {
+  const { path, lines, name } = place;
+  const [from, to] = lines ?? [];
+  const at =
+    from === undefined || to === undefined
+      ? name
+      : from === to
+        ? l10n.t('line {0}', from)
+        : l10n.t('lines {0}–{1}', from, to);
+  return {
+    label: path,
+    ...(at !== undefined && { description: at }),
+    icon: { id: 'go-to-file' },
+    command: {
+      command: fixCommandIds.openPlace,
+      title: l10n.t('Open Place'),
+      arguments: [{ kind: 'place', place } satisfies FixNode],
+    },
+  };
+}

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import {
+  distinctFixes,
+  fixNodes,
+  fixTreeRow,
+  type FixNode,
+  type ShownFixes,
+} from '../../../../src/editor/fixes/fixTreeRow';
+import { placesOfStage } from '../../../../src/editor/fixes/placesOfStage';
+import type { Generation } from '../../../../src/editor/generate/generations';
+import type { RepairRanking } from '../../../../src/method/agentless/repairRanking';
+import type { MethodCandidate } from '../../../../src/method/method';
+import { english } from './english';
+
+const step = { key: 'k', at: '2026-11-23T00:00:00Z', instance: 'octo__cat-1' };
+
+const fix = (sample: number, patch: string, ranking?: RepairRanking): MethodCandidate => ({
+  sample,
+  answer: {
+    ...step,
+    ...{ step: 'answer', purpose: 'fix', method: 'rag', model: 'm', sample, prompt: '' },
+    ...{ text: 'x', finish: 'stop', inputTokens: 1, outputTokens: 1, seconds: 1 },
+    parameters: { temperature: 0, maxOutputTokens: 1 },
+  },
+  patch: { ...step, step: 'patch', applies: patch !== '', patch, ownTests: [], diagnostics: [] },
+  ...(ranking !== undefined && { ranking }),
+});
+
+const generation = (more: Partial<Generation> = {}): Generation => ({
+  ...{ id: 'g', acts: [], stages: [], writing: new Map(), state: 'done', failure: undefined },
+  record: {
+    ...{ method: 'rag', model: 'openai/some', samples: 1, contextTokens: 1, maxOutputTokens: 1 },
+    ...{ engine: 'local', timeoutSeconds: 1, startedAt: step.at },
+  },
+  candidates: new Map(),
+  chosen: undefined,
+  ...more,
+});
+const of = (fixes: readonly MethodCandidate[], more: Partial<Generation> = {}): Generation =>
+  generation({ candidates: new Map(fixes.map((each) => [each.sample, each])), ...more });
+const shown = (
+  generations: readonly Generation[],
+  testsOn: ShownFixes['testsOn'] = () => undefined,
+): ShownFixes => ({ generations, testsOn });
+const rowOf = (of: ShownFixes, node: FixNode) => fixTreeRow(english, of, node);
+
+describe('the Fixes view', () => {
+  it('lists each different fix once, best first, and none that does not apply', () => {
+    const alike = { votes: 2, regressions: [] };
+    const fixes = [
+      fix(1, ''),
+      fix(2, 'b', { ...alike, rank: 3 }),
+      fix(3, 'a', { ...alike, rank: 1 }),
+      fix(4, 'a', { ...alike, rank: 2 }),
+    ];
+    assert.deepEqual(
+      distinctFixes(of(fixes)).map(({ sample }) => sample),
+      [3, 2],
+    );
+    assert.deepEqual(
+      distinctFixes(of([fix(2, 'y'), fix(1, 'x')])).map(({ sample }) => sample),
+      [1, 2],
+      'without a ranking',
+    );
+  });
+
+  it('says why a fix has its place', () => {
+    const ranking = {
+      ...{ rank: 1, votes: 3, regressions: ['tests/a.py::test_a'] },
+      reproduction: 'Issue resolved',
+    } as const;
+    const run = of([fix(1, 'a', ranking), fix(2, 'b', { rank: 2, votes: 1 })], {
+      chosen: { sample: 1, why: 'fewest regressions' },
+    });
+    const row = rowOf(shown([run]), { kind: 'fix', generation: run, fix: fix(1, 'a', ranking) });
+    assert.equal(row.description, '3 of 2 alike · 1 regression · its script says: Issue resolved');
+    assert.match(row.tooltip ?? '', /^Chosen: fewest regressions\n/);
+    assert.match(row.tooltip ?? '', /fails with it: tests\/a\.py::test_a/);
+    assert.equal(row.icon?.id, 'star-full');
+    assert.match(row.spoken ?? '', /chosen\. 3 of 2 alike/);
+  });
+
+  it('shows what the tests of the author do on a fix', () => {
+    const one = fix(1, 'a');
+    const run = of([one]);
+    const tests = [
+      { test: 'tests/a.py::A::test_a', base: 'fails', fixed: 'passes' },
+      { test: 'tests/a.py::A::test_b', base: 'fails', fixed: undefined },
+    ] as const;
+    const view = shown([run], (patch) => (patch === 'a' ? { tests } : undefined));
+    const node: FixNode = { kind: 'fix', generation: run, fix: one };
+    assert.equal(rowOf(view, node).description, '1 of 2 of your tests pass');
+    assert.deepEqual(
+      fixNodes(view, node).map((each) => {
+        const { label, description, icon } = rowOf(view, each);
+        return [label, description, icon?.id];
+      }),
+      [
+        ['A::test_a', 'with the fix: passes; on R: fails', 'pass'],
+        ['A::test_b', 'with the fix: did not run; on R: fails', 'circle-slash'],
+      ],
+    );
+    const broken = shown([run], () => ({ problem: 'no test ran' }));
+    assert.equal(rowOf(broken, node).description, 'your tests could not run');
+    assert.deepEqual(fixNodes(broken, node), []);
+  });
+
+  it('links the places that stages have found', () => {
+    const stage = {
+      ...step,
+      ...({ step: 'stage', stage: 'lines' } as const),
+      output: [
+        {
+          path: 'a.py',
+          intervals: [
+            [3, 5],
+            [9, 9],
+          ],
+        },
+        'b.py',
+      ],
+    };
+    const run = generation({ stages: [stage], state: 'running' });
+    const view = shown([run]);
+    const [stages] = fixNodes(view, { kind: 'generation', generation: run });
+    assert.ok(stages?.kind === 'stages');
+    assert.equal(rowOf(view, stages).children, 'unfolded', 'while it runs');
+    const [node] = fixNodes(view, stages);
+    assert.ok(node);
+    assert.equal(rowOf(view, node).description, '3 places');
+    assert.deepEqual(
+      fixNodes(view, node).map((each) => {
+        const { label, description } = rowOf(view, each);
+        return [label, description];
+      }),
+      [
+        ['a.py', 'lines 3–5'],
+        ['a.py', 'line 9'],
+        ['b.py', undefined],
+      ],
+    );
+  });
+});
+
+describe('the places of a stage', () => {
+  it('are files, lines and names, each once, and nothing else', () => {
+    assert.deepEqual(
+      placesOfStage([
+        ...['a.py', 'a.py', 7, null, { file: 'x' }],
+        { path: 'b.py', score: 0.5 },
+        { path: 'c.py', kind: 'class', name: 'C' },
+        [{ path: 'd.py', intervals: [[1, 2]] }],
+      ]),
+      [
+        { path: 'a.py' },
+        { path: 'b.py' },
+        { path: 'c.py', name: 'C' },
+        { path: 'd.py', lines: [1, 2] },
+      ],
+    );
+    assert.deepEqual(placesOfStage({ path: 'a.py' }), []);
+    assert.equal(placesOfStage(Array.from({ length: 900 }, (_, at) => `${at}.py`)).length, 200);
+  });
+});
