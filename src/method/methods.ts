@@ -26,7 +26,7 @@ export const methodNames: readonly string[] = methods.map(({ name }) => name);
 /** The names of all methods, also of those that write code patches. */
 export const allMethodNames: readonly string[] = [
   ...methodNames,
-  ...repairMethods.map(({ name }) => name),
+  ...repairMethods().map(({ name }) => name),
 ];
 
 /**
@@ -35,7 +35,7 @@ export const allMethodNames: readonly string[] = [
  * @throws Error when there is none
  */
 export function methodNamed(name: string): Method {
-  const method = [...methods, ...repairMethods].find((each) => each.name === name);
+  const method = [...methods, ...repairMethods()].find((each) => each.name === name);
   if (method === undefined) throw new Error(`${name} is not a method`);
   return method;
 }

@@ -10,7 +10,7 @@ const pages = [
   'README.md',
   'docs/command-line.md',
   'docs/evaluate.md',
-  'docs/repairs.md',
+  'docs/judge-repairs.md',
   'docs/patch-formats.md',
 ];
 /**

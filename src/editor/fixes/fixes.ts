@@ -149,7 +149,7 @@ export class Fixes implements vscode.Disposable {
     const method =
       names.method === undefined
         ? await this.chooseMethod(title, parts)
-        : methodOf(names.method, repairMethods);
+        : methodOf(names.method, repairMethods());
     if (method === undefined) return;
     const model =
       names.model === undefined
@@ -176,7 +176,7 @@ export class Fixes implements vscode.Disposable {
 
   private async chooseMethod(title: string, parts: EstimateParts): Promise<Method | undefined> {
     const priced = this.models.lastPriced();
-    const items = repairMethods.map((method) => ({
+    const items = repairMethods().map((method) => ({
       label: method.title,
       description: method.description,
       detail: costInWords(vscode.l10n, estimatedCost(method, parts), priced),

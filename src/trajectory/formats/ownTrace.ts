@@ -79,6 +79,14 @@ class OwnTrajectory {
         return this.push(step, verdictStep(step));
       case 'fix':
         return this.push(step, fixStep(step));
+      case 'embedding': {
+        const { model, texts, inputTokens, dollars, seconds } = step;
+        return this.push(step, {
+          ...{ kind: 'stage', label: 'embeddings', seconds, inputTokens },
+          text: `vectors of ${plural(texts, 'text')} by ${model}`,
+          ...(dollars !== undefined && { dollars }),
+        });
+      }
       case 'stage': {
         const { stage, output, isGiven } = step;
         const label = isGiven === true ? `${stage} (given)` : stage;

@@ -54,6 +54,10 @@ describe('the steps of a trajectory', () => {
       { ...answer, purpose: 'stage', method: 'agentless files', sample: 2 },
       { ...of, key: 's1', step: 'stage', stage: 'files', output: ['cat.py'] },
       {
+        ...{ ...of, key: 'e1', step: 'embedding', model: 'openai/e', documents: ['d'] },
+        ...{ texts: 2, inputTokens: 7, seconds: 1 },
+      },
+      {
         ...of,
         key: 's2',
         step: 'stage',
@@ -67,6 +71,7 @@ describe('the steps of a trajectory', () => {
       [
         ['answer', 'agentless files, sample 2', 1],
         ['stage', 'files', 1],
+        ['stage', 'embeddings', 1],
         ['stage', 'lines (given)', 3],
       ],
     );

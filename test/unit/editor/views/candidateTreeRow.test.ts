@@ -80,7 +80,7 @@ function generation(
     },
     candidates: new Map(candidates.map((each) => [each.sample, each])),
     acts: [],
-  stages: [],
+    stages: [],
     writing: new Map(),
     state: 'done',
     chosen: undefined,
