@@ -17,6 +17,7 @@ import {
   scriptsOfFilesAgents,
   withOtherAnswer,
   type Row,
+  recordAgentless,
 } from './recordedSession';
 
 const id = 'tallybook__tallybook-217';
@@ -247,6 +248,22 @@ describe('of the answer', function () {
       assert.doesNotMatch(all, /withheld/);
       assert.doesNotMatch(all, /tallybook-217|#217|\/217/, 'the number of the pull request');
       assert.doesNotMatch(all, new RegExp(folder.path), 'places of this machine');
+    });
+
+    it('is the same in every request of Agentless, to the byte @full', async () => {
+      const asked: string[][] = [];
+      for (const [at, args] of sessions.entries()) {
+        const out = join(folder.path, `agentless-${at}.jsonl`);
+        asked.push(await recordAgentless(allowed(args), out));
+      }
+      const [first = [], second = []] = asked;
+      assert.deepEqual(first, second);
+      // Files, folders, elements, 4 locations, 8 patches, regression tests, 2 scripts.
+      assert.equal(first.length, 18);
+      for (const each of first) {
+        assert.doesNotMatch(each, /tallybook-217/);
+        assert.ok(!each.includes(folder.path), 'places of this machine');
+      }
     });
 
     it('is the same in every request of tools, to the byte @full', async () => {

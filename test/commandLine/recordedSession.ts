@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { agentlessAnswer, agentlessVectors, stageOf } from './agentlessScript';
 import { cli, root, sample } from './cli';
 import { fakeModels } from './fakeModels';
 import type { SaidCall } from './fakeToolCalls';
@@ -229,6 +230,28 @@ export async function recordMethod(
       ...['generate', ...args, '--method', method, ...model, '--out', out],
       // One request at a time, so that each sample is the same in both sessions.
       ...['--requests', '1'],
+    ]);
+    assert.equal(answer.status, 0, answer.stderr);
+    return server.asked.map(({ body }) => JSON.stringify(body));
+  } finally {
+    await server.close();
+  }
+}
+
+/** The bodies of all requests that Agentless makes, each stage of it, in their order. */
+export async function recordAgentless(args: readonly string[], out: string): Promise<string[]> {
+  let locations = 0;
+  const server = await fakeModels(
+    (asked) => ({
+      text: agentlessAnswer(asked, stageOf(asked) === 'locations' ? locations++ : locations),
+    }),
+    agentlessVectors,
+  );
+  try {
+    const answer = await cli([
+      ...['repair', ...args, '--method', 'agentless', '--model', 'openai-compatible/fake'],
+      ...['--embedding-model', 'openai-compatible/fake', '--base-url', server.url, '--out', out],
+      ...['--concurrency', '1', '--repair-samples', '2', '--reproduction-samples', '2'],
     ]);
     assert.equal(answer.status, 0, answer.stderr);
     return server.asked.map(({ body }) => JSON.stringify(body));

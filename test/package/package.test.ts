@@ -11,6 +11,7 @@ import { issueViewType } from '../../src/editor/issue/viewType';
 import { dockerSettingKeys } from '../../src/editor/shell/dockerSettingKeys';
 import {
   candidateCommandIds,
+  fixCommandIds,
   commandIds,
   contextKeys,
   coverageCommandIds,
@@ -128,6 +129,7 @@ describe('package.json and the code', () => {
         runCommandIds,
         customDiffCommandIds,
         candidateCommandIds,
+        fixCommandIds,
         modelCommandIds,
       ]
         .flatMap((ids) => Object.values(ids))
@@ -193,7 +195,7 @@ describe('package.json and the code', () => {
     assert.deepEqual(
       [...palette].filter(([, when]) => when === 'false').map(([id]) => id),
       // Commands of a click on a row, and of a button on a row of results of code repair.
-      [coverageCommandIds.openLine, runCommandIds.removeRepairs],
+      [coverageCommandIds.openLine, runCommandIds.removeRepairs, fixCommandIds.openPlace],
     );
   });
   it('give no key to two commands', () => {

@@ -24,7 +24,7 @@ export const judgedRepairsSchema = z.object({
 
 export type JudgedDocument = z.infer<typeof judgedRepairsSchema>;
 
-/** The published JSON schema, for `media/schema/judged-repairs.schema.json`. */
+/** The published JSON schema, for `media/schema/resolutions.schema.json`. */
 export const judgedRepairsJsonSchema = (): unknown => ({
   title: `Judged code patches, version ${judgedVersion}`,
   description: 'What `swt-bench evaluate --kind repair --json` prints.',

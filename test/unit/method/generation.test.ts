@@ -126,7 +126,7 @@ describe('a run of a method over instances', () => {
     assert.equal(first.prediction, 'answer 1');
     assert.deepEqual(first.cost, {
       ...{ requests: 1, inputTokens: 1000, outputTokens: 10 },
-      ...{ reasoningTokens: 0, cachedInputTokens: 0, emptyAnswers: 0 },
+      ...{ reasoningTokens: 0, cachedInputTokens: 0, embeddedTokens: 0, emptyAnswers: 0 },
       ...{ dollars: undefined, isEstimate: false },
     });
   });

@@ -9,7 +9,7 @@ import { assertPublished } from '../evaluation/publishedSchema';
 
 describe('the published schema of judged code patches', () => {
   it('is the one in media/schema (UPDATE_SCHEMAS=1 writes it)', async () => {
-    await assertPublished('judged-repairs.schema.json', judgedRepairsJsonSchema());
+    await assertPublished('resolutions.schema.json', judgedRepairsJsonSchema());
   });
 
   it('allows every kind of result, with nothing that it does not name', () => {
