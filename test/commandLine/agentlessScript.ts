@@ -37,6 +37,13 @@ const rounded = '            shares.append(round(self.cents * weight / total))';
 export const roundedDown = '            shares.append(self.cents * weight // total)';
 const roundedUp = '            shares.append(-(-self.cents * weight // total))';
 
+/** A script that shows whether a cent is lost. */
+export const reproductionScript = fenced(
+  ...['from tallybook import Money', ''],
+  'total = sum(part.cents for part in Money(2000).allocate([1, 1, 1]))',
+  'print("Issue resolved" if total == 2000 else "Issue reproduced")',
+);
+
 /** The sets of locations that the samples name: the third names none, and goes on with the code. */
 const locations = [
   fenced('tallybook/money.py', 'lines: 48-52'),
@@ -69,11 +76,7 @@ export function agentlessAnswer(
     case 'regression':
       return '<exclude>\n</exclude>';
     case 'reproduction':
-      return fenced(
-        ...['from tallybook import Money', ''],
-        'total = sum(part.cents for part in Money(2000).allocate([1, 1, 1]))',
-        'print("Issue resolved" if total == 2000 else "Issue reproduced")',
-      );
+      return reproductionScript;
     case 'retrieval':
     case 'combined':
     case 'repair':

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { root } from './cli';
+import { isOfStage, reproductionScript } from './agentlessScript';
 import { fakeModels, type Asked, type FakeModels, type Reply } from './fakeModels';
 import { newFileDiff, scriptsOfFilesAgents } from './recordedSession';
 
@@ -97,6 +98,10 @@ const scripts: readonly {
       },
       { text: 'The test fails for the reason in the issue.' },
     ],
+  },
+  {
+    isFor: ({ text }) => isOfStage(text),
+    replies: [{ text: reproductionScript }],
   },
   { isFor: ({ text }) => text.includes('YES or NO'), replies: [{ text: 'It does.\nYES' }] },
   {
