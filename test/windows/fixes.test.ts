@@ -43,9 +43,8 @@ describe('Propose Fixes', () => {
     const [asked] = models.requests;
     assert.ok(asked);
     assert.ok(asked.text.includes('tallybook/money.py'));
-    const added = goldenPatch.split('\n').filter((line) => /^\+ +\S/.test(line));
-    assert.ok(added.length > 0);
-    for (const line of added) assert.ok(!asked.text.includes(line.slice(1)), `X*: ${line}`);
+    assert.match(goldenPatch, /by_loss/);
+    assert.doesNotMatch(asked.text, /by_loss|tallybook-217/, 'nothing of X*');
     await run('previewFix');
     await waitFor('the diff', async () =>
       (await visible.tabs()).some(({ label }) => /money\.py \(Fix 1 of RAG on R\)/.test(label)),
