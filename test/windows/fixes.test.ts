@@ -47,7 +47,7 @@ describe('Propose Fixes', () => {
     assert.doesNotMatch(asked.text, /by_loss|tallybook-217/, 'nothing of X*');
     await run('previewFix');
     await waitFor('the diff', async () =>
-      (await visible.tabs()).some(({ label }) => /money\.py \(Fix 1 of RAG on R\)/.test(label)),
+      (await visible.tabs()).some(({ label }) => /Fix 1 of RAG on R/.test(label)),
     );
     await screenshot('fixes-preview');
   });
