@@ -103,7 +103,7 @@ export async function evaluateCommand(
   const read = await readEvaluationInput(options, context);
   const { instances, problems } = read;
   // Imported here, since most commands need no formats of trajectories.
-  const { withTrajectoryFindings } = await import('../trajectory/scan/findingsOfPredictions');
+  const { withTrajectoryFindings } = await import('../trajectory/scan/withTrajectoryFindings');
   const predictions = await withTrajectoryFindings(read.predictions, read.origins, {
     ...{ redact: redactKeys, signal: context.signal, reporter },
   });

@@ -4,7 +4,7 @@ import { messageOf, throwIfAborted, systemCode } from '../domain/humanError';
 import type { InstanceFacts, RunData, RunEntry } from '../domain/study/entry';
 import { withoutAnswerNumbers } from './withoutAnswerNumbers';
 import { readJournal } from './journal';
-import { judgedFolderName } from './judged/judgedJournal';
+import { judgedFolderName } from './judged/judgedRepairSchema';
 import { isJudgedFolder } from './judged/readJudgedRuns';
 import { readManifest } from './manifest';
 import { readReports } from './readReports';

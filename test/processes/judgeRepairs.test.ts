@@ -11,7 +11,7 @@ import { runStore } from '../../src/evaluation/runStore';
 import { judgeRepairs } from '../../src/repair/judging/judgeRepairs';
 import type { JudgedBatch, JudgeRequest } from '../../src/repair/judging/judgeRequest';
 import { journalPath } from '../../src/results/journal';
-import { judgedFolder } from '../../src/results/judged/judgedJournal';
+import { judgedFolder } from '../../src/results/judged/judgedRepairSchema';
 import { runRecord } from '../unit/evaluation/examples';
 import { loadParser } from '../unit/python/loadParser';
 import { added, goldenPatch, useExample, type Example } from './exampleRepository';

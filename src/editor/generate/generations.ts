@@ -26,7 +26,7 @@ import { writeWholeFile } from '../../files/wholeFile';
 import type { InstanceSource, TestsOfInstance } from '../instance/instanceRoles';
 import { engineSettings, storageFolder, timeoutSeconds } from '../shell/settings';
 import { requireTestsOfModels } from '../tools/testsOfModels';
-import { recordedLimits } from './agentLimits';
+import { recordedLimits } from './limitProfileOf';
 import type { ChosenModel } from './choosableModels';
 import { readGenerationRecords, recordId, spentSince, type GenerationRecord } from './records';
 import { generateSettings, type GenerateSettings } from './settings';

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { HumanError } from '../../domain/humanError';
 import type { LimitProfile } from '../../method/agents/agent';
 import { settingKeys } from '../shell/names';
-import { limitProfileOf } from './agentLimits';
+import { limitProfileOf } from './limitProfileOf';
 import { readModelSettings, type ConfiguredModel } from './modelSettings';
 
 /** The settings of generating tests. */

@@ -15,7 +15,7 @@ import { runFolder } from '../../results/runFolder';
 import { runStore } from '../../evaluation/runStore';
 import { createPythonParser } from '../../python/parser';
 import { parseSources } from '../../repository/source';
-import { withTrajectoryFindings } from '../../trajectory/scan/findingsOfPredictions';
+import { withTrajectoryFindings } from '../../trajectory/scan/withTrajectoryFindings';
 import { distOf } from '../instance/warmSession';
 import type { Catalogue } from '../instances/catalogue';
 import { shortName } from '../instances/instanceTreeRow';

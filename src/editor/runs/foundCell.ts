@@ -17,7 +17,7 @@ interface ListedRuns {
 }
 
 /** The entry of a cell; undefined when the run is no longer listed or lacks the candidate. */
-export const entryOf = (library: ListedRuns, cell: CellName): RunEntry | undefined =>
+export const entryOfCell = (library: ListedRuns, cell: CellName): RunEntry | undefined =>
   library
     .run(cell.run)
     ?.entries.find(
@@ -31,7 +31,7 @@ export const entryOf = (library: ListedRuns, cell: CellName): RunEntry | undefin
  */
 export function findCell(l10n: typeof vscode.l10n, library: ListedRuns, cell: CellName): FoundCell {
   const run = library.run(cell.run);
-  const entry = entryOf(library, cell);
+  const entry = entryOfCell(library, cell);
   if (run?.folder === undefined || entry?.report === undefined) {
     throw new HumanError(
       l10n.t('{0} of {1} has no report', cell.instance, cell.run),

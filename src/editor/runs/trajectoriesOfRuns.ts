@@ -4,7 +4,7 @@ import { finalVerdict } from '../../trajectory/finalVerdict';
 import type { Trajectory } from '../../trajectory/trajectory';
 import type { AskedTrajectories } from '../trajectory/showTrajectories';
 import type { OriginOfRuns } from '../trajectory/trajectoryOrigin';
-import { entryOf } from './foundCell';
+import { entryOfCell } from './foundCell';
 
 interface Library {
   readonly runs: readonly RunData[];
@@ -25,7 +25,7 @@ export function trajectoriesOfRuns(
       : {};
   if (origin.view === 'dashboard') {
     const { cell } = origin;
-    const entry = entryOf(library, cell);
+    const entry = entryOfCell(library, cell);
     const verdict = entry === undefined ? ungraded : { verdict: { run: cell.run, entry } };
     const shownOf = async (trajectory: Trajectory) => ({ trajectory, ...verdict });
     return { origin, path, instance: cell.instance, shownOf };

@@ -4,7 +4,7 @@ import {
   type AgentlessSettings,
   type AgentlessStage,
 } from './agentlessSettings';
-import type { StageWork } from './agentlessStage';
+import type { StageWork } from './stageWork';
 import { combinedFiles } from './localisation/combinedFiles';
 import { editLocations, linesOfElements, type EditLocations } from './localisation/editLocations';
 import { embeddingRetrieval } from './localisation/embeddingRetrieval';

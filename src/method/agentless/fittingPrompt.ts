@@ -1,6 +1,6 @@
 import type { Prompt } from '../prompts';
 import { tokenCounter } from '../tokens';
-import type { StageWork } from './agentlessStage';
+import type { StageWork } from './stageWork';
 import { fittingText } from './fittingText';
 
 /** A prompt with as many of the texts as `--context-tokens` lets in; the rest is said in the log. */

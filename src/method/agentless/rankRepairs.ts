@@ -7,7 +7,7 @@ import {
   usualRegression,
   type RegressionSettings,
 } from './testing/regressionTests';
-import { runRepairs, type RepairRun } from './testing/repairRuns';
+import { runRepairs, type TestedPatch } from './testing/repairRuns';
 import {
   reproductionTests,
   usualReproduction,
@@ -66,7 +66,7 @@ export async function rankRepairs(
 
 /** The ranking of each of some code patches, in their order. */
 export function rankingsOf(
-  runs: readonly (RepairRun & { readonly sample: number })[],
+  runs: readonly (TestedPatch & { readonly sample: number })[],
 ): RepairRanking[] {
   const groups = new Map<string, { votes: number; first: number }>();
   for (const { digest, sample } of runs) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { allOf, type MethodCandidate } from '../method';
-import { stagesVersion, type StageWork } from './agentlessStage';
+import { stagesVersion, type StageWork } from './stageWork';
 import { shownCode, type EditLocations } from './localisation/editLocations';
 import { fittingPrompt } from './fittingPrompt';
 import { repairPrompt } from './stagePrompts';

@@ -111,7 +111,7 @@ async function attempt(
   } catch (error) {
     throwIfAborted(signal);
     if (late.aborted) throw new ModelTrouble(tooLate(timeoutSeconds));
-    throw await troubleOf(error, withoutSecrets);
+    throw await modelTroubleOf(error, withoutSecrets);
   }
 }
 
@@ -214,7 +214,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const tooLate = (seconds: number): string => `no whole answer within ${seconds} s`;
 
 /** Classifies a failed try: worth a retry, the end of this request, or the end of all requests. */
-export async function troubleOf(
+export async function modelTroubleOf(
   error: unknown,
   withoutSecrets: (text: string) => string,
 ): Promise<Error> {

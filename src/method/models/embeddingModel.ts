@@ -2,7 +2,7 @@ import type { EmbeddingModel as AiEmbeddingModel } from 'ai';
 import { throwIfAborted } from '../../domain/humanError';
 import { redactKeys } from '../../engine/keysInUse';
 import { tokenCounter } from '../tokens';
-import { troubleOf, type AnsweringOptions } from './answering';
+import { modelTroubleOf, type AnsweringOptions } from './answering';
 import { ModelFailure, type ModelWork } from './chatModel';
 import { statedRates } from './rateHeaders';
 import { ModelTrouble, retrying } from './retrying';
@@ -105,7 +105,7 @@ async function attempt(
   } catch (error) {
     throwIfAborted(signal);
     if (late.aborted) throw new ModelTrouble(`no vectors within ${timeoutSeconds} s`);
-    throw error instanceof ModelFailure ? error : await troubleOf(error, withoutSecrets);
+    throw error instanceof ModelFailure ? error : await modelTroubleOf(error, withoutSecrets);
   }
 }
 

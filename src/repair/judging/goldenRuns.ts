@@ -1,13 +1,13 @@
 import { RetryingMemo } from '../../domain/retryingMemo';
 import type { EditedPlaces } from '../../domain/study/resolution/correctLocation';
 import type { ListOrigin } from '../../domain/study/resolution/judgedRepair';
-import { sweBenchPassed, type ExpectedTests } from '../../domain/study/resolution/sweBenchGrade';
+import { sweBenchPassed, type ExpectedTests } from '../../domain/study/resolution/resolutionStatus';
 import { statusesInLog, sweBenchLog } from '../../domain/study/resolution/sweBenchLog';
 import type { StatusMap } from '../../domain/harness';
 import type { TestResult } from '../../domain/outcome';
 import type { RunRecord } from '../../engine/engine';
 import { parseLog } from '../../engine/runners/parseLog';
-import { sweBenchParserOf } from '../../engine/runners/parseSweBenchLog';
+import { sweBenchParserOf } from '../../engine/runners/sweBenchParserOf';
 import { unittest } from '../../engine/runners/unittest';
 import { contradictionsOf } from '../../evaluation/findings/recordsThatDoNotFit';
 import { ownTestsOf } from '../../evaluation/prepareCandidate';

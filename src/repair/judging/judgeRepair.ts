@@ -23,7 +23,7 @@ import {
   type SweBenchReport,
   type TestGroup,
   type TestsStatus,
-} from '../../domain/study/resolution/sweBenchGrade';
+} from '../../domain/study/resolution/resolutionStatus';
 import { gradeSweBench, sweBenchMarks } from '../../domain/study/resolution/sweBenchLog';
 import type { RunRecord } from '../../engine/engine';
 import { parseCodePatch, stackPatches } from '../../evaluation/codePatch';
@@ -37,7 +37,7 @@ import { formatFilePatch } from '../../patch/unified/makeUnified';
 import type { FilePatch, ParsedPatch } from '../../patch/unified/parsedPatch';
 import { GitError } from '../../repository/git/git';
 import { plainApply } from '../../repository/golden';
-import { appliedBySweBench } from './sweBenchPatch';
+import { appliedBySweBench } from './appliedBySweBench';
 import { editedPlaces } from './editedPlaces';
 import { sweBenchLogOf, sweBenchParsing, type GoldenRuns } from './goldenRuns';
 import type { JudgeSettings } from './judgeRequest';

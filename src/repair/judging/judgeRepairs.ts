@@ -4,8 +4,11 @@ import type { JudgedRepair } from '../../domain/study/resolution/judgedRepair';
 import { checkModelFolders } from '../../batch/checkModelFolders';
 import type { ResultsPlace } from '../../batch/batchRequest';
 import { candidateKey } from '../../results/journal';
-import type { JudgedLine } from '../../results/judged/judgedJournal';
-import { writeSweBenchFiles, writeSweBenchSummaries } from '../../results/judged/sweBenchLayout';
+import type { JudgedLine } from '../../results/judged/judgedRepairSchema';
+import {
+  writeSweBenchFiles,
+  writeSweBenchSummaries,
+} from '../../results/judged/writeSweBenchFiles';
 import type { LockedJournal } from '../../results/lockedRunFolder';
 import { writeResult } from '../../results/writeResult';
 import { workOnRepairs, type RepairHooks } from '../repairPool';

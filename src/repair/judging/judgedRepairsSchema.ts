@@ -4,7 +4,7 @@ import { repairRates } from '../../domain/study/resolution/repairRates';
 import type { Engine } from '../../engine/engine';
 import { factsOf } from '../../results/manifest';
 import { repairRatesSchema } from '../../study/repairRatesSchema';
-import { judgedRepairSchema, judgedVersion } from '../../results/judged/judgedJournal';
+import { judgedRepairSchema, judgedVersion } from '../../results/judged/judgedRepairSchema';
 import type { JudgedBatch, JudgeRequest } from './judgeRequest';
 
 const count = z.number().int().nonnegative();

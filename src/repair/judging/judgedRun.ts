@@ -10,7 +10,7 @@ import {
   judgedLineSchema,
   judgedVersion,
   type JudgedLine,
-} from '../../results/judged/judgedJournal';
+} from '../../results/judged/judgedRepairSchema';
 import {
   digestOfSame,
   firstRunId,

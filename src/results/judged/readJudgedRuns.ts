@@ -4,7 +4,7 @@ import { messageOf } from '../../domain/humanError';
 import type { RepairRun } from '../../domain/study/resolution/judgedRepair';
 import { readJournalLines } from '../journal';
 import { readManifest } from '../manifest';
-import { judgedFolderName, judgedLineSchema } from './judgedJournal';
+import { judgedFolderName, judgedLineSchema } from './judgedRepairSchema';
 
 interface JudgedRunsRead {
   readonly runs: readonly RepairRun[];

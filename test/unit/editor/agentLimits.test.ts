@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { limitProfileOf, recordedLimits } from '../../../src/editor/generate/agentLimits';
+import { limitProfileOf, recordedLimits } from '../../../src/editor/generate/limitProfileOf';
 import { recordId, type GenerationRecord } from '../../../src/editor/generate/records';
 import { limitProfiles } from '../../../src/method/agents/agent';
 import { methodNamed, methods } from '../../../src/method/methods';

@@ -9,17 +9,17 @@ import {
   evalTestsReport,
   resolutionStatus,
   type ExpectedTests,
-} from '../../../src/domain/study/resolution/sweBenchGrade';
+} from '../../../src/domain/study/resolution/resolutionStatus';
 import {
   gradeSweBench,
   statusesInLog,
   sweBenchLog,
 } from '../../../src/domain/study/resolution/sweBenchLog';
-import { sweBenchParserOf } from '../../../src/engine/runners/parseSweBenchLog';
+import { sweBenchParserOf } from '../../../src/engine/runners/sweBenchParserOf';
 import {
   writeSweBenchFiles,
   writeSweBenchSummaries,
-} from '../../../src/results/judged/sweBenchLayout';
+} from '../../../src/results/judged/writeSweBenchFiles';
 import { everydayRuns } from '../../everyday';
 import { askSweBench, type AskSweBench } from './askSweBench';
 import {

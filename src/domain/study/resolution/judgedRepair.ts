@@ -3,7 +3,7 @@ import type { NotEvaluatedReason } from '../../reason';
 import type { CorrectLocation } from './correctLocation';
 import type { InfraFailure } from './infraFailure';
 import type { StrictResolution } from './strictResolution';
-import type { ResolutionStatus } from './sweBenchGrade';
+import type { ResolutionStatus } from './resolutionStatus';
 
 /** In which of SWE-bench's lists of ids an instance stands. */
 export const repairStatuses = ['resolved', 'unresolved', 'empty patch', 'error'] as const;

@@ -6,7 +6,7 @@ import {
   type EvalType,
   type ExpectedTests,
   type SweBenchReport,
-} from './sweBenchGrade';
+} from './resolutionStatus';
 
 /** The marks that SWE-bench 5 writes into its logs (`harness/constants`). */
 export const sweBenchMarks = {

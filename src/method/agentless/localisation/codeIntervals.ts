@@ -2,7 +2,7 @@ import type { Declaration } from '../../../python/declarations';
 import type { NamedPlace } from './namedPlaces';
 
 /** 1-based lines of a file, both included. */
-export type Interval = readonly [first: number, last: number];
+export type LineInterval = readonly [first: number, last: number];
 
 /**
  * The lines of the places that an answer names in one file. A function may be named without its
@@ -16,8 +16,8 @@ export function intervalsOf(
   places: readonly NamedPlace[],
   declarations: readonly Declaration[],
   lines: number,
-): { readonly intervals: readonly Interval[]; readonly unknown: readonly string[] } {
-  const intervals: Interval[] = [];
+): { readonly intervals: readonly LineInterval[]; readonly unknown: readonly string[] } {
+  const intervals: LineInterval[] = [];
   const unknown: string[] = [];
   let lastClass: string | undefined;
   for (const place of places) {
@@ -52,9 +52,9 @@ function declared(
  * @param lines number of lines of the file
  */
 export function mergedIntervals(
-  intervals: readonly Interval[],
+  intervals: readonly LineInterval[],
   { around, lines }: { readonly around: number; readonly lines: number },
-): Interval[] {
+): LineInterval[] {
   const merged: [number, number][] = [];
   const widened = intervals
     .map(([first, last]): [number, number] => [
@@ -84,7 +84,7 @@ export function linesOfCode(text: string): string[] {
 export function shownIntervals(
   path: string,
   text: string,
-  intervals: readonly Interval[],
+  intervals: readonly LineInterval[],
   { isNumbered }: { readonly isNumbered: boolean },
 ): string {
   const lines = linesOfCode(text);

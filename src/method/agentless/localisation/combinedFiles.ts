@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { stagesVersion, type StageWork } from '../agentlessStage';
+import { stagesVersion, type StageWork } from '../stageWork';
 import { combineFiles } from './combineFiles';
 import type { NearFile } from './nearestFiles';
 

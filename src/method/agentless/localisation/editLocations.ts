@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { declarationsOf } from '../../../python/declarations';
 import { allOf } from '../../method';
 import type { ModelView } from '../../modelView';
-import { stagesVersion, type StageWork } from '../agentlessStage';
+import { stagesVersion, type StageWork } from '../stageWork';
 import {
   intervalsOf,
   linesOfCode,
   mergedIntervals,
   shownIntervals,
-  type Interval,
+  type LineInterval,
 } from './codeIntervals';
 import { fittingPrompt } from '../fittingPrompt';
 import { readNamedPlaces, type NamedPlace } from './namedPlaces';
@@ -22,7 +22,7 @@ const locationsSchema = z.array(
 
 export type EditLocations = readonly {
   readonly path: string;
-  readonly intervals: readonly Interval[];
+  readonly intervals: readonly LineInterval[];
 }[];
 
 /** Each sample has a set of locations, which may be empty. */

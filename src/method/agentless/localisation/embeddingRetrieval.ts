@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tokenCounter } from '../../tokens';
-import { stagesVersion, type StageWork } from '../agentlessStage';
+import { stagesVersion, type StageWork } from '../stageWork';
 import { chunksOf } from './chunks';
 import { codeFiles } from './codeFiles';
 import { withoutFolders } from './irrelevantFolders';

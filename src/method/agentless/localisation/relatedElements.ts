@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { skeletonOf } from '../../../python/skeleton';
-import { askOnce, stagesVersion, type StageWork } from '../agentlessStage';
+import { askOnce, stagesVersion, type StageWork } from '../stageWork';
 import { fittingPrompt } from '../fittingPrompt';
 import { readNamedPlaces } from './namedPlaces';
 import { relatedElementsPrompt } from '../stagePrompts';

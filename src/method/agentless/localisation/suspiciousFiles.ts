@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { askOnce, stagesVersion, type StageWork } from '../agentlessStage';
+import { askOnce, stagesVersion, type StageWork } from '../stageWork';
 import { codeFiles, treeOfNames } from './codeFiles';
 import { fittingPrompt } from '../fittingPrompt';
 import { readNamedPaths } from './namedPaths';

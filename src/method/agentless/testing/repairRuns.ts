@@ -18,7 +18,7 @@ interface RepairTests {
 }
 
 /** What is known of a code patch once it ran. */
-export interface RepairRun {
+export interface TestedPatch {
   /** Equal for patches that leave the same files behind, after normalising. */
   readonly digest: string;
   /** Regression tests that do not pass with it; undefined where there are none to run. */
@@ -45,7 +45,7 @@ export async function runRepairs(
   steps: Steps,
   patches: readonly string[],
   { regression, script }: RepairTests,
-): Promise<RepairRun[]> {
+): Promise<TestedPatch[]> {
   const digests = await steps.stage(
     { stage: 'normalised patches', of: [version, patches], schema: z.array(z.string()) },
     async () => {

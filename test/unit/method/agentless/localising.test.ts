@@ -6,7 +6,7 @@ import {
   intervalsOf,
   mergedIntervals,
   shownIntervals,
-  type Interval,
+  type LineInterval,
 } from '../../../../src/method/agentless/localisation/codeIntervals';
 import { foldersOf, treeOfNames } from '../../../../src/method/agentless/localisation/codeFiles';
 import { fittingText } from '../../../../src/method/agentless/fittingText';
@@ -114,7 +114,7 @@ describe('places that an answer names', () => {
 describe('intervals of lines', () => {
   const interval = fc
     .tuple(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 0, max: 9 }))
-    .map(([first, more]): Interval => [first, Math.min(30, first + more)]);
+    .map(([first, more]): LineInterval => [first, Math.min(30, first + more)]);
 
   it('are merged as sets of lines are', () => {
     fc.assert(

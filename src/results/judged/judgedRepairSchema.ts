@@ -8,7 +8,7 @@ import {
 } from '../../domain/study/resolution/judgedRepair';
 import { granularities } from '../../domain/study/resolution/correctLocation';
 import { strictReasons } from '../../domain/study/resolution/strictResolution';
-import { resolutionStatuses } from '../../domain/study/resolution/sweBenchGrade';
+import { resolutionStatuses } from '../../domain/study/resolution/resolutionStatus';
 import { modelFolderName } from '../runFolder';
 
 /** Raised when a key of a line of the journal, or of the document of a run, changes its meaning. */

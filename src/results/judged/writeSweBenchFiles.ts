@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Prediction } from '../../domain/instance';
 import { repairName, type JudgedRepair } from '../../domain/study/resolution/judgedRepair';
-import type { SweBenchReport } from '../../domain/study/resolution/sweBenchGrade';
+import type { SweBenchReport } from '../../domain/study/resolution/resolutionStatus';
 import { sweBenchMarks } from '../../domain/study/resolution/sweBenchLog';
 import { modelFolder, modelFolderName } from '../runFolder';
 import { writeResult } from '../writeResult';
