@@ -93,12 +93,7 @@ export async function evaluateCommand(
     return evaluateRepairs(options, context, () => readEvaluationInput(options, context));
   }
   const asked = engineRequest(options, context);
-  if (options.testsOnly === true && options.mode === 'reproduction-script') {
-    throw new HumanError(
-      '--tests-only would leave out the script of --mode reproduction-script',
-      'Leave one of them out',
-    );
-  }
+  refuseScriptsAsTestsOnly(options);
   const reporter = terminalReporter(context);
   const read = await readEvaluationInput(options, context);
   const { instances, problems } = read;
@@ -145,6 +140,15 @@ export async function evaluateCommand(
     context.stderr(`swt-bench: ${entry.instance}: ${entry.explanation}\n`);
   }
   return failed.length > 0 || problems.length > 0 ? EXIT.negative : EXIT.done;
+}
+
+/** @throws HumanError */
+function refuseScriptsAsTestsOnly({ testsOnly, mode }: EvaluateOptions): void {
+  if (testsOnly !== true || mode !== 'reproduction-script') return;
+  throw new HumanError(
+    '--tests-only would leave out the script of --mode reproduction-script',
+    'Leave one of them out',
+  );
 }
 
 const batchRequest = (

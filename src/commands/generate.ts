@@ -2,63 +2,33 @@ import { Option, type Command } from 'commander';
 import type { Method } from '../method/method';
 import { methodNames, methods } from '../method/methods';
 import type { GenerateOptions } from './generating/generationParts';
-import { withEngineOptions } from './options/engineOptions';
 import { withGivenOptions } from './options/givenOptions';
-import {
-  modelOption,
-  temperatureOption,
-  withModelOptions,
-  withRequestOptions,
-} from './options/modelOptions';
-import { positive, whole } from './options/optionValues';
-import { withSelectingOptions } from './options/selectingOptions';
-import {
-  datasetOption,
-  jsonOption,
-  modeOption,
-  runTestsLocallyOption,
-  sourceOption,
-  storageOption,
-} from './options/sharedOptions';
+import { temperatureOption, withModelOptions, withRequestOptions } from './options/modelOptions';
+import { whole } from './options/optionValues';
+import { modeOption } from './options/sharedOptions';
+import { writingCommand } from './options/writingCommand';
 import { limitProfiles } from '../method/agents/agent';
 import type { RegisterCommand } from './registerCommand';
 
 /** Registers the command `generate`. */
 export const registerGenerate: RegisterCommand = (program, context, finish) => {
-  const command = withEngineOptions(withSelectingOptions(program.command('generate')))
-    .description('let a method or an agent write predictions with a language model')
-    .requiredOption('--method <name>', methodNames.join(', '))
-    .addOption(modelOption())
-    .addOption(datasetOption())
-    .option('--limit <n>', 'only the first n of the selected instances', whole)
-    .option(
-      '--shuffle [seed]',
-      'select in an order that only the seed and the ids decide (default seed: 0)',
-    )
-    .requiredOption('--out <file>', 'predictions (JSONL); the trace lies beside it')
-    .addOption(sourceOption());
+  const command = writingCommand(program, 'generate', {
+    description: 'let a method or an agent write predictions with a language model',
+    methods: methodNames,
+    out: 'predictions (JSONL); the trace lies beside it',
+    run: 'one run of tests on one side',
+    written: 'a prediction',
+  }).option(
+    '--shuffle [seed]',
+    'select in an order that only the seed and the ids decide (default seed: 0)',
+  );
   withRequestOptions(withModelOptions(withGivenOptions(withSamplingOptions(command))))
-    .option(
-      '--workers <n>',
-      'instances that run tests or commands at once (default: by memory and cores); of other methods, instances at once (default: --concurrency)',
-      whole,
-    )
-    .option('--timeout <seconds>', 'limit for one run of tests on one side', positive, 1800)
     .option('--tests-only', 'leave out edits of files that are not tests')
     .addOption(modeOption())
-    .addOption(runTestsLocallyOption())
     .option('--dry-run', 'make the prompts, and say what the run would ask and cost; needs no key')
     .option(
       '--evaluate <dir>',
       'also run and grade each prediction, as soon as it is written, with results in this folder',
-    )
-    .option('--replay', 'only read the trace: no model, no tests, no repository')
-    .addOption(storageOption())
-    .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      '\nThe same command resumes an interrupted run and repeats no answered request.' +
-        '\nExit status: 0 every instance has a prediction, 1 some have none, 2 wrong usage or input, 130 interrupted.',
     )
     .action(async (options: GenerateOptions) => {
       // Imported here, since no other command needs models, tokenizers and indexes.

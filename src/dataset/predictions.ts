@@ -59,7 +59,6 @@ export async function loadPredictions(
 ): Promise<Predictions> {
   const places = typeof from === 'string' ? [from] : from;
   const known = new Set(dataset.entries.map((entry) => entry.id));
-  const wanted = new Set(selected.map((instance) => instance.id));
   const files: (readonly ReadRow[])[] = [];
   const problems: Problem[] = [];
   for (const [place, name] of places.entries()) {
@@ -70,11 +69,43 @@ export async function loadPredictions(
       problems.push(...broken.map((each) => ({ place, ...each })));
     }
   }
+  const wanted = new Set(selected.map((instance) => instance.id));
+  const { collected, repeated } = collect(files, places, wanted);
+  const told = [...problems, ...repeated]
+    .sort((left, right) => left.place - right.place || left.number - right.number)
+    .map(({ place, text }) => (places.length > 1 ? `${places[place]}: ${text}` : text));
+  if (collected.length === 0) {
+    throw new HumanError(
+      `No prediction of ${places.join(', ')} is for a selected instance` +
+        (told.length > 0 ? ` (${told[0]})` : ''),
+      'A row needs instance_id, model_name_or_path and model_patch, and an id of the dataset',
+    );
+  }
+  return {
+    predictions: collected.map(({ prediction }) => prediction),
+    origins: collected.map(({ origin }) => origin),
+    problems: told,
+  };
+}
+
+/** A prediction, and the file it is from; undefined if it is made up. */
+interface Collected {
+  readonly prediction: Prediction;
+  readonly origin: string | undefined;
+}
+
+/**
+ * The predictions of all files for the wanted instances, with the numbers of their samples. A
+ * second one of the same model, instance and number is left out and told.
+ */
+function collect(
+  files: readonly (readonly ReadRow[])[],
+  places: readonly string[],
+  wanted: ReadonlySet<string>,
+): { readonly collected: readonly Collected[]; readonly repeated: readonly Problem[] } {
+  const repeated: Problem[] = [];
   const numbers = sampleNumbers(files);
-  const collected = new Map<
-    string,
-    { readonly prediction: Prediction; readonly origin: string | undefined }
-  >();
+  const collected = new Map<string, Collected>();
   /** For each model, how many of the files so far have rows of it without a number. */
   const seen = new Map<string, number>();
   for (const [place, rows] of files.entries()) {
@@ -90,7 +121,7 @@ export async function loadPredictions(
       if (collected.has(key)) {
         const which = sample > 1 || said !== undefined ? `, sample ${sample},` : '';
         const text = `a second prediction of ${model} for ${instanceId}${which} is left out`;
-        problems.push({ place, number, text: `row ${number}: ${text}` });
+        repeated.push({ place, number, text: `row ${number}: ${text}` });
         continue;
       }
       const numbered = {
@@ -102,22 +133,7 @@ export async function loadPredictions(
     }
     for (const model of here) seen.set(model, (seen.get(model) ?? 0) + 1);
   }
-  const told = problems
-    .sort((left, right) => left.place - right.place || left.number - right.number)
-    .map(({ place, text }) => (places.length > 1 ? `${places[place]}: ${text}` : text));
-  if (collected.size === 0) {
-    throw new HumanError(
-      `No prediction of ${places.join(', ')} is for a selected instance` +
-        (told.length > 0 ? ` (${told[0]})` : ''),
-      'A row needs instance_id, model_name_or_path and model_patch, and an id of the dataset',
-    );
-  }
-  const all = [...collected.values()];
-  return {
-    predictions: all.map(({ prediction }) => prediction),
-    origins: all.map(({ origin }) => origin),
-    problems: told,
-  };
+  return { collected: [...collected.values()], repeated };
 }
 
 /** A problem of a row, with its place. */

@@ -130,24 +130,7 @@ export async function modelView(instance: Instance, parts: ModelViewParts): Prom
       return files.links.has(path) ? undefined : text;
     },
   });
-  const permitted = (): void => {
-    try {
-      permit(running);
-    } catch (error) {
-      throw error instanceof HumanError ? new TestsCannotRun(error.what, error.next) : error;
-    }
-  };
-  const runsOf = (session: InstanceSession): RunsOnR => ({
-    runOnR: async (candidate, options) => {
-      permitted();
-      return runOnR(session, candidate, options);
-    },
-    runScript: async (script, patch, options) => {
-      permitted();
-      return runScriptOnR(session, script, patch, options);
-    },
-    dispose: () => session.dispose(),
-  });
+  const runsOf = (session: InstanceSession): RunsOnR => runsOnR(session, () => permit(running));
   const session = await open();
   return {
     alias: aliasOf(instance),
@@ -162,6 +145,32 @@ export async function modelView(instance: Instance, parts: ModelViewParts): Prom
     openWorkspace: async (work) =>
       new WorkspaceOnR(await session.openWorkspace(work), { folder: trees.base, files }),
     openFiles: (keptIn) => new FilesOnR({ tree, python, files, keptIn }),
+  };
+}
+
+/**
+ * The runs of a session, each of which is permitted first.
+ *
+ * @param permit throws a HumanError when tests may not run; a method then gets TestsCannotRun
+ */
+function runsOnR(session: InstanceSession, permit: () => void): RunsOnR {
+  const permitted = (): void => {
+    try {
+      permit();
+    } catch (error) {
+      throw error instanceof HumanError ? new TestsCannotRun(error.what, error.next) : error;
+    }
+  };
+  return {
+    runOnR: async (candidate, options) => {
+      permitted();
+      return runOnR(session, candidate, options);
+    },
+    runScript: async (script, patch, options) => {
+      permitted();
+      return runScriptOnR(session, script, patch, options);
+    },
+    dispose: () => session.dispose(),
   };
 }
 

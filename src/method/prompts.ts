@@ -38,14 +38,10 @@ export function candidatePrompt(parts: {
   const place =
     given?.place ?? 'where the repository keeps its tests, in an existing test file where one fits';
   const content = [
-    `Somebody reported a problem with the repository ${repo}. The report stands between <issue> and </issue>.`,
-    'Write tests for the test suite of the repository that reproduce it. You may need modules that are not ' +
-      'shown here.',
-    '',
-    '<issue>',
-    issue.trim(),
-    '</issue>',
-    '',
+    ...reportInPrompt({ repo, issue }, [
+      'Write tests for the test suite of the repository that reproduce it. You may need modules that are not ' +
+        'shown here.',
+    ]),
     ...filesInPrompt(files),
     ...(given?.lines ?? []),
     'Your task:',
@@ -78,13 +74,9 @@ export function fixPrompt(parts: {
 }): Prompt {
   const { repo, issue, files, format } = parts;
   const content = [
-    `Somebody reported a problem with the repository ${repo}. The report stands between <issue> and </issue>.`,
-    'Solve it in the code of the repository. You may need modules that are not shown here.',
-    '',
-    '<issue>',
-    issue.trim(),
-    '</issue>',
-    '',
+    ...reportInPrompt({ repo, issue }, [
+      'Solve it in the code of the repository. You may need modules that are not shown here.',
+    ]),
     ...filesInPrompt(files),
     'Your task:',
     '- Change the code so that it does what the report asks for, and nothing else changes.',
@@ -96,6 +88,24 @@ export function fixPrompt(parts: {
   ].join('\n');
   return { system: fixSystem, messages: [{ role: 'user', content }] };
 }
+
+/**
+ * The first lines of a prompt: the repository, and the report between its marks.
+ *
+ * @param asked lines between the two, which say what the report is for
+ */
+export const reportInPrompt = (
+  { repo, issue }: { readonly repo: string; readonly issue: string },
+  asked: readonly string[] = [],
+): readonly string[] => [
+  `Somebody reported a problem with the repository ${repo}. The report stands between <issue> and </issue>.`,
+  ...asked,
+  '',
+  '<issue>',
+  issue.trim(),
+  '</issue>',
+  '',
+];
 
 /** The lines of a prompt that show files of R, as `packFiles` gives them. */
 export const filesInPrompt = (files: string): readonly string[] =>

@@ -1,4 +1,4 @@
-import type { Prompt } from '../prompts';
+import { reportInPrompt, type Prompt } from '../prompts';
 
 /** Which files have to be changed, from the names of all. */
 export const suspiciousFilesPrompt = (parts: {
@@ -178,12 +178,7 @@ function stagePrompt(parts: {
 }): Prompt {
   const { repo, issue, shown, task } = parts;
   const content = [
-    `Somebody reported a problem with the repository ${repo}. The report stands between <issue> and </issue>.`,
-    '',
-    '<issue>',
-    issue.trim(),
-    '</issue>',
-    '',
+    ...reportInPrompt({ repo, issue }),
     ...shown,
     '',
     'Your task:',

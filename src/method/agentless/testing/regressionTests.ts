@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { functionOf, standing } from '../../../domain/outcome';
-import type { Prompt } from '../../prompts';
+import { reportInPrompt, type Prompt } from '../../prompts';
 import type { Steps } from '../../steps';
 import { reachingTestFiles, testFilesOfR } from './reachingTestFiles';
 
@@ -122,12 +122,7 @@ export function regressionPrompt(parts: {
 }): Prompt {
   const { repo, issue, tests } = parts;
   const content = [
-    `Somebody reported a problem with the repository ${repo}. The report stands between <issue> and </issue>.`,
-    '',
-    '<issue>',
-    issue.trim(),
-    '</issue>',
-    '',
+    ...reportInPrompt({ repo, issue }),
     'These tests of the repository pass today:',
     '',
     '<tests>',

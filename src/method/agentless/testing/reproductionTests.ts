@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { normalisedPython } from '../../../python/normalised';
 import { allOf } from '../../method';
-import type { Prompt } from '../../prompts';
+import { reportInPrompt, type Prompt } from '../../prompts';
 import type { ScriptRun } from '../../runOnR';
 import type { AnswerStep, StageRequest, Steps } from '../../steps';
 import { reproductionAnswers, type ReproductionAnswer } from '../repairRanking';
@@ -160,12 +160,7 @@ export function reproductionPrompt(parts: {
 }): Prompt {
   const { repo, issue } = parts;
   const content = [
-    `Somebody reported a problem with the repository ${repo}. The report stands between <issue> and </issue>.`,
-    '',
-    '<issue>',
-    issue.trim(),
-    '</issue>',
-    '',
+    ...reportInPrompt({ repo, issue }),
     'Write a Python script that shows whether the problem is there. It runs by itself in the root of the ' +
       'repository, without arguments, input or network, and prints one of three lines:',
     '- `Issue reproduced` when the code does what the report complains about;',

@@ -1,0 +1,59 @@
+import type { Command } from 'commander';
+import type { RegisterCommand } from '../registerCommand';
+import { withEngineOptions } from './engineOptions';
+import { modelOption } from './modelOptions';
+import { positive, whole } from './optionValues';
+import { withSelectingOptions } from './selectingOptions';
+import {
+  datasetOption,
+  jsonOption,
+  runTestsLocallyOption,
+  sourceOption,
+  storageOption,
+} from './sharedOptions';
+
+/** What differs in the help of the commands that write with a language model. */
+export interface WritingTexts {
+  readonly description: string;
+  readonly methods: readonly string[];
+  /** What `--out` names. */
+  readonly out: string;
+  /** What one run of tests is, for `--timeout`. */
+  readonly run: string;
+  /** What each instance has in the end, for the exit status. */
+  readonly written: string;
+}
+
+/**
+ * A command that lets a method write predictions with a language model, with the options that all
+ * such commands have. The options of models and of methods are added by each command.
+ */
+export function writingCommand(
+  program: Parameters<RegisterCommand>[0],
+  name: string,
+  texts: WritingTexts,
+): Command {
+  return withEngineOptions(withSelectingOptions(program.command(name)))
+    .description(texts.description)
+    .requiredOption('--method <name>', texts.methods.join(', '))
+    .addOption(modelOption())
+    .addOption(datasetOption())
+    .option('--limit <n>', 'only the first n of the selected instances', whole)
+    .requiredOption('--out <file>', texts.out)
+    .addOption(sourceOption())
+    .option(
+      '--workers <n>',
+      'instances that run tests or commands at once (default: by memory and cores); of other methods, instances at once (default: --concurrency)',
+      whole,
+    )
+    .option('--timeout <seconds>', `limit for ${texts.run}`, positive, 1800)
+    .addOption(runTestsLocallyOption())
+    .option('--replay', 'only read the trace: no model, no tests, no repository')
+    .addOption(storageOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nThe same command resumes an interrupted run and repeats no answered request.' +
+        `\nExit status: 0 every instance has ${texts.written}, 1 some have none, 2 wrong usage or input, 130 interrupted.`,
+    );
+}
