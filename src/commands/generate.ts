@@ -17,6 +17,7 @@ export const registerGenerate: RegisterCommand = (program, context, finish) => {
     methods: methodNames,
     out: 'predictions (JSONL); the trace lies beside it',
     run: 'one run of tests on one side',
+    dryRun: 'make the prompts, and say what the run would ask and cost; needs no key',
     written: 'a prediction',
   }).option(
     '--shuffle [seed]',
@@ -25,7 +26,6 @@ export const registerGenerate: RegisterCommand = (program, context, finish) => {
   withRequestOptions(withModelOptions(withGivenOptions(withSamplingOptions(command))))
     .option('--tests-only', 'leave out edits of files that are not tests')
     .addOption(modeOption())
-    .option('--dry-run', 'make the prompts, and say what the run would ask and cost; needs no key')
     .option(
       '--evaluate <dir>',
       'also run and grade each prediction, as soon as it is written, with results in this folder',

@@ -328,11 +328,14 @@ const rankedRows = ({ choice }: Done, row: PredictionRow): PredictionRow[] =>
   choice.candidates
     .flatMap(({ ranking, ...candidate }) => (ranking === undefined ? [] : [{ ranking, candidate }]))
     .sort((one, other) => one.ranking.rank - other.ranking.rank)
-    .map(({ ranking, candidate: { patch, sample } }) => ({
+    .map(({ ranking, candidate: { patch, sample, draw } }) => ({
       instance_id: row.instance_id,
       model_name_or_path: row.model_name_or_path,
       model_patch: patch.patch,
+      // In the order of the ranks, whatever else the file has.
+      sample: ranking.rank,
       drawn_sample: sample,
+      ...(draw !== undefined && { draw }),
       ...ranking,
     }));
 

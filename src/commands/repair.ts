@@ -19,6 +19,7 @@ export const registerRepair: RegisterCommand = (program, context, finish) => {
     methods: repairMethods().map(({ name }) => name),
     out: 'the chosen code patches as predictions of SWE-bench (JSONL); all of them, ranked, and the trace lie beside it',
     run: 'one run of tests',
+    dryRun: 'say what the run would ask and cost, at most; needs no key',
     written: 'a code patch (or came to the stage of --until)',
   });
   command.addOption(temperatureOption('0'));

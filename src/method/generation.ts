@@ -10,7 +10,7 @@ import { GitError } from '../repository/git/git';
 import type { Trees } from '../repository/trees';
 import type { LimitProfile } from './agents/agent';
 import type { MethodResult, Method, MethodCandidate, MethodOptions } from './method';
-import { predictionOf, temperatureOf, usesAnswer } from './method';
+import { predictionOf, usesAnswer } from './method';
 import { foreseenGiven } from './given/foreseenGiven';
 import { goldenAnswerOf } from './given/goldenAnswer';
 import { seesAnswer } from './given/setting';
@@ -42,6 +42,7 @@ import {
   type Steps,
   type StepsParts,
 } from './steps';
+import { tokenCounter } from './tokens';
 import { keyOf, paidSteps, type MethodTrace, type StepOf } from './trace';
 
 export interface GenerationRequest extends Omit<MethodOptions, 'onCandidate'> {
@@ -293,8 +294,15 @@ function openSteps(
 
 /** What an instance would ask a model, or why its prompt cannot be made. */
 export type Foreseen = { readonly instance: string } & (
-  { readonly requests: readonly ForeseenRequest[] } | { readonly failure: string }
+  { readonly requests: readonly StageForeseen[] } | { readonly failure: string }
 );
+
+/** A request that was not sent, with what it is for. */
+interface StageForeseen extends ForeseenRequest {
+  readonly stage: string;
+  /** Whether it goes to the embedding model, which gives no text. */
+  readonly isEmbedding?: true;
+}
 
 /**
  * Makes the prompts of a method on instances, several at once, and asks for nothing.
@@ -302,28 +310,32 @@ export type Foreseen = { readonly instance: string } & (
  * @throws Cancelled
  */
 export async function foresee(request: GenerationRequest): Promise<Foreseen[]> {
-  const { instances, method, samples, signal } = request;
+  const { instances, method, signal } = request;
   const queues = queuesOf(request.live, undefined);
   const work = new PQueue({ concurrency: Math.max(1, request.workers) });
-  const temperature = temperatureOf(method, { samples, temperature: request.temperature });
   const one = async (instance: Instance): Promise<Foreseen> => {
     throwIfAborted(signal);
     const budget = budgetFor(instance.id, request);
     const { steps, dispose } = openSteps(instance, request, queues, { budget });
     try {
       if (method.given !== undefined) {
-        return {
-          instance: instance.id,
-          requests: await foreseenGiven(method.given, steps, request),
-        };
+        const all = await foreseenGiven(method.given, steps, request);
+        const requests = all.map((each, at) => ({
+          ...each,
+          stage: at < all.length - 1 ? 'wrong patches' : 'candidates',
+        }));
+        return { instance: instance.id, requests };
       }
-      const requests: ForeseenRequest[] = [];
-      for (const asked of method.requests?.(instance, request) ?? []) {
-        requests.push(await steps.foreseeRequest(asked));
-      }
-      const { format } = method;
-      for (let sample = 1; format !== undefined && sample <= samples; sample += 1) {
-        requests.push(await steps.foresee({ format, sample, temperature }));
+      const issueTokens = (await tokenCounter())(instance.issue);
+      const requests: StageForeseen[] = [];
+      for (const declared of method.requests?.(request, { ...request, issueTokens }) ?? []) {
+        const { stage, count, isAtMost, isEmbedding, foresee } = declared;
+        const of = { stage, ...(isEmbedding && { isEmbedding }) };
+        for (let sample = 1; sample <= count; sample += 1) {
+          const found = await foresee(steps, sample);
+          if (found !== undefined)
+            requests.push({ ...of, ...found, ...(isAtMost && { isAtMost }) });
+        }
       }
       return { instance: instance.id, requests };
     } catch (error) {

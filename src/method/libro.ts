@@ -1,6 +1,11 @@
 import { allOf, sampleAll, temperatureOf, type Method, type MethodCandidate } from './method';
+import {
+  candidateRequests,
+  type DeclaredRequests,
+  type RequestSizes,
+} from './estimate/declaredRequests';
 import { pickByLibro } from './picks';
-import { failsOnR } from './steps';
+import { failsOnR, judgeMethod, mostFailureTokens } from './steps';
 
 /**
  * Several answers, each run on R. The model judges those that fail there; it sees R with the
@@ -14,7 +19,16 @@ export const libro: Method = {
   runs: 'R',
   samples: 5,
   temperature: 0.7,
-  format: 'custom',
+  requests: (options, sizes) => [
+    candidateRequests(
+      {
+        ...{ format: 'custom', samples: options.samples },
+        temperature: temperatureOf(libro, options),
+      },
+      sizes,
+    ),
+    judgeRequests(options.samples, sizes),
+  ],
   async produce(steps, options) {
     const temperature = temperatureOf(libro, options);
     const sampled = await sampleAll(steps, { format: 'custom', temperature }, options);
@@ -55,6 +69,28 @@ export const libro: Method = {
     return { candidates, chosen, why: whyOf(chosen, failing.length) };
   },
 };
+
+/** Tokens of a request to the judge beside the issue, and of its answer, as an estimate. */
+const judged = { prompt: 2000, answer: 300 };
+/** Tokens of the judge's prompt without the issue, the candidate and its failures. */
+const judgeFrame = 500;
+
+/**
+ * The requests to the judge, one for each candidate that fails on R. The bound has a whole answer as
+ * the candidate, and failures as long as they are shown.
+ */
+const judgeRequests = (
+  samples: number,
+  { issueTokens, maxOutputTokens }: RequestSizes,
+): DeclaredRequests => ({
+  ...{ stage: 'judge', count: samples, isAtMost: true },
+  inputTokens: issueTokens + judged.prompt,
+  outputTokens: Math.min(judged.answer, maxOutputTokens),
+  foresee: (steps, sample) => {
+    const inputTokens = issueTokens + judgeFrame + maxOutputTokens + mostFailureTokens;
+    return steps.foreseeBound({ method: judgeMethod, sample, inputTokens });
+  },
+});
 
 const fails = ({ run }: MethodCandidate): boolean => run !== undefined && failsOnR(run);
 

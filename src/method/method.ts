@@ -1,10 +1,10 @@
 import { markedAsOracle } from '../domain/oracleMark';
+import type { Draw } from '../domain/ranking/rankedPatch';
 import type { RepairRanking } from './agentless/repairRanking';
 import type { AgentLimits, LimitProfile } from './agents/agent';
+import type { DeclaredRequests, RequestSizes } from './estimate/declaredRequests';
 import { seesAnswer, type GivenSetting } from './given/setting';
-import type { ModelView } from './modelView';
-import type { CandidateFormat } from './prompts';
-import type { AnswerStep, PatchStep, RunStep, StageRequest, Steps, VerdictStep } from './steps';
+import type { AnswerStep, PatchStep, RunStep, Steps, VerdictStep } from './steps';
 
 /** One candidate of a method, as far as the method has examined it. */
 export interface MethodCandidate {
@@ -16,6 +16,8 @@ export interface MethodCandidate {
   readonly run?: RunStep;
   /** Whether the judge considers the failure to be the problem of the issue. */
   readonly matches?: boolean | undefined;
+  /** Its place among the samples, where these are asked with several prompts. */
+  readonly draw?: Draw;
   /** Its place among the code patches of the instance, where the method writes those. */
   readonly ranking?: RepairRanking;
   /** The oracle's verdict: for the developer, never for a model. */
@@ -67,15 +69,13 @@ export interface Method {
   readonly limits?: Readonly<Record<LimitProfile, Pick<AgentLimits, 'calls' | 'dollars'>>>;
   /** Whether its model has to call tools; a text is enough by default. */
   readonly needsTools?: boolean;
-  /** The format that it asks for; undefined where its requests depend on answers, as an agent's. */
-  readonly format?: CandidateFormat;
   /** Whether it can write a reproduction script instead of tests. */
   readonly writesScripts?: boolean;
-  /** All its requests, where they depend on the issue alone. */
+  /** What it asks about one instance, by stage; absent of agents, whose limits say how much. */
   readonly requests?: (
-    instance: Pick<ModelView, 'repo' | 'issue'>,
     options: Pick<MethodOptions, 'samples' | 'temperature'>,
-  ) => StageRequest[];
+    sizes: RequestSizes,
+  ) => DeclaredRequests[];
   produce(steps: Steps, options: MethodOptions): Promise<MethodResult>;
 }
 
@@ -90,7 +90,7 @@ export const shownTitle = (method: Pick<Method, 'title' | 'runs' | 'given'>): st
 /** The temperature of a request. */
 export const temperatureOf = (
   method: Pick<Method, 'temperature'>,
-  { temperature }: MethodOptions,
+  { temperature }: Pick<MethodOptions, 'temperature'>,
 ): number | undefined =>
   temperature === undefined ? method.temperature : (temperature ?? undefined);
 

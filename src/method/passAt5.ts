@@ -1,4 +1,5 @@
 import { sampleAll, temperatureOf, type Method, type MethodCandidate } from './method';
+import { candidateRequests } from './estimate/declaredRequests';
 import { pickByOracle } from './picks';
 
 /**
@@ -12,7 +13,12 @@ export const passAt5: Method = {
   runs: 'oracle',
   samples: 5,
   temperature: 0.7,
-  format: 'custom',
+  requests: (options, sizes) => [
+    candidateRequests(
+      { format: 'custom', samples: options.samples, temperature: temperatureOf(passAt5, options) },
+      sizes,
+    ),
+  ],
   async produce(steps, options) {
     const temperature = temperatureOf(passAt5, options);
     const sampled = await sampleAll(steps, { format: 'custom', temperature }, options);

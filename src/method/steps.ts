@@ -10,7 +10,7 @@ import type { AgentKind, AgentOf, LimitProfile, ShellAgent, TextAgent } from './
 import { AgentRun, type AgentEnd, type AgentRunParts } from './agents/agentRun';
 import type { GivenContext } from './given/givenContext';
 import { givenPrompt } from './given/givenPrompt';
-import { embedDocuments, type EmbeddingUse } from './models/embedDocuments';
+import { embedDocuments, tokensToEmbed, type EmbeddingUse } from './models/embedDocuments';
 import type { GoldenAnswer } from './given/goldenAnswer';
 import type { ModelView, RunsOnR } from './modelView';
 import { inputTokensOf } from './models/answering';
@@ -74,6 +74,21 @@ export interface Steps {
   ): Promise<{ readonly request: ForeseenRequest; readonly fix: FixStep | undefined }>;
   /** The same of a request of a stage. */
   foreseeRequest(asked: StageRequest): Promise<ForeseenRequest>;
+  /** The same of a request for a code patch. */
+  foreseeCode(asked: Parameters<Steps['sampleFix']>[0]): Promise<ForeseenRequest>;
+  /** The same of the vectors of texts, less those that are kept. */
+  foreseeEmbedding(documents: readonly (readonly string[])[]): Promise<ForeseenRequest>;
+  /**
+   * A request whose prompt depends on answers. As many as the trace has answers count as answered.
+   *
+   * @param asked.method the way of asking
+   * @param asked.inputTokens at most
+   */
+  foreseeBound(asked: {
+    readonly method: string;
+    readonly sample: number;
+    readonly inputTokens: number;
+  }): Promise<ForeseenRequest>;
   /**
    * Asks for a fix of the code as ZeroShotPlus asks for tests, and asks the oracle whether it
    * resolves the issue. Only settings of Table 5 with a wrong patch do so.
@@ -190,7 +205,7 @@ export interface ForeseenRequest {
   readonly inputTokens: number;
   /** Whether the trace has its answer. */
   readonly isAnswered: boolean;
-  /** Whether it may have fewer tokens or not be needed, since that depends on other answers. */
+  /** Whether it may have fewer tokens or not be needed, since that depends on answers. */
   readonly isAtMost?: true;
 }
 
@@ -281,6 +296,10 @@ interface Recalling<Kind extends Step['step']> {
 const failureLength = 4000;
 /** Number of failures that a judge sees. */
 const mostFailures = 5;
+/** Tokens of these failures, at three characters each. */
+export const mostFailureTokens = Math.ceil((mostFailures * failureLength) / 3);
+/** The way of asking a judge. */
+export const judgeMethod = 'libro-judge';
 
 /** The fields of a step beyond those that every step has. */
 type Made<Kind extends Step['step']> = Omit<StepOf<Kind>, 'step' | 'key' | 'at' | 'instance'>;
@@ -292,6 +311,8 @@ class TracedSteps implements Steps {
   private kept: { answers: number; actions: number } | undefined = { answers: 0, actions: 0 };
   private readonly underWay = new Map<string, Promise<Step>>();
   private digestOfR: Promise<string> | undefined;
+  /** Numbers of answers that the trace has, by the way of asking. */
+  private readonly answered = new Map<string, number>();
   /** Keys of what is paid for while stages are made; a set for each stage under way. */
   private readonly origins = new Set<Set<string>>();
 
@@ -349,6 +370,37 @@ class TracedSteps implements Steps {
     const asked = { method: wayOfAsking(format, given), sample, temperature };
     const answer = this.knownAnswer('tests', prompt, asked);
     return { inputTokens: prompt.tokens, isAnswered: answer !== undefined };
+  }
+
+  async foreseeCode({ format, ...asked }: Parameters<Steps['sampleFix']>[0]) {
+    const prompt = await this.promptForFix(format);
+    const answer = this.knownAnswer('fix', prompt, { method: wayOfFixing(format), ...asked });
+    return { inputTokens: prompt.tokens, isAnswered: answer !== undefined };
+  }
+
+  async foreseeEmbedding(documents: readonly (readonly string[])[]) {
+    const { embedding, instance, storage } = this.parts;
+    if (embedding === undefined) return { inputTokens: 0, isAnswered: true };
+    const inputTokens = await tokensToEmbed(documents, { ...embedding, instance, storage });
+    return { inputTokens, isAnswered: inputTokens === 0, isAtMost: true as const };
+  }
+
+  async foreseeBound({ method, sample, inputTokens }: Parameters<Steps['foreseeBound']>[0]) {
+    const { trace, model, instance } = this.parts;
+    let answered = this.answered.get(method);
+    if (answered === undefined) {
+      const known = trace.steps.filter(
+        (step) =>
+          step.step === 'answer' &&
+          step.instance === instance.id &&
+          step.method === method &&
+          step.model === model &&
+          saysSomething(step),
+      );
+      answered = new Set(known.map(({ key }) => key)).size;
+      this.answered.set(method, answered);
+    }
+    return { inputTokens, isAnswered: sample <= answered, isAtMost: true as const };
   }
 
   async foreseeFix(asked: Parameters<Steps['foreseeFix']>[0]) {
@@ -610,7 +662,7 @@ class TracedSteps implements Steps {
     const step = await this.recall('prompt', keyOf('prompt', prompt), async () =>
       promptStep('judge', prompt, [], await tokensOf(prompt)),
     );
-    const answer = await this.ask('judge', step, { method: 'libro-judge', sample: 1, temperature });
+    const answer = await this.ask('judge', step, { method: judgeMethod, sample: 1, temperature });
     return { matches: readJudgement(answer.text), answer };
   }
 

@@ -1,4 +1,5 @@
 import { onlyOne, sampleAll, temperatureOf, type Method } from './method';
+import { candidateRequests } from './estimate/declaredRequests';
 
 /** One answer, as a unified diff. */
 export const zeroShot: Method = {
@@ -8,7 +9,12 @@ export const zeroShot: Method = {
   runs: 'nothing',
   samples: 1,
   temperature: 0,
-  format: 'unified',
+  requests: (options, sizes) => [
+    candidateRequests(
+      { format: 'unified', samples: 1, temperature: temperatureOf(zeroShot, options) },
+      sizes,
+    ),
+  ],
   async produce(steps, options) {
     const temperature = temperatureOf(zeroShot, options);
     const asked = { format: 'unified', temperature } as const;

@@ -1,4 +1,5 @@
 import { onlyOne, sampleAll, temperatureOf, type Method } from './method';
+import { candidateRequests } from './estimate/declaredRequests';
 
 /** One answer, in the custom format of the paper. */
 export const zeroShotPlus: Method = {
@@ -8,7 +9,12 @@ export const zeroShotPlus: Method = {
   runs: 'nothing',
   samples: 1,
   temperature: 0,
-  format: 'custom',
+  requests: (options, sizes) => [
+    candidateRequests(
+      { format: 'custom', samples: 1, temperature: temperatureOf(zeroShotPlus, options) },
+      sizes,
+    ),
+  ],
   async produce(steps, options) {
     const temperature = temperatureOf(zeroShotPlus, options);
     const asked = { format: 'custom', temperature } as const;

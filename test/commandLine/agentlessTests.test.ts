@@ -36,6 +36,11 @@ const texts = [
   'I cannot write a script.',
 ];
 
+interface DryRun {
+  readonly requests: number;
+  readonly input_tokens: number;
+}
+
 describe('swt-bench generate --method agentless-tests', () => {
   const folder = scratch();
   let server: FakeModels;
@@ -66,9 +71,13 @@ describe('swt-bench generate --method agentless-tests', () => {
 
   it('writes the most frequent script that reproduces the issue as a test, which succeeds', async () => {
     const out = join(folder.path, 'tests.jsonl');
+    const dry = JSON.parse((await generate(out, '--dry-run', '--json')).stdout) as DryRun;
     const answered = await generate(out);
     assert.equal(answered.status, 0, answered.stderr);
     const row = await rowOf(out);
+    const trace = await readFile(`${out}.trace.jsonl`, 'utf8');
+    const [, tokens = ''] = /^\{"step":"prompt".*"tokens":(\d+)/m.exec(trace) ?? [];
+    assert.deepEqual([dry.requests, dry.input_tokens], [row['requests'], 6 * Number(tokens)]);
     assert.equal(row['chosen_sample'], 3, String(row['why']));
     assert.match(String(row['why']), /^3 of 5 scripts reproduce the issue on R, 2 of them like/);
     const patch = String(row['model_patch']);
@@ -118,6 +127,18 @@ describe('swt-bench generate --method agentless-tests', () => {
     const dry = await generate(join(folder.path, 'dry.jsonl'), '--dry-run', '--json');
     assert.equal(dry.status, 0, dry.stderr);
     assert.equal((JSON.parse(dry.stdout) as { requests: number }).requests, 6);
+    const judged = await generate(
+      join(folder.path, 'dry.jsonl'),
+      ...['--method', 'libro', '--samples', '5', '--dry-run', '--json'],
+    );
+    const { stages } = JSON.parse(judged.stdout) as { stages: Record<string, unknown>[] };
+    assert.deepEqual(
+      stages.map(({ stage, requests, at_most: isAtMost }) => [stage, requests, isAtMost]),
+      [
+        ['candidates', 5, undefined],
+        ['judge', 5, true],
+      ],
+    );
     const refused = await generate(
       join(folder.path, 'x.jsonl'),
       ...['--method', 'libro', '--mode', 'reproduction-script'],

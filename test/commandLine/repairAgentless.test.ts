@@ -21,6 +21,47 @@ const outputsIn = async (out: string): Promise<Map<unknown, unknown>> =>
       .map(({ stage, output }) => [stage, output]),
   );
 
+interface ForeseenCost {
+  readonly requests: number;
+  readonly answered: number;
+  readonly at_most?: boolean;
+  readonly input_tokens: number;
+  readonly embedded_tokens?: number;
+  readonly output_tokens_at_most: number;
+  readonly dollars: { readonly at_most: number };
+}
+interface ForeseenRun extends ForeseenCost {
+  readonly stages: readonly (ForeseenCost & { readonly stage: AgentlessStage })[];
+}
+
+/** Asserts that a dry run says what a run asked, and bounds its tokens and dollars from near. */
+function assertBounded(run: ForeseenRun, trace: readonly Row[]): void {
+  const prompts = trace.filter(({ step }) => step === 'prompt');
+  const tokensIn = new Map(prompts.map(({ prompt, tokens }) => [prompt, Number(tokens)]));
+  const tokensOf = (rows: readonly Row[]): number =>
+    rows.reduce((sum, { prompt }) => sum + (tokensIn.get(prompt) ?? 0), 0);
+  const answers = trace.filter(({ step }) => step === 'answer');
+  const [vectors, ...asked] = run.stages.toSorted(
+    (one, other) => Number(other.stage === 'retrieval') - Number(one.stage === 'retrieval'),
+  );
+  assert.deepEqual([vectors?.stage, vectors?.requests], ['retrieval', 0]);
+  assert.ok((vectors?.embedded_tokens ?? 0) > 500);
+  for (const { stage, at_most: isAtMost, ...bound } of asked) {
+    const own = answers.filter(({ method }) => method === `agentless-${stage}`);
+    const tokens = tokensOf(own);
+    assert.equal(bound.requests, own.length, stage);
+    const isExact = ['files', 'folders', 'reproduction'].includes(stage);
+    assert.equal(isAtMost, stage === 'files' || stage === 'folders' ? undefined : true, stage);
+    if (isExact) assert.equal(bound.input_tokens, tokens, stage);
+    else assert.ok(bound.input_tokens >= tokens, `${stage}: ${bound.input_tokens} < ${tokens}`);
+  }
+  const most = run.input_tokens - (vectors?.input_tokens ?? 0);
+  assert.ok(most < 3 * tokensOf(answers), `${most}, ${tokensOf(answers)}`);
+  const dollars = trace.reduce((sum, { dollars: of }) => sum + Number(of ?? 0), 0);
+  assert.ok(run.dollars.at_most >= dollars);
+  assert.equal(run.output_tokens_at_most, run.requests * 4096);
+}
+
 describe('swt-bench repair --method agentless', () => {
   const folder = scratch();
   let server: FakeModels;
@@ -51,10 +92,17 @@ describe('swt-bench repair --method agentless', () => {
   ];
   const repair = (out: string, ...more: string[]): Promise<Answer> => cli(argsOf(out, ...more));
   const embedding = ['--embedding-model', 'openai-compatible/e', '--embedding-price', '0.02'];
+  const foreseenOf = async (out: string): Promise<ForeseenRun> => {
+    const { status, stdout, stderr } = await repair(out, ...priced, '--dry-run', '--json');
+    assert.equal(status, 0, stderr);
+    return JSON.parse(stdout) as ForeseenRun;
+  };
   const priced = [...embedding, '--price', '2.5,10', '--budget', '5'];
 
   it('goes from the issue to 40 patches, and chooses by tests and votes', async () => {
     const out = join(folder.path, 'whole.jsonl');
+    const bound = await foreseenOf(out);
+    assert.deepEqual([server.asked.length, server.embedded.length], [0, 0]);
     const answer = await repair(out, ...priced);
     assert.equal(answer.status, 0, answer.stderr);
     const outputs = await outputsIn(out);
@@ -101,6 +149,9 @@ describe('swt-bench repair --method agentless', () => {
     );
     const dollars = paid.reduce((sum, each) => sum + Number(each['dollars']), 0);
     assert.ok(Math.abs(dollars - Number(row?.['dollars'])) < 1e-6);
+    assertBounded(bound, await linesOf(`${out}.trace.jsonl`));
+    const rest = await foreseenOf(out);
+    assert.deepEqual([rest.requests, rest.answered, rest.input_tokens], [0, 50, 0]);
     const before = [server.asked.length, server.embedded.length];
     assert.deepEqual([(await repair(out, '--replay', ...embedding)).status], [0]);
     assert.equal((await repair(out, ...priced)).status, 0);

@@ -11,8 +11,8 @@ import { liveParts, requestOf, type GenerationParts } from './generationParts';
 type DryRunParts = Omit<GenerationParts, 'width'> & { readonly out: string };
 
 /**
- * `swt-bench generate --dry-run`: what a run would ask and cost. It is exact for prompts, and a
- * bound for agents. It needs no key, and writes neither predictions nor trace.
+ * `--dry-run` of `swt-bench generate` and `repair`: what a run would ask and cost. It is exact for
+ * prompts of R and the issue, and a bound for what depends on answers. It needs no key, and writes neither predictions nor trace.
  *
  * @returns the exit status
  * @throws HumanError, Cancelled
@@ -21,7 +21,7 @@ export async function dryRun(parts: DryRunParts): Promise<number> {
   const { options, context, method, instances } = parts;
   const { price, json } = options;
   const of = { method: method.name, model: options.model };
-  if (method.format === undefined && method.requests === undefined) {
+  if (method.requests === undefined) {
     const limits = limitsOf(method, options);
     context.stdout(
       json === true
@@ -37,7 +37,7 @@ export async function dryRun(parts: DryRunParts): Promise<number> {
   context.stdout(
     json === true
       ? `${JSON.stringify({ ...of, ...dryRunDocument(found) }, null, 2)}\n`
-      : dryRunText(found, method.name === 'libro' ? (options.samples ?? method.samples) : 0),
+      : dryRunText(found),
   );
   return found.failed.length > 0 ? EXIT.negative : EXIT.done;
 }
@@ -68,5 +68,5 @@ async function foreseen(parts: DryRunParts): Promise<DryRun> {
   const request = { ...requestOf({ ...parts, width }), live, trace, reporter };
   const all = await foresee({ ...request, budget: budgetOf({}) });
   reporter.clear();
-  return dryRunOf(all, options.maxOutputTokens, options.price);
+  return dryRunOf(all, options);
 }

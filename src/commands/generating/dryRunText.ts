@@ -1,76 +1,115 @@
+import { layOut } from '../../domain/layOut';
 import { plural } from '../../domain/plural';
 import type { Foreseen } from '../../method/generation';
 import { dollarsOf, type Price } from '../../method/models/budget';
 
-/** What a run would ask and cost. */
-export interface DryRun {
-  readonly instances: number;
+/** What the requests of a run, or of one of its stages, are and cost. */
+interface ForeseenCost {
   readonly requests: number;
   /** Requests whose answers the trace has, which are not among `requests`. */
   readonly answered: number;
   /** Whether the numbers are bounds, since some requests depend on answers. */
   readonly isAtMost: boolean;
+  /** Of all requests, and of what is embedded. */
   readonly inputTokens: number;
+  /** Those of the input that an embedding model turns into vectors. */
+  readonly embeddedTokens: number;
   readonly mostOutputTokens: number;
-  /** Undefined where no price is given. */
+  /** Undefined where a price is not known. */
   readonly dollars: { readonly input: number; readonly mostOutput: number } | undefined;
+}
+
+/** What a run would ask and cost. */
+export interface DryRun extends ForeseenCost {
+  readonly instances: number;
+  /** In the order of the method. */
+  readonly stages: readonly (ForeseenCost & { readonly stage: string })[];
   readonly failed: readonly { readonly instance: string; readonly failure: string }[];
 }
 
-/**
- * Sums up what instances would ask.
- *
- * @param maxOutputTokens of one answer
- */
-export function dryRunOf(
-  foreseen: readonly Foreseen[],
-  maxOutputTokens: number,
-  price: Price | undefined,
-): DryRun {
+type StageForeseen = Extract<Foreseen, { requests: unknown }>['requests'][number];
+
+/** Prices, and the most tokens of one answer. */
+interface Pricing {
+  readonly maxOutputTokens: number;
+  readonly price?: Price | undefined;
+  /** Dollars for a million tokens. */
+  readonly embeddingPrice?: number | undefined;
+}
+
+/** Sums up what instances would ask. */
+export function dryRunOf(foreseen: readonly Foreseen[], pricing: Pricing): DryRun {
   const all = foreseen.flatMap((each) => ('requests' in each ? each.requests : []));
-  const asked = all.filter(({ isAnswered }) => !isAnswered);
-  const inputTokens = asked.reduce((sum, each) => sum + each.inputTokens, 0);
-  const mostOutputTokens = asked.length * maxOutputTokens;
+  const stages = [...new Set(all.map(({ stage }) => stage))];
   return {
     instances: foreseen.length,
-    requests: asked.length,
-    answered: all.length - asked.length,
-    isAtMost: asked.some((each) => each.isAtMost === true),
-    ...{ inputTokens, mostOutputTokens },
-    dollars:
-      price === undefined
-        ? undefined
-        : {
-            input: dollarsOf(price, { inputTokens, outputTokens: 0 }),
-            mostOutput: dollarsOf(price, { inputTokens: 0, outputTokens: mostOutputTokens }),
-          },
+    ...costOf(all, pricing),
+    stages: stages.map((stage) => ({
+      stage,
+      ...costOf(
+        all.filter((each) => each.stage === stage),
+        pricing,
+      ),
+    })),
     failed: foreseen.flatMap((each) => ('failure' in each ? [each] : [])),
+  };
+}
+
+function costOf(
+  all: readonly StageForeseen[],
+  { maxOutputTokens, price, embeddingPrice }: Pricing,
+): ForeseenCost {
+  const asked = all.filter(({ isAnswered }) => !isAnswered);
+  const tokensOf = (some: readonly StageForeseen[]): number =>
+    some.reduce((sum, each) => sum + each.inputTokens, 0);
+  const requests = asked.filter(({ isEmbedding }) => isEmbedding !== true);
+  const embeddedTokens = tokensOf(asked.filter(({ isEmbedding }) => isEmbedding === true));
+  const inputTokens = tokensOf(requests);
+  const mostOutputTokens = requests.length * maxOutputTokens;
+  const isPriced = price !== undefined && (embeddedTokens === 0 || embeddingPrice !== undefined);
+  return {
+    requests: requests.length,
+    answered: all.filter(({ isEmbedding }) => isEmbedding !== true).length - requests.length,
+    isAtMost: asked.some((each) => each.isAtMost === true),
+    inputTokens: inputTokens + embeddedTokens,
+    ...{ embeddedTokens, mostOutputTokens },
+    dollars: isPriced
+      ? {
+          input:
+            dollarsOf(price, { inputTokens, outputTokens: 0 }) +
+            (embeddedTokens * (embeddingPrice ?? 0)) / 1e6,
+          mostOutput: dollarsOf(price, { inputTokens: 0, outputTokens: mostOutputTokens }),
+        }
+      : undefined,
   };
 }
 
 /** The document of a dry run, for `--json`. */
 export const dryRunDocument = (run: DryRun): object => ({
   instances: run.instances,
-  requests: run.requests,
-  answered: run.answered,
-  ...(run.isAtMost && { at_most: true }),
-  input_tokens: run.inputTokens,
-  output_tokens_at_most: run.mostOutputTokens,
-  ...(run.dollars !== undefined && {
-    dollars: { input: run.dollars.input, at_most: run.dollars.input + run.dollars.mostOutput },
-  }),
+  ...costDocument(run),
+  stages: run.stages.map(({ stage, ...cost }) => ({ stage, ...costDocument(cost) })),
   failed: run.failed.map(({ instance, failure }) => ({ instance_id: instance, error: failure })),
 });
 
-/**
- * The lines of a dry run for a person.
- *
- * @param judged requests for LIBRO's judge that an instance can need, which are not counted
- */
-export function dryRunText(run: DryRun, judged: number): string {
+const costDocument = (of: ForeseenCost): object => ({
+  requests: of.requests,
+  answered: of.answered,
+  ...(of.isAtMost && { at_most: true }),
+  input_tokens: of.inputTokens,
+  ...(of.embeddedTokens > 0 && { embedded_tokens: of.embeddedTokens }),
+  output_tokens_at_most: of.mostOutputTokens,
+  ...(of.dollars !== undefined && {
+    dollars: { input: of.dollars.input, at_most: of.dollars.input + of.dollars.mostOutput },
+  }),
+});
+
+/** The lines of a dry run for a person, with the stages of a method that has several. */
+export function dryRunText(run: DryRun): string {
   const { requests, answered, isAtMost, inputTokens, mostOutputTokens, dollars } = run;
   const most = isAtMost ? 'at most ' : '';
-  const each = requests === 0 ? '' : ` (${Math.round(inputTokens / requests)} a request)`;
+  const asked = inputTokens - run.embeddedTokens;
+  const each = requests === 0 ? '' : ` (${Math.round(asked / requests)} a request)`;
   const lines = [
     `${plural(run.instances, 'instance')}, ${most}${plural(requests, 'request')}` +
       (answered > 0 ? `; the trace has ${plural(answered, 'further answer')}` : ''),
@@ -82,10 +121,25 @@ export function dryRunText(run: DryRun, judged: number): string {
     lines.push(
       `cost: ${most}$${input.toFixed(2)} for the input, at most $${(input + mostOutput).toFixed(2)} with the output`,
     );
+  } else if (run.stages.some((stage) => stage.dollars !== undefined)) {
+    lines.push('cost: not known without --embedding-price');
   }
-  if (judged > 0)
-    lines.push(`besides, up to ${judged} small requests for the judge of each instance`);
+  if (run.stages.length > 1) lines.push('', stageTable(run));
   return `${lines.join('\n')}\n`;
+}
+
+function stageTable({ stages }: DryRun): string {
+  const rows = stages.map(
+    ({ stage, requests, isAtMost, inputTokens, mostOutputTokens, dollars }) => [
+      stage,
+      // Vectors are asked for in as few requests as fit.
+      requests === 0 && inputTokens > 0 ? 'vectors' : `${isAtMost ? '≤ ' : ''}${requests}`,
+      `${isAtMost ? '≤ ' : ''}${inputTokens}`,
+      `≤ ${mostOutputTokens}`,
+      dollars === undefined ? '–' : `≤ $${(dollars.input + dollars.mostOutput).toFixed(2)}`,
+    ],
+  );
+  return layOut([['stage', 'requests', 'input tokens', 'output tokens', 'cost'], ...rows]);
 }
 
 /** The bound of a run of an agent, whose requests depend on its answers. */

@@ -20,6 +20,8 @@ export interface WritingTexts {
   readonly out: string;
   /** What one run of tests is, for `--timeout`. */
   readonly run: string;
+  /** What `--dry-run` does. */
+  readonly dryRun: string;
   /** What each instance has in the end, for the exit status. */
   readonly written: string;
 }
@@ -48,6 +50,7 @@ export function writingCommand(
     )
     .option('--timeout <seconds>', `limit for ${texts.run}`, positive, 1800)
     .addOption(runTestsLocallyOption())
+    .option('--dry-run', texts.dryRun)
     .option('--replay', 'only read the trace: no model, no tests, no repository')
     .addOption(storageOption())
     .addOption(jsonOption())

@@ -1,14 +1,11 @@
 import type * as vscode from 'vscode';
 import { dollarsOf, type Price } from '../../method/models/budget';
 import type { LimitProfile } from '../../method/agents/agent';
+import type { DeclaredRequests, RequestSizes } from '../../method/estimate/declaredRequests';
 import type { Method } from '../../method/method';
 
 /** What an estimate is made of, in tokens. */
-export interface EstimateParts {
-  readonly issueTokens: number;
-  /** Most tokens of a prompt with files of R. */
-  readonly contextTokens: number;
-  readonly maxOutputTokens: number;
+export interface EstimateParts extends RequestSizes {
   /** The limits of agents. */
   readonly limits: LimitProfile;
 }
@@ -36,19 +33,14 @@ const agentAnswer = 300;
 const agentObservation = 1200;
 /** Calls that an agent rarely exceeds, whatever its limit. */
 const usualCalls = 30;
-/** Tokens of a request for a script beside the issue, and of its answer. */
-const scriptPrompt = 500;
-const scriptAnswer = 800;
-/** Tokens of a request to LIBRO's judge beside the issue. */
-const judged = 2000;
 
 /**
- * What a method may cost on one instance. Samples are counted with full prompts and answers. An agent
- * sends its history with each call, so its cost grows with the square of its calls.
+ * What a method may cost on one instance, by the requests that it declares. An agent sends its
+ * history with each call, so its cost grows with the square of its calls.
  */
 export function estimatedCost(
-  { samples, runs, limits, requests }: Pick<Method, 'samples' | 'runs' | 'limits' | 'requests'>,
-  { issueTokens, contextTokens, maxOutputTokens, limits: profile }: EstimateParts,
+  { samples, limits, requests }: Pick<Method, 'samples' | 'limits' | 'requests'>,
+  { limits: profile, ...sizes }: EstimateParts,
 ): EstimatedCost {
   if (limits !== undefined) {
     const { calls, dollars } = limits[profile];
@@ -58,27 +50,19 @@ export function estimatedCost(
     return {
       requests,
       mostRequests: calls > requests ? calls : undefined,
-      inputTokens: requests * (agentPrompt + issueTokens) + history,
+      inputTokens: requests * (agentPrompt + sizes.issueTokens) + history,
       outputTokens: requests * agentAnswer,
       mostDollars: dollars,
     };
   }
-  if (requests !== undefined) {
-    return {
-      requests: samples,
-      mostRequests: undefined,
-      inputTokens: samples * (scriptPrompt + issueTokens),
-      outputTokens: samples * Math.min(scriptAnswer, maxOutputTokens),
-      mostDollars: undefined,
-    };
-  }
-  // Of the methods with several samples, the one that runs them on R asks a judge.
-  const judges = runs === 'R' && samples > 1 ? samples : 0;
+  const declared = requests?.({ samples }, sizes) ?? [];
+  const sum = (of: (each: DeclaredRequests) => number): number =>
+    declared.reduce((total, each) => total + (each.isEmbedding === true ? 0 : of(each)), 0);
   return {
-    requests: samples + judges,
+    requests: sum(({ count }) => count),
     mostRequests: undefined,
-    inputTokens: samples * contextTokens + judges * (issueTokens + judged),
-    outputTokens: samples * maxOutputTokens + judges * agentAnswer,
+    inputTokens: sum(({ count, inputTokens }) => count * inputTokens),
+    outputTokens: sum(({ count, outputTokens }) => count * outputTokens),
     mostDollars: undefined,
   };
 }

@@ -1,15 +1,21 @@
-import { temperatureOf, type Method, type MethodResult } from '../method';
+import { temperatureOf, type Method, type MethodOptions, type MethodResult } from '../method';
 import {
   agentlessSettings,
   type AgentlessSettings,
   type AgentlessStage,
 } from './agentlessSettings';
-import type { StageWork } from './stageWork';
+import { agentlessRequests } from './agentlessRequests';
+import { isInRun, rankingOf, type StageSettings, type StageWork } from './stageWork';
 import { combinedFiles } from './localisation/combinedFiles';
-import { editLocations, linesOfElements, type EditLocations } from './localisation/editLocations';
+import {
+  editLocations,
+  linesOfElements,
+  setsToRepair,
+  type EditLocations,
+} from './localisation/editLocations';
 import { embeddingRetrieval } from './localisation/embeddingRetrieval';
 import { irrelevantFolders } from './localisation/irrelevantFolders';
-import { rankRepairs, type RankingSettings } from './rankRepairs';
+import { rankRepairs } from './rankRepairs';
 import { relatedElements } from './localisation/relatedElements';
 import { sampledRepairs } from './sampledRepairs';
 import { regressionTests } from './testing/regressionTests';
@@ -20,6 +26,11 @@ import { suspiciousFiles } from './localisation/suspiciousFiles';
  * those to patches, of which one is chosen.
  */
 export function agentless(settings: AgentlessSettings = agentlessSettings()): Method {
+  const settingsWith = (options: Pick<MethodOptions, 'temperature'>): StageSettings => ({
+    settings,
+    greedy: temperatureOf(method, options),
+    sampled: (temperature) => (options.temperature === null ? undefined : temperature),
+  });
   const method: Method = {
     name: 'agentless',
     title: 'Agentless',
@@ -27,12 +38,9 @@ export function agentless(settings: AgentlessSettings = agentlessSettings()): Me
     runs: runsTests(settings) ? 'R' : 'nothing',
     samples: settings.locationSamples * settings.repairSamples,
     temperature: 0,
+    requests: (options, sizes) => agentlessRequests(settingsWith(options), sizes),
     async produce(steps, options) {
-      const work: StageWork = {
-        ...{ steps, settings },
-        greedy: temperatureOf(method, options),
-        sampled: (temperature) => (options.temperature === null ? undefined : temperature),
-      };
+      const work: StageWork = { ...settingsWith(options), steps };
       const found = await localised(work);
       const ended = { candidates: [], chosen: undefined, why: '', until: settings.until };
       if (found === undefined) return ended;
@@ -53,25 +61,12 @@ export function agentless(settings: AgentlessSettings = agentlessSettings()): Me
   return method;
 }
 
-/** The stages that run tests on R. */
-const testStages: readonly AgentlessStage[] = ['regression', 'reproduction'];
+/** Whether a stage is part of the run that runs tests on R. */
+const runsTests = (settings: AgentlessSettings): boolean =>
+  isInRun(settings, 'regression') || isInRun(settings, 'reproduction');
 
 const isSkipped = ({ skip }: AgentlessSettings, stage: AgentlessStage): boolean =>
   skip.includes(stage);
-
-const runsTests = (settings: AgentlessSettings): boolean =>
-  testStages.includes(settings.until) && !testStages.every((stage) => isSkipped(settings, stage));
-
-/** Which tests decide between the patches. */
-function rankingOf({ settings, greedy, sampled }: StageWork): RankingSettings {
-  const { regression, regressionFiles, reproductionSamples, reproductionTemperature } = settings;
-  return {
-    regression: isSkipped(settings, 'regression') ? 'none' : regression,
-    regressionFiles,
-    reproductionSamples: isSkipped(settings, 'reproduction') ? 0 : reproductionSamples,
-    temperature: greedy === undefined ? null : sampled(reproductionTemperature),
-  };
-}
 
 const nothing = (why: string): MethodResult => ({ candidates: [], chosen: undefined, why });
 
@@ -107,12 +102,8 @@ async function localised(work: StageWork): Promise<Localised | undefined> {
   const code = await linesOfElements(work, files, elements);
   const sets = isSkipped(settings, 'locations') ? [] : await editLocations(work, code);
   if (endsAt('locations')) return undefined;
-  // A sample without a location goes on with the code that it was shown.
   if (sets.length > 0 && sets.every((set) => set.length === 0)) {
     steps.tell('no sample names a location, so the code of the elements goes on');
   }
-  const shown = (sets.length > 0 ? sets : [code])
-    .map((set) => (set.length > 0 ? set : code))
-    .filter((set) => set.length > 0);
-  return { files, sets: shown };
+  return { files, sets: setsToRepair(sets, code) };
 }

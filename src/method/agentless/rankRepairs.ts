@@ -1,4 +1,5 @@
 import { plural } from '../../domain/plural';
+import { rankPatches } from '../../domain/ranking/rankPatches';
 import type { MethodCandidate } from '../method';
 import type { Steps } from '../steps';
 import type { RepairRanking } from './repairRanking';
@@ -68,32 +69,20 @@ export async function rankRepairs(
 export function rankingsOf(
   runs: readonly (TestedPatch & { readonly sample: number })[],
 ): RepairRanking[] {
-  const groups = new Map<string, { votes: number; first: number }>();
-  for (const { digest, sample } of runs) {
-    const { votes, first } = groups.get(digest) ?? { votes: 0, first: sample };
-    groups.set(digest, { votes: votes + 1, first: Math.min(first, sample) });
-  }
-  const orders = runs.map(({ digest, regressions, reproduction, sample }): readonly number[] => {
-    const { votes = 0, first = 0 } = groups.get(digest) ?? {};
-    const isResolved = reproduction === 'Issue resolved';
-    return [regressions?.length ?? 0, isResolved ? 0 : 1, -votes, first, sample];
-  });
-  const byOrder = [...runs.keys()].sort((one, other) =>
-    compare(orders[one] ?? [], orders[other] ?? []),
+  const places = rankPatches(
+    runs.map(({ digest: same, regressions, ...run }) => ({
+      ...{ ...run, same },
+      regressions: regressions?.length,
+    })),
   );
-  const ranks = new Map(byOrder.map((at, place) => [at, place + 1]));
-  return runs.map(({ digest, regressions, reproduction }, at) => ({
-    rank: ranks.get(at) ?? 0,
-    votes: groups.get(digest)?.votes ?? 0,
-    ...(regressions !== undefined && { regressions }),
-    ...(reproduction !== undefined && { reproduction }),
-  }));
-}
-
-/** Compares number by number. */
-function compare(one: readonly number[], other: readonly number[]): number {
-  const at = one.findIndex((value, place) => value !== other[place]);
-  return at < 0 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
+  return places.map((place, at) => {
+    const { regressions, reproduction } = runs[at] ?? {};
+    return {
+      ...place,
+      ...(regressions !== undefined && { regressions }),
+      ...(reproduction !== undefined && { reproduction }),
+    };
+  });
 }
 
 /** Why the first of ranked patches is the first. */

@@ -1,11 +1,4 @@
-/** What a reproduction script says of a code base. */
-export const reproductionAnswers = [
-  'Issue reproduced',
-  'Issue resolved',
-  'Other issues',
-  'none',
-] as const;
-export type ReproductionAnswer = (typeof reproductionAnswers)[number];
+import type { ReproductionAnswer } from '../../domain/ranking/rankPatches';
 
 /** The place of a code patch among those of one instance, and why it has it. */
 export interface RepairRanking {
@@ -13,6 +6,8 @@ export interface RepairRanking {
   readonly rank: number;
   /** Samples whose patch is the same after normalising, this one included. */
   readonly votes: number;
+  /** The earliest of these samples; absent of a method with one sample. */
+  readonly group?: number;
   /** Regression tests that fail with the patch; absent where none ran. */
   readonly regressions?: readonly string[];
   /** What the chosen reproduction script says with the patch; absent where there is none. */

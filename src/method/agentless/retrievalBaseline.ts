@@ -11,6 +11,16 @@ export const retrievalBaseline: Method = {
   runs: 'nothing',
   samples: 1,
   temperature: 0,
+  requests: (options, { contextTokens, maxOutputTokens }) => [
+    {
+      ...{ stage: 'candidates', count: 1 },
+      ...{ inputTokens: contextTokens, outputTokens: maxOutputTokens },
+      foresee: (steps, sample) => {
+        const temperature = temperatureOf(retrievalBaseline, options);
+        return steps.foreseeCode({ format: 'unified', sample, temperature });
+      },
+    },
+  ],
   async produce(steps, options) {
     const temperature = temperatureOf(retrievalBaseline, options);
     const answer = await steps.sampleFix({ format: 'unified', sample: 1, temperature });

@@ -9,7 +9,7 @@ import { repairPrompt } from './stagePrompts';
 const shownSchema = z.array(z.array(z.string()));
 
 /** What came of the samples, for whoever reads the trace. */
-const repairSchema = z.array(
+export const repairSchema = z.array(
   z.object({ sample: z.number(), set: z.number(), applies: z.boolean(), patch: z.string() }),
 );
 
@@ -45,7 +45,10 @@ export async function sampledRepairs(
         ...{ method: 'agentless-repair', prompt, sample, isReused: repairSamples > 1 },
         temperature: at === 0 ? greedy : work.sampled(repairTemperature),
       });
-      const candidate = { sample, answer, patch: await steps.readCode(answer.text, answer) };
+      const candidate = {
+        ...{ sample, answer, patch: await steps.readCode(answer.text, answer) },
+        draw: { set: set + 1, sets: sets.length, round: at + 1, rounds: repairSamples },
+      };
       onCandidate?.(candidate);
       return candidate;
     };

@@ -1,13 +1,13 @@
-import type { Steps } from '../steps';
+import type { StageRequest, Steps } from '../steps';
 import type { Prompt } from '../prompts';
-import type { AgentlessSettings, AgentlessStage } from './agentlessSettings';
+import { agentlessStages, type AgentlessSettings, type AgentlessStage } from './agentlessSettings';
+import type { RankingSettings } from './rankRepairs';
 
 /** Raised when a prompt or a computation of the stages changes, so that they are made again. */
 export const stagesVersion = 1;
 
-/** What a stage works with. */
-export interface StageWork {
-  readonly steps: Steps;
+/** What decides on the requests of the stages. */
+export interface StageSettings {
   readonly settings: AgentlessSettings;
   /** The temperature of a request that is asked once; undefined leaves it to the server. */
   readonly greedy: number | undefined;
@@ -15,12 +15,38 @@ export interface StageWork {
   readonly sampled: (temperature: number) => number | undefined;
 }
 
+/** What a stage works with. */
+export interface StageWork extends StageSettings {
+  readonly steps: Steps;
+}
+
+/** Whether a stage is part of a run: it is not left out, and the run does not end before. */
+export const isInRun = ({ skip, until }: AgentlessSettings, stage: AgentlessStage): boolean =>
+  !skip.includes(stage) && agentlessStages.indexOf(stage) <= agentlessStages.indexOf(until);
+
+/** Which tests decide between the patches. */
+export function rankingOf({ settings, greedy, sampled }: StageSettings): RankingSettings {
+  const { regression, regressionFiles, reproductionSamples, reproductionTemperature } = settings;
+  return {
+    regression: settings.skip.includes('regression') ? 'none' : regression,
+    regressionFiles,
+    reproductionSamples: settings.skip.includes('reproduction') ? 0 : reproductionSamples,
+    temperature: greedy === undefined ? null : sampled(reproductionTemperature),
+  };
+}
+
+/** The only request of a stage. */
+export const onlyRequest = (
+  { greedy }: Pick<StageSettings, 'greedy'>,
+  stage: AgentlessStage,
+  prompt: Prompt,
+): StageRequest => ({ method: `agentless-${stage}`, prompt, sample: 1, temperature: greedy });
+
 /** Sends the only request of a stage. @returns the text of the answer */
 export async function askOnce(
-  { steps, greedy }: StageWork,
+  work: Pick<StageWork, 'steps' | 'greedy'>,
   stage: AgentlessStage,
   prompt: Prompt,
 ): Promise<string> {
-  const method = `agentless-${stage}`;
-  return (await steps.request({ method, prompt, sample: 1, temperature: greedy })).text;
+  return (await work.steps.request(onlyRequest(work, stage, prompt))).text;
 }

@@ -47,7 +47,7 @@ export async function foreseenGiven(
   const asked = { format: 'custom', sample: 1, given } as const;
   const candidate = await steps.foresee({
     ...asked,
-    temperature: temperatureOf(method, { samples: 1, temperature }),
+    temperature: temperatureOf(method, { temperature }),
   });
   return [...(fixes?.requests ?? []), candidate];
 }

@@ -87,6 +87,25 @@ export async function embedDocuments(
   return found;
 }
 
+/** Tokens of the documents whose vectors are not kept. */
+export async function tokensToEmbed(
+  documents: readonly (readonly string[])[],
+  {
+    name,
+    baseUrl,
+    instance,
+    storage,
+  }: Pick<EmbeddingUse, 'name' | 'baseUrl'> & Pick<EmbeddingParts, 'instance' | 'storage'>,
+): Promise<number> {
+  const kept = keptVectors(join(runsFolder(storage, instance.id), 'embeddings'));
+  let tokens = 0;
+  for (const group of groupsOf(documents, [name, baseUrl], await tokenCounter())) {
+    const known = await kept.get(group.key);
+    if (known?.length !== group.texts.length) tokens += group.tokens;
+  }
+  return tokens;
+}
+
 /** Parts of documents, each small enough for one request. */
 function groupsOf(
   documents: readonly (readonly string[])[],

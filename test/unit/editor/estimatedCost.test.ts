@@ -4,6 +4,8 @@ import {
   estimatedCost,
   type EstimateParts,
 } from '../../../src/editor/generate/estimatedCost';
+import { agentlessSettings } from '../../../src/method/agentless/agentlessSettings';
+import { repairMethods } from '../../../src/method/agentless/repairMethods';
 import { methodNamed, methods } from '../../../src/method/methods';
 import { english } from './views/english';
 
@@ -31,6 +33,18 @@ describe('the estimated cost of a method', () => {
       ...{ requests: 40, inputTokens: 60_000, outputTokens: 32_000 },
       ...{ mostRequests: undefined, mostDollars: undefined },
     });
+  });
+
+  it('of Agentless is that of its stages, without the vectors', () => {
+    const [agentless, rag] = repairMethods().map((method) => estimatedCost(method, parts));
+    // Files, folders, elements, regression tests; locations, patches and scripts in samples.
+    assert.equal(agentless?.requests, 4 + 4 + 40 + 40);
+    assert.equal(agentless.inputTokens, 2 * 9000 + 46 * 27_000 + 40 * 1500);
+    assert.deepEqual([rag?.requests, rag?.inputTokens, rag?.outputTokens], [1, 27_000, 4096]);
+    const [short] = repairMethods(
+      agentlessSettings({ skip: ['locations', 'reproduction'], until: 'repair' }),
+    ).map((method) => estimatedCost(method, parts));
+    assert.equal(short?.requests, 3 + 10);
   });
 
   it('grows with the square of the calls of an agent, and with the length of the issue', () => {

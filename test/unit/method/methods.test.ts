@@ -26,6 +26,9 @@ function stepsOf(answers: readonly string[]) {
     foresee: () => Promise.reject(new Error('methods foresee nothing')),
     foreseeFix: () => Promise.reject(new Error('methods foresee nothing')),
     foreseeRequest: () => Promise.reject(new Error('methods foresee nothing')),
+    foreseeCode: () => Promise.reject(new Error('methods foresee nothing')),
+    foreseeEmbedding: () => Promise.reject(new Error('methods foresee nothing')),
+    foreseeBound: () => Promise.reject(new Error('methods foresee nothing')),
     isGiven: () => false,
     stagesOnR: () => Promise.reject(new Error('these methods have no stages')),
     async convert(answer) {

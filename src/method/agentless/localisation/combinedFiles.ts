@@ -4,7 +4,7 @@ import { combineFiles } from './combineFiles';
 import type { NearFile } from './nearestFiles';
 
 /** Paths of R, the most suspicious first. */
-const combinedFilesSchema = z.array(z.string());
+export const combinedFilesSchema = z.array(z.string());
 
 /** The files of both lists that go on. */
 export function combinedFiles(

@@ -16,7 +16,7 @@ import type { RelatedElement } from './relatedElements';
 import { editLocationsPrompt } from '../stagePrompts';
 
 /** The lines of files to change: 1-based, both ends included, sorted, and apart from each other. */
-const locationsSchema = z.array(
+export const locationsSchema = z.array(
   z.object({ path: z.string(), intervals: z.array(z.tuple([z.int().min(1), z.int().min(1)])) }),
 );
 
@@ -26,7 +26,7 @@ export type EditLocations = readonly {
 }[];
 
 /** Each sample has a set of locations, which may be empty. */
-const editLocationsSchema = z.array(locationsSchema);
+export const editLocationsSchema = z.array(locationsSchema);
 
 /** The lines of the elements in their files; the whole files where there is no element. */
 export function linesOfElements(
@@ -50,6 +50,18 @@ export function linesOfElements(
     return whole;
   });
 }
+
+/**
+ * The sets of locations that go on to the repair. A set without a location goes on with the code
+ * that was shown for it.
+ */
+export const setsToRepair = (
+  sets: readonly EditLocations[],
+  code: EditLocations,
+): readonly EditLocations[] =>
+  (sets.length > 0 ? sets : [code])
+    .map((set) => (set.length > 0 ? set : code))
+    .filter((set) => set.length > 0);
 
 /** The sets of locations that the model names in samples, of the code of these lines. */
 export async function editLocations(

@@ -7,7 +7,7 @@ import { withoutFolders } from './irrelevantFolders';
 import { nearestFiles, type NearFile } from './nearestFiles';
 
 /** Files of R by their best chunk, the best first. */
-const embeddingRetrievalSchema = z.array(z.object({ path: z.string(), score: z.number() }));
+export const embeddingRetrievalSchema = z.array(z.object({ path: z.string(), score: z.number() }));
 
 /** Tokens of the issue that are compared with the code: as many as embedding models take. */
 const issueTokens = 8000;
@@ -19,11 +19,12 @@ const issueTokens = 8000;
  * @param folders that are left out
  */
 export function embeddingRetrieval(
-  { steps, settings }: StageWork,
+  work: StageWork,
   folders: readonly string[],
 ): Promise<NearFile[]> {
-  const { chunkTokens: size, chunkOverlap, topChunks } = settings;
-  const overlap = Math.min(chunkOverlap, size - 1);
+  const { steps, settings } = work;
+  const { size, overlap } = chunking(settings);
+  const { topChunks } = settings;
   const of = [stagesVersion, steps.embeddingModel, folders, size, overlap, topChunks];
   return steps.stage({ stage: 'retrieval', of, schema: embeddingRetrievalSchema }, async () => {
     if (steps.embeddingModel === undefined) {
@@ -36,13 +37,8 @@ export function embeddingRetrieval(
     if (folders.length > 0 && paths.length === all.length) {
       steps.tell('the folders to leave out hold every file or none, so all files are searched');
     }
-    const count = await tokenCounter();
-    const documents: { readonly path: string; readonly texts: readonly string[] }[] = [];
-    for (const path of paths) {
-      const texts = chunksOf((await tree.read(path)) ?? '', { size, overlap }, count);
-      if (texts.length > 0) documents.push({ path, texts });
-    }
-    const [query = ''] = chunksOf(steps.instance.issue, { size: issueTokens, overlap: 0 }, count);
+    const documents = await documentsOfR(work, paths);
+    const query = await retrievalQuery(work);
     if (query === '' || documents.length === 0) return [];
     const [[issue] = [], ...vectors] = await steps.embed([
       [query],
@@ -52,4 +48,31 @@ export function embeddingRetrieval(
     const chunks = new Map(documents.map(({ path }, at) => [path, vectors[at] ?? []]));
     return nearestFiles(issue, chunks, topChunks);
   });
+}
+
+const chunking = ({ chunkTokens: size, chunkOverlap }: StageWork['settings']) => ({
+  size,
+  overlap: Math.min(chunkOverlap, size - 1),
+});
+
+/** The chunks of files of R, without files that have none. */
+export async function documentsOfR(
+  { steps, settings }: Pick<StageWork, 'steps' | 'settings'>,
+  paths: readonly string[],
+): Promise<{ readonly path: string; readonly texts: readonly string[] }[]> {
+  const { tree } = await steps.view();
+  const count = await tokenCounter();
+  const documents: { readonly path: string; readonly texts: readonly string[] }[] = [];
+  for (const path of paths) {
+    const texts = chunksOf((await tree.read(path)) ?? '', chunking(settings), count);
+    if (texts.length > 0) documents.push({ path, texts });
+  }
+  return documents;
+}
+
+/** As much of the issue as is compared with the code. */
+export async function retrievalQuery({ steps }: Pick<StageWork, 'steps'>): Promise<string> {
+  const size = { size: issueTokens, overlap: 0 };
+  const [query = ''] = chunksOf(steps.instance.issue, size, await tokenCounter());
+  return query;
 }

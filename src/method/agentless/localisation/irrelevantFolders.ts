@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { askOnce, stagesVersion, type StageWork } from '../stageWork';
+import { onlyRequest, stagesVersion, type StageWork } from '../stageWork';
+import type { StageRequest } from '../../steps';
 import { codeFiles, foldersOf, treeOfNames } from './codeFiles';
 import { fittingPrompt } from '../fittingPrompt';
 import { readNamedPaths } from './namedPaths';
@@ -14,16 +15,23 @@ export function irrelevantFolders(work: StageWork): Promise<string[]> {
   const of = [stagesVersion, greedy, steps.contextTokens];
   return steps.stage({ stage: 'folders', of, schema: irrelevantFoldersSchema }, async () => {
     const paths = await codeFiles((await steps.view()).tree);
-    const prompt = await fittingPrompt(work, [treeOfNames(paths)], ([tree = '']) =>
-      irrelevantFoldersPrompt({ ...steps.instance, tree }),
-    );
-    const answer = await askOnce(work, 'folders', prompt);
-    const { paths: named, unknown } = readNamedPaths(answer, foldersOf(paths));
+    const { text } = await steps.request(await irrelevantFoldersRequest(work));
+    const { paths: named, unknown } = readNamedPaths(text, foldersOf(paths));
     if (unknown.length > 0) {
       steps.tell(`folders that the repository does not have are ignored: ${unknown.join(', ')}`);
     }
     return [...named];
   });
+}
+
+/** The request for the names of folders to leave out. */
+export async function irrelevantFoldersRequest(work: StageWork): Promise<StageRequest> {
+  const { steps } = work;
+  const paths = await codeFiles((await steps.view()).tree);
+  const prompt = await fittingPrompt(work, [treeOfNames(paths)], ([tree = '']) =>
+    irrelevantFoldersPrompt({ ...steps.instance, tree }),
+  );
+  return onlyRequest(work, 'folders', prompt);
 }
 
 /** The files outside of folders; all of them, where the folders hold every file. */

@@ -6,8 +6,7 @@ import { failsOnR, type AnswerStep, type Steps } from '../../steps';
 import { placeOfTest } from './placeOfTest';
 import {
   readScript,
-  reproductionPrompt,
-  reproductionRequest,
+  reproductionRequests,
   reproductionTests,
   sampleScripts,
   usualReproduction,
@@ -36,17 +35,13 @@ export const agentlessTests: Method = {
   samples: usualReproduction.reproductionSamples,
   temperature: reproductionTemperature,
   writesScripts: true,
-  requests: (instance, { samples, temperature }) => {
-    const settings = { reproductionSamples: samples, temperature };
-    const prompt = reproductionPrompt(instance);
-    return Array.from({ length: samples }, (_, at) =>
-      reproductionRequest(prompt, at + 1, settings),
-    );
-  },
+  requests: ({ samples, temperature }, sizes) => [
+    reproductionRequests({ reproductionSamples: samples, temperature }, sizes),
+  ],
   async produce(steps, options) {
     const settings = { reproductionSamples: options.samples, temperature: options.temperature };
     const answers = await sampleScripts(steps, settings);
-    const found = await reproductionTests(steps, settings);
+    const found = await reproductionTests(steps, settings, answers);
     return found.ranked.length > 0
       ? chooseTest(steps, answers, found, options)
       : firstScript(steps, answers, options);

@@ -34,7 +34,7 @@ const stage = 'regression';
 /** Raised when the stages here change, so that they are made again. */
 const version = 1;
 /** Functions of tests that the model is shown. Those beyond it are not used. */
-const mostShown = 1000;
+export const mostShownTests = 1000;
 
 /**
  * Finds the regression tests: those that pass on R, less those that the model names because a
@@ -65,7 +65,7 @@ export async function regressionTests(
     },
   );
   const passing = (await passingOnR(steps, files)).flat();
-  const shown = [...new Set(passing.map(functionOf))].slice(0, mostShown);
+  const shown = [...new Set(passing.map(functionOf))].slice(0, mostShownTests);
   const { repo, issue } = steps.instance;
   const excluded =
     shown.length === 0

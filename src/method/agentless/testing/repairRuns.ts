@@ -6,7 +6,7 @@ import { parseUnified } from '../../../patch/unified/parseUnified';
 import { normalisedPython } from '../../../python/normalised';
 import type { ModelView } from '../../modelView';
 import type { StageOnR, Steps } from '../../steps';
-import { reproductionAnswers, type ReproductionAnswer } from '../repairRanking';
+import { reproductionAnswers, type ReproductionAnswer } from '../../../domain/ranking/rankPatches';
 import type { RegressionTests } from './regressionTests';
 import { answerOf } from './reproductionTests';
 

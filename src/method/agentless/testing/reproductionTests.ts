@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { normalisedPython } from '../../../python/normalised';
 import { allOf } from '../../method';
+import type { DeclaredRequests, RequestSizes } from '../../estimate/declaredRequests';
 import { reportInPrompt, type Prompt } from '../../prompts';
 import type { ScriptRun } from '../../runOnR';
 import type { AnswerStep, StageRequest, Steps } from '../../steps';
-import { reproductionAnswers, type ReproductionAnswer } from '../repairRanking';
+import { reproductionAnswers, type ReproductionAnswer } from '../../../domain/ranking/rankPatches';
 
 export interface ReproductionSettings {
   /** Scripts that are asked for; none where this is 0. */
@@ -43,10 +44,13 @@ const version = 1;
 /**
  * Finds scripts that reproduce the issue: the model writes them from the issue alone, they run on R,
  * and those that say that the issue is reproduced are counted.
+ *
+ * @param answers those of `sampleScripts`, where the caller has them
  */
 export async function reproductionTests(
   steps: Steps,
   settings: ReproductionSettings,
+  answers?: readonly AnswerStep[],
 ): Promise<ReproductionTests> {
   const { reproductionSamples, temperature } = settings;
   const of = [version, reproductionSamples, temperature];
@@ -56,7 +60,7 @@ export async function reproductionTests(
     const none = { scripts: 0, reproducing: 0, ranked: [] };
     return steps.stage({ stage, of, schema }, async () => none);
   }
-  const sampled = (await sampleScripts(steps, settings)).flatMap((answer) => {
+  const sampled = (answers ?? (await sampleScripts(steps, settings))).flatMap((answer) => {
     const script = readScript(answer.text);
     return script === undefined ? [] : [{ sample: answer.sample, script }];
   });
@@ -69,8 +73,8 @@ export async function reproductionTests(
       run: async (on, options) => answerOf(await on.runScript(script, '', options)),
     })),
   );
-  const answers = new Map(scripts.map((script, at) => [script, said[at]]));
-  const kept = sampled.filter(({ script }) => answers.get(script) === 'Issue reproduced');
+  const saidBy = new Map(scripts.map((script, at) => [script, said[at]]));
+  const kept = sampled.filter(({ script }) => saidBy.get(script) === 'Issue reproduced');
   return steps.stage({ stage, of: [of, sampled.length, kept], schema }, async () => {
     const { python } = await steps.view();
     const normal = (script: string): string => normalisedPython(python, script, { names: true });
@@ -91,8 +95,23 @@ export async function sampleScripts(
   return [first, ...(await allOf(others))];
 }
 
+/** Tokens of a request for a script beside the issue, and of its answer, as an estimate. */
+const scriptTokens = { prompt: 500, answer: 800 };
+
+/** The requests for scripts, whose prompts depend on the issue alone. */
+export const reproductionRequests = (
+  settings: ReproductionSettings,
+  { issueTokens, maxOutputTokens }: RequestSizes,
+): DeclaredRequests => ({
+  ...{ stage: reproductionStage, count: settings.reproductionSamples },
+  inputTokens: issueTokens + scriptTokens.prompt,
+  outputTokens: Math.min(scriptTokens.answer, maxOutputTokens),
+  foresee: (steps, sample) =>
+    steps.foreseeRequest(reproductionRequest(reproductionPrompt(steps.instance), sample, settings)),
+});
+
 /** The request for one script. */
-export const reproductionRequest = (
+const reproductionRequest = (
   prompt: Prompt,
   sample: number,
   { reproductionSamples, temperature = reproductionTemperature }: ReproductionSettings,

@@ -9,7 +9,7 @@ import {
   usualRanking,
   type RankingSettings,
 } from '../../../../src/method/agentless/rankRepairs';
-import type { ReproductionAnswer } from '../../../../src/method/agentless/repairRanking';
+import type { ReproductionAnswer } from '../../../../src/domain/ranking/rankPatches';
 import type { MethodCandidate } from '../../../../src/method/method';
 import { budgetOf } from '../../../../src/method/models/budget';
 import type { ChatModel } from '../../../../src/method/models/chatModel';
@@ -120,7 +120,10 @@ describe('ranked repairs', function () {
       [6, 3, 5, 2, 1, 4, 7],
     );
     const [first, second, , , breaking, hostile, last] = ranked.map(({ ranking }) => ranking);
-    assert.deepEqual(first, { rank: 1, votes: 1, regressions: [], reproduction: 'Issue resolved' });
+    assert.deepEqual(first, {
+      ...{ rank: 1, votes: 1, group: 6, regressions: [] },
+      reproduction: 'Issue resolved',
+    });
     assert.deepEqual([second?.votes, second?.reproduction], [2, 'Issue reproduced']);
     assert.ok(breaking?.regressions?.some((test) => test.includes('test_difference_and_sign')));
     assert.ok((hostile?.regressions?.length ?? 0) > 20, 'tests that a patch keeps from running');
@@ -162,9 +165,9 @@ describe('ranked repairs', function () {
     assert.deepEqual(
       ranked.map(({ sample, ranking }) => [sample, ranking]),
       [
-        [2, { rank: 1, votes: 2 }],
-        [3, { rank: 2, votes: 2 }],
-        [1, { rank: 3, votes: 1 }],
+        [2, { rank: 1, votes: 2, group: 2 }],
+        [3, { rank: 2, votes: 2, group: 2 }],
+        [1, { rank: 3, votes: 1, group: 1 }],
       ],
     );
     assert.equal(why, '2 of 3 samples are this patch');
